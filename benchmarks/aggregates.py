@@ -32,8 +32,7 @@ import pandas as pd
 import sqlaudit
 from sqlaudit.tabular import judged
 from sqlaudit.tabular.secondary.intervals import deduce
-from sqlaudit.tabular.secondary.structure import Dimension, equations_of
-from sqlaudit.tabular.secondary.system import PublishedTable
+from sqlaudit.tabular.secondary.system import Dimension, PublishedTable, equations_of
 
 Counts = dict[tuple[int, ...], int]
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"

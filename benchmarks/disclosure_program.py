@@ -21,10 +21,9 @@ from itertools import accumulate
 
 import numpy as np
 
-from sqlaudit.classes.signatures import Signatures
-from sqlaudit.models.disclosure.by_class import class_disclosure
+from sqlaudit.classes.facts import Signatures
 from sqlaudit.models.disclosure.index import DisclosureIndex
-from sqlaudit.models.disclosure.program import maximum_disclosure
+from sqlaudit.models.disclosure.program import class_disclosure, maximum_disclosure
 
 CHUNK = 2**18
 

@@ -25,9 +25,9 @@ from sqlaudit.hierarchies.dictionary import dictionary
 from sqlaudit.hierarchies.read import read_hierarchies
 from sqlaudit.lattices.coding import LatticeColumn
 from sqlaudit.lattices.evaluate import Evaluator, open_evaluator
-from sqlaudit.lattices.node_disclosure import NodeDisclosure
+from sqlaudit.lattices.figures import NodeDisclosure
 from sqlaudit.lattices.verdicts import Node
-from sqlaudit.models.requirements import parse_requirement
+from sqlaudit.models.registry import parse_requirement
 
 QI = ("sex", "age", "race", "marital-status", "education", "native-country", "workclass", "occupation", "salary-class")
 SAMPLE = 300

@@ -18,8 +18,8 @@ from pygments.formatters import TerminalFormatter
 from rich.console import Console
 from rich.text import Text
 
-from sqlaudit.cli import demo_table as demo
-from sqlaudit.cli.console.prompt import ConsoleLexer
+from sqlaudit.cli import demo
+from sqlaudit.cli.console.terminal import ConsoleLexer
 
 COLUMNS = 88
 BEGINS, ENDS = r"\x1b\[\?2004l", r"\x1b\[\?2004h"

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -18,29 +18,50 @@ from typing import Any
 from sqlaudit.base.spec import Requirement
 from sqlaudit.base.sql import environment, template_folder
 from sqlaudit.classes.facts import Fact
-from sqlaudit.gates.standalone.pieces import partitions, piece
-from sqlaudit.gates.standalone.recipes import Recipe, recipe_of
+from sqlaudit.gates.standalone.names import by_letters, folded, nested, unsure
+from sqlaudit.gates.standalone.recipes import Recipe, partitions, piece, recipe_of
 from sqlaudit.models.base import BAND
+from sqlaudit.models.belief import MAX_ALONE
 from sqlaudit.models.diversity import head
 from sqlaudit.models.registry import REGISTRY
-from sqlaudit.models.worst_case import MAX_ALONE
 
+ADAPTERS = {
+    "athena": "trino",
+    "bigquery": "bigquery",
+    "clickhouse": "clickhouse",
+    "duckdb": "duckdb",
+    "mariadb": "mysql",
+    "mysql": "mysql",
+    "postgres": "postgres",
+    "redshift": "redshift",
+    "snowflake": "snowflake",
+    "spark": "spark",
+    "sqlite": "sqlite",
+    "sqlserver": "tsql",
+    "trino": "trino",
+}
+"""Adapters of dbt by their dialect. Databricks is a Spark to dbt, and Fabric an SQL Server."""
+UNKNOWN = (
+    '{{ exceptions.raise_compiler_error("sqlaudit: it is not known how this warehouse folds values; say values: exact, '
+    'which counts them as they are written") }}'
+)
 FOLDER = template_folder() / "dbt" / "macros" / "checks"
 SHARED = ("classes/_rows.sql", "gates/standalone/_written_out.sql", "gates/standalone/_standalone_persons.sql")
 HEAD = "{#- Made by docs/make_dbt.py from {sources}: change those, and run it again. -#}\n"
 TYPES = {
-    piece("spelled_in_several_ways", column="e"): "{{ sqlaudit.spelled_in_several_ways('e') }}",
     "AS DOUBLE)": "AS {{ sqlaudit.type_of_floats() }})",
     "AS BIGINT)": "AS {{ sqlaudit.type_of_counts() }})",
     "DECIMAL(38, 0)": "{{ sqlaudit.type_of_products() }}",
 }
 GIVEN = "side.source, side.columns, side.key, side.entity"
 """What of a test the macros of its relations take."""
-DEFAULTS = ["entity=none", "nulls='equal'", "known_rows='worse'", "show_values=false"]
-LAST = "entity, nulls, known_rows, show_values"
+DEFAULTS = ["entity=none", "nulls='equal'", "known_rows='worse'", "show_values=false", "values=none"]
+LAST = "entity, nulls, known_rows, show_values, values"
 """What every test of classes takes last."""
 WITH, ONLY = "WITH {{ side.relations }}", "{{ side.only }}"
 """How the statement for one side begins and ends."""
+PERSONS = "{{ sqlaudit.unread('target', 'e', values, model, entity) }}"
+"""How many persons rule a test out."""
 COLUMNS = ["class_size", "n_records"]
 """What is told of every class that falls short."""
 WHOLE, NUMERATOR, DENOMINATOR = 900001, 900007, 900011
@@ -98,7 +119,28 @@ def files() -> Iterator[tuple[str, str]]:
         HEAD.replace("{sources}", "the templates of standalone checks")
         + population_macro("linkage", "reference", ("matched_by_few",)),
     )
+    yield "foldings.sql", HEAD.replace("{sources}", "sqlaudit/gates/standalone/names.py") + folding_macros()
     yield "written_out.sql", HEAD.replace("{sources}", " and ".join(SHARED)) + shared_macros()
+
+
+def folding_macros() -> str:
+    """How each adapter folds a value and tells letters apart; others refuse what they cannot fold."""
+    writers: Mapping[str, Callable[[str, str], str]] = {
+        "letters_of": by_letters,
+        "folded": folded,
+        "unsure": unsure,
+        "nested": nested,
+    }
+    lines = []
+    for name, write in writers.items():
+        called = f"adapter.dispatch('{name}', 'sqlaudit')(value)"
+        lines.append(f"{{% macro {name}(value) %}}{{{{ return({called}) }}}}{{% endmacro %}}")
+        for adapter, dialect in ADAPTERS.items():
+            sql = write("{{ value }}", dialect)
+            lines.append(f"{{% macro {adapter}__{name}(value) -%}}{sql}{{%- endmacro %}}")
+        default = "" if name == "letters_of" else UNKNOWN
+        lines += [f"{{% macro default__{name}(value) -%}}{default}{{%- endmacro %}}", ""]
+    return "\n".join(lines)
 
 
 def shared_macros() -> str:
@@ -118,13 +160,14 @@ def macro_of(test: Test) -> str:
     """A test with the macro of its SQL."""
     taken = [*(["sensitive"] if test.by_value else []), *test.arguments]
     sensitive = "sensitive" if test.by_value else "none"
+    ordered = test.name == "t_closeness_ordered"
     lines = [
         *test_head(test),
         f"{{% macro default__{test.name}_sql(model, quasi_identifiers, {bare(taken)}, {LAST}) -%}}",
         "{%- do sqlaudit.refuse_no_list(quasi_identifiers) -%}",
         "{%- set solo = sqlaudit.reads_nulls_apart(nulls) -%}",
     ]
-    if test.name == "t_closeness_ordered":
+    if ordered:
         lines.append("{%- do sqlaudit.refuse_text(model, sensitive) -%}")
     if test.whole:
         lines.append(f"{{%- set {test.whole} = sqlaudit.whole({test.whole}, '{test.whole}') -%}}")
@@ -133,7 +176,9 @@ def macro_of(test: Test) -> str:
     else:
         before = [f"{{%- set {test.decimal} = sqlaudit.exact({test.decimal}) -%}}"] if test.decimal else []
         text, figures = body(test)
-    of_side = f"known, known_rows, model, quasi_identifiers, {sensitive}, entity, solo, show_values"
+    told = f"sqlaudit.read({sensitive}, values, true)" if test.by_value and not ordered else sensitive
+    read = f"{told}, sqlaudit.read(entity, values)"
+    of_side = f"known, known_rows, model, quasi_identifiers, {read}, solo, show_values"
     return "\n".join(
         [
             *lines,
@@ -228,11 +273,13 @@ def disclosure_body() -> tuple[list[str], list[str], str]:
 def both(requirement: Requirement, sensitive: str | None) -> tuple[Recipe, Recipe]:
     """The recipe of a requirement, where rows are persons and where they belong to persons."""
     without, with_persons = (recipe_of(requirement, {}, sensitive, entity=entity) for entity in (False, True))
+    with_persons = replace(with_persons, unusable=(*with_persons.unusable, PERSONS))
     if not without.by_value:
         return without, with_persons
-    folded = ("{{ sqlaudit.written_in_several_ways() }}",)
-    return replace(without, unusable=folded + without.unusable), replace(
-        with_persons, unusable=folded + with_persons.unusable
+    ordered = ", true" if without.ordered else ""
+    values = (f"{{{{ sqlaudit.unread_values(values, model, sensitive{ordered}) }}}}",)
+    return replace(without, unusable=values + without.unusable), replace(
+        with_persons, unusable=values + with_persons.unusable
     )
 
 
@@ -298,10 +345,18 @@ def population_macro(name: str, other: str, conditions: Sequence[str]) -> str:
     failing = " OR ".join(piece(each, **limits.get(each, {})) for each in conditions)
     recipe = Recipe(population=True, failing=failing, where=piece("met"))
     nameless = piece("count_where", relation="target", condition="e IS NULL")
-    with_persons = replace(recipe, unusable=(nameless, piece("spelled_in_several_ways", column="e")))
+    of_population = PERSONS.replace("target", "population").replace("model, entity", "population, other_entity")
+    with_persons = replace(recipe, unusable=(nameless, PERSONS, of_population))
     further = ["quasi_identifiers=none", "entity=none"]
     default = ["k=2" if name == "linkage" else "k"]
-    taken = [other, *default, *(f"{other}_{argument}" for argument in further), "entity=none", "show_values=false"]
+    taken = [
+        other,
+        *default,
+        *(f"{other}_{argument}" for argument in further),
+        "entity=none",
+        "show_values=false",
+        "values=none",
+    ]
     passed = f"model, quasi_identifiers, {bare(taken)}"
     lines = [
         f"{{% test {name}(model, quasi_identifiers, {', '.join(taken)}) -%}}",
@@ -315,9 +370,9 @@ def population_macro(name: str, other: str, conditions: Sequence[str]) -> str:
         "{%- do sqlaudit.refuse_other_length(quasi_identifiers, others) -%}",
         "{%- set other_entity = population_entity if population_entity is not none else entity -%}",
         "{%- set keys = sqlaudit.with_letters(quasi_identifiers) -%}",
-        "{%- set columns = sqlaudit.target_columns(keys, none, entity, false) -%}",
-        "{%- set population_columns ="
-        " sqlaudit.target_columns(sqlaudit.with_letters(others), none, other_entity, false) -%}",
+        "{%- set person, other = sqlaudit.read(entity, values), sqlaudit.read(other_entity, values) -%}",
+        "{%- set columns = sqlaudit.target_columns(keys, none, person, false) -%}",
+        "{%- set population_columns = sqlaudit.target_columns(sqlaudit.with_letters(others), none, other, false) -%}",
         "{%- set key = sqlaudit.key_columns(keys, false) -%}",
         "{%- set shown = sqlaudit.shown_key(quasi_identifiers, show_values) -%}",
         "WITH {{ sqlaudit.population_sizes"

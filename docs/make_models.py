@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from sqlaudit.cli.models import describe
-from sqlaudit.models.registry import CELL_RULES, OF_RELEASES, REGISTRY
-from sqlaudit.models.report import example
-from sqlaudit.models.requirements import PRESETS
+from sqlaudit.models.phrases import example
+from sqlaudit.models.registry import CELL_RULES, OF_RELEASES, PRESETS, REGISTRY
 
 PAGE = Path(__file__).with_name("models.md")
 HEAD = """# Privacy models

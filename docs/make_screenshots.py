@@ -1,6 +1,6 @@
 """Photographs the page of an audit of the demo's table in Chromium, as docs/report-light.png and docs/report-dark.png.
 
-Run from a checkout with the extras `demo` and `plot`, playwright and Debian's Chromium: python docs/make_screenshots.py
+Run from a checkout with the extra `demo`, playwright and Debian's Chromium: python docs/make_screenshots.py
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pathlib import Path
 
 from playwright.sync_api import sync_playwright
 
-from sqlaudit.cli import demo_table as demo
+from sqlaudit.cli import demo
 
 HERE = Path(__file__).parent
 ASKED = (

@@ -5,53 +5,54 @@ from typing import TYPE_CHECKING, Any
 from sqlaudit.base.version import __version__
 
 if TYPE_CHECKING:
-    from sqlaudit.audits.api import audit
+    from sqlaudit.audits.auditor import audit
     from sqlaudit.audits.disclosure.api import disclosure_curve, what_if
     from sqlaudit.audits.result import AuditResult
     from sqlaudit.base.errors import SqlauditError
     from sqlaudit.base.spec import Limits, ReadOptions, Roles
-    from sqlaudit.column_sets.api import columns, records
-    from sqlaudit.events.api import persons
+    from sqlaudit.column_sets.records.search import records
+    from sqlaudit.column_sets.search import columns
     from sqlaudit.events.result import PersonsResult
+    from sqlaudit.events.run import persons
     from sqlaudit.gates.api import gate
     from sqlaudit.gates.result import GateResult
-    from sqlaudit.gates.standalone.api import compile_checks
-    from sqlaudit.hierarchies.api import hierarchy
-    from sqlaudit.lattices.api import lattice
+    from sqlaudit.gates.standalone.checks import compile_checks
+    from sqlaudit.hierarchies.request import hierarchy
     from sqlaudit.lattices.result import LatticeResult
-    from sqlaudit.profiles.api import profile
+    from sqlaudit.lattices.run import lattice
     from sqlaudit.profiles.result import ProfileResult
-    from sqlaudit.release.attacks.api import attack
-    from sqlaudit.release.compare.api import compare
-    from sqlaudit.release.series.api import releases
-    from sqlaudit.remedies.cloak.api import audit_boxes, cloak
-    from sqlaudit.remedies.recode.api import recode
+    from sqlaudit.profiles.run import profile
+    from sqlaudit.release.attacks.run import attack
+    from sqlaudit.release.compare.run import compare
+    from sqlaudit.release.series.run import releases
+    from sqlaudit.remedies.cloak.run import audit_boxes, cloak
     from sqlaudit.remedies.recode.result import RecodeResult
-    from sqlaudit.remedies.suppress.api import suppress
+    from sqlaudit.remedies.recode.run import recode
     from sqlaudit.remedies.suppress.result import SuppressResult
-    from sqlaudit.tabular.api import aggregates
+    from sqlaudit.remedies.suppress.run import suppress
     from sqlaudit.tabular.result import AggregatesResult
+    from sqlaudit.tabular.run import aggregates
 
 _WHERE = {
-    "aggregates": "sqlaudit.tabular.api",
-    "attack": "sqlaudit.release.attacks.api",
-    "compile_checks": "sqlaudit.gates.standalone.api",
-    "audit": "sqlaudit.audits.api",
-    "audit_boxes": "sqlaudit.remedies.cloak.api",
-    "cloak": "sqlaudit.remedies.cloak.api",
-    "columns": "sqlaudit.column_sets.api",
-    "compare": "sqlaudit.release.compare.api",
-    "records": "sqlaudit.column_sets.api",
-    "releases": "sqlaudit.release.series.api",
+    "aggregates": "sqlaudit.tabular.run",
+    "attack": "sqlaudit.release.attacks.run",
+    "compile_checks": "sqlaudit.gates.standalone.checks",
+    "audit": "sqlaudit.audits.auditor",
+    "audit_boxes": "sqlaudit.remedies.cloak.run",
+    "cloak": "sqlaudit.remedies.cloak.run",
+    "columns": "sqlaudit.column_sets.search",
+    "compare": "sqlaudit.release.compare.run",
+    "records": "sqlaudit.column_sets.records.search",
+    "releases": "sqlaudit.release.series.run",
     "disclosure_curve": "sqlaudit.audits.disclosure.api",
     "what_if": "sqlaudit.audits.disclosure.api",
     "gate": "sqlaudit.gates.api",
-    "hierarchy": "sqlaudit.hierarchies.api",
-    "lattice": "sqlaudit.lattices.api",
-    "persons": "sqlaudit.events.api",
-    "profile": "sqlaudit.profiles.api",
-    "recode": "sqlaudit.remedies.recode.api",
-    "suppress": "sqlaudit.remedies.suppress.api",
+    "hierarchy": "sqlaudit.hierarchies.request",
+    "lattice": "sqlaudit.lattices.run",
+    "persons": "sqlaudit.events.run",
+    "profile": "sqlaudit.profiles.run",
+    "recode": "sqlaudit.remedies.recode.run",
+    "suppress": "sqlaudit.remedies.suppress.run",
     "AggregatesResult": "sqlaudit.tabular.result",
     "AuditResult": "sqlaudit.audits.result",
     "GateResult": "sqlaudit.gates.result",

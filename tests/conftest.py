@@ -8,7 +8,7 @@ import re
 import signal
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -94,6 +94,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     """`--engines spark` runs the tests that run on engines, and these alone, on Spark (needs pyspark and Java)."""
     parser.addoption("--engines", default="", help="comma-separated: " + ", ".join(ENGINES))
     parser.addoption("--cases", choices=("some", "all"), default="some", help="how many of the random cases to run")
+    said = "tests of `long.txt`; without when the whole suite is run, with when tests are named"
+    parser.addoption("--long", choices=("with", "without", "only"), default=None, help=said)
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -102,6 +104,10 @@ def pytest_configure(config: pytest.Config) -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     os.environ["SQLAUDIT_ENGINES"] = ",".join(_engines(config))
     os.environ["SQLAUDIT_CASES"] = config.getoption("--cases")
+    if not hasattr(config, "workerinput"):  # workers are told
+        usual = config.args_source is pytest.Config.ArgsSource.TESTPATHS and not config.getoption("--engines")
+        usual = usual and config.getoption("--cases") == "some"
+        os.environ["SQLAUDIT_LONG"] = config.getoption("--long") or ("without" if usual else "with")
     if "spark" in _engines(config):  # pyspark's own: sockets that it leaves to the collector, and versions of pandas
         config.addinivalue_line("filterwarnings", "ignore:unclosed <socket:ResourceWarning")
         config.addinivalue_line("filterwarnings", "ignore:.*unclosed <socket")
@@ -111,6 +117,8 @@ def pytest_configure(config: pytest.Config) -> None:
         config.pluginmanager.register(Complete(config))
 
 
+LONG = frozenset(Path(__file__).with_name("long.txt").read_text(encoding="utf-8").splitlines())
+"""The tests that a run of the whole suite leaves out."""
 OF_THEIR_OWN = ("agents", "browser", "dbt", "orchestrators", "servers", "warehouses")
 """Folders of tests that need an environment of their own, and run when they are named."""
 
@@ -144,6 +152,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             from tests.spark_choice import chosen as chosen_on_spark
 
             kept = chosen_on_spark(kept)
+    if (wanted := os.environ["SQLAUDIT_LONG"]) != "with":
+        kept = [item for item in kept if (_without_case(item).removeprefix("tests/") in LONG) == (wanted == "only")]
     staying = set(kept)
     config.hook.pytest_deselected(items=[item for item in items if item not in staying])
     items[:] = kept
@@ -161,6 +171,15 @@ def pytest_runtest_call(item: pytest.Item) -> Iterator[Any]:
     chosen = body._hypothesis_internal_use_settings  # where hypothesis itself looks; fails when that changes
     with patch.object(body, "_hypothesis_internal_use_settings", fewer_on(engine_name, chosen)):
         return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Where the shared data must be there (`SQLAUDIT_NEEDS_DATA=1`), a test that skips for want of them fails."""
+    report = yield
+    if report.skipped and item.get_closest_marker("shared_data") and os.environ.get("SQLAUDIT_NEEDS_DATA"):
+        report.outcome, report.longrepr = "failed", "SQLAUDIT_NEEDS_DATA is set, and the test skipped for want of data"
+    return report
 
 
 def pytest_collection_finish() -> None:

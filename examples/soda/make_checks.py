@@ -17,8 +17,8 @@ def checks(folder: Path) -> str:
     for path in sorted(folder.glob("*.sql")):
         table, _, test = path.stem.rpartition("__")[0].partition("__")
         statement = path.read_text(encoding="utf-8").rstrip().removesuffix(";")
-        if "{" in statement:
-            raise SystemExit(f"{path}: Soda would read the {{ in it as a variable; give the column another name.")
+        if "${" in statement:
+            raise SystemExit(f"{path}: Soda would read the ${{ in it as a variable; give the column another name.")
         of_tables[f"checks for {table}"].append({"failed rows": {"name": test, "fail query": statement}})
     if not of_tables:
         raise SystemExit(f"There is no statement in {folder}: run `sqlaudit compile`, as the README says.")

@@ -1,4 +1,4 @@
-{# A class function that is a curve, over a number: the tree of `classes/curves.py` as SQL. #}
+{# A class function that is a curve, over a number: the tree of `classes/inputs.py` as SQL. #}
 {% macro number(value) %}CAST({{ value }} AS DOUBLE){% endmacro %}
 {% macro curve(tree, x) %}
 {%- set kind = tree[0] -%}

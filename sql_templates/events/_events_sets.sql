@@ -13,6 +13,13 @@ JOIN {{ own }} AS own{{ place }} ON own{{ place }}.person = own1.person AND {{ i
 {% if sequence %}({{ this }}.moment > {{ last }}.moment OR {{ this }}.moment = {{ last }}.moment AND {{ this }}.event > {{ last }}.event){% else %}{{ this }}.event > {{ last }}.event{% endif %}
 {%- endmacro %}
 
+{# That a LEFT JOIN found its row. Inner joins are done in an order that the database estimates, and two tables that both name
+   an event of a person look as if few of their rows met: it would join these first, most of all rows with most others. A LEFT
+   JOIN stays where it is written, as long as its filter hangs on another table, too (all of these numbers are 0 or more). #}
+{% macro is_found(number, other) -%}
+COALESCE({{ number }}, {{ other }} * 0 - 1) >= 0
+{%- endmacro %}
+
 {# The columns that name a set. #}
 {% macro names(size) -%}
 {% for place in range(1, size + 1) %}e{{ place }}{{ ", " if not loop.last }}{% endfor %}

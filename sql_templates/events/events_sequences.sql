@@ -16,13 +16,18 @@ WITH known AS (
     FROM {{ sets.of_persons(own, size) }}
 {% if shared is not none %}
 {% for place in range(1, size + 1) %}
-    JOIN {{ shared }} AS part{{ place }} ON {{ sets.is_part(size, place, "part" ~ place) }}
+    LEFT JOIN {{ shared }} AS part{{ place }} ON {{ sets.is_part(size, place, "part" ~ place) }}
 {% endfor %}
 {% endif %}
     WHERE own1.event BETWEEN {{ low }} AND {{ high }}
 {% for place in range(2, size + 1) %}
         AND own{{ place }}.event >= {{ first_shared }}
 {% endfor %}
+{% if shared is not none %}
+{% for place in range(1, size + 1) %}
+        AND {{ sets.is_found("part" ~ place ~ ".persons", "own1.person") }}
+{% endfor %}
+{% endif %}
 )
 SELECT
     {{ sets.names(size) }},

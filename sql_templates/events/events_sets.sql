@@ -26,7 +26,7 @@ SELECT
 FROM {{ sets.of_persons(fits, size) }}
 {% if shared is not none %}
 {% for place in range(1, size + 1) %}
-{{ "LEFT " if repeats }}JOIN {{ shared }} AS part{{ place }} ON {{ sets.is_part(size, place, "part" ~ place) }}
+LEFT JOIN {{ shared }} AS part{{ place }} ON {{ sets.is_part(size, place, "part" ~ place) }}
 {% endfor %}
 {% endif %}
 WHERE own1.event BETWEEN {{ low }} AND {{ high }}
@@ -37,6 +37,10 @@ WHERE own1.event BETWEEN {{ low }} AND {{ high }}
     AND {{ sets.is_whole(size) }}
 {% for place in range(1, size + 1) %}
     AND (part{{ place }}.persons IS NOT NULL OR {{ sets.is_repeated(size, place) }})
+{% endfor %}
+{% elif shared is not none %}
+{% for place in range(1, size + 1) %}
+    AND {{ sets.is_found("part" ~ place ~ ".persons", "own1.person") }}
 {% endfor %}
 {% endif %}
 GROUP BY {% for place in range(1, size + 1) %}own{{ place }}.event{{ ", " if not loop.last }}{% endfor %}

@@ -3,7 +3,7 @@
 WITH theirs AS (
     SELECT own.* FROM {{ own }} AS own JOIN {{ at_risk }} AS at_risk USING (person) WHERE at_risk.singled_out = {{ size }}
 ),
-known AS (
+known AS MATERIALIZED (
     SELECT own1.person{% for place in range(1, size + 1) %}, own{{ place }}.event AS e{{ place }}{{ ", own" ~ place ~ ".moment AS t" ~ place if sequence }}{% endfor %}
 
     FROM {{ parts.of_persons("theirs", size) }}
@@ -15,7 +15,10 @@ shared AS (
     SELECT DISTINCT known.*
     FROM known
 {% for place in range(1, size + 1) %}
-    JOIN {{ fits }} AS other{{ place }} ON other{{ place }}.event = known.e{{ place }} AND other{{ place }}.person {{ "<> known.person" if place == 1 else "= other1.person" }}{{ " AND SIGN(other" ~ place ~ ".moment - other" ~ (place - 1) ~ ".moment) = SIGN(known.t" ~ place ~ " - known.t" ~ (place - 1) ~ ")" if sequence and place > 1 }}
+    {{ "LEFT " if place > 1 }}JOIN {{ fits }} AS other{{ place }} ON other{{ place }}.event = known.e{{ place }} AND other{{ place }}.person {{ "<> known.person" if place == 1 else "= other1.person" }}{{ " AND SIGN(other" ~ place ~ ".moment - other" ~ (place - 1) ~ ".moment) = SIGN(known.t" ~ place ~ " - known.t" ~ (place - 1) ~ ")" if sequence and place > 1 }}
+{% endfor %}
+{% for place in range(2, size + 1) %}
+    {{ "WHERE" if loop.first else "  AND" }} {{ parts.is_found("other" ~ place ~ ".person", "known.person") }}
 {% endfor %}
 ),
 alone AS (

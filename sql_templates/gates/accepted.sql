@@ -12,7 +12,7 @@ WITH accepted_results AS (
 )
 
 SELECT
-    table_name, requirement, sensitive, falls_short, level, failing_classes, failing_rows, table_rows, column_sets
+    table_name, requirement, sensitive, falls_short, level, failing_classes, failing_rows, table_rows, column_sets, asked
 FROM accepted_results
 WHERE recency = 1
 ORDER BY table_name, requirement, sensitive

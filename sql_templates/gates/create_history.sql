@@ -17,5 +17,6 @@ CREATE TABLE IF NOT EXISTS store.main.results (
     failing_classes BIGINT,
     failing_rows BIGINT,
     table_rows BIGINT,
-    column_sets TEXT NOT NULL
+    column_sets TEXT NOT NULL,
+    asked TEXT NOT NULL
 );

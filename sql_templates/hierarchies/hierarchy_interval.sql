@@ -4,7 +4,7 @@
    the type knows NaN; width, origin, low, high: numbers as text, the last two may be none; cut_low, cut_high: whether
    they lie inside an interval; upward: no number lies below the origin; decimals: of labels; limit: a text. #}
 {% set number %}
-{% if plain %}{{ value }}{% elif kind == "float" %}{{ "TRY_CAST" if dialect == "duckdb" else "CAST" }}(CAST({{ value }} AS VARCHAR) AS DECIMAL(38, {{ scale }})){% elif dialect == "duckdb" %}TRY_CAST({{ value }} AS DECIMAL(38, {{ scale }})){% else %}({{ value }} + 0.0){% endif %}
+{% if plain %}{{ value }}{% elif kind == "float" %}{{ "CAST" if dialect == "postgres" else "TRY_CAST" }}(CAST({{ value }} AS VARCHAR) AS DECIMAL(38, {{ scale }})){% elif dialect == "duckdb" %}TRY_CAST({{ value }} AS DECIMAL(38, {{ scale }})){% else %}({{ value }} + 0.0){% endif %}
 {% endset %}
 {% set number = number | trim %}
 {% set from_origin = number if origin == "0" else "(" ~ number ~ " - " ~ origin ~ ")" %}

@@ -79,5 +79,4 @@
 {% macro lower_than(name, limit) %}{{ name }} < {{ limit }}{% endmacro %}
 {% macro higher_than(name, limit) %}{{ name }} > {{ limit }}{% endmacro %}
 {% macro people_below(k) %}members > 0 AND people < {{ k }}{% endmacro %}
-{% macro people_too_light(limits) %}CASE members {% for size, weight in limits %}WHEN {{ size }} THEN {{ "TRUE" if weight is none else "people < " ~ weight }} {% endfor %}ELSE FALSE END{% endmacro %}
 {% macro people_riskier(limit) %}members > 0 AND {{ reciprocal_above("people", limit) }}{% endmacro %}

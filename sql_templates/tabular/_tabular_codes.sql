@@ -17,3 +17,8 @@ dictionary_{{ place }} AS (
     FROM (SELECT DISTINCT d{{ place }} AS value FROM listed WHERE d{{ place }} IS NOT NULL) AS seen
 )
 {%- endmacro %}
+
+{# Whether a value reads like a total. #}
+{% macro reads_like_total(value) -%}
+LOWER(TRIM(CAST({{ value }} AS VARCHAR))) IN ('total', 'all', 'sum', 'overall', 'gesamt', 'insgesamt', 'ensemble', 'totale', 'totaal', '_total', '__total__', '(all)')
+{%- endmacro %}

@@ -11,6 +11,6 @@ FROM dictionary_{{ loop.index0 }}
 {% if name %}
 WHERE CAST(value AS VARCHAR) = {{ name }}
 {% else %}
-WHERE LOWER(TRIM(CAST(value AS VARCHAR))) IN ('total', 'all', 'sum', 'overall', 'gesamt', 'insgesamt', 'ensemble', 'totale', 'totaal', '_total', '__total__', '(all)')
+WHERE {{ codes.reads_like_total("value") }}
 {% endif %}
 {% endfor %}

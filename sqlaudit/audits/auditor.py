@@ -3,30 +3,61 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, replace
 from typing import Any
 
-from sqlaudit.audits.part import ClassesWanted, Opened, Part, audit_part
-from sqlaudit.audits.persons import Combinations, person_statements, persons_told, planned_of_persons
+from sqlaudit.audits.classes import WORST_CLASSES
+from sqlaudit.audits.models_asked import (
+    ClassesWanted,
+    Combinations,
+    Opened,
+    audit_part,
+    person_statements,
+    persons_told,
+    planned_of_persons,
+)
 from sqlaudit.audits.result import AuditResult
 from sqlaudit.base.columns_of import Resolved
+from sqlaudit.base.numbers import Share
+from sqlaudit.base.options import request_from, several, wrong_types_told
 from sqlaudit.base.relation import Relation, Statement
 from sqlaudit.base.result import Warned
-from sqlaudit.base.spec import AuditSpec, Roles
+from sqlaudit.base.spec import (
+    AuditSpec,
+    Buckets,
+    Coverage,
+    Folding,
+    KnownRows,
+    Limits,
+    NullPolicy,
+    ReadOptions,
+    Roles,
+    Sampling,
+    make_target,
+    roles_from,
+)
 from sqlaudit.classes.attribute_inputs import refuse_unclear
 from sqlaudit.classes.failing import AllFailing
 from sqlaudit.classes.histogram import HistogramBuilder
-from sqlaudit.classes.inputs import population_target, read_inputs
-from sqlaudit.classes.opening import ResolvedRoles, frame_of, load_columns, resolve_roles, shown_roles
-from sqlaudit.engines.contract import Engine
-from sqlaudit.engines.provenance import provenance
-from sqlaudit.models.check import Check
-from sqlaudit.models.coverage import columns_check, identifier_checks
+from sqlaudit.classes.inputs import further_targets, population_target, read_inputs
+from sqlaudit.classes.opening import (
+    ResolvedRoles,
+    frame_of,
+    load_columns,
+    merged,
+    merged_statements,
+    resolve_roles,
+    shown_roles,
+    values_of,
+)
+from sqlaudit.engines import opened
+from sqlaudit.engines.contract import Database, Engine, provenance
+from sqlaudit.models.base import Check
 from sqlaudit.models.judge import Judged
-from sqlaudit.profiles.called import called_warning
-from sqlaudit.profiles.count_tables import counts_beside
-from sqlaudit.profiles.warnings import audit_warnings, warning_statements
+from sqlaudit.models.phrases import columns_check, identifier_checks, with_accepted
+from sqlaudit.models.registry import Require, requirements
+from sqlaudit.profiles.names import counts_beside
+from sqlaudit.profiles.warnings import audit_warnings, called_warning, warning_statements
 
 
 @dataclass
@@ -57,22 +88,19 @@ class Auditor:
         """Everything the request asks for.
 
         Raises:
-            UsageError: roles or requirements that do not fit the table.
+            UsageError: roles or requirements that do not fit the table, or no quasi-identifier.
             EngineError: the database refused or failed.
         """
+        spec.roles.require_quasi_identifiers()
         already = len(self.engine.executed)
         opened, published = self._opened(spec)
         wanted = ClassesWanted(self.failing_classes, self.worst_classes, self.show_values)
         attributes: Sequence[Resolved | None] = opened.roles.sensitive or (None,)
-        parts = [self._part(spec, opened, one, position, wanted) for position, one in enumerate(attributes)]
-        if spec.requirements and opened.roles.entity is not None:
-            from sqlaudit.audits.persons_spelled import with_persons_spelled
-
-            parts = with_persons_spelled(parts, opened, partial(self._part, spec))
+        parts = [audit_part(opened, one, position, wanted) for position, one in enumerate(attributes)]
         judged = parts[0].judged
         odd_sizes = judged.sizes.all_squares or judged.sizes.all_multiples
         if self.relation is None and not self.rows_meant and (odd_sizes or counts_beside(*published)):
-            from sqlaudit.audits.joined import refuse_joined
+            from sqlaudit.audits.joined_tables import refuse_joined
 
             refuse_joined(self.engine, spec.target, *published, spec.roles, judged.sizes)
         unnamed = tuple(dict.fromkeys(sentence for part in parts for sentence in part.judged.unnamed))
@@ -102,7 +130,7 @@ class Auditor:
     def _opened(self, spec: AuditSpec) -> tuple[Opened, tuple[Relation, ResolvedRoles]]:
         """The table and what is required of it; and relation and roles as they were before any columns were kept."""
         relation = self.relation or self.engine.open(spec.target)
-        roles = resolve_roles(spec.roles, relation, self.engine.dialect)
+        roles = resolve_roles(spec.roles, relation, self.engine)
         inputs = read_inputs(spec.inputs)
         refuse_unclear(inputs, [attribute.label for attribute in roles.sensitive])
         population = self.population
@@ -111,19 +139,19 @@ class Auditor:
         kept = load_columns(self.engine, relation, roles)
         known = self._with_sampling(spec.roles, inputs, *kept)
         combinations = Combinations(self.engine)
-        opened = Opened(self.engine, *kept, spec.roles, spec.requirements, known, population, combinations)
+        merged = self._merged(spec.roles, *kept, population)
+        opened = Opened(self.engine, *kept, spec.roles, spec.requirements, known, population, combinations, merged)
         return opened, (relation, roles)
 
-    def _part(
-        self, spec: AuditSpec, opened: Opened, attribute: Resolved | None, position: int, wanted: ClassesWanted
-    ) -> Part:
-        """One sensitive attribute, as its values are written and however they are spelled."""
-        part = audit_part(opened, attribute, position, wanted)
-        if attribute is None or part.table is None or not spec.requirements or not part.table.may_be_respelled:
-            return part
-        from sqlaudit.audits.spellings import with_spellings
-
-        return with_spellings(part, opened, attribute, position)
+    def _merged(
+        self, given: Roles, relation: Relation, roles: ResolvedRoles, population: Relation | None
+    ) -> dict[str | None, str]:
+        """Of which sensitive attributes nothing can be said yet, and why; of all, under None, where it is persons."""
+        columns = values_of(relation, roles, self.engine.dialect, () if population is None else (population,))
+        found: dict[str | None, str] = dict(merged(self.engine, columns, given.values).items())
+        entity = roles.entity.label if roles.entity else ""
+        every = " ".join(found.values()) if given.joint else found.pop(entity, "")
+        return found | ({None: every} if every else {})
 
     def _with_sampling(
         self, given: Roles, inputs: Mapping[str, Any], relation: Relation, roles: ResolvedRoles
@@ -131,7 +159,7 @@ class Auditor:
         """The inputs, with what is known of the population where the table is a sample."""
         if not given.sampling.given:
             return inputs
-        from sqlaudit.population.sampling import inputs_with_sampling
+        from sqlaudit.population.sample import inputs_with_sampling
 
         return inputs_with_sampling(inputs, self.engine, relation, roles, given)
 
@@ -139,9 +167,9 @@ class Auditor:
         """What is asked of the table to know its share of the population."""
         if not given.sampling.given:
             return []
-        from sqlaudit.population.sampling import sampling_statements
+        from sqlaudit.population.sample import sampling_statements
 
-        return [*sampling_statements(self.engine.dialect, relation, roles, given)]
+        return [*sampling_statements(self.engine.dialect, relation, roles)]
 
     def _warnings(
         self, spec: AuditSpec, opened: Opened, published: tuple[Relation, ResolvedRoles], judged: Judged
@@ -150,12 +178,20 @@ class Auditor:
         named = (*spec.coverage.insensitive, *((published[1].weights.label,) if published[1].weights else ()))
         found = audit_warnings(self.engine, *published, judged.sizes, judged.rows, named)
         told = persons_told(opened.relation, opened.roles, opened.given, opened.combinations)
-        return (*found, *told, *called_warning(_written(spec), self.engine.dialect))
+        entity = (opened.roles.entity.label,) if opened.roles.entity else ()
+        written = [Warned("spelling_variants", (name,) if name else entity, why) for name, why in opened.merged.items()]
+        sql = (spec.target.query, spec.target.where, *(text for some in spec.roles.by_role().values() for text in some))
+        return (*found, *written, *told, *called_warning(sql, self.engine.dialect))
 
     def plan(self, spec: AuditSpec) -> list[Statement]:
-        """The statements an audit would run, as far as they are known before any of them has run."""
+        """The statements an audit would run, as far as they are known before any of them has run.
+
+        Raises:
+            UsageError, EngineError: as `audit` does.
+        """
+        spec.roles.require_quasi_identifiers()
         relation = self.engine.open(spec.target)
-        roles = resolve_roles(spec.roles, relation, self.engine.dialect)
+        roles = resolve_roles(spec.roles, relation, self.engine)
         statements = self._plan_sampling(spec.roles, relation, roles)
         for attribute in roles.sensitive or (None,):
             builder = HistogramBuilder(self.engine, frame_of(relation, roles, attribute, spec.roles), spec.roles.nulls)
@@ -164,18 +200,8 @@ class Auditor:
         statements += warning_statements(self.engine, relation, roles)
         statements = list({statement.sql: statement for statement in statements}.values())
         statements += person_statements(self.engine, relation, roles, spec.roles)
-        return statements + (_respelled(self.engine, relation, roles.entity) if spec.requirements else [])
-
-
-def _respelled(engine: Engine, relation: Relation, entity: Resolved | None) -> list[Statement]:
-    from sqlaudit.classes.persons_spelled import planned
-
-    return planned(engine, relation, entity)
-
-
-def _written(spec: AuditSpec) -> list[str]:
-    """The SQL that the user wrote."""
-    return [spec.target.query, spec.target.where, *(name for names in spec.roles.by_role().values() for name in names)]
+        columns = values_of(relation, roles, self.engine.dialect)
+        return statements + merged_statements(self.engine, columns, spec.roles.values)
 
 
 def _coverage(spec: AuditSpec, warnings: Sequence[Warned], rows: int) -> list[Check]:
@@ -185,3 +211,92 @@ def _coverage(spec: AuditSpec, warnings: Sequence[Warned], rows: int) -> list[Ch
         bare = [name for one in warnings if one.code == "columns_without_role" for name in one.columns]
         checks.append(columns_check(bare, rows))
     return checks
+
+
+@wrong_types_told
+def audit(
+    target: Any = None,
+    *,
+    qi: Sequence[str] = (),
+    sensitive: Sequence[str] | str = (),
+    require: Require = None,
+    identifier: Sequence[str] = (),
+    entity: str | None = None,
+    joint: bool = False,
+    nulls: NullPolicy | str = NullPolicy.EQUAL,
+    sampling_fraction: Share | None = None,
+    population_size: int | None = None,
+    weights: str | None = None,
+    known_rows: KnownRows | str = KnownRows.WORSE,
+    values: Folding | str | None = None,
+    db: Database = None,
+    query: str = "",
+    where: str = "",
+    inputs: Mapping[str, Any] | None = None,
+    read: ReadOptions | Mapping[str, Any] | None = None,
+    buckets: Buckets | Mapping[str, Any] | None = None,
+    limits: Limits | Mapping[str, Any] | None = None,
+    roles: Roles | Mapping[str, Any] | None = None,
+    failing_classes: int | None = 10,
+    worst_classes: int = WORST_CLASSES,
+    show_values: bool = False,
+    accept_identifier: Sequence[str] | str = (),
+    insensitive: Sequence[str] | str = (),
+    all_columns_named: bool = False,
+) -> AuditResult:
+    """Audit a table and return what was found.
+
+    Args:
+        target: a table, view, file path or glob, or a pandas, polars or Arrow table; None with `query`.
+        qi: quasi-identifiers: column names or SQL expressions.
+        sensitive: sensitive attributes, each audited on its own.
+        require: what must hold: `{"k": 5, "recursive_l": {"c": 3, "l": 2}}` or `["k=5", "t=0.2"]`.
+        identifier: direct identifiers; one that is in the table fails.
+        entity: the column that says which person a row belongs to.
+        joint: add the other sensitive attributes to the quasi-identifiers while one is audited.
+        nulls: how a NULL in a quasi-identifier is read: equal, distinct or wildcard.
+        sampling_fraction, population_size, weights: where the table is a sample, its share of the population, or how
+            many people that has, or the column that says how many a row stands for; one of them.
+        known_rows: with an entity, for whom is judged who knows one row of a person, all rows, or the worse of both.
+        db: a database URL or DuckDB file, or an engine or SparkSession that is already open (it is left open).
+        query: one SELECT instead of a target.
+        where: a SQL condition on the rows.
+        inputs: further inputs of models (categories, orders, a population table or frame, …): what
+            `sqlaudit.classes.inputs.load_inputs` reads from a file, or the same as a mapping.
+        read: how files are read.
+        buckets: of a bucketized release the second table: a mapping with `table`, `column` and perhaps `count`.
+        limits: time, memory and threads.
+        roles: the roles at once, instead of their parameters: a mapping of these, or what `profile(…).roles` proposes.
+        failing_classes: how many failing classes to read, None = all.
+        worst_classes: of how many of the worst classes to read how each sensitive attribute is spread, 0 = of none,
+            which saves a statement.
+        show_values: whether the quasi-identifier values of these classes, and the sensitive values of the worst and of
+            a stated person, may be read.
+        accept_identifier: direct identifiers that may be in the table; they need not be named as `identifier` too.
+        insensitive: columns that need no role, because somebody looked at them.
+        all_columns_named: whether a column without a role (that is not insensitive either) fails.
+        values: `fold` or `exact`: whether persons and sensitive values that differ only in case, blanks, width or
+            characters without a picture are one; where some do, it has to be said.
+
+    Raises:
+        UsageError: a column, model or value that does not fit.
+        EngineError: the database refused, failed or went away.
+
+    Example:
+        >>> import pandas as pd
+        >>> people = pd.DataFrame({"zip": ["13053"] * 3 + ["14850"] * 2, "disease": list("aabcc")})
+        >>> result = audit(people, qi=["zip"], sensitive="disease", require={"k": 2, "l": 2})
+        >>> result.passed, [(check.model, check.level) for check in result.checks]
+        (False, [('k_anonymity', 2), ('distinct_l_diversity', 1)])
+    """
+    accepted = several(accept_identifier)
+    asked = roles_from(locals(), sampling=request_from(Sampling, locals()))
+    spec = AuditSpec(
+        make_target(target, query=query, where=where, read=read, buckets=buckets),
+        replace(asked, identifiers=with_accepted(asked.identifiers, accepted)),
+        requirements(require),
+        inputs or {},
+        request_from(Coverage, locals()),
+    )
+    with opened(db, limits, spec.target, *further_targets(spec)) as engine:
+        return Auditor(engine, failing_classes, show_values, worst_classes=worst_classes).audit(spec)

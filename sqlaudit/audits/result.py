@@ -2,33 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import field
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
-from sqlaudit.base.documents import HERE, IF_ANY, LEFT_OUT, Documented, key, told
 from sqlaudit.base.frozen import dataclass
-from sqlaudit.base.result import MEANING, MeasuredResult, Status, Warned, under_verdict
-from sqlaudit.classes.found import ClassSizes, FailingClass
-from sqlaudit.models.check import Check
+from sqlaudit.base.result import (
+    IF_ANY,
+    MEANING,
+    NOT_EMPTY,
+    Documented,
+    MeasuredResult,
+    ShownRoles,
+    Status,
+    Warned,
+    after,
+    key,
+    told,
+    under_verdict,
+)
+from sqlaudit.classes.failing import ClassSizes, FailingClass
+from sqlaudit.models.base import Check
 from sqlaudit.reports.notebook import Shown
 
 if TYPE_CHECKING:
-    from sqlaudit.audits.criteria.result import CriteriaResult
+    from sqlaudit.audits.classes import WorstClasses
+    from sqlaudit.audits.criteria.criteria import CriteriaResult
     from sqlaudit.audits.disclosure.attribute import Disclosure
-    from sqlaudit.audits.distribution import WorstClasses
     from sqlaudit.events.result import PersonsFound
 
 
 @dataclass(frozen=True)
 class SensitiveSummary(Documented):
-    """What is said of one sensitive attribute: distinct values (NULL counts as one), NULL rows, the physical form
-    that computed its class facts (`packed`, `cells` or `wildcard`), and whether its values have a natural order."""
+    """What is said of one sensitive attribute.
+
+    Args:
+        distinct: different values; missing counts as one. null_rows: rows without a value.
+        form: the physical form that computed the class facts. ordered: whether its values have a natural order.
+    """
 
     name: str
     distinct: int
     null_rows: int
-    form: str
+    form: Annotated[str, Literal["packed", "cells", "wildcard"]]
     ordered: bool
 
 
@@ -46,12 +61,21 @@ NOT_SAID = (
 class AuditResult(MeasuredResult, Shown):
     """What one audit found.
 
-    `failing` holds the few failing classes that were asked for, smallest first; `failing_total` how many there are: a
-    class that falls short for several sensitive attributes counts for each. `failing_unnamed` has a sentence on every
-    requirement that does not hold and has no classes there. `persons` is what requirements on persons with many rows
-    asked for, None when none did.
-    `disclosures` holds one curve a sensitive attribute, when (c,k)-safety was asked for; `worst_classes` how its values
-    are spread in the worst classes.
+    Args:
+        target: what was audited; a query is named 'query', its text is not kept. columns: columns of the table.
+        rows: rows of the table. engine: the engine and its version. roles: the roles of columns as they were given.
+        classes: the equivalence classes by size. Sizes count persons when there is an entity column, rows otherwise.
+        checks: one entry a model and sensitive attribute.
+        failing: the failing classes that were asked for, smallest first.
+        failing_total: how many classes fall short of at least one requirement, None when nobody counted; one that falls
+            short for several sensitive attributes counts for each.
+        failing_unnamed: a sentence on every requirement that does not hold and whose classes nothing tells: a figure of
+            the whole table, or one that cannot be decided.
+        persons: what requirements on persons with many rows asked for, None when none did.
+        worst_classes: how the sensitive values of the worst classes are spread, beside the whole table: one entry a
+            sensitive attribute that has such classes.
+        complete: whether no budget ended the audit before every figure was known.
+        disclosures: worst-case disclosure of every sensitive attribute, when (c,k)-safety was asked for.
     """
 
     schema: ClassVar = "sqlaudit/1"
@@ -62,7 +86,7 @@ class AuditResult(MeasuredResult, Shown):
     rows: int = field(metadata=key("target.rows"))
     columns: tuple[str, ...] = field(default=(), metadata=key("target.columns"))
     engine: str = field(metadata=key("target.engine"))
-    roles: Mapping[str, Any]
+    roles: ShownRoles
     classes: ClassSizes
     sensitive: tuple[SensitiveSummary, ...] = ()
     checks: tuple[Check, ...]
@@ -73,9 +97,12 @@ class AuditResult(MeasuredResult, Shown):
     persons: PersonsFound | None = field(default=None, metadata=IF_ANY)
     worst_classes: tuple[WorstClasses, ...] = field(default=(), repr=False)
     complete: bool = True
-    disclosures: tuple[Disclosure, ...] = field(default=(), compare=False, repr=False, metadata=LEFT_OUT)
+    disclosures: tuple[Disclosure, ...] = field(
+        default=(), compare=False, repr=False, metadata=IF_ANY | after("disclosure")
+    )
 
     @property
+    @told("_not_said", IF_ANY)
     def disclosure(self) -> Disclosure | None:
         """Worst-case disclosure of the first sensitive attribute, None unless (c,k)-safety was asked for."""
         return self.disclosures[0] if self.disclosures else None
@@ -107,12 +134,9 @@ class AuditResult(MeasuredResult, Shown):
         return under_verdict(self.warnings)
 
     @told("statements", key("not_said"))
-    def _not_said(self) -> tuple[str, ...]:
+    def _not_said(self) -> Annotated[tuple[str, ...], NOT_EMPTY]:
+        """What this audit does not say, as sentences."""
         return NOT_SAID
-
-    @told("_not_said", HERE)
-    def _curves(self) -> dict[str, Any]:
-        return {"disclosure": self.disclosure, "disclosures": self.disclosures} if self.disclosures else {}
 
     def by_criteria(self, *, public: bool = False) -> CriteriaResult:
         """What these figures say to criteria of data protection, as a report of its own.

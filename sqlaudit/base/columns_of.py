@@ -7,11 +7,10 @@ from decimal import Decimal, InvalidOperation
 from sqlaudit.base.errors import PermissionDenied, SqlauditError, UsageError
 from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.names import closest, quote
-from sqlaudit.base.relation import ColumnInfo, Kind, Relation
-from sqlaudit.base.words import spelled
+from sqlaudit.base.parameter_names import spelled
+from sqlaudit.base.relation import NUMBERS, ColumnInfo, Kind, Relation
 
 MAX_EXPONENT = 30
-NUMBERS = (Kind.INTEGER, Kind.DECIMAL, Kind.FLOAT)
 
 
 @dataclass(frozen=True)
@@ -51,13 +50,11 @@ def _expression(text: str, relation: Relation, dialect: str, option: str) -> Res
     """What is no column's name; only now a parser is needed."""
     from sqlglot import exp
 
-    from sqlaudit.base.division import kinds_of, remark_on, warn
-    from sqlaudit.base.guard import guard_expression
-    from sqlaudit.base.written import MisreadError
+    from sqlaudit.base.guard import MisreadError, RandomRowsError, guard_expression, kinds_of, remark_on, warn
 
     try:
         tree = guard_expression(text, dialect, option)
-    except MisreadError:
+    except (MisreadError, RandomRowsError):
         raise
     except UsageError:
         raise unknown_column(text, relation, option) from None
@@ -119,7 +116,24 @@ def unknown_column(name: str, relation: Relation, option: str) -> SqlauditError:
             f"table: {held}."
         )
     hint = closest(name, names) or (" It has: " + ", ".join(names[:12]) + ("…" if len(names) > 12 else "") + ".")
-    return UsageError(f"{option}: {relation.label} has no column {name!r}.{hint}")
+    return UsageError(f"{option}: {relation.label} has no column {name!r}.", hint)
+
+
+def resolve_like(own: Resolved, relation: Relation, dialect: str, option: str) -> Resolved:
+    """The column of another table that a column is compared with: of the same name or expression.
+
+    Raises:
+        UsageError: as `resolve`, or one holds floating-point numbers and the other exact ones, of which an equality
+            rounds.
+    """
+    found = resolve(own.label, relation, dialect, option)
+    kinds = {own.kind, found.kind}
+    if Kind.FLOAT in kinds and kinds & {Kind.INTEGER, Kind.DECIMAL}:
+        raise UsageError(
+            f"{option}: {own.label} is {own.kind.value}, and {found.kind.value} in {relation.label}, "
+            "so that different numbers could be taken for equal. Give it one type in both tables."
+        )
+    return found
 
 
 def as_parameter(value: str | None, role: Resolved, place: str) -> str | Decimal | None:
@@ -135,7 +149,7 @@ def as_parameter(value: str | None, role: Resolved, place: str) -> str | Decimal
     if role.kind not in NUMBERS:
         return value
     try:
-        number = Decimal(value)
+        number = Decimal(value if value.isascii() and "_" not in value else "")
     except InvalidOperation:
         raise UsageError(f"{place}: {role.label} holds numbers, and this is not one.") from None
     if not number.is_finite() or abs(number.adjusted()) > MAX_EXPONENT:

@@ -6,6 +6,8 @@ ever contains a cell value, and none the text of a connection.
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
 from enum import IntEnum
 from pathlib import Path
 
@@ -26,11 +28,6 @@ class ExitCode(IntEnum):
 _PACKAGE = str(Path(__file__).parent.parent)
 
 
-def _inside(file: str) -> bool:
-    """Whether a file of a traceback is one of ours."""
-    return file.startswith(_PACKAGE) or file.startswith("<")
-
-
 class SqlauditError(Exception):
     """Base of every error that sqlaudit raises on purpose.
 
@@ -48,13 +45,21 @@ class SqlauditError(Exception):
         import traceback
 
         frames = traceback.extract_tb(self.__traceback__)
-        own = next((one for one in reversed(frames) if not _inside(one.filename)), None)
+        own = next((one for one in reversed(frames) if not one.filename.startswith((_PACKAGE, "<"))), None)
         place = [f"line {own.lineno}: {own.line}"] if own is not None and own.line else []
         return [*place, f"{type(self).__name__}: {self}"]
 
 
 class UsageError(SqlauditError):
-    """The request cannot be carried out as written: a wrong option, column, file or policy."""
+    """The request cannot be carried out as written: a wrong option, column, file or policy.
+
+    Args:
+        hint: the end of the sentence that names what is there, which `bare` leaves out.
+    """
+
+    def __init__(self, sentence: str = "", hint: str = "") -> None:
+        super().__init__(sentence + hint)
+        self.bare = sentence if hint else ""
 
 
 class InputError(UsageError):
@@ -93,3 +98,44 @@ class Interrupted(SqlauditError):
 
 class DivisionWarning(UserWarning):
     """An expression divides whole numbers, which engines read in two ways."""
+
+
+# The time budget of a search: who works long asks whether it is used up, and says so with an exception.
+
+Stop = Callable[[], bool]
+"""Whether the budget is used up."""
+NODES = 2000
+"""Nodes of an enumeration between two looks at the clock."""
+
+
+class BudgetSpent(Exception):
+    """The budget ended inside a step; the walker that made the step catches it and says what is proven."""
+
+
+STOPPED = (BudgetSpent, Interrupted, KeyboardInterrupt)
+"""What ends a walk before its end: the budget, or somebody. What was proven by then stays so."""
+
+
+def by_hand(why: BaseException) -> bool:
+    """Whether it was somebody."""
+    return not isinstance(why, BudgetSpent)
+
+
+def at_once() -> bool:
+    """The budget of what would come after a search that somebody stopped."""
+    return True
+
+
+def never() -> bool:
+    """The budget of a search without one."""
+    return False
+
+
+def until(began: float, budget: float | None) -> Stop:
+    """The budget of so many seconds from a moment of `time.monotonic()` on; None = no limit.
+
+    Example:
+        >>> until(time.monotonic(), 60)(), until(time.monotonic() - 61, 60)(), until(0, None)()
+        (False, True, False)
+    """
+    return never if budget is None else lambda: time.monotonic() - began > budget

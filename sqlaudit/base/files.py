@@ -1,4 +1,4 @@
-"""Files that sqlaudit writes: whole or not at all, never half."""
+"""Paths and files: what people write as a path, files that are written whole or not at all, and temporary ones."""
 
 from __future__ import annotations
 
@@ -7,15 +7,389 @@ import csv
 import datetime as dt
 import json
 import os
-from collections.abc import Iterable, Iterator, Sequence
+import re
+import shutil
+import stat
+import tempfile
+import weakref
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 from typing import IO, Any
 
-from sqlaudit.base.csv_cells import csv_cell, flat
-from sqlaudit.base.errors import UsageError
-from sqlaudit.base.leftovers import forget, temporary_beside
-from sqlaudit.base.paths import exists, is_file, is_folder, resolved
+from sqlaudit.base.errors import InputError, UsageError
+from sqlaudit.base.frozen import dataclass
+
+# Temporary files and folders that hold rows: named so that the next run can tell, and remove, those of a killed one.
+#
+# A name says which machine and process made it: a folder may be shared by containers and hosts, and a process of
+# another host can't be asked whether it lives. Things of other users, and of processes that live, are left alone. What
+# lies beside a file that was to be written is also noted in the temporary directory, so that it is found from any
+# folder.
+
+_OURS = re.compile(r"sqlaudit-(?P<kind>[a-z]+)-(?P<host>[^-]+)-(?P<pid>\d+)-[^-]+")
+_PART = re.compile(r"\..*\.(?P<host>[^-.]+)-(?P<pid>\d+)-[^-.]+\.part", re.DOTALL)
+_NOTE = "unfinished"
+"""The kind of a file that holds nothing but the path of another one."""
+_LONGEST_PATH = 65_536
+_unfinished: dict[Path, Path | None] = {}
+"""The temporary files of this process, each with the note of it."""
+_folders: set[Path] = set()
+
+
+class PrivateFolder:
+    """A folder for rows that only this user may enter (0700), removed by `close` or with the object.
+
+    Args:
+        kind: a word for its name. parent: where to make it; empty = the system's temporary directory.
+
+    Raises:
+        UsageError: the parent is not a folder, or nothing can be created in it.
+
+    Example:
+        >>> with PrivateFolder("example") as folder:
+        ...     oct(folder.path.stat().st_mode & 0o777)
+        '0o700'
+    """
+
+    def __init__(self, kind: str, parent: str = "") -> None:
+        root = Path(parent or tempfile.gettempdir())
+        if not root.is_dir():
+            raise UsageError(f"The temporary directory {parent!r} is not a folder.")
+        remove_leftovers(root)
+        try:
+            made = tempfile.mkdtemp(prefix=f"sqlaudit-{kind}-{_host()}-{os.getpid()}-", dir=root)
+        except OSError:
+            raise UsageError(f"The temporary directory {str(root)!r} can't be written to.") from None
+        self.path = Path(made).resolve()
+        _folders.add(self.path)
+        self._remove = weakref.finalize(self, _remove_folder, self.path)
+
+    def close(self) -> None:
+        """Remove the folder and all that is in it; safe to call twice."""
+        self._remove()
+
+    def __enter__(self) -> PrivateFolder:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def _remove_folder(path: Path) -> None:
+    shutil.rmtree(path, ignore_errors=True)
+    _folders.discard(path)
+
+
+def temporary_beside(final: Path) -> Path:
+    """An empty file (0600) in the folder of `final`, which `forget` ends; what killed runs left there is removed.
+
+    Raises:
+        UsageError: nothing can be created there.
+    """
+    remove_files(final.parent)
+    mark = f"{_host()}-{os.getpid()}-"
+    try:
+        handle, name = tempfile.mkstemp(prefix=f".{final.name[:40]}.{mark}", suffix=".part", dir=final.parent)
+    except OSError as error:
+        raise UsageError(f"{str(final)!r} cannot be written: {error.strerror}.") from None
+    os.close(handle)
+    _unfinished[Path(name)] = None
+    _unfinished[Path(name)] = _noted(Path(name), mark)
+    return Path(name)
+
+
+def forget(temporary: Path) -> None:
+    """Remove a temporary file, if it is there still, and the note of it."""
+    temporary.unlink(missing_ok=True)
+    note = _unfinished.pop(temporary, None)
+    if note is not None:
+        with contextlib.suppress(OSError):
+            note.unlink()
+
+
+def discard_unfinished() -> None:
+    """Remove what this process will not finish: for the moment before it ends without another word."""
+    for temporary in list(_unfinished):
+        with contextlib.suppress(OSError):
+            forget(temporary)
+    for folder in list(_folders):
+        _remove_folder(folder)
+
+
+def remove_leftovers(root: Path | None = None) -> list[Path]:
+    """Remove what runs that are gone left in a temporary directory, and the files whose notes they left there.
+
+    Args:
+        root: the directory; None = the system's.
+
+    Returns:
+        The paths that were removed, notes apart.
+    """
+    removed = []
+    for entry in _entries(root or Path(tempfile.gettempdir())):
+        found = _OURS.fullmatch(entry.name)
+        if found is None or not _is_left(entry, found):
+            continue
+        with contextlib.suppress(OSError):
+            if found["kind"] == _NOTE:
+                removed += _removed_by_note(entry, found["pid"])
+            elif entry.is_dir():
+                shutil.rmtree(entry, ignore_errors=True)
+                removed.append(entry)
+    return removed
+
+
+def remove_files(folder: Path) -> list[Path]:
+    """Remove the unfinished files that runs that are gone left in a folder; returns their paths."""
+    return [entry for entry in _entries(folder) if _PART.fullmatch(entry.name) and _removed(entry)]
+
+
+def _removed(path: Path, pid: str = "") -> bool:
+    """Whether an unfinished file was one of a run that is gone (of `pid`, where it is named), and is removed."""
+    found = _PART.fullmatch(path.name)
+    if found is None or pid not in ("", found["pid"]) or not _is_left(path, found):
+        return False
+    with contextlib.suppress(OSError):
+        if stat.S_ISREG(path.lstat().st_mode):
+            path.unlink()
+            return True
+    return False
+
+
+def _noted(temporary: Path, mark: str) -> Path | None:
+    """The note of a temporary file; none where the temporary directory takes nothing, as it only helps."""
+    with contextlib.suppress(OSError):
+        handle, name = tempfile.mkstemp(prefix=f"sqlaudit-{_NOTE}-{mark}")
+        with os.fdopen(handle, "wb") as file:
+            file.write(os.fsencode(temporary.absolute()))
+        return Path(name)
+    return None
+
+
+def _removed_by_note(note: Path, pid: str) -> list[Path]:
+    """The file that a note names, when it was there still; both are gone afterwards."""
+    if not stat.S_ISREG(note.lstat().st_mode):
+        return []
+    with note.open("rb") as file:
+        named = Path(os.fsdecode(file.read(_LONGEST_PATH)))
+    removed = [named] if named.is_absolute() and _removed(named, pid) else []
+    note.unlink()
+    return removed
+
+
+def _entries(folder: Path) -> list[Path]:
+    try:
+        return list(folder.iterdir())
+    except OSError:
+        return []
+
+
+def _is_left(path: Path, found: re.Match[str]) -> bool:
+    """True for a thing of this user, made on this machine by a process that is gone; a link is none."""
+    if found["host"] != _host():
+        return False
+    try:
+        facts = path.lstat()
+    except (OSError, ValueError):
+        return False
+    owner = os.getuid() if hasattr(os, "getuid") else facts.st_uid
+    return facts.st_uid == owner and not stat.S_ISLNK(facts.st_mode) and not _is_alive(int(found["pid"]))
+
+
+def _host() -> str:
+    return "".join(c for c in _machine() if c.isalnum())[:40] or "host"
+
+
+def _machine() -> str:
+    if hasattr(os, "uname"):
+        return os.uname().nodename
+    import socket  # which takes longer to import than all else here
+
+    return socket.gethostname()
+
+
+def _is_alive(pid: int) -> bool:
+    if os.name == "nt":  # signal 0 would be a Ctrl-C there
+        return True
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except (OSError, OverflowError):
+        return True
+    return True
+
+
+# Cells of CSV files that no spreadsheet takes for formulas, and how sqlaudit reads them back.
+#
+# A spreadsheet may split a line at another separator than ours, and it looks past blanks and signs that nobody sees.
+# So a formula gets an apostrophe in front wherever a cell could begin: at the start of a text, and behind each `;`,
+# `,`, `|`, tab or line break in it. Apostrophes that stand there already are doubled, so that nothing is lost.
+
+_SEPARATORS = re.compile(r"([;,|\t\r\n])")
+_FORMULA = "=+\\-@＝＋－＠﹦﹢﹣﹫"
+_SUSPECT = re.compile(rf"[{_FORMULA}]|^'*[\t\r]")
+_BREAK = re.compile(r"'*[\t\r]")
+_UNSEEN = r"\s\x00-\x1f\x7f-\x9f\xad\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff"
+_RUNS = re.compile(rf"['{_UNSEEN}]*([{_FORMULA}])")
+_COMPUTES_NOTHING = re.compile(rf"['{_UNSEEN}]*[+\-＋－][0-9][0-9. ]*(?:[eE][+-]?[0-9]+)?\s*[\])}}]*\s*")
+"""A signed number behind a separator: `[-10, -5)`."""
+_NUMBER = re.compile(r"[+-]?[0-9]+(?:[.,][0-9]+)?(?:[eE][+-]?[0-9]+)?")
+_AS_THEY_ARE = (int, float, Decimal, dt.date, dt.time)
+
+
+def csv_cell(value: Any) -> Any:
+    """The value as a CSV file has it: what a spreadsheet would run as a formula has an apostrophe in front.
+
+    Example:
+        >>> csv_cell("=1+1"), csv_cell("x;=1+1"), csv_cell("a = b"), csv_cell(-5), csv_cell(None)
+        ("'=1+1", "x;'=1+1", 'a = b', -5, None)
+    """
+    value = flat(value)
+    return value if value is None or isinstance(value, _AS_THEY_ARE) else harmless(str(value))
+
+
+def flat(value: Any) -> Any:
+    """The value as files know it: fractions as floats, bytes as hexadecimal text."""
+    if isinstance(value, Fraction):
+        return value.numerator if value.denominator == 1 else float(value)
+    return value.hex() if isinstance(value, bytes) else value
+
+
+def harmless(text: str) -> str:
+    """A text in which no cell of a spreadsheet begins with a formula; `as_written` is the way back."""
+    if not _SUSPECT.search(text):
+        return text
+    first, *rest = _SEPARATORS.split(text)
+    pieces = [_marked(first, _RUNS.match(first)), *(_marked(piece, _runs(piece)) for piece in rest)]
+    return _marked("".join(pieces), _BREAK.match(text))
+
+
+def label_cell(text: str | None) -> str | None:
+    """A value or label of a hierarchy as its file has it: like `csv_cell`, but a number stays one, as others read it.
+
+    Example:
+        >>> label_cell("-5"), label_cell("=1"), label_cell("[-10, -5)")
+        ('-5', "'=1", '[-10, -5)')
+    """
+    return text if text is None or _NUMBER.fullmatch(text) else harmless(text)
+
+
+def as_written(text: str) -> str:
+    """The text that `harmless` was given.
+
+    Example:
+        >>> as_written("'=1+1"), as_written("x;'=1+1"), as_written("'tis"), as_written(harmless("'=1"))
+        ('=1+1', 'x;=1+1', "'tis", "'=1")
+    """
+    if "'" not in text:
+        return text
+    whole = _unmarked(text, _BREAK.match(text))
+    first, *rest = _SEPARATORS.split(whole)
+    return "".join([_unmarked(first, _RUNS.match(first)), *(_unmarked(piece, _runs(piece)) for piece in rest)])
+
+
+def _runs(piece: str) -> bool:
+    """Whether what stands behind a separator would be computed as a cell."""
+    return bool(_RUNS.match(piece)) and not _COMPUTES_NOTHING.fullmatch(piece)
+
+
+def _marked(piece: str, runs: object) -> str:
+    return "'" + piece if runs else piece
+
+
+def _unmarked(piece: str, runs: object) -> str:
+    return piece[1:] if runs and piece.startswith("'") else piece
+
+
+# Paths that people write: a text that can be no path, or lies where nobody may look, is no file and no exception.
+
+_SQLITE = b"SQLite format 3\0"
+
+
+def exists(path: str | Path) -> bool:
+    """Whether something lies there; false for a name that is too long, holds a NUL, or is in a closed folder.
+
+    Example:
+        >>> exists("."), exists("no" * 200)
+        (True, False)
+    """
+    return os.path.exists(path)  # noqa: PTH110 (Path.exists raises where this says no)
+
+
+def is_file(path: str | Path) -> bool:
+    """Whether a regular file lies there; see `exists`."""
+    return os.path.isfile(path)  # noqa: PTH113
+
+
+def is_sqlite(path: str | Path) -> bool:
+    """Whether a file is an SQLite database, by its first bytes."""
+    if not is_file(path):
+        return False
+    try:
+        with Path(path).open("rb") as file:
+            return file.read(len(_SQLITE)) == _SQLITE
+    except OSError:
+        return False
+
+
+def is_folder(path: str | Path) -> bool:
+    """Whether a folder lies there; see `exists`."""
+    return os.path.isdir(path)  # noqa: PTH112
+
+
+def expanded(text: str | Path) -> Path:
+    """The path with `~` as the home folder, as a shell reads it: as it stands when nobody has that name.
+
+    Example:
+        >>> expanded("~no such person/a.csv").name
+        'a.csv'
+    """
+    try:
+        return Path(text).expanduser()
+    except RuntimeError:
+        return Path(text)
+
+
+def resolved(path: str | Path) -> Path:
+    """The path without links; as it stands, below the current folder, when it can be no path."""
+    try:
+        return Path(path).resolve()
+    except (OSError, ValueError, RuntimeError):
+        return Path(path).absolute()
+
+
+@dataclass(frozen=True)
+class Stamp:
+    """What tells a file from another one in its place, and from itself after a change: times are nanoseconds.
+
+    The time of change (mtime) can be set back by anybody who may write; that of the entry (ctime) is the system's own.
+    """
+
+    device: int
+    inode: int
+    size: int
+    changed: int
+    touched: int
+
+
+def stamp(path: Path) -> Stamp | None:
+    """The stamp of a file, None when there is none any more."""
+    try:
+        facts = path.stat()
+    except OSError:
+        return None
+    return Stamp(facts.st_dev, facts.st_ino, facts.st_size, facts.st_mtime_ns, facts.st_ctime_ns)
+
+
+def no_name(path: str | Path) -> InputError:
+    """The error for a path with a sign that no file's name can have: a NUL, or half of a pair in UTF-16."""
+    return InputError(f"{str(path)!r} cannot be the name of a file.")
+
+
+# Files that sqlaudit writes: whole or not at all, never half.
 
 TABLE_SUFFIXES = (".csv", ".parquet")
 _to_json = json.JSONEncoder(check_circular=False).encode
@@ -98,11 +472,12 @@ def write_text(path: Path, text: str) -> None:
         temporary.write_text(text, encoding="utf-8", newline="")
 
 
-def write_rows(path: Path, names: Sequence[str], batches: Batches) -> int:
+def write_rows(path: Path, names: Sequence[str], batches: Batches, check: Callable[[Path], None] | None = None) -> int:
     """Stream rows into a CSV or Parquet file, by the ending of its name; returns how many were written.
 
     Args:
         path: the file, ending in .csv or .parquet. names: the column names. batches: rows, some thousand at a time.
+        check: looks at what was written before it takes the file's place, and raises where it must not.
 
     In CSV a missing value is an empty field, and a text that a spreadsheet would run as a formula gets an apostrophe
     in front (OWASP, CSV injection; see `csv_cells`). Parquet keeps every value exactly.
@@ -120,9 +495,11 @@ def write_rows(path: Path, names: Sequence[str], batches: Batches) -> int:
     """
     check_destination(path, TABLE_SUFFIXES)
     with replacing(path) as temporary:
-        if path.suffix.lower() == ".csv":
-            return _write_csv(temporary, names, batches)
-        return _write_parquet(temporary, names, batches)
+        put = _write_csv if path.suffix.lower() == ".csv" else _write_parquet
+        written = put(temporary, names, batches)
+        if check is not None and is_file(temporary):
+            check(temporary)
+        return written
 
 
 def _mode_for(final: Path) -> int:
@@ -170,23 +547,19 @@ def _spool(file: IO[str], types: Sequence[_ColumnType], batch: Sequence[Sequence
 def _convert(spool: Path, path: Path, names: Sequence[str], types: Sequence[str]) -> None:
     import duckdb
 
+    from sqlaudit.base.names import quote
+
     declared = {f"c{i}": kind for i, kind in enumerate(types)}
     try:
         with duckdb.connect() as connection:
             rows = connection.read_json(str(spool), format="newline_delimited", columns=declared)
-            renamed = rows.project(", ".join(f"c{i} AS {_quoted(name)}" for i, name in enumerate(names)))
+            renamed = rows.project(", ".join(f"c{i} AS {quote(name, 'duckdb')}" for i, name in enumerate(names)))
             renamed.write_parquet(str(path), compression="zstd")
     except duckdb.Error as error:  # its message may quote a value
         raise UsageError(f"The Parquet file could not be written ({type(error).__name__}).") from None
 
 
-def _quoted(name: str) -> str:
-    from sqlaudit.base.names import quote
-
-    return quote(name, "duckdb")
-
-
-_AS_THEY_ARE = {str: "VARCHAR", bool: "BOOLEAN"}
+_KINDS = {str: "VARCHAR", bool: "BOOLEAN"}
 """What JSON lines carry unchanged; the fast way for most cells."""
 
 
@@ -209,7 +582,7 @@ class _ColumnType:
 
     def take(self, value: Any) -> Any:
         """Note a value's type and return the value as JSON lines carry it."""
-        kind = _AS_THEY_ARE.get(type(value))
+        kind = _KINDS.get(type(value))
         if kind is not None:
             self._seen.add(kind)
             return value

@@ -62,18 +62,14 @@ def _is_plain(cls: type, options: dict[str, Any]) -> bool:
 def _quick(cls: Any, by_place: bool) -> Any:
     later = _FieldsLater(cls)
     cls.__dataclass_fields__, cls.__signature__ = later, _Signature(later)
-    cls.__dataclass_params__ = _params(by_place)
+    standard: Any = _StandardByPlace if by_place else _Standard
+    cls.__dataclass_params__ = standard.__dataclass_params__
     cls.__setattr__, cls.__delattr__ = _refuse_to_set, _refuse_to_delete
     for name, method in _methods(cls, later):
         if not (by_place and name in {"__eq__", "__hash__"}) and cls.__dict__.get(name) is None:
             method.__name__, method.__qualname__ = name, f"{cls.__qualname__}.{name}"
             setattr(cls, name, method)
     return cls
-
-
-def _params(by_place: bool) -> Any:
-    standard: Any = _StandardByPlace if by_place else _Standard
-    return standard.__dataclass_params__
 
 
 class _FieldsLater:

@@ -1,27 +1,203 @@
-"""The guard for SQL that users write: one SELECT, or one expression, and nothing that writes.
-
-The guard is not the wall (a function may have side effects that no parser sees): the engines' own read-only
-modes are. It turns honest mistakes into one clear sentence. What passes is spelled anew from the parsed tree, so
-an engine runs exactly what the guard has seen; and nothing of what was written is left out on the way (`written.py`).
-"""
+"""SQL that users write: one SELECT or one expression that writes nothing, its text as written, and its divisions."""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable, Sequence
+import inspect
+import re
+import string
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
+from itertools import pairwise
 from typing import Any
 
 import sqlglot
-from sqlglot import exp
+from sqlglot import TokenType, exp
+from sqlglot.dialects.dialect import Dialect
 from sqlglot.errors import SqlglotError
+from sqlglot.tokenizer_core import Token
 
-from sqlaudit.base.dialects import spoken
-from sqlaudit.base.errors import UsageError
-from sqlaudit.base.words import about
-from sqlaudit.base.written import refuse_alias, refuse_joined, refuse_lost, with_units, written_tree
+from sqlaudit.base.errors import DivisionWarning, MissingDriver, UsageError
+from sqlaudit.base.names import spoken
+from sqlaudit.base.parameter_names import about
+from sqlaudit.base.relation import ColumnInfo, Kind, Remark
+
+# SQL of users as they wrote it: functions keep their names, and nothing of the text gets lost on its way.
+#
+# sqlglot knows functions of many products and spells them for the one at hand. For a user's text that is a danger: of
+# `to_char(birth, 'YYYY-MM')` it makes CAST(birth AS TEXT) for DuckDB, so that an audit is about other classes than
+# those that were written. So a text is read a second time, by a parser that knows hardly any function, and every word
+# of it must stand in the SQL that runs.
+
+_SAME = ("COUNT", "SUM", "AVG", "YEAR", "MONTH", "DAY", "COALESCE", "NULLIF", "IFNULL", "NVL", "POWER", "POW")
+_BUILT = ("ARRAY", "STRUCT", "MAP")
+"""Functions whose spelling means alike in every dialect: `year(birth)` is EXTRACT in PostgreSQL."""
+_RENAMED = ("INITCAP", "CHR", "DECODE", "DATE_PART", "JSON_VALUE", "CONVERT", "MATCH", "NORMALIZE")
+"""Functions with a parser of their own that changes what they are, and that are written like any other."""
+_RESPELLED = frozenset({"both", "leading", "trailing", "dow", "doy", "at"})
+"""Words of TRIM, EXTRACT and AT TIME ZONE that some dialects say as another function, or by another name."""
+_CARRYING = frozenset({"NUMBER", "STRING", "IDENTIFIER", "VAR"})
+_JOINED = frozenset("_" + string.ascii_letters)
+_WORD = re.compile(r"\w+")
+
+
+class MisreadError(UsageError):
+    """SQL of a user of which something would be left out when it runs, so that it would mean something else."""
+
+
+def written_tree(text: str, dialect: str) -> list[exp.Expr | None]:
+    """The statements of a text; functions are not known, so that each is spelled as it was written.
+
+    Raises:
+        sqlglot.errors.SqlglotError: it cannot be read.
+        RecursionError: it is nested too deeply.
+
+    Example:
+        >>> [tree.sql("duckdb") for tree in written_tree("SELECT to_char(birth, 'YYYY')", "duckdb") if tree]
+        ["SELECT TO_CHAR(birth, 'YYYY')"]
+    """
+    return sqlglot.parse(text, dialect=_plain(dialect))
+
+
+def lost(text: str, tree: exp.Expr, dialect: str, *, names: bool = True) -> str:
+    """The first word of a text that the SQL of its tree lacks; empty when all of them are there.
+
+    Numbers, texts and quoted names count, plain names only where nothing but an expression stands: words like NULLS
+    LAST look like names. Keywords, types and the names of functions may be spelled in another way.
+
+    Example:
+        >>> lost("SELECT income < 50_000", sqlglot.parse_one("SELECT income < 50"), "duckdb")
+        '50000'
+    """
+    there = Counter(_words([tree.sql(dialect=dialect, comments=False)]))
+    for token in _carried(text, dialect, names):
+        for word in _words([token]):
+            if word in _RESPELLED:
+                continue
+            if not there[word]:
+                return word
+            there[word] -= 1
+    return ""
+
+
+def refuse_lost(text: str, tree: exp.Expr, dialect: str, option: str, *, names: bool = True) -> None:
+    """Nothing when every word of a text stands in the SQL of its tree.
+
+    Raises:
+        MisreadError: one does not; the sentence names it.
+    """
+    word = lost(text, tree, dialect, names=names)
+    if word:
+        raise MisreadError(
+            f"{option}: {word!r} would get lost where this is read as {spoken(dialect).title} SQL; write it "
+            "in another way."
+        )
+
+
+def refuse_joined(tokens: Sequence[Token], option: str) -> None:
+    """Refuse `50_000` and `0x1F` where a dialect has no such numbers: 50 and 0 with a new name would be left.
+
+    Raises:
+        MisreadError: there is one.
+    """
+    for number, after in pairwise(tokens):
+        if number.token_type is TokenType.NUMBER and after.start == number.end + 1 and after.text[:1] in _JOINED:
+            raise MisreadError(
+                f"{option}: a number runs into a word; write numbers in digits alone: 50000, not 50_000."
+            )
+
+
+def refuse_alias(root: exp.Expression, option: str) -> None:
+    """Refuse a name that an expression is given: `sex zip` is `sex`, called zip.
+
+    Raises:
+        MisreadError: there is one; the sentence names it.
+    """
+    named = root.find(exp.Alias, exp.Aliases)
+    if named is not None:
+        raise MisreadError(
+            f"{option}: {named.alias or named.sql()!r} would only be a new name (an alias) for what stands before it, "
+            "and be ignored. Put a comma between columns, AND between conditions, double quotes around a name with "
+            "blanks."
+        )
+
+
+def with_units(written: exp.Expression, read: exp.Expression) -> exp.Expression:
+    """The expression with words that only look like columns, as MONTH in `datediff(MONTH, a, b)`, as plain words."""
+    names = {column.name for column in read.find_all(exp.Column)}
+    for column in list(written.find_all(exp.Column)):
+        if column.name not in names and column is not written:
+            column.replace(exp.Var(this=column.name))
+    return written
+
+
+def read_statements(text: str, dialect: str, option: str) -> list[exp.Expression]:
+    """The statements of a text, read so that nothing of it gets lost; they may be of any kind.
+
+    Raises:
+        MisreadError: a number runs into a word, or a word of the text would be lost.
+        SqlglotError: it cannot be read.
+        RecursionError: it is nested too deeply.
+    """
+    refuse_joined(sqlglot.tokenize(text, dialect=dialect), option)
+    trees = [tree for tree in written_tree(text, dialect) if isinstance(tree, exp.Expression)]
+    refuse_lost(text, exp.Tuple(expressions=[tree.copy() for tree in trees]), dialect, option, names=False)
+    return trees
+
+
+def _carried(text: str, dialect: str, names: bool) -> list[str]:
+    tokens = sqlglot.tokenize(text, dialect=dialect)
+    followed = [*(token.text for token in tokens[1:]), ""]
+    return [
+        token.text
+        for token, after in zip(tokens, followed, strict=False)  # an empty text has no token, and so nothing after it
+        if token.token_type.name in _CARRYING and not (token.token_type.name == "VAR" and (after == "(" or not names))
+    ]
+
+
+def _words(texts: Sequence[str]) -> list[str]:
+    """The words of texts; digits may be grouped by underscores."""
+    found = [word.casefold() for text in texts for word in _WORD.findall(text)]
+    return [word.replace("_", "") if word[0].isdigit() else word for word in found]
+
+
+@cache
+def _plain(dialect: str) -> Any:
+    """The dialect, with a parser that knows hardly any function.
+
+    Raises:
+        MissingDriver: sqlglot is compiled, so that its parser can't be changed.
+    """
+    known = type(Dialect.get_or_raise(dialect))
+    parser = known.parser_class
+    if not inspect.isfunction(parser.parse):
+        raise MissingDriver(
+            "SQL of yours can't be read with sqlglot's compiled form, whose parser cannot be told to leave functions "
+            "as they are written: pip uninstall sqlglotc, or give sqlaudit an environment of its own."
+        )
+    changed = {
+        "FUNCTIONS": {name: made for name, made in parser.FUNCTIONS.items() if name in (*_SAME, *_BUILT)},
+        "FUNCTION_PARSERS": {name: read for name, read in parser.FUNCTION_PARSERS.items() if name not in _RENAMED},
+    }
+    return type(f"Written{known.__name__}", (known,), {"Parser": type("WrittenParser", (parser,), changed)})
+
+
+# The guard for SQL that users write: one SELECT, or one expression, and nothing that writes.
+#
+# The guard is not the wall (a function may have side effects that no parser sees): the engines' own read-only
+# modes are. It turns honest mistakes into one clear sentence. What passes is spelled anew from the parsed tree, so
+# an engine runs exactly what the guard has seen; and nothing of what was written is left out on the way.
 
 _WRITES = (exp.Insert, exp.Update, exp.Delete, exp.Merge, exp.Create, exp.Drop, exp.Alter, exp.Command, exp.Into)
 Reader = Callable[..., Sequence[Any]]
+RANDOM = (
+    *("random", "rand", "randn", "random_normal", "randstr", "uniform", "shuffle", "uuid", "uuidv4", "uuidv7"),
+    *("gen_random_uuid", "uuid_generate_v1", "uuid_generate_v1mc", "uuid_generate_v4", "nextval", "clock_timestamp"),
+    "monotonically_increasing_id",
+)
+"""Functions that give other values each time they are asked, on any engine: an audit reads its rows several times."""
 _OPENINGS = {"SELECT", "WITH", "FROM", "TABLE", "("}
 DEEPEST = 60
 """So deep SQL of users may be nested: parsers and databases recurse, and their stacks end somewhere."""
@@ -39,6 +215,19 @@ class NotASelect(UsageError):
     def __init__(self, what: str) -> None:
         super().__init__(f"{about('query')} takes one SELECT; this is {what}.")
         self.what = what
+
+
+class RandomRowsError(UsageError):
+    """SQL that gives other rows each time it is read.
+
+    Args:
+        what: which SQL. found: what does so.
+    """
+
+    def __init__(self, what: str, found: str) -> None:
+        super().__init__(
+            f"{what} gives other rows each time it is read, by {found}; keep what it gives in a table, and name that."
+        )
 
 
 def guard_query(text: str, dialect: str) -> exp.Query:
@@ -94,7 +283,8 @@ def _read_expression(text: str, dialect: str, option: str) -> exp.Expression:
     if len(_statements(text, dialect, option)) != 1:
         raise UsageError(f"{option} takes one expression over the table's columns.")
     select = _parse("SELECT " + text, dialect, option)
-    if not isinstance(select, exp.Select) or len(select.expressions) != 1 or _present(select) != ["expressions"]:
+    given = [key for key, value in select.args.items() if value]
+    if not isinstance(select, exp.Select) or len(select.expressions) != 1 or given != ["expressions"]:
         raise UsageError(f"{option} takes one expression over the table's columns.")
     expression = select.expressions[0]
     refuse_alias(expression, option)
@@ -138,10 +328,6 @@ def _folded(cte: exp.CTE) -> str:
     return str(alias.name if alias.quoted else alias.name.lower())
 
 
-def _present(select: exp.Select) -> list[str]:
-    return [key for key, value in select.args.items() if value]
-
-
 def _not_a_select(word: str) -> UsageError:
     return NotASelect(f"{'an' if word[:1] in 'AEIOU' else 'a'} {word} statement")
 
@@ -156,8 +342,15 @@ def _statements(text: str, dialect: str, option: str) -> list[str]:
         tokens = sqlglot.tokenize(text, dialect=dialect)
     except SqlglotError:
         raise _unreadable(option, dialect) from None
-    _refuse_brackets((token.text for token in tokens), option)
+    depth = 0
+    for token in tokens:
+        depth += (token.text in _OPENING) - (token.text in _CLOSING)
+        if depth > _BRACKETS:
+            raise too_deep(option)
     refuse_joined(tokens, option)
+    found = _random_in([token.text.lower() for token in tokens if token.token_type.name != "STRING"])
+    if found:
+        raise RandomRowsError(option, found)
     ends = [token.token_type.name == "SEMICOLON" for token in tokens]
     starts = [True, *ends[:-1]]
     return [token.text.upper() for token, end, start in zip(tokens, ends, starts, strict=False) if start and not end]
@@ -212,12 +405,43 @@ def too_deep(option: str) -> UsageError:
     return UsageError(f"{option} is nested too deeply.")
 
 
-def _refuse_brackets(texts: Iterable[str], option: str) -> None:
-    depth = 0
-    for text in texts:
-        depth += (text in _OPENING) - (text in _CLOSING)
-        if depth > _BRACKETS:
-            raise too_deep(option)
+def refuse_random_views(names: Iterable[str], definitions: Mapping[str, str], dialect: str) -> None:
+    """Refuse views that give other rows each time they are read.
+
+    Args:
+        names: what is read. definitions: the SQL of views and macros, by their names in small letters.
+
+    Raises:
+        RandomRowsError: one of them, or one that it reads, has random values or a sample.
+
+    Example:
+        >>> refuse_random_views(["V"], {"v": "SELECT * FROM w", "w": "SELECT 'random()' AS a"}, "duckdb")
+    """
+    ahead, seen = [name.lower() for name in names], set[str]()
+    while ahead:
+        name = ahead.pop()
+        if name in seen or name not in definitions:
+            continue
+        seen.add(name)
+        words = [
+            token.text.lower()
+            for token in sqlglot.tokenize(definitions[name], dialect=dialect)
+            if token.token_type.name != "STRING"
+        ]
+        found = _random_in(words)
+        if found:
+            raise RandomRowsError(f"The view or macro {name!r}", found)
+        ahead += words
+
+
+def _random_in(words: Sequence[str]) -> str:
+    """The first of the words by which SQL gives other rows each time; empty without any."""
+    for word, after in pairwise((*words, "")):
+        if after == "(" and word in RANDOM:
+            return f"{word}()"
+        if word in ("tablesample", "using sample") or (word, after) == ("using", "sample"):
+            return "TABLESAMPLE"
+    return ""
 
 
 def _where(error: SqlglotError) -> str:
@@ -243,3 +467,116 @@ def _refuse_outside(root: exp.Expression, dialect: str, option: str) -> None:
         name = node.name.lower() if isinstance(node, exp.Anonymous) else node.key
         if name in outside:
             raise UsageError(f"{option} may only read tables; the function {name} reaches beyond them.")
+
+
+# Divisions that engines read in two ways: of whole numbers PostgreSQL drops the fraction, DuckDB and Spark keep it.
+
+DIVISION = "division_of_whole_numbers"
+"""The code of these remarks in results."""
+_CUTTING = ("floor", "trunc")
+"""Functions of a quotient that give the same on every engine, of numbers that are not negative."""
+_COUNTING = ("length", "char_length", "character_length", "octet_length", "ascii", "strpos", "position", "strposition")
+_KEEPING = ("abs", "mod", "greatest", "least", "coalesce", "nullif")
+_JOINING = (exp.Add, exp.Sub, exp.Mul, exp.Mod, exp.Div, exp.IntDiv, exp.BitwiseAnd, exp.BitwiseOr, exp.BitwiseXor)
+
+
+def remark_on(tree: exp.Expr, kinds: Mapping[str, Kind], dialect: str, what: str, *, shown: bool = True) -> str:
+    """What to say of an expression that divides whole numbers; empty when it does not.
+
+    Args:
+        tree: the expression. kinds: what the columns hold, by their name in lower case. dialect: of the engine.
+        what: how the sentence calls the expression. shown: whether numbers of it may stand in the sentence.
+
+    Example:
+        >>> (age,) = written_tree("SELECT age / 20", "postgres")
+        >>> print(remark_on(age, {"age": Kind.INTEGER}, "postgres", "age / 20"))
+        age / 20 divides whole numbers: PostgreSQL gives whole numbers, where DuckDB and Spark would give fractions. \
+Write floor(age / 20.0) for whole numbers, age / 20.0 for fractions.
+    """
+    for division in tree.find_all(exp.Div):
+        if _is_whole(division.this, kinds) and _is_whole(division.expression, kinds) and not _is_cut(division):
+            return f"{what} divides whole numbers: {spoken(dialect).division}. {_advice(division, dialect, shown)}"
+    return ""
+
+
+def remark_on_text(sql: str, columns: Iterable[ColumnInfo], dialect: str, what: str) -> str:
+    """The same for SQL over a relation's columns."""
+    (select,) = written_tree("SELECT " + sql, dialect)
+    return "" if select is None else remark_on(select, kinds_of(columns), dialect, what)
+
+
+def condition_remarks(tree: exp.Expr | None, columns: Iterable[ColumnInfo], dialect: str) -> tuple[Remark, ...]:
+    """What to say of a --where, also as a warning; its numbers are told nobody."""
+    if tree is None:
+        return ()
+    remark = remark_on(tree, kinds_of(columns), dialect, about("where"), shown=False)
+    warn(remark)
+    return (Remark(DIVISION, remark),) if remark else ()
+
+
+def kinds_of(columns: Iterable[ColumnInfo]) -> dict[str, Kind]:
+    """What columns hold, by their name in lower case."""
+    return {column.name.lower(): column.kind for column in columns}
+
+
+def warn(remark: str) -> None:
+    """Issue a remark as a `DivisionWarning`; nothing when it is empty."""
+    if remark:
+        warnings.warn(remark, DivisionWarning, stacklevel=2)
+
+
+def _advice(division: exp.Div, dialect: str, shown: bool) -> str:
+    if not shown:
+        return "Write the divisor with a decimal point for fractions (2.0), and floor() around that for whole numbers."
+    left, right = (_readable(side, dialect) for side in (division.this, division.expression))
+    exact = right + ".0" if isinstance(division.expression, exp.Literal) else f"({right} * 1.0)"
+    whole = spoken(dialect).whole_division.format(left=left, right=right, exact=exact)
+    return f"Write {whole} for whole numbers, {left} / {exact} for fractions."
+
+
+def _readable(node: exp.Expr, dialect: str) -> str:
+    """SQL without the quotes that plain names do not need."""
+    shown = node.copy()
+    for name in shown.find_all(exp.Identifier):
+        if name.name.isidentifier() and name.name.islower():
+            name.set("quoted", False)
+    return str(shown.sql(dialect=dialect))
+
+
+def _is_cut(division: exp.Div) -> bool:
+    parent = division.parent
+    while isinstance(parent, exp.Paren):
+        parent = parent.parent
+    return parent is not None and _name(parent) in _CUTTING
+
+
+def _name(node: exp.Expr) -> str:
+    return node.name.lower() if isinstance(node, exp.Anonymous) else str(node.key)
+
+
+def _is_whole(node: exp.Expr, kinds: Mapping[str, Kind]) -> bool:
+    """Whether a node gives whole numbers on every engine."""
+    if isinstance(node, exp.Literal):
+        return not node.is_string and node.name.isdecimal()
+    if isinstance(node, exp.Column):
+        return kinds.get(node.name.lower()) is Kind.INTEGER
+    if isinstance(node, exp.Cast):
+        return node.to.this in exp.DataType.INTEGER_TYPES
+    if isinstance(node, exp.Sub) and all(_is_date(side, kinds) for side in (node.this, node.expression)):
+        return True
+    parts = _parts(node)
+    return _name(node) in _COUNTING or (bool(parts) and all(_is_whole(part, kinds) for part in parts))
+
+
+def _parts(node: exp.Expr) -> list[exp.Expr]:
+    """The parts of a node that gives whole numbers when all of them do; none for another node."""
+    if isinstance(node, exp.Case):
+        results = [branch.args["true"] for branch in node.args["ifs"]] + [node.args.get("default") or exp.null()]
+        return [one for one in results if not isinstance(one, exp.Null)]
+    if isinstance(node, (exp.Paren, exp.Neg, *_JOINING)) or _name(node) in _KEEPING:
+        return list(node.iter_expressions())
+    return []
+
+
+def _is_date(node: exp.Expr, kinds: Mapping[str, Kind]) -> bool:
+    return isinstance(node, exp.Column) and kinds.get(node.name.lower()) is Kind.DATE

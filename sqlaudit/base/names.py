@@ -1,15 +1,99 @@
-"""Names as users write them and as SQL has them: quoting, literals, dotted names, and the closest of known names.
-
-Every statement is made with these, so nothing large is imported: the engines' own dialects are spelled here, those of
-other warehouses by sqlglot.
-"""
+"""Names in SQL: quoting, literals, dotted names, the closest of known names, and what dialects differ in."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from sqlaudit.base.dialects import spoken
 from sqlaudit.base.errors import UsageError
+from sqlaudit.base.frozen import dataclass
+
+PLACEHOLDER = "sqlaudit_raw_"
+"""How the names begin that stand for raw SQL while a text is spelled."""
+
+# What differs between the dialects of the engines beyond what sqlglot spells.
+#
+# Python asks these facts instead of a dialect's name; what one database does and another does not stands in `engines/`.
+
+
+@dataclass(frozen=True)
+class Spoken:
+    """What a dialect of SQL can say, and how.
+
+    Args:
+        title: the product's name.
+        name_quote: the quote around names, doubled within. text_quote: the same of texts. Empty = sqlglot writes them.
+        wide: the type in which products of counts never overflow.
+        word: the type of a word of packed counts. word_bits: how many bits of it hold them.
+        lane_bits: the least width of a count in a word; wider lanes and fewer of them are faster to add up.
+        loose_decimals: whether each value of a DECIMAL without a scale has its own, and it may be NaN.
+        division: what a quotient of whole numbers is, and where it is something else.
+        whole_division: how the whole part of a quotient is written.
+        outside: functions that run code of the machine, or read or call something that nobody named.
+    """
+
+    title: str
+    name_quote: str = ""
+    text_quote: str = ""
+    wide: str = "DECIMAL(38, 0)"
+    word: str = "BIGINT"
+    word_bits: int = 62
+    lane_bits: int = 1
+    loose_decimals: bool = False
+    division: str = ""
+    whole_division: str = "floor({left} / {exact})"
+    outside: tuple[str, ...] = ()
+
+
+_SPOKEN = {
+    "duckdb": Spoken(
+        "DuckDB",
+        name_quote='"',
+        text_quote="'",
+        wide="HUGEINT",
+        word="HUGEINT",
+        word_bits=126,
+        division="DuckDB gives fractions, where PostgreSQL would give whole numbers",
+        whole_division="{left} // {right} or floor({left} / {exact})",
+    ),
+    "postgres": Spoken(
+        "PostgreSQL",
+        name_quote='"',
+        text_quote="'",
+        word="INTEGER",
+        word_bits=60,
+        lane_bits=30,
+        loose_decimals=True,
+        division="PostgreSQL gives whole numbers, where DuckDB and Spark would give fractions",
+    ),
+    "spark": Spoken(
+        "Spark",
+        name_quote="`",
+        division="Spark gives fractions, where PostgreSQL would give whole numbers",
+        whole_division="{left} DIV {right} or floor({left} / {exact})",
+        outside=(
+            *("reflect", "java_method", "try_reflect", "remote_query", "http_request", "ai_query", "vector_search"),
+            *("read_files", "read_kafka", "read_pubsub", "read_kinesis", "read_pulsar", "identifier"),
+            *("read_statestore", "read_state_metadata", "cloud_files_state", "python_worker_logs"),
+            *("list_secrets", "secret", "try_secret"),
+        ),
+    ),
+}
+
+
+def spoken(dialect: str) -> Spoken:
+    """The facts of a dialect by its sqlglot name; of another than the engines', what every warehouse understands.
+
+    Example:
+        >>> spoken("duckdb").wide, spoken("snowflake").wide
+        ('HUGEINT', 'DECIMAL(38, 0)')
+    """
+    return _SPOKEN.get(dialect, Spoken(dialect, division=dialect))
+
+
+# Names as users write them and as SQL has them: quoting, literals, dotted names, and the closest of known names.
+#
+# Every statement is made with these, so nothing large is imported: the engines' own dialects are spelled here, those of
+# other warehouses by sqlglot.
 
 
 def quote(name: str, dialect: str) -> str:
@@ -44,7 +128,11 @@ def literal(value: object, dialect: str) -> str:
     if isinstance(value, int):
         return str(value)
     if isinstance(value, str):
-        return _text(value, dialect)
+        if mark := spoken(dialect).text_quote:
+            return mark + value.replace(mark, mark * 2) + mark
+        from sqlglot import exp
+
+        return exp.Literal.string(value).sql(dialect=dialect)
     if isinstance(value, list | tuple):
         return "[" + ", ".join(literal(item, dialect) for item in value) + "]"
     if isinstance(value, dict):
@@ -107,12 +195,3 @@ def _closing_quote(rest: str) -> int:
             return at
         at += 2
     return -1
-
-
-def _text(value: str, dialect: str) -> str:
-    mark = spoken(dialect).text_quote
-    if mark:
-        return mark + value.replace(mark, mark * 2) + mark
-    from sqlglot import exp
-
-    return exp.Literal.string(value).sql(dialect=dialect)

@@ -7,14 +7,14 @@ call nothing; and what a small file may unfold to, by nesting and by aliases, is
 from __future__ import annotations
 
 from collections.abc import Mapping
-from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from sqlaudit.base import numbers
 from sqlaudit.base.errors import InputError, UsageError
+from sqlaudit.base.files import no_name
 from sqlaudit.base.frozen import dataclass
-from sqlaudit.base.paths import no_name
 
 Name = str | None
 """How a file names a value: its text, or None for NULL."""
@@ -76,8 +76,6 @@ def load_nodes(path: str | Path, called: str = "") -> Node | None:
     file = called or str(Path(path))
     try:
         content = Path(path).read_text(encoding="utf-8-sig")
-        from sqlaudit.base.yaml_nodes import composed
-
         return composed(content, file)
     except OSError as error:
         raise InputError(f"{file}: cannot be read ({error.strerror}).") from None
@@ -91,18 +89,13 @@ def load_nodes(path: str | Path, called: str = "") -> Node | None:
 
 def nodes_of(value: Any, place: str = FILE) -> Node:
     """A Python value as nodes; `place` is what errors call it."""
-    return _from_python(value, place)
-
-
-def _from_python(value: Any, place: str = FILE) -> Node:
     if isinstance(value, Mapping):
         pairs = [
-            (_from_python(k, place), _from_python(v, f"{place}, {k!s}" if place == FILE else place))
-            for k, v in value.items()
+            (nodes_of(k, place), nodes_of(v, f"{place}, {k!s}" if place == FILE else place)) for k, v in value.items()
         ]
         return Node(pairs, place, is_mapping=True)
     if isinstance(value, list | tuple | set | frozenset):
-        return Node([_from_python(item, place) for item in value], place)
+        return Node([nodes_of(item, place) for item in value], place)
     return Node(None if value is None else str(value), place)
 
 
@@ -116,12 +109,90 @@ def exact_number(node: Node, what: str, lowest: Fraction | None = None, *, above
         UsageError: it is no number, or too small.
     """
     try:
-        written = Decimal(node.text(what))
-    except InvalidOperation:
+        number = numbers.exact_number(node.text(what))
+    except UsageError:
         raise node.fail(f"{what} is a number, for instance 0.5.") from None
-    if not written.is_finite() or abs(written.adjusted()) > MAX_EXPONENT:
+    if number and not Fraction(10) ** -MAX_EXPONENT <= abs(number) <= 10**MAX_EXPONENT:
         raise node.fail(f"{what} is a number between 1e-{MAX_EXPONENT} and 1e{MAX_EXPONENT}, or 0.")
-    number = Fraction(written)
     if lowest is not None and (number < lowest or (above and number == lowest)):
         raise node.fail(f"{what} is {'greater than' if above else 'at least'} {lowest}.")
     return number
+
+
+_MERGE = "tag:yaml.org,2002:merge"
+
+
+def composed(content: str, file: str) -> Node | None:
+    """The nodes of a text, None for an empty one; `file` is its name in errors.
+
+    Raises:
+        InputError: it is not YAML.
+        UsageError: a node contains itself, is nested more than `DEEPEST` deep, or is repeated by aliases without end.
+        RecursionError: it is nested so deeply that the parser gives up.
+    """
+    import yaml
+
+    try:
+        root = yaml.compose(content, Loader=yaml.SafeLoader)
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        line = f", line {mark.line + 1}" if mark is not None else ""
+        why = "the indentation or a bracket is wrong" if getattr(error, "context", None) else "a sign is out of place"
+        raise InputError(f"{file}{line}: is not YAML ({why}).") from None
+    # without aliases each node takes a character, and few people need many aliases
+    return None if root is None else _Reading(file, 10_000 + 10 * len(content)).node(root, ())
+
+
+class _Reading:
+    """From PyYAML's nodes, where an alias is the same node again, to ours, where it is a copy.
+
+    Args:
+        file: what errors call it. allowed: how many nodes it may unfold to.
+    """
+
+    def __init__(self, file: str, allowed: int) -> None:
+        self._file, self._left = file, allowed
+
+    def node(self, node: Any, above: tuple[Any, ...]) -> Node:
+        """The node with all that is in it; `above` are those that hold it."""
+        place = f"{self._file}, line {node.start_mark.line + 1}"
+        if node in above:
+            raise UsageError(f"{place}: contains itself.")
+        if len(above) >= DEEPEST:
+            raise UsageError(f"{place}: is nested more than {DEEPEST} deep.")
+        self._left -= 1
+        if self._left < 0:
+            raise UsageError(f"{place}: aliases repeat so much that the file means more than can be read.")
+        above = (*above, node)
+        if node.id == "scalar":
+            return Node(None if node.tag == "tag:yaml.org,2002:null" else node.value, place)
+        if node.id == "sequence":
+            return Node([self.node(item, above) for item in node.value], place)
+        return self._mapping(node, place, above)
+
+    def _mapping(self, node: Any, place: str, above: tuple[Any, ...]) -> Node:
+        own = [(key, value) for key, value in node.value if key.tag != _MERGE]
+        pairs = [(self.node(key, above), self.node(value, above)) for key, value in own]
+        merges = [self.node(value, above) for key, value in node.value if key.tag == _MERGE]
+        merged = [pair for value in merges for pair in _to_merge(value)]
+        return Node(_with_merged(pairs, merged), place, is_mapping=True)
+
+
+def _to_merge(node: Node) -> list[tuple[Node, Node]]:
+    """The pairs that `<<` brings: those of a mapping, or of a list of mappings.
+
+    Raises:
+        UsageError: it is neither.
+    """
+    sources = [node] if node.is_mapping or not isinstance(node.value, list) else node.items("<<")
+    return [pair for source in sources for pair in source.pairs("what << merges")]
+
+
+def _with_merged(pairs: list[tuple[Node, Node]], merged: list[tuple[Node, Node]]) -> list[tuple[Node, Node]]:
+    """The pairs of a mapping, and behind them those merged ones whose key is new: what comes first wins."""
+    known, found = {str(key.value) for key, _ in pairs}, list(pairs)
+    for key, value in merged:
+        if str(key.value) not in known:
+            known.add(str(key.value))
+            found.append((key, value))
+    return found

@@ -1,4 +1,5 @@
-"""Numbers and shares as people write them, read exactly, and refused where arithmetic with them would take for ever."""
+"""Numbers and shares as people write them, in ASCII digits: read exactly, and refused where arithmetic with them would
+take for ever."""
 
 from __future__ import annotations
 
@@ -8,7 +9,7 @@ from fractions import Fraction
 from sqlaudit.base.errors import UsageError
 
 Share = int | str | float | Fraction
-_WRITTEN = re.compile(r"[+-]?(\d{1,40}(/\d{1,40})?|\d{0,40}\.?\d{0,40}(e[+-]?\d{1,2})?)", re.IGNORECASE)
+_WRITTEN = re.compile(r"[+-]?(\d{1,40}(/\d{1,40})?|\d{0,40}\.?\d{0,40}(e[+-]?\d{1,2})?)", re.IGNORECASE | re.ASCII)
 
 
 def exact_number(value: Share) -> Fraction:
@@ -21,7 +22,7 @@ def exact_number(value: Share) -> Fraction:
         >>> exact_number("1/20"), exact_number(0.1)
         (Fraction(1, 20), Fraction(1, 10))
     """
-    if isinstance(value, int | Fraction):
+    if isinstance(value, int | Fraction) and not isinstance(value, bool):
         return Fraction(value)
     written = str(value).strip()
     try:

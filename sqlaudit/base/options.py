@@ -1,23 +1,28 @@
-"""An option is written once: as a field of a request, which says how it is read, checked, called and explained.
-
-The command line makes options from these fields, and every edge makes the request from what it was given, with the same
-checks: `request_from`.
-"""
+"""An option is written once, as a field of a request; wrong types are told by the parameter that has them."""
 
 from __future__ import annotations
 
+import functools
+import inspect
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import field, fields
+from decimal import Decimal
 from enum import StrEnum
 from fractions import Fraction
 from numbers import Integral, Real
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.numbers import exact_number, exact_share
-from sqlaudit.base.words import about, spelled
+from sqlaudit.base.parameter_names import about, spelled
+
+# An option is written once: as a field of a request, which says how it is read, checked, called and explained.
+#
+# The command line makes options from these fields, and every edge makes the request from what it was given, with the
+# same checks: `request_from`.
 
 T = TypeVar("T")
 _OPTION = "option"
@@ -110,7 +115,7 @@ def _one_or_more(texts: Iterable[str] | str) -> tuple[str, ...]:
 def _names(name: str, value: Any) -> tuple[str, ...]:
     found = several(value, about(name)) if isinstance(value, Iterable) and not isinstance(value, Mapping) else (None,)
     if not all(isinstance(one, str) for one in found):
-        raise UsageError(f"{spelled(name)} takes names, as a list of texts or one text 'age,sex'{_not(value)}.")
+        raise UsageError(f"{spelled(name)} takes names, as a list of texts or one text 'age,sex'{_type_of(value)}.")
     return tuple(str(one) for one in found)
 
 
@@ -119,40 +124,29 @@ def _of(kind: type, words: str) -> Callable[[str, Any], Any]:
 
     def read(name: str, value: Any) -> Any:
         if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
-            raise UsageError(f"{spelled(name)} takes {words}{_not(value)}.")
+            raise UsageError(f"{spelled(name)} takes {words}{_type_of(value)}.")
         return value
 
     return read
 
 
-def _not(value: Any) -> str:
+def _type_of(value: Any) -> str:
     """What was given instead: its type, as a value may be what nobody should read."""
     inside = next((one for one in value if not isinstance(one, str)), None) if isinstance(value, list | tuple) else None
     held = f" with a value of type {type(inside).__name__}" if inside is not None else ""
     return f", not a value of type {type(value).__name__}{held}"
 
 
-def _share(name: str, value: Any) -> Fraction:
-    try:
-        return exact_share(value)
-    except UsageError:
-        written = str(value)[:60]
-        raise UsageError(f"{spelled(name)} takes a share such as 0.01 or 1%, not {written!r}.") from None
+def _exactly(read: Callable[[Any], Fraction], words: str) -> Callable[[str, Any], Fraction]:
+    """A reader of exact numbers."""
 
+    def exact(name: str, value: Any) -> Fraction:
+        try:
+            return read(value)
+        except UsageError:
+            raise UsageError(f"{spelled(name)} {words}, not {str(value)[:60]!r}.") from None
 
-def _number(name: str, value: Any) -> Fraction:
-    try:
-        return exact_number(value)
-    except UsageError:
-        raise UsageError(f"{spelled(name)} takes a number, for instance 0.5, not {str(value)[:60]!r}.") from None
-
-
-def _not_negative(name: str, value: Any) -> Fraction:
-    try:
-        return exact_number(value)
-    except UsageError:
-        said = f"is a number of 0 or more, for instance 0.5, not {str(value)[:60]!r}."
-        raise UsageError(f"{spelled(name)} {said}") from None
+    return exact
 
 
 def _weights(name: str, value: Mapping[str, Any]) -> dict[str, Fraction]:
@@ -169,9 +163,9 @@ WHOLE = OptionKind("whole", _of(Integral, "a whole number"))
 """A whole number."""
 MOST = OptionKind("most", _as_it_is)
 """A whole number, or `all`."""
-SHARE = OptionKind("share", _share)
-NUMBER = OptionKind("number", _number)
-NOT_NEGATIVE = OptionKind("number", _not_negative)
+SHARE = OptionKind("share", _exactly(exact_share, "takes a share such as 0.01 or 1%"))
+NUMBER = OptionKind("number", _exactly(exact_number, "takes a number, for instance 0.5"))
+NOT_NEGATIVE = OptionKind("number", _exactly(exact_number, "is a number of 0 or more, for instance 0.5"))
 SECONDS = OptionKind("seconds", _of(Real, "a number of seconds"))
 MEMORY = OptionKind("memory", _of(str, "a text such as '4GB'"))
 RANGE = OptionKind("range", _of(Integral, "a whole number"))
@@ -203,28 +197,20 @@ def listed(words: Iterable[str]) -> OptionKind:
     return OptionKind("choice", _as_it_is, tuple(words))
 
 
-def one_of(*words: str) -> OptionKind:
-    """One of some words, as a text."""
+def one_of(*words: str, of: Callable[[Any], str] = str) -> OptionKind:
+    """One of some words, as a text or what `of` makes of it."""
 
     def read(name: str, value: Any) -> str:
         if value not in words:
             raise UsageError(f"{spelled(name)} is one of {', '.join(words)}, not {str(value)[:60]!r}.")
-        return str(value)
+        return of(value)
 
     return OptionKind("choice", read, words)
 
 
 def choice(of: type[StrEnum]) -> OptionKind:
-    """One of some words."""
-
-    def read(name: str, value: Any) -> StrEnum:
-        try:
-            return of(value)
-        except ValueError:
-            said = ", ".join(one.value for one in of)
-            raise UsageError(f"{spelled(name)} is one of {said}, not {str(value)[:60]!r}.") from None
-
-    return OptionKind("choice", read, tuple(one.value for one in of))
+    """One of the words of an enumeration."""
+    return one_of(*(one.value for one in of), of=of)
 
 
 @dataclass(frozen=True)
@@ -328,7 +314,7 @@ def made(request: type[T], given: T | Mapping[str, Any] | None, parameter: str) 
     names = {field: one.name for field, one in options_of(request)}
     if not isinstance(given, Mapping):
         said = f"{request.__name__} or a mapping of {', '.join(names)}"
-        raise UsageError(f"{spelled(parameter)} takes {said}{_not(given)}.")
+        raise UsageError(f"{spelled(parameter)} takes {said}{_type_of(given)}.")
     for key in given:
         if key not in names and key not in names.values():
             raise UsageError(f"{spelled(parameter)} has no {str(key)[:60]!r}; it has {', '.join(names)}.")
@@ -345,3 +331,81 @@ def check_bounds(request: Any) -> None:
         value = getattr(request, name)
         if isinstance(value, int | float | Fraction) and not isinstance(value, bool):
             one.check(value)
+
+
+# Wrong types in Python calls, told by the parameter that has one: what a signature says is what is taken.
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+_TAKEN: dict[str, tuple[type | tuple[type, ...], str]] = {
+    "str": (str, "a text"),
+    "bool": (bool, "True or False"),
+    "int": (int, "a whole number"),
+    "float": ((int, float), "a number"),
+    "Path": (os.PathLike, "a path"),
+    "Mapping": (Mapping, "a mapping"),
+    "Sequence": (Iterable, "a list"),
+    "Iterable": (Iterable, "a list"),
+    "tuple": (Iterable, "a pair of texts"),
+    "Fraction": (Fraction, "a Fraction"),
+    "Decimal": (Decimal, "a Decimal"),
+}
+"""The types of signatures that are told; others are read, and told, where they are used."""
+
+
+def wrong_types_told(function: Callable[P, R]) -> Callable[P, R]:
+    """A function of the library whose callers are told which parameter has a type that it does not take.
+
+    It looks at the types only when something failed, so that whatever works is taken; but at True and False before,
+    since every text would be taken for True.
+
+    Raises:
+        UsageError: a value has none of the types that the signature says.
+
+    Example:
+        >>> @wrong_types_told
+        ... def doubled(number: int) -> int:
+        ...     return number + number.bit_length()
+        >>> doubled("x")
+        Traceback (most recent call last):
+        sqlaudit.base.errors.UsageError: number= takes a whole number, not a value of type str.
+    """
+
+    @functools.wraps(function)
+    def told(*args: P.args, **given: P.kwargs) -> R:
+        for name, (annotation, value) in _given(function, args, given):
+            if annotation == "bool" and type(value).__name__ not in ("bool", "bool_"):
+                _refuse(name, annotation, value)
+        try:
+            return function(*args, **given)
+        except (TypeError, AttributeError):
+            for name, parameter in _given(function, args, given):
+                _refuse(name, *parameter)
+            raise
+
+    return told
+
+
+def _given(
+    function: Callable[..., Any], args: tuple[Any, ...], given: Mapping[str, Any]
+) -> list[tuple[str, tuple[str, Any]]]:
+    """The name of each parameter that was given, with what the signature says of it and its value."""
+    signature = inspect.signature(function)
+    try:
+        bound = signature.bind(*args, **given).arguments
+    except TypeError:  # too many, or a name that it does not have: Python's own words say that
+        return []
+    return [(name, (str(signature.parameters[name].annotation), value)) for name, value in bound.items()]
+
+
+def _refuse(name: str, annotation: str, value: Any) -> None:
+    kinds = [one.strip().partition("[")[0] for one in annotation.split(" | ")]
+    known = [_TAKEN[kind] for kind in kinds if kind in _TAKEN]
+    if value is None or not known or "Any" in kinds or any(isinstance(value, types) for types, _ in known):
+        return
+    if any(one.__name__ in kinds for one in type(value).__mro__):
+        return
+    words = list(dict.fromkeys(words for _, words in known))
+    listed = " or ".join(filter(None, [", ".join(words[:-1]), words[-1]]))
+    raise UsageError(f"{spelled(name)} takes {listed}, not a value of type {type(value).__name__}.") from None

@@ -9,7 +9,7 @@ from sqlaudit.base.errors import UsageError
 from sqlaudit.base.files import TABLE_SUFFIXES, check_destination
 from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.options import FILE, FLAG, NAMES, option
-from sqlaudit.base.words import spelled
+from sqlaudit.base.parameter_names import spelled
 
 RELEASE_SUFFIXES = (".parquet", ".csv", ".sql")
 """The endings of files that a release is written to."""

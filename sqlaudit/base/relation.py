@@ -29,6 +29,10 @@ class Kind(StrEnum):
         return self not in (Kind.TEXT, Kind.OTHER)
 
 
+NUMBERS = (Kind.INTEGER, Kind.DECIMAL, Kind.FLOAT)
+DATES = (Kind.DATE, Kind.TIMESTAMP)
+
+
 @dataclass(frozen=True)
 class ColumnInfo:
     """A column of a relation: its exact name, the engine's spelling of its type, and the kind of its values."""
@@ -60,6 +64,7 @@ class Relation:
         remarks: what a reader of results should know of how it was opened: its condition, a header that was guessed.
         respelled: columns whose equal values may be written differently (a collation, a type of an extension), and that
             are read by one text for all values that are equal.
+        written: of text files, a FROM item with the same columns in which numbers are the texts that stand there.
         bucket: the column of buckets, where this is the values of a bucketized release in two tables; else empty.
     """
 
@@ -72,6 +77,7 @@ class Relation:
     remarks: tuple[Remark, ...] = ()
     respelled: tuple[str, ...] = ()
     bucket: str = ""
+    written: str = ""
 
 
 @dataclass(frozen=True)

@@ -1,17 +1,218 @@
-"""What all results share: numbers, statuses, warnings, time, and where they come from."""
+"""What all results share: numbers, statuses, warnings, where they come from, and how fields become JSON."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import field
-from enum import StrEnum
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import field, fields
+from enum import Enum, StrEnum
 from fractions import Fraction
-from typing import ClassVar
+from functools import cache
+from numbers import Integral, Real
+from typing import Annotated, Any, ClassVar, Literal, NotRequired, TypedDict, TypeVar
 
-from sqlaudit.base.documents import LAST, LEFT_OUT, Documented, key, told
 from sqlaudit.base.frozen import dataclass
 
+# Results as JSON documents: a dataclass is told by its fields, in their order, each under its name.
+#
+# What differs stands at the field, as its metadata: `field(metadata=key("target.rows") | OR_NULL)`. What is no field
+# is a property or method under `told`.
+
+Told = dict[str, Any]
+Method = TypeVar("Method", bound=Callable[[Any], Any])
+MAX_DIGITS = 1000
+"""A fraction with more digits than this above or below the line is told as a float only."""
+
+
+def key(name: str) -> Told:
+    """The field stands under another key; `target.rows` is the key `rows` of an object `target`."""
+    return {"key": name}
+
+
+def after(name: str) -> Told:
+    """The field stands behind this one."""
+    return {"after": name}
+
+
+def shown(change: Callable[[Any], Any]) -> Told:
+    """What `change` makes of the field stands in its place."""
+    return {"shown": change}
+
+
+def objects(*names: str) -> Told:
+    """The field holds tuples, or is a mapping; each tuple or item is told as an object with these keys."""
+
+    def told_so(found: Any) -> list[dict[str, Any]]:
+        tuples = found.items() if isinstance(found, Mapping) else found
+        return [dict(zip(names, one, strict=True)) for one in tuples]
+
+    return {"objects": names} | shown(told_so)
+
+
+def exactly(name: str) -> Told:
+    """The field is told as a float, and beside it under this key as an exact fraction."""
+    return AS_FLOAT | {"exact": name}
+
+
+def as_float(value: Any) -> Any:
+    """Numbers as floats, whole ones too; also inside sequences and mappings. What is missing stays None."""
+    if isinstance(value, Mapping):
+        return {name: as_float(one) for name, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [as_float(one) for one in value]
+    return None if value is None else float(value)
+
+
+def as_text(value: Any) -> Any:
+    """Values as texts, also inside sequences and mappings; what is missing stays None."""
+    if isinstance(value, Mapping):
+        return {name: as_text(one) for name, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [as_text(one) for one in value]
+    return None if value is None else str(value)
+
+
+def exact_text(value: Fraction) -> str | None:
+    """A fraction as text, for instance `2/5`; None beyond `MAX_DIGITS` digits."""
+    longest = 10**MAX_DIGITS
+    return str(value) if value.numerator < longest and value.denominator < longest else None
+
+
+LEFT_OUT: Told = {"left_out": True}
+"""The field is not in the document."""
+LAST: Told = {"last": True}
+"""The field stands behind all others, those of derived classes too."""
+HERE: Told = {"here": True}
+"""The keys of the field's own document stand in its place."""
+IF_ANY: Told = {"if_any": True}
+"""The key is there only when there is something to tell."""
+OR_NULL: Told = shown(lambda value: value or None)
+"""What is empty is null."""
+AS_FLOAT: Told = shown(as_float)
+AS_TEXT: Told = shown(as_text)
+
+
+def told(behind: str, metadata: Told | None = None) -> Callable[[Method], Method]:
+    """A property or method that is part of the document, behind that field or method; first behind nothing."""
+
+    def mark(method: Method) -> Method:
+        method.__dict__["_told"] = after(behind) | (metadata or {})
+        return method
+
+    return mark
+
+
+def json_schema(**keywords: Any) -> tuple[tuple[str, Any], ...]:
+    """For an annotation, as `Annotated[int, json_schema(minimum=2)]`: what the JSON Schema says besides the type."""
+    return tuple(keywords.items())
+
+
+FROM_1 = json_schema(minimum=1)
+FROM_0_TO_1 = json_schema(minimum=0, maximum=1)
+BELOW_ONE = json_schema(minimum=0, exclusiveMaximum=1)
+FROM_0 = json_schema(minimum=0)
+ANY_NUMBER = json_schema(minimum=None)
+NOT_EMPTY = json_schema(minItems=1)
+
+
+class Documented:
+    """A dataclass with a JSON document. `docs/make_schemas.py` makes its JSON Schema from the same fields."""
+
+    __slots__ = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """The document, as the JSON schema has it."""
+        out: dict[str, Any] = {}
+        kind: Any = type(self)
+        for part in parts_of(kind):
+            part.tell(self, out)
+        return out
+
+
+def plain(value: Any) -> Any:
+    """A value as JSON knows it: fractions become floats (integers when whole), infinity and NaN become null.
+
+    Results become their documents. Values that JSON has no type for (decimals, dates, identifiers, bytes) become text.
+    """
+    if isinstance(value, Documented):
+        return value.to_dict()
+    if isinstance(value, Enum):
+        return plain(value.value)
+    if isinstance(value, Mapping):
+        return {str(plain(name)): plain(one) for name, one in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [plain(one) for one in value]
+    if value is None or isinstance(value, bool | str):
+        return value
+    return _plain_number(value) if isinstance(value, Real) else _plain_text(value)
+
+
+def _plain_number(value: Real) -> int | float | None:
+    if isinstance(value, Integral) or (isinstance(value, Fraction) and value.denominator == 1):
+        return int(value)
+    return float(value) if math.isfinite(value) else None
+
+
+def _plain_text(value: object) -> str:
+    return value.hex() if isinstance(value, bytes) else str(value)
+
+
+@dataclass(frozen=True)
+class DocumentPart:
+    """What one field or method adds to a document."""
+
+    name: str
+    how: Mapping[str, Any]
+
+    def tell(self, result: object, out: dict[str, Any]) -> None:
+        """Put it into the document so far."""
+        found = getattr(result, self.name)
+        value = found() if self.how.get("call") else found
+        shown_as = plain(self.how["shown"](value) if "shown" in self.how else value)
+        if self.how.get("here"):
+            out |= shown_as
+        elif shown_as or not self.how.get("if_any"):
+            self._put(out, self.how.get("key", self.name), shown_as)
+            if "exact" in self.how:
+                self._put(out, self.how["exact"], exact_text(value))
+
+    @staticmethod
+    def _put(out: dict[str, Any], path: str, value: Any) -> None:
+        *outer, last = path.split(".")
+        for name in outer:
+            out = out.setdefault(name, {})
+        out[last] = value
+
+
+@cache
+def parts_of(kind: Any) -> tuple[DocumentPart, ...]:
+    """What makes the document of a class, in order."""
+    own = [DocumentPart(one.name, one.metadata) for one in fields(kind) if not one.name.startswith("_")]
+    own = sorted((part for part in own if "left_out" not in part.how), key=lambda part: "last" in part.how)
+    parts = [part for part in own if "after" not in part.how]
+    waiting = [*(part for part in own if "after" in part.how), *_computed(kind)]
+    while waiting:
+        names = ["", *(part.name for part in parts)]
+        part = next(part for part in waiting if part.how["after"] in names)
+        parts.insert(names.index(part.how["after"]), part)
+        waiting.remove(part)
+    return tuple(parts)
+
+
+def _computed(kind: type) -> Iterator[DocumentPart]:
+    for base in reversed(kind.__mro__):
+        for name, member in vars(base).items():
+            method = getattr(member, "fget", None) or getattr(member, "func", member)
+            if how := getattr(method, "_told", None):
+                yield DocumentPart(name, how | {"call": method is member})
+
+
 Number = int | float | Fraction
+Severity = Annotated[str, Literal["error", "warn"]]
+Operator = Annotated[str, Literal[">=", "<=", "<", ">"]]
+Nulls = Annotated[str, Literal["equal", "distinct", "wildcard"]]
+Code = Annotated[str, json_schema(pattern="^[a-z][a-z0-9_]*$")]
+"""A stable word for programs."""
 
 
 class Status(StrEnum):
@@ -25,12 +226,14 @@ class Status(StrEnum):
 
 @dataclass(frozen=True)
 class Warned(Documented):
-    """Something a reader should know: a stable code, the columns concerned, one sentence without cell values.
+    """Something a reader should know.
 
-    `hint` is the end of the message that speaks of commands, for whoever runs them: a page says it elsewhere.
+    Args:
+        code: a stable code. columns: the columns concerned. message: a sentence without a value of the table.
+        hint: the end of the message that speaks of commands, for whoever runs them: a page says it elsewhere.
     """
 
-    code: str
+    code: Code
     columns: tuple[str, ...]
     message: str
     hint: str = field(default="", metadata=LEFT_OUT, compare=False, repr=False)
@@ -42,6 +245,7 @@ class Warned(Documented):
 
 
 UNDER_VERDICT = (
+    "loosened_requirement",
     "published_table",
     "possible_direct_identifier",
     "possible_quasi_identifier",
@@ -69,21 +273,30 @@ def is_note(warned: Warned) -> bool:
 
 @dataclass(frozen=True)
 class Timing(Documented):
-    """A statement that ran: its step, its seconds, and its SQL (which holds no cell value)."""
+    """A statement that ran.
+
+    Args:
+        name: the step. seconds: None when it was only planned. sql: its text, which holds no cell value.
+    """
 
     name: str
-    seconds: float | None
+    seconds: Annotated[float, FROM_0] | None
     sql: str = field(default="", repr=False, metadata=LEFT_OUT)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Result(Documented):
-    """What a command found: which document it makes, and in which versions and when it was made."""
+    """What a command found: which document it makes, and in which versions and when it was made.
+
+    Args:
+        versions: what computed the result: the version of sqlaudit and of the engine.
+        time: when it ended, ISO 8601 in UTC.
+    """
 
     schema: ClassVar[str]
 
-    versions: Mapping[str, str] = field(default_factory=dict)
-    time: str = ""
+    versions: Annotated[Mapping[str, str], json_schema(required=("sqlaudit",))] = field(default_factory=dict)
+    time: Annotated[str, json_schema(format="date-time")] = ""
 
     @told("", key("schema"))
     def _schema(self) -> str:
@@ -92,10 +305,42 @@ class Result(Documented):
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class MeasuredResult(Result):
-    """What statements over one connection found: how it was read, and what ran."""
+    """What statements over one connection found: how it was read, and what ran.
+
+    Args:
+        access: as whom the database was asked, and that it was only read.
+        statements: what ran in the database, in order.
+    """
 
     access: str = ""
     statements: tuple[Timing, ...] = field(default=(), repr=False, metadata=LAST)
+
+
+class GivenRoles(TypedDict):
+    """The roles of columns as they were given.
+
+    Args:
+        known_rows: only when it was narrowed: how many rows of a person somebody knows for whom is judged.
+        values: only when it was said: whether persons and sensitive values that folding merges are one.
+        sampling_fraction: where it was said: the table's share of its population.
+        population_size: where it was said: the people of the population.
+        weights: where it was said: the column of the people that a row stands for.
+    """
+
+    quasi_identifiers: list[str]
+    sensitive: list[str]
+    identifiers: list[str]
+    entity: str | None
+    joint: bool
+    nulls: Literal["equal", "distinct", "wildcard"]
+    sampling_fraction: NotRequired[float]
+    population_size: NotRequired[int]
+    weights: NotRequired[str]
+    known_rows: NotRequired[Literal["one", "all"]]
+    values: NotRequired[Literal["fold", "exact"]]
+
+
+ShownRoles = Annotated[Mapping[str, Any], GivenRoles]
 
 
 MEANING = "What a verdict means, for whom it holds and what it leaves open: docs/verdicts.md"

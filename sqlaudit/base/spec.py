@@ -25,6 +25,7 @@ from sqlaudit.base.options import (
     TEXT,
     TEXTS,
     WHOLE,
+    OptionKind,
     check_bounds,
     choice,
     made,
@@ -33,7 +34,7 @@ from sqlaudit.base.options import (
     options_of,
     request_from,
 )
-from sqlaudit.base.words import spelled
+from sqlaudit.base.parameter_names import spelled
 
 FILE_FORMATS = ("csv", "json", "parquet", "arrow")
 LOOK, ROLES, HOLD, LIMITS = "What to look at", "Roles of the columns", "What must hold", "Limits"
@@ -62,6 +63,16 @@ class KnownRows(StrEnum):
     WORSE = "worse"
     ONE = "one"
     ALL = "all"
+
+
+class Folding(StrEnum):
+    """Whether texts that differ only in case, blanks, width or characters without a picture are one value, or several.
+
+    `FOLD`: one. `EXACT`: several, as they are written.
+    """
+
+    FOLD = "fold"
+    EXACT = "exact"
 
 
 @dataclass(frozen=True)
@@ -167,6 +178,13 @@ class Target:
         return self.label or self.relation or ("query" if self.query else "frame")
 
 
+def values_option(section: str = ROLES) -> Any:
+    """The option of what is one value, for every request with sensitive columns or persons."""
+    said = "Whether persons and sensitive values that differ only in case, blanks or invisible characters are one."
+    kind = OptionKind("folding", choice(Folding).read, choice(Folding).words)
+    return option(None, kind, said, section, flags=tuple(f"--{one.value}-values" for one in Folding))
+
+
 @dataclass(frozen=True)
 class Sampling:
     """Which share of a population the table is; at most one of three ways to say it.
@@ -203,16 +221,19 @@ class Sampling:
                 f"{spelled(given[0])} and {spelled(given[1])} both say how large the population is; give one of them."
             )
 
-    def of_release(self, rows: int) -> Sampling:
+    rows: int | None = None
+    """Rows of the whole sample, where the table is what is left of it."""
+
+    def of_release(self, rows: int, entity: str | None = None) -> Sampling:
         """The same for a release of a table of so many rows: a share stays what it is when rows are left out.
 
         Example:
             >>> Sampling(population_size=500).of_release(50).sampling_fraction
             Fraction(1, 10)
         """
-        if self.population_size is None or not rows:
-            return self
-        return Sampling(sampling_fraction=Fraction(rows, max(rows, self.population_size)))
+        if self.population_size is None or not rows or entity is not None:
+            return replace(self, rows=rows)
+        return Sampling(sampling_fraction=Fraction(rows, max(rows, self.population_size)), rows=rows)
 
     @property
     def given(self) -> bool:
@@ -236,6 +257,7 @@ class Roles:
         nulls: how a NULL in a quasi-identifier is read.
         sampling: which share of a population the table is, where it is a sample.
         known_rows: with an entity, how many rows of a person somebody knows for whom is judged.
+        values: whether persons and sensitive values that folding merges are one; None = nobody said.
 
     Raises:
         UsageError: when a column has two roles, or rows of persons are known and no column names these.
@@ -269,6 +291,7 @@ class Roles:
         shown="worse",
     )
     sampling: Sampling = Sampling()
+    values: Folding | None = values_option()
 
     def __post_init__(self) -> None:
         if self.known_rows is not KnownRows.WORSE and not self.entity:
@@ -283,6 +306,18 @@ class Roles:
                     second = "twice as" if seen[name] == role else f"as {seen[name]} and as"
                     raise UsageError(f"Column {name!r} is named {second} {role}; give every column one role.")
                 seen[name] = role
+
+    def require_quasi_identifiers(self) -> None:
+        """Nothing when quasi-identifiers are named: without any, all rows are one class, which meets every limit.
+
+        Raises:
+            UsageError: there are none.
+        """
+        if not self.quasi_identifiers:
+            raise UsageError(
+                "Name the quasi-identifiers: what others may know about a person, for instance "
+                f"{spelled('qi', 'age', 'sex')}."
+            )
 
     def by_role(self) -> dict[str, tuple[str, ...]]:
         """The columns of each role, in the order they were given."""
@@ -402,3 +437,28 @@ class AuditSpec:
     requirements: tuple[Requirement, ...] = ()
     inputs: Mapping[str, Any] = field(default_factory=dict)
     coverage: Coverage = Coverage()
+
+
+# From what people pass to a target.
+
+
+def make_target(
+    target: Any,
+    *,
+    query: str = "",
+    where: str = "",
+    read: ReadOptions | Mapping[str, Any] | None = None,
+    buckets: Buckets | Mapping[str, Any] | None = None,
+) -> Target:
+    """A target from what people pass: a name or path, a frame, or a query; with buckets the persons of a release."""
+    if isinstance(target, Target) and buckets is None:
+        return target
+    second = None if buckets is None else made(Buckets, buckets, "buckets")
+    more: dict[str, Any] = {"query": query, "where": where, "read": made(ReadOptions, read, "read"), "buckets": second}
+    if isinstance(target, Target):
+        return replace(target, buckets=second)
+    if target is None:
+        return Target(**more)
+    if isinstance(target, str) or hasattr(target, "__fspath__"):
+        return Target(relation=str(target), **more)
+    return Target(frame=target, **more)

@@ -4,14 +4,127 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Mapping
 
 import sqlglot
 from sqlglot import ErrorLevel, exp
 from sqlglot.dialects.dialect import Dialect
 
-from sqlaudit.base.spark_spelling import for_spark
-from sqlaudit.base.sql import PLACEHOLDER
+from sqlaudit.base.names import PLACEHOLDER
+
+# What Spark SQL says in other words than the dialect of the templates, told once for all of them.
+#
+# Places of NULLs in an order, integer division, types and most functions are sqlglot's part. Here is what it leaves as
+# it is and Spark would refuse, or would read differently:
+#
+# - a CTE has no MATERIALIZED; Spark decides itself what is computed twice;
+# - a number for each row without an order is `monotonically_increasing_id()`: unique, not consecutive, and no reason to
+#   bring all rows into one partition as a window without PARTITION BY does;
+# - an array is gathered in no order, and sorted afterwards;
+# - arrays that are unnested side by side are zipped first;
+# - an index beyond an array's end is an error (ANSI), so that elements are read with `try_element_at`;
+# - a regular expression is Java's: `[[:space:]]` is no class there, and `$` matches before a last line end, too;
+# - parameters stay $1, $2, …, which the engine binds.
+
+DIALECT = "spark"
+
+
+def for_spark(tree: exp.Expr) -> exp.Expr:
+    """The tree of a template, changed where Spark says it differently; sqlglot spells it afterwards.
+
+    Example:
+        >>> import sqlglot
+        >>> for_spark(sqlglot.parse_one("SELECT ROW_NUMBER() OVER () AS id, c[1]", dialect="duckdb")).sql("spark")
+        'SELECT MONOTONICALLY_INCREASING_ID() AS id, TRY_ELEMENT_AT(c, 1)'
+    """
+    for cte in tree.find_all(exp.CTE):
+        cte.set("materialized", None)
+    for match in tree.find_all(exp.RegexpLike, exp.RegexpReplace):
+        if isinstance(match.expression, exp.Literal):
+            match.expression.replace(exp.Literal.string(_java_pattern(match.expression.this)))
+    for window in list(tree.find_all(exp.Window)):
+        if _only_numbers(window):
+            window.replace(exp.Anonymous(this="MONOTONICALLY_INCREASING_ID"))
+    for select in tree.find_all(exp.Select):
+        _unfold_together(select)
+    for element in list(tree.find_all(exp.Bracket)):
+        element.replace(_element(element))
+    for gathered in list(tree.find_all(exp.ArrayAgg)):
+        if isinstance(gathered.this, exp.Order):
+            gathered.replace(_sorted(gathered.this))
+    for kind in tree.find_all(exp.DataType):
+        if kind.this is exp.DataType.Type.INT128:
+            kind.replace(exp.DataType.build("DECIMAL(38, 0)", dialect=DIALECT))
+    for parameter in list(tree.find_all(exp.Parameter, exp.Placeholder)):
+        parameter.replace(exp.Var(this="$" + parameter.name))
+    return tree
+
+
+def _java_pattern(pattern: str) -> str:
+    r"""A pattern of the templates, where brackets stand for backslashes.
+
+    Example:
+        >>> print(_java_pattern("^[[:space:]]+$"))
+        ^[\s]+\z
+    """
+    whole = pattern[:-1] + r"\z" if pattern.endswith("$") else pattern
+    return whole.replace("[:space:]", r"\s")
+
+
+def _only_numbers(window: exp.Window) -> bool:
+    parted = window.args.get("partition_by") or window.args.get("order") or window.args.get("alias")
+    return isinstance(window.this, exp.RowNumber) and not parted
+
+
+def _unfold_together(select: exp.Select) -> None:
+    """Arrays that are unnested side by side: Spark would give each element with each of the others.
+
+    Raises:
+        ValueError: something else stands between them.
+    """
+    items = select.expressions
+    places = [place for place, item in enumerate(items) if isinstance(item.unalias(), exp.Unnest | exp.Explode)]
+    if len(places) < 2:
+        return
+    first, last = places[0], places[-1] + 1
+    if last - first > len(places):
+        raise ValueError("on Spark, arrays that are unnested side by side stand side by side")
+    unnested = items[first:last]
+    arrays = [item.unalias() for item in unnested]
+    zipped = _call("ARRAYS_ZIP", *(one.expressions[0] if isinstance(one, exp.Unnest) else one.this for one in arrays))
+    names = [exp.to_identifier(item.alias) for item in unnested]
+    together = exp.Aliases(this=_call("INLINE", zipped), expressions=names)
+    select.set("expressions", [*items[:first], together, *items[last:]])
+
+
+def _element(bracket: exp.Bracket) -> exp.Expr:
+    """`list[i]` and `list[from:to]`, counted from 1; sqlglot has taken 1 from indices that are numbers."""
+    index = bracket.expressions[0]
+    if isinstance(index, exp.Slice):
+        first, last = int(index.this.name), int(index.expression.name)
+        return _call("SLICE", bracket.this, exp.Literal.number(first), exp.Literal.number(last - first + 1))
+    if isinstance(index, exp.Literal) and index.is_int:
+        index = exp.Literal.number(int(index.name) + 1)
+    return _call("TRY_ELEMENT_AT", bracket.this, index)
+
+
+def _sorted(order: exp.Order) -> exp.Expr:
+    """An array of values in their own order; Spark gathers them in none, and knows no other order of an array.
+
+    Raises:
+        ValueError: an order by something else, which sqlglot would leave out.
+    """
+    (by,) = order.expressions
+    if by.this != order.this:
+        raise ValueError("on Spark, an array is sorted by its own values alone")
+    rising = exp.Boolean(this=not by.args.get("desc"))
+    return _call("SORT_ARRAY", exp.ArrayAgg(this=order.this.copy()), rising)
+
+
+def _call(name: str, *arguments: exp.Expr) -> exp.Anonymous:
+    return exp.Anonymous(this=name, expressions=[argument.copy() for argument in arguments])
+
+
+# Templates in another dialect than DuckDB's: sqlglot spells them, raw SQL goes through unchanged.
 
 _PLACED = re.compile(rf"\b({PLACEHOLDER}\d+)(_table)?\b")
 
@@ -20,7 +133,8 @@ def spell(text: str, dialect: str, raws: dict[str, str], plain_order: bool = Fal
     """The text in another dialect; placeholders become the engine's own SQL, letter by letter."""
     tables = frozenset(name for name, item in raws.items() if item.startswith("("))
     spelled = _spelled(text, dialect, plain_order, tables)
-    return _PLACED.sub(lambda found: _put(raws, *found.groups()), spelled) if raws else spelled
+    # a FROM item as it is, an expression so that it can stand beside any operator
+    return _PLACED.sub(lambda found: raws[found[1]] if found[2] else _operand(raws[found[1]]), spelled)
 
 
 @functools.lru_cache(maxsize=512)
@@ -42,11 +156,6 @@ def _spelled(text: str, dialect: str, plain_order: bool, subqueries: frozenset[s
         else:
             node.replace(exp.Var(this=node.name))
     return tree.sql(dialect=dialect, pretty=True, unsupported_level=ErrorLevel.RAISE, copy=False)
-
-
-def _put(raws: Mapping[str, str], name: str, table: str | None) -> str:
-    """What stands for a placeholder: a FROM item as it is, an expression so that it can stand beside any operator."""
-    return raws[name] if table else _operand(raws[name])
 
 
 def _order_plainly(tree: exp.Expr, dialect: str) -> None:

@@ -1,30 +1,27 @@
-"""From a template to a statement: Jinja renders, sqlglot spells it for engines other than DuckDB (`spelling.py`).
-
-Templates are written in DuckDB's dialect. SQL that comes from the user or from an engine (a quoted table, an
-expression over columns) is already in the engine's own dialect: it enters as `Raw`, travels through transpiling
-as a placeholder identifier, and is put in unchanged afterwards.
-"""
+"""From a template to a statement: Jinja renders, sqlglot spells it for engines other than DuckDB (`spelling.py`)."""
 
 from __future__ import annotations
 
 import functools
 import os
 import sys
+from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
-from sqlaudit.base.dialects import spoken
 from sqlaudit.base.frozen import dataclass
+from sqlaudit.base.names import PLACEHOLDER, spoken
 from sqlaudit.base.relation import Statement
 
 if TYPE_CHECKING:
     import jinja2
 
+
+# Templates are written in DuckDB's dialect. SQL that comes from the user or from an engine (a quoted table, an
+# expression over columns) is already in the engine's own dialect: it enters as `Raw`, travels through transpiling
+# as a placeholder identifier, and is put in unchanged afterwards.
+
 _HERE = Path(__file__).resolve().parents[1]
-PLACEHOLDER = "sqlaudit_raw_"
-"""How the names begin that stand for raw SQL while a text is spelled."""
-
-
 _MADE_BY = "jinja2_version"
 
 
@@ -117,13 +114,7 @@ def render(template: str, dialect: str, *, step: str = "", plain_order: bool = F
         >>> render("base/row_count.sql", "duckdb", source=Raw('"a table"')).sql.splitlines()[-1]
         'FROM "a table"'
     """
-    raws: dict[str, str] = {}
-    given = {name: _place(value, dialect, raws) for name, value in parameters.items()}
-    text = environment().get_template(template).render(**{"dialect": dialect, "wide": spoken(dialect).wide, **given})
-    if dialect != "duckdb":
-        from sqlaudit.base.spelling import spell
-
-        text = spell(text, dialect, raws, plain_order)
+    text = _spelled(template, dialect, {"wide": spoken(dialect).wide, **parameters}, plain_order)
     name = step or PurePosixPath(template).stem
     return Statement(name, f"/* sqlaudit: {name} */\n{text.strip()}")
 
@@ -135,14 +126,18 @@ def expression(template: str, dialect: str, **parameters: Any) -> str:
         >>> expression("hierarchies/hierarchy_mask.sql", "duckdb", value=Raw("zip"), count=2, keeps=False).count("zip")
         3
     """
+    return _spelled(template, dialect, parameters)
+
+
+def _spelled(template: str, dialect: str, parameters: Mapping[str, Any], *plain_order: bool) -> str:
     raws: dict[str, str] = {}
     given = {name: _place(value, dialect, raws) for name, value in parameters.items()}
-    text = environment().get_template(template).render(dialect=dialect, **given).strip()
+    text = environment().get_template(template).render({"dialect": dialect, **given}).strip()
     if dialect == "duckdb":
         return text
     from sqlaudit.base.spelling import spell
 
-    return spell(text, dialect, raws)
+    return spell(text, dialect, raws, *plain_order)
 
 
 def _place(value: Any, dialect: str, raws: dict[str, str]) -> Any:

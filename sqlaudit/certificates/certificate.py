@@ -1,23 +1,144 @@
-"""A certificate as a file: made from a finished audit, written, and read by somebody who does not trust it."""
+"""A certificate as a file: what was asked, as data that nobody has to trust, and its signature."""
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import json
-from collections.abc import Mapping, Sequence
+import os
+import shlex
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from sqlglot import exp
 
 from sqlaudit.audits.result import AuditResult
-from sqlaudit.base.errors import InputError
-from sqlaudit.base.files import write_text
+from sqlaudit.base.columns_of import find_column
+from sqlaudit.base.errors import InputError, MissingDriver, UsageError
+from sqlaudit.base.files import check_destination, exists, write_text
+from sqlaudit.base.guard import guard_expression
+from sqlaudit.base.options import options_of, request_from
+from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.relation import Relation
-from sqlaudit.base.result import Timing
-from sqlaudit.base.words import spelled
-from sqlaudit.certificates.asked import UNREADABLE, command_of
+from sqlaudit.base.result import Timing, plain
+from sqlaudit.base.spec import AuditSpec, Coverage, ReadOptions, Roles, Sampling, Target
+from sqlaudit.models.registry import requirements
+from sqlaudit.profiles.result import option_value
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+
+
+# What an audit was asked, as plain data, and the request that such data make again.
+
+HIDDEN = "…"
+"""In a command, what its certificate does not hold."""
+UNREADABLE = "This is no certificate, or one that was changed by hand: its {} cannot be read."
+
+
+def asked_of(spec: AuditSpec, db: bool, failing: int | None, worst: int, values: bool) -> dict[str, Any]:
+    """A request as plain data, without what is as usual.
+
+    Args:
+        spec: the request. db: whether a database was named. failing, worst, values: of how many classes the report
+            told, and whether with their values; the statements follow from these, too.
+    """
+    return {
+        "target": spec.target.label or spec.target.relation,
+        "database": db,
+        "read": _given(spec.target.read),
+        "where": _digest(spec.target.where),
+        "query": _digest(spec.target.query),
+        "inputs": _digest(json.dumps(plain(spec.inputs), sort_keys=True)) if spec.inputs else None,
+        "roles": _given(spec.roles) | _given(spec.roles.sampling),
+        "coverage": _given(spec.coverage),
+        "require": [one.text for one in spec.requirements],
+        "shown": {"failing_classes": failing, "worst_classes": worst, "values": values},
+    }
+
+
+def spec_from(asked: Mapping[str, Any], target: str, where: str, query: str, inputs: Mapping[str, Any]) -> AuditSpec:
+    """The request again. Nothing of it is SQL, except expressions in the place of columns (`refuse_untrusted`).
+
+    Args:
+        asked: what `asked_of` gave. target, where, query, inputs: what whoever verifies says; empty = as in `asked`.
+
+    Raises:
+        InputError: something in it is not what `asked_of` writes. UsageError: what only the user can say is missing.
+    """
+    missing = [name for name, given in (("where", where), ("query", query)) if asked[name] and not given]
+    if missing:
+        raise UsageError(
+            f"The audit was of rows that its own SQL chose, which the certificate does not hold: give the same text "
+            f"with {spelled(missing[0])}."
+        )
+    if asked["inputs"] and not inputs:
+        raise UsageError(f"The audit had further inputs, which the certificate does not hold: {spelled('inputs')}.")
+    name = target or (asked["target"] if not query else "")
+    try:
+        read = request_from(ReadOptions, asked["read"])
+        roles = request_from(Roles, asked["roles"], sampling=request_from(Sampling, asked["roles"]))
+        coverage = request_from(Coverage, asked["coverage"])
+        required = requirements(list(asked["require"]))
+    except UsageError as error:
+        raise InputError(f"{UNREADABLE.format('request')} {error}") from None
+    except (TypeError, ValueError, AttributeError):
+        raise InputError(UNREADABLE.format("request")) from None
+    spec = AuditSpec(Target(name, query, where=where, read=read), roles, required, inputs, coverage)
+    again = asked_of(spec, False, 0, 0, False)
+    if wrong := [part for part in ("read", "roles", "coverage", "require") if again[part] != asked[part]]:
+        raise InputError(UNREADABLE.format(wrong[0]))
+    return spec
+
+
+def changed_texts(asked: Mapping[str, Any], spec: AuditSpec) -> Iterator[str]:
+    """The names of those texts that are not what they were: `where`, `query`, `inputs`."""
+    now = asked_of(spec, False, 0, 0, False)
+    return (name for name in ("where", "query", "inputs") if now[name] != asked[name])
+
+
+def command_of(asked: Mapping[str, Any]) -> str:
+    """The command line of a request; `…` stands for what the certificate does not hold."""
+    words = ["sqlaudit", "audit", *(["--db", HIDDEN] if asked["database"] else [])]
+    words += [shlex.quote(asked["target"])] if not asked["query"] else ["--query", HIDDEN]
+    for name, value in {**asked["read"], **asked["roles"], **asked["coverage"]}.items():
+        flag = f"--{name.replace('_', '-')}"
+        if name == "values":
+            words.append(f"--{value}-values")
+        elif isinstance(value, bool):
+            words.append(flag if value else flag.replace("--", "--no-", 1))
+        else:
+            words += [flag, option_value(value) if isinstance(value, list) else shlex.quote(str(value))]
+    for name in ("where", "inputs"):
+        words += [f"--{name}", HIDDEN] if asked[name] else []
+    for text in asked["require"]:
+        words += ["--require", shlex.quote(text)]
+    return " ".join(words)
+
+
+def _given(request: Any) -> dict[str, Any]:
+    """The options of a request that are not as usual, by the parameter's name."""
+    found = {one.name: (getattr(request, name), one.default) for name, one in options_of(type(request))}
+    return {name: _told(value) for name, (value, usual) in found.items() if value != usual}
+
+
+def _told(value: Any) -> Any:
+    told = plain(value)
+    return str(value) if isinstance(told, float) else told
+
+
+def _digest(text: str) -> str | None:
+    return hashlib.sha256(text.encode()).hexdigest() if text else None
+
+
+# A certificate as a file: made from a finished audit, written, and read by somebody who does not trust it.
 
 SCHEMA = "sqlaudit-certificate/1"
 LARGEST = 50_000_000
 """Bytes; a file beyond that is none that this program wrote."""
+MOST_REQUIRED = 100
+"""So many requirements a certificate has at most: each takes its time when it is run again."""
 DEEPEST = 12
 """So deep a certificate is nested at most."""
 _FIGURES = ("status", "complete", "classes", "sensitive", "checks")
@@ -98,6 +219,11 @@ def read_certificate(path: Path) -> dict[str, Any]:
     if not isinstance(found, dict) or found.get("schema") != SCHEMA:
         raise InputError(f"{path}: is no certificate ({SCHEMA}). An audit with {spelled('certificate')} writes one.")
     _check_shape(path, found)
+    if '"as_written"' in json.dumps(found["figures"]):
+        raise InputError(
+            f"{path}: is of an older kind: values in several spellings were judged twice. Make it again, and say with "
+            f"{spelled('values', 'fold')} or {spelled('values', 'exact')} what they are."
+        )
     return found
 
 
@@ -121,8 +247,13 @@ def _check_shape(path: Path, found: Mapping[str, Any]) -> None:
     wrong = [name for name, kind in kinds.items() if not isinstance(found.get(name), kind)]
     asked = found.get("asked")
     if isinstance(asked, dict):
-        wrong += [f"asked.{name}" for name, kind in _SHAPE.items() if not isinstance(asked.get(name), kind)]
-        wrong += [] if all(isinstance(text, str) for text in asked.get("require") or ()) else ["asked.require"]
+        wrong += [
+            f"asked.{name}" for name, kind in _SHAPE.items() if name not in asked or not isinstance(asked[name], kind)
+        ]
+        required = asked["require"] if isinstance(asked.get("require"), list) else []
+        if len(required) > MOST_REQUIRED:
+            raise InputError(f"{path}: asks for more than {MOST_REQUIRED} requirements, which is not run again.")
+        wrong += [] if all(isinstance(text, str) for text in required) else ["asked.require"]
         kinds_of = {"read": str | bool, "roles": str | bool | int, "coverage": str | bool}
         wrong += [f"asked.{name}" for name, kind in kinds_of.items() if not _holds(asked.get(name), kind)]
         wrong += [] if _is_shown(asked.get("shown")) else ["asked.shown"]
@@ -162,7 +293,8 @@ def _is_shown(shown: Any) -> bool:
     if not isinstance(shown, dict) or set(shown) != {"failing_classes", "worst_classes", "values"}:
         return False
     failing, worst = shown["failing_classes"], shown["worst_classes"]
-    return (failing is None or type(failing) is int) and type(worst) is int and type(shown["values"]) is bool
+    numbers = (failing is None or (type(failing) is int and failing >= 0)) and type(worst) is int and 0 <= worst <= 10
+    return numbers and type(shown["values"]) is bool
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -175,3 +307,225 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _refused(_: str) -> None:
     raise ValueError
+
+
+# Expressions in the place of columns, where somebody else wrote them: only those that can do nothing but compute.
+
+_FUNCTIONS = frozenset(
+    {
+        *("abs", "ceil", "ceiling", "floor", "round", "greatest", "least"),
+        *("left", "right", "length", "lower", "upper", "trim", "ltrim", "rtrim", "substr", "substring"),
+        *("date_part", "date_trunc", "day", "dayofmonth", "extract", "month", "quarter", "year"),
+        *("coalesce", "nullif"),
+    }
+)
+"""Functions of one row's values, cheap and without side effects, on every engine."""
+_PLAIN = frozenset(
+    {
+        *("Column", "Identifier", "Var", "Literal", "Null", "Boolean", "Interval", "Paren", "Tuple"),
+        *("Cast", "TryCast", "DataType", "DataTypeParam", "TsOrDsToDate"),
+        *("Add", "Sub", "Mul", "Div", "IntDiv", "Mod", "Neg"),
+        *("EQ", "NEQ", "GT", "GTE", "LT", "LTE", "In", "Between", "Is"),
+        *("And", "Or", "Not", "Case", "If"),
+    }
+)
+"""What an expression of arithmetic, comparisons and CASE is made of."""
+
+
+def refuse_untrusted(names: Iterable[str], relation: Relation, dialect: str) -> None:
+    """Nothing when each is the name of a column, or an expression of arithmetic, CASE and common functions.
+
+    Raises:
+        UsageError: one is more than that.
+    """
+    for name in names:
+        if find_column(name, relation) is not None:
+            continue
+        if not all(map(_is_plain, guard_expression(name, dialect, "certificate").walk())):
+            raise UsageError(
+                "The certificate has SQL in the place of a column that is more than arithmetic, CASE and common "
+                "functions. It was not run. Read it in the certificate, under asked.roles; if you trust it, say "
+                f"{spelled('trust_expressions', True)}."
+            )
+
+
+def _is_plain(node: exp.Expr) -> bool:
+    if isinstance(node, exp.Anonymous):
+        return node.name.lower() in _FUNCTIONS
+    if type(node).__name__ in _PLAIN:
+        return True
+    return isinstance(node, exp.Func) and node.sql_name().lower() in _FUNCTIONS
+
+
+# Signatures of certificates by a user's own Ed25519 key, with the package `cryptography` (the extra `sign`).
+
+PASSPHRASE = "SQLAUDIT_KEY_PASSPHRASE"
+"""The environment variable with the passphrase of an encrypted key."""
+_MAKE = "make one with {}, or with: openssl genpkey -algorithm ed25519 -out key.pem"
+_WHAT = b"sqlaudit certificate 1\n"
+"""In front of what is signed: a signature of something else is none of a certificate."""
+_LARGEST = 100_000
+
+
+def signed(certificate: Mapping[str, Any], key: Ed25519PrivateKey) -> dict[str, Any]:
+    """The certificate with its signature."""
+    return {
+        **certificate,
+        "signature": {
+            "algorithm": "Ed25519",
+            "public_key": _base64(key.public_key().public_bytes_raw()),
+            "value": _base64(key.sign(_message(certificate))),
+        },
+    }
+
+
+def signed_by(certificate: Mapping[str, Any], trusted: Ed25519PublicKey | None = None) -> str:
+    """The fingerprint of the key that signed a certificate, empty when no such signature fits.
+
+    Args:
+        certificate: one with a signature. trusted: whose signature it has to be, None = that of the key that it names.
+
+    Raises:
+        MissingDriver: the package for signatures is not installed.
+    """
+    _installed()
+    from cryptography.exceptions import InvalidSignature
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
+    said = certificate["signature"]
+    try:
+        key = trusted or Ed25519PublicKey.from_public_bytes(base64.b64decode(str(said["public_key"]), validate=True))
+        key.verify(base64.b64decode(str(said["value"]), validate=True), _message(certificate))
+    except (InvalidSignature, ValueError, KeyError):
+        return ""
+    return fingerprint(key)
+
+
+def fingerprint(key: Ed25519PublicKey) -> str:
+    """What people compare: `SHA256:` and the digest of the key, as OpenSSH writes it but over the bare 32 bytes."""
+    return "SHA256:" + _base64(hashlib.sha256(key.public_bytes_raw()).digest()).rstrip("=")
+
+
+def private_key(path: Path) -> Ed25519PrivateKey:
+    """The key in a PEM file; that of an encrypted one needs the passphrase in the environment.
+
+    Raises:
+        InputError: the file is no such key. MissingDriver: the package for signatures is not installed.
+    """
+    _installed()
+    from cryptography.hazmat.primitives import serialization
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+    text, secret = _bytes_of(path), os.environ.get(PASSPHRASE, "").encode() or None
+    try:
+        found = serialization.load_pem_private_key(text, secret if b"ENCRYPTED" in text else None)
+    except TypeError:
+        raise InputError(f"{path}: is an encrypted key; put its passphrase into {PASSPHRASE}.") from None
+    except ValueError:
+        raise InputError(f"{path}: is no private key in PEM, or its passphrase is another; {_how_to_make()}") from None
+    except _unsupported():
+        raise InputError(f"{path}: is a key of a kind that is not read; {_how_to_make()}") from None
+    if not isinstance(found, Ed25519PrivateKey):
+        raise InputError(f"{path}: is no Ed25519 key; {_how_to_make()}")
+    return found
+
+
+def new_key(path: Path) -> Path:
+    """Make a key: the private half at `path`, for its owner alone to read, and the public one beside it.
+
+    It is encrypted when the environment has a passphrase.
+
+    Returns:
+        Where the public half is.
+
+    Raises:
+        UsageError: one of the files is there already, or cannot be written. MissingDriver: as `private_key`.
+    """
+    _installed()
+    from cryptography.hazmat.primitives import serialization
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+    public, key = path.with_suffix(".pub.pem"), Ed25519PrivateKey.generate()
+    secret = os.environ.get(PASSPHRASE, "").encode()
+    locked = serialization.BestAvailableEncryption(secret) if secret else serialization.NoEncryption()
+    pem = serialization.Encoding.PEM
+    half = key.public_key().public_bytes(pem, serialization.PublicFormat.SubjectPublicKeyInfo)
+    for file in (path, public):
+        check_destination(file)
+        if exists(file):
+            raise UsageError(f"{str(file)!r} is there already, and a key is never replaced.")
+    _write_new(path, key.private_bytes(pem, serialization.PrivateFormat.PKCS8, locked), 0o600)
+    _write_new(public, half, 0o644)
+    return public
+
+
+def _write_new(path: Path, data: bytes, mode: int) -> None:
+    try:
+        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as file:
+            file.write(data)
+    except OSError as error:
+        raise UsageError(f"{str(path)!r} could not be written: {error.strerror}.") from None
+
+
+def public_key(path: Path) -> Ed25519PublicKey:
+    """The public key in a PEM file.
+
+    Raises:
+        InputError: the file is no such key. MissingDriver: the package for signatures is not installed.
+    """
+    _installed()
+    from cryptography.hazmat.primitives import serialization
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
+    said = f"{path}: is no public Ed25519 key in PEM; take it from the private one: openssl pkey -in key.pem -pubout"
+    try:
+        found = serialization.load_pem_public_key(_bytes_of(path))
+    except (ValueError, _unsupported()):
+        raise InputError(said) from None
+    if not isinstance(found, Ed25519PublicKey):
+        raise InputError(said)
+    return found
+
+
+def can_sign() -> bool:
+    """Whether the package for signatures is installed."""
+    try:
+        _installed()
+    except MissingDriver:
+        return False
+    return True
+
+
+def _message(certificate: Mapping[str, Any]) -> bytes:
+    """What is signed: all of a certificate but the signature, in one spelling."""
+    rest = {name: value for name, value in certificate.items() if name != "signature"}
+    return _WHAT + json.dumps(rest, sort_keys=True, separators=(",", ":"), allow_nan=False).encode()
+
+
+def _bytes_of(path: Path) -> bytes:
+    try:
+        with path.open("rb") as file:
+            return file.read(_LARGEST)
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror}).") from None
+
+
+def _base64(data: bytes) -> str:
+    return base64.b64encode(data).decode()
+
+
+def _how_to_make() -> str:
+    return _MAKE.format(spelled("new_key", True))
+
+
+def _installed() -> None:
+    try:
+        import cryptography  # noqa: F401
+    except ImportError:
+        raise MissingDriver("Signatures need the package cryptography: pip install 'sqlaudit[sign]'.") from None
+
+
+def _unsupported() -> type[Exception]:
+    from cryptography.exceptions import UnsupportedAlgorithm
+
+    return UnsupportedAlgorithm

@@ -1,7 +1,9 @@
-"""An audit with its certificate, and a certificate that is run again."""
+"""An audit with its certificate, which rows it was of, and a certificate that is run again and compared."""
 
 from __future__ import annotations
 
+import hashlib
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,20 +11,159 @@ from typing import TYPE_CHECKING, Any
 
 from sqlaudit.audits.auditor import Auditor
 from sqlaudit.audits.result import AuditResult
+from sqlaudit.base.columns_of import Resolved
+from sqlaudit.base.errors import UsageError
+from sqlaudit.base.parameter_names import spelled
+from sqlaudit.base.relation import Relation
 from sqlaudit.base.spec import AuditSpec
-from sqlaudit.base.words import spelled
-from sqlaudit.certificates.asked import asked_of, changed_texts, command_of
-from sqlaudit.certificates.certificate import certificate_of, figures_of, statements_of
-from sqlaudit.certificates.differences import differences
+from sqlaudit.base.sql import Raw, render
+from sqlaudit.certificates.certificate import (
+    asked_of,
+    can_sign,
+    certificate_of,
+    changed_texts,
+    command_of,
+    figures_of,
+    refuse_untrusted,
+    signed,
+    signed_by,
+    statements_of,
+)
 from sqlaudit.certificates.result import Difference, VerifyResult
-from sqlaudit.certificates.signing import can_sign, signed, signed_by
-from sqlaudit.certificates.snapshot import snapshot_of
-from sqlaudit.certificates.trusted import refuse_untrusted
-from sqlaudit.engines.contract import Engine
-from sqlaudit.engines.provenance import provenance
+from sqlaudit.classes.opening import resolve_roles
+from sqlaudit.engines.contract import Engine, provenance
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+
+
+# A certificate and what was found now, compared figure by figure.
+
+_SAME = 1e-9
+"""Floats of two runs agree to this relative error: a parallel sum differs in its last digits."""
+_LONGEST = 60
+
+
+def differences(certificate: Mapping[str, Any], now: Mapping[str, Any], same_versions: bool) -> Iterator[Difference]:
+    """What is not as a certificate says.
+
+    Args:
+        certificate: what was certified. now: `figures`, `snapshot` and `sql` as they are found now.
+        same_versions: whether the same versions ran; other ones may ask in another SQL.
+    """
+    for part in ("snapshot", "figures"):
+        before, found = dict(_leaves(certificate[part])), dict(_leaves(now[part]))
+        for name in dict.fromkeys((*before, *found)):
+            if name not in before or name not in found or not _same(before[name], found[name]):
+                yield Difference(f"{part}: {name}", _text(before, name), _text(found, name))
+    if same_versions:
+        yield from _statements(certificate["sql"], now["sql"])
+
+
+def _statements(before: list[dict[str, Any]], now: list[dict[str, Any]]) -> Iterator[Difference]:
+    """The steps whose SQL is not what the roles give, without the text of either."""
+    if len(before) != len(now):
+        yield Difference("sql: statements", str(len(before)), str(len(now)))
+    for number, (one, other) in enumerate(zip(before, now, strict=False), 1):
+        if one != other:
+            yield Difference(f"sql: statement {number}", "another text", f"what the roles give: {other['step']}")
+
+
+def _leaves(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
+    """Every value with the way to it; entries of a list by what they are called."""
+    if isinstance(value, Mapping):
+        for name, inner in value.items():
+            yield from _leaves(inner, f"{path}: {name}" if path else str(name))
+    elif isinstance(value, list) and any(isinstance(one, Mapping) for one in value):
+        for number, inner in enumerate(value, 1):
+            yield from _leaves(inner, f"{path} {number}{_called(inner)}")
+    else:
+        yield path, value
+
+
+def _called(entry: Any) -> str:
+    names = [entry.get("model"), entry.get("sensitive"), entry.get("name")] if isinstance(entry, Mapping) else []
+    said = " of ".join(str(name)[:_LONGEST] for name in names if name)
+    return f" ({said})" if said else ""
+
+
+def _same(before: Any, now: Any) -> bool:
+    if isinstance(before, list) and isinstance(now, list):
+        return len(before) == len(now) and all(map(_same, before, now))
+    if isinstance(before, float) or isinstance(now, float):
+        numbers = all(isinstance(one, int | float) and not isinstance(one, bool) for one in (before, now))
+        return numbers and math.isclose(before, now, rel_tol=_SAME)
+    return type(before) is type(now) and bool(before == now)
+
+
+def _text(values: Mapping[str, Any], name: str) -> str:
+    """A value in few letters; a list of numbers as one."""
+    if name not in values:
+        return ""
+    text = str(values[name])
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+
+
+# Which rows an audit was of, without a value of them: how many, and a checksum of their histogram.
+
+WAY = "sha256-histogram-1"
+"""How the checksum is made; another way gets another name."""
+_PIECE = 1 << 20
+
+
+def snapshot_of(engine: Engine, spec: AuditSpec, relation: Relation) -> dict[str, Any]:
+    """What the table holds in the columns that have a role.
+
+    The checksum is one of combinations of values with their numbers of rows: it changes with any of them, and not with
+    the order of rows or with a column that no role names. It is made in the database: digests leave it, and no value.
+
+    Returns:
+        `rows`, `combinations`, `columns`, `checksum`, how that was made (`way`), and `version`: what the files were
+        that were read, None where the table is in a database.
+
+    Raises:
+        UsageError: a role's column is not there. EngineError: the database refused or failed.
+    """
+    roles = resolve_roles(spec.roles, relation, engine)
+    one = (roles.entity, roles.weights)
+    named: list[Resolved] = [*roles.quasi_identifiers, *roles.sensitive, *(role for role in one if role is not None)]
+    columns = [Raw(f"({role.sql})") for role in named]
+    found = engine.run(
+        render(
+            "certificates/histogram_digests.sql",
+            engine.dialect,
+            step="checksum",
+            source=Raw(relation.sql),
+            columns=columns,
+        )
+    )
+    written = "".join(f"{bucket}:{digests}\n" for bucket, _, _, digests in found)
+    return {
+        "rows": sum(int(row[2]) for row in found),
+        "combinations": sum(int(row[1]) for row in found),
+        "columns": [role.label for role in named],
+        "way": WAY,
+        "checksum": hashlib.sha256(written.encode()).hexdigest(),
+        "version": _version(spec),
+    }
+
+
+def _version(spec: AuditSpec) -> dict[str, Any] | None:
+    """The files of a target as one digest; None for a table."""
+    from sqlaudit.engines.writing import files_named
+
+    files = sorted(files_named(spec.target.relation))
+    if not files:
+        return None
+    digest = hashlib.sha256()
+    for file in files:
+        with file.open("rb") as opened:
+            while piece := opened.read(_PIECE):
+                digest.update(piece)
+    return {"files": len(files), "bytes": sum(file.stat().st_size for file in files), "sha256": digest.hexdigest()}
+
+
+# An audit with its certificate, and a certificate that is run again.
 
 
 def audit_certified(
@@ -72,7 +213,13 @@ class Verification:
         shown = self.certificate["asked"]["shown"]
         auditor = Auditor(engine, shown["failing_classes"], shown["values"], worst_classes=shown["worst_classes"])
         auditor.relation = relation
-        result = auditor.audit(self.spec)
+        try:
+            result = auditor.audit(self.spec)
+        except UsageError as error:
+            if not error.bare:
+                raise
+            # whoever wrote the certificate may have named a file that is no table
+            raise UsageError(f"{error.bare} Verify the certificate with its own table: name that as TARGET.") from None
         now = {
             "figures": figures_of(result),
             "snapshot": snapshot_of(engine, self.spec, relation),
@@ -93,7 +240,7 @@ class Verification:
             signature=state,
             key=name,
             trusted=bool(name) and self.key is not None,
-            differences=(*self._about_signature(state), *self._differences(now, result)),
+            differences=tuple(self._differences(state, now, result)),
             notes=tuple(self._notes(state, result)),
             **provenance(engine, already),
         )
@@ -106,14 +253,12 @@ class Verification:
         name = signed_by(self.certificate, self.key)
         return ("valid" if name else "invalid"), name
 
-    def _about_signature(self, state: str) -> Iterator[Difference]:
+    def _differences(self, state: str, now: Mapping[str, Any], result: AuditResult) -> Iterator[Difference]:
         if state == "invalid":
             whose = "by the key that you named" if self.key is not None else "by the key that it names"
             yield Difference("signature", "a signature", f"not one of this text {whose}")
         elif state == "none" and self.key is not None:
             yield Difference("signature", "none", "one was asked for")
-
-    def _differences(self, now: Mapping[str, Any], result: AuditResult) -> Iterator[Difference]:
         asked = self.certificate["asked"]
         if self.certificate["command"] != command_of(asked):
             yield Difference("command", "another one", "what its own roles and requirements give is another command")

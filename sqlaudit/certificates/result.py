@@ -1,14 +1,35 @@
-"""What running a certificate again found. Frozen; without a value of the table."""
+"""What running a certificate again found, and its report. Frozen; without a value of the table."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar, Literal, TypedDict
 
-from sqlaudit.base.documents import Documented, key, told
-from sqlaudit.base.result import MeasuredResult, Status
+from sqlaudit.base.result import Documented, MeasuredResult, ShownRoles, Status, key, told
+from sqlaudit.reports.document import (
+    Bullets,
+    Document,
+    Facts,
+    Paragraph,
+    Toned,
+    count,
+    facts,
+    listing,
+    plural,
+    report_on,
+    section,
+    table,
+)
 from sqlaudit.reports.notebook import Shown
+from sqlaudit.reports.stored import made, moment, sql_section
+
+
+class _Certified(TypedDict):
+    time: str
+    versions: dict[str, str]
+    status: Any
+    required: int
 
 
 @dataclass(frozen=True)
@@ -29,25 +50,26 @@ class VerifyResult(MeasuredResult, Shown):
     """A certificate beside what its table gives now.
 
     Args:
-        certificate: its file. target, engine: what was read now. roles: whom the figures are about.
-        certified: when and in which versions it was made, its verdict, and how many requirements that was about: 0
-            where none was made.
+        certificate: the file of the certificate. target, engine: what was read now.
+        roles: the roles of columns as they were given.
+        certified: what the certificate says of itself: when and in which versions it was made, its verdict, and how
+            many requirements that was about; without requirements it is none.
         signature: `none`, `valid`, `invalid`, or `unchecked` where the package for signatures is not installed.
         key: the fingerprint of the key that signed it, empty unless `valid`. trusted: whether the user named that key.
         differences: empty when the certificate holds. notes: what a reader should know besides.
     """
 
     schema: ClassVar = "sqlaudit-verify/1"
-    shown_by: ClassVar = "sqlaudit.certificates.report:verify_document"
+    shown_by: ClassVar = "sqlaudit.certificates.result:verify_document"
     frame_of: ClassVar = "differences"
 
     certificate: str
     target: str = field(metadata=key("target.name"))
     rows: int = field(metadata=key("target.rows"))
     engine: str = field(metadata=key("target.engine"))
-    roles: Mapping[str, Any]
-    certified: Mapping[str, Any]
-    signature: str = field(metadata=key("signature.state"))
+    roles: ShownRoles
+    certified: Annotated[Mapping[str, Any], _Certified]
+    signature: Annotated[str, Literal["none", "valid", "invalid", "unchecked"]] = field(metadata=key("signature.state"))
     key: str = field(metadata={"key": "signature.key"})
     trusted: bool = field(metadata={"key": "signature.trusted"})
     differences: tuple[Difference, ...] = ()
@@ -55,6 +77,57 @@ class VerifyResult(MeasuredResult, Shown):
 
     @property
     @told("key")
-    def status(self) -> Status:
+    def status(self) -> Annotated[Status, Literal["pass", "fail"]]:
         """Whether everything is as the certificate says."""
         return Status.FAIL if self.differences else Status.PASS
+
+
+# What running a certificate again found, as a document.
+
+_SHOWN = 40
+_NOT_SAID = (
+    "Whether the requirements hold: a certificate may say FAIL and be true. Its verdict stands above.",
+    "Whether these are the right roles and requirements: whoever made the certificate chose them. Read them above.",
+    "Anything about columns without a role: they are not in the checksum.",
+)
+
+
+def verify_document(result: VerifyResult) -> Document:
+    """The result of `sqlaudit verify` as a document for any layout."""
+    known = listing(result.roles.get("quasi_identifiers", ()))
+    about = f"{result.target}: {plural(result.rows, 'row')}, asked again about {known}, in SQL made anew."
+    rows = [(one.what, one.certified, one.now) for one in result.differences[:_SHOWN]]
+    if len(result.differences) > _SHOWN:
+        rows.append((f"{count(len(result.differences) - _SHOWN)} more", "", ""))
+    return report_on(
+        result,
+        headline(result),
+        (Paragraph(about), Bullets(tuple(result.notes))),
+        section("What differs", table(("what", "certificate", "now"), rows)),
+        section("What was certified", _certified(result)),
+        section("What this does not say", Bullets(_NOT_SAID)),
+        sql_section(result),
+    )
+
+
+def headline(result: VerifyResult) -> Toned:
+    """Whether the certificate holds, in a few words."""
+    if result.differences:
+        what = plural(len(result.differences), "thing is", "things are")
+        return Toned(f"DIFFERS: {what} not as the certificate says", "bad")
+    return Toned("SAME: the table gives what the certificate says", "good")
+
+
+def _certified(result: VerifyResult) -> Facts:
+    roles, certified = result.roles, result.certified
+    # without a requirement there was no verdict, whatever the status of such an audit is called
+    return facts(
+        ("certificate", result.certificate),
+        ("made", moment(str(certified["time"]))),
+        ("by", ", ".join(f"{name} {version}" for name, version in certified["versions"].items())),
+        ("verdict", str(certified["status"]).upper() if certified["required"] else "none was asked for"),
+        ("quasi-identifiers", ", ".join(roles.get("quasi_identifiers", ()))),
+        ("sensitive columns", ", ".join(roles.get("sensitive", ()))),
+        ("signed by", result.key),
+        *made(result),
+    )

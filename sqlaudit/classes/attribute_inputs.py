@@ -10,18 +10,16 @@ from decimal import Context, Decimal
 from fractions import Fraction
 from functools import cached_property
 from itertools import accumulate, pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.nodes import Name
-from sqlaudit.base.words import spelled
+from sqlaudit.base.parameter_names import spelled
+from sqlaudit.base.spec import Folding
 from sqlaudit.classes.facts import SensitiveTable
-from sqlaudit.classes.inputs import OF_AN_ATTRIBUTE, Distances, Numbers, ValueList
-from sqlaudit.hierarchies.value_tree import Tree
-
-if TYPE_CHECKING:
-    from sqlaudit.classes.curves import Curve
+from sqlaudit.classes.inputs import OF_AN_ATTRIBUTE, Curve, Distances, Numbers, ValueList
+from sqlaudit.hierarchies.read import Tree
 
 ABSENT = -1
 """Stands for a declared value that the table does not hold."""
@@ -76,14 +74,16 @@ class ClassFunction:
         return self.identity or self.curve is not None
 
 
-def inputs_of(inputs: Mapping[str, Any], label: str | None, table: SensitiveTable | None) -> Mapping[str, Any]:
+def inputs_of(
+    inputs: Mapping[str, Any], label: str | None, table: SensitiveTable | None, values: Folding | None = None
+) -> Mapping[str, Any]:
     """The inputs for one sensitive attribute: those of the whole file, and those of its section."""
     own = dict(inputs)
     sections: Mapping[str, Mapping[str, Any]] = own.pop("sensitive", {})
     if label is not None:
         folded = {name.casefold(): section for name, section in sections.items()}
         own |= sections.get(label, folded.get(label.casefold(), {}))
-    return AttributeInputs(own, table) if table is not None else own
+    return AttributeInputs(own, table, values is Folding.FOLD) if table is not None else own
 
 
 def refuse_unclear(inputs: Mapping[str, Any], labels: Sequence[str]) -> None:
@@ -103,8 +103,8 @@ def refuse_unclear(inputs: Mapping[str, Any], labels: Sequence[str]) -> None:
 class AttributeInputs(Mapping[str, Any]):
     """Inputs by name; each is brought to lanes when a model asks for it, so that only what is used can be wrong."""
 
-    def __init__(self, given: Mapping[str, Any], table: SensitiveTable) -> None:
-        self._given, self._table = given, table
+    def __init__(self, given: Mapping[str, Any], table: SensitiveTable, folded: bool = False) -> None:
+        self._given, self._table, self._folded = given, table, folded
 
     def __contains__(self, key: object) -> bool:
         return key in self._given
@@ -152,6 +152,8 @@ class AttributeInputs(Mapping[str, Any]):
     def _lane(self, name: Name) -> int:
         if name is None or name in self._index:
             return self._index.get(name, ABSENT)
+        if self._folded:
+            return self._index.get(" ".join(str(name).casefold().split()), ABSENT)
         if self._table.text:
             return ABSENT
         return self._index.get(_plain(name), ABSENT)
@@ -281,14 +283,12 @@ class AttributeInputs(Mapping[str, Any]):
         if value is None:
             raise UsageError(
                 f"{place}: {self._table.name} has NULLs, which are no number: leave them out with "
-                f"{spelled('where')}, or give "
-                "'class_function' as a mapping that names null."
+                f"{spelled('where')}, or give 'class_function' as a mapping that names null."
             )
         if isinstance(value, bool) or not isinstance(value, int | float | Decimal) or not Decimal(value).is_finite():
             raise UsageError(
                 f"{place}: {'a curve' if given.curve else repr('identity')} needs finite numbers, but "
-                f"{self._table.name} holds other values; give "
-                "'class_function' as a mapping."
+                f"{self._table.name} holds other values; give 'class_function' as a mapping."
             )
         return Fraction(value)
 

@@ -4,16 +4,63 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeAlias
 
-from sqlaudit.base.dialects import spoken
 from sqlaudit.base.frozen import dataclass
+from sqlaudit.base.names import spoken
 from sqlaudit.base.relation import Row, Statement
 from sqlaudit.base.spec import NullPolicy
 from sqlaudit.base.sql import Raw, render
 from sqlaudit.classes.facts import ClassHistogram, Fact, Frame, SensitiveTable
-from sqlaudit.classes.parts import Share, shares_of
 from sqlaudit.engines.contract import Engine
+
+# Classes counted in parts that fit the memory, where all of them together would be spilled to disk.
+#
+# What DuckDB spills here is encrypted, by a cipher in software that costs several times what counting does. To read the
+# rows once more for each part is cheaper.
+
+A_CLASS = 500
+"""Bytes of a class while it is counted: keys of numbers spilled at 160 and no longer at 330, on two threads."""
+MOST_PARTS = 24
+"""Beyond so many parts, reading the rows again costs as much as spilling."""
+
+
+@dataclass(frozen=True)
+class Share:
+    """One part of the classes: those whose key has a hash with this remainder.
+
+    Args:
+        places: those of the columns that are hashed, from 1 on. parts: how many parts. part: which, from 0 on.
+        lanes: a FROM item of (lane, s, total), which all parts read.
+    """
+
+    places: tuple[int, ...]
+    parts: int
+    part: int
+    lanes: str = ""
+
+
+def shares_of(engine: Engine, frame: Frame, rows: int) -> tuple[Share, ...]:
+    """The parts that classes are counted in; none where all fit the memory at once, or cannot be parted.
+
+    Args:
+        rows: how many rows the table has, or persons with their values.
+    """
+    memory, hashed = engine.memory(), tuple(place for place, safe in enumerate(frame.hashed, 1) if safe)
+    if memory is None or not hashed or rows * A_CLASS <= memory:
+        return ()
+    groups = rows if frame.entity is not None else _about(engine, frame)
+    parts = min(MOST_PARTS, -(-groups * A_CLASS // memory))
+    return tuple(Share(hashed, parts, part) for part in range(parts)) if parts > 1 else ()
+
+
+def _about(engine: Engine, frame: Frame) -> int:
+    keys = [Raw(key) for key in frame.keys]
+    statement = render(
+        "classes/classes_about.sql", engine.dialect, step="how many classes", source=Raw(frame.source), keys=keys
+    )
+    return int(engine.run(statement)[0][0])
+
 
 PACKED_VALUES = 48
 """Up to this many sensitive values a class is one count vector; beyond, a list of cells."""
@@ -79,12 +126,10 @@ class HistogramBuilder:
 
     def values(self, sensitive: str, text: bool, most: int) -> list[Row]:
         """(value, total, rows that are NULL, rows without entity) of each value by rank, NULL last; `most` at most."""
-        kept = self.lanes
-        made = (
-            render("classes/values_kept.sql", self.engine.dialect, step="sensitive values", kept_lanes=Raw(kept))
-            if kept
-            else self._values_statement(sensitive, text, most)
-        )
+        made = self._values_statement(sensitive, text, most)
+        if self.lanes:
+            lanes = Raw(self.lanes)
+            made = render("classes/values_kept.sql", self.engine.dialect, step="sensitive values", kept_lanes=lanes)
         return [row[1:] for row in self.engine.run(made)]
 
     def with_lanes(self, text: bool, most: int) -> HistogramBuilder:
@@ -126,7 +171,8 @@ class HistogramBuilder:
             made = self._totals_statement(sensitive, table.text)
             totals = self.lanes or self._relation(self._name("totals"), made)
         if wildcard:
-            return ClassHistogram(self.engine, table, self._wildcard_relation(sensitive, table), totals, "wildcard")
+            classes = self._relation(self._name("classes"), self._wildcard(sensitive, table))
+            return ClassHistogram(self.engine, table, classes, totals, "wildcard")
         coded = None if packed or keep_keys else self._coded(table, totals)
         if coded is not None:
             return coded
@@ -141,11 +187,11 @@ class HistogramBuilder:
         if histogram.form != "cells" or not self.engine.numbers_rows:
             return histogram
         if histogram.cells:
-            from sqlaudit.classes.coded import with_facts
-
-            return with_facts(histogram, facts, self._name("facts"))
-        statement = histogram.statement("classes/facts.sql", facts, "facts of classes", once=True)
-        return replace(histogram, kept=self._relation(self._name("facts"), statement), kept_facts=tuple(facts))
+            kept = facts_of_cells(histogram, facts, self._name("facts"))
+        else:
+            statement = histogram.statement("classes/facts.sql", facts, "facts of classes", once=True)
+            kept = self._relation(self._name("facts"), statement)
+        return replace(histogram, kept=kept, kept_facts=tuple(facts))
 
     def standalone(self, sensitive: str | None, table: SensitiveTable | None) -> ClassHistogram:
         """The classes with their keys as one statement that keeps nothing and counts anew whenever it runs.
@@ -164,8 +210,6 @@ class HistogramBuilder:
         """The classes as cells under one number each; None where the key has no such numbers, or the memory no room."""
         if table is None or not self.engine.can_materialize or shares_of(self.engine, self.frame, table.total):
             return None
-        from sqlaudit.classes.coded import classes_of_cells, coded_cells, coding_of
-
         coding = coding_of(self.engine, self.frame, table)
         cells = coding and coded_cells(self.engine, self.frame, table, coding, totals, self._name("cells"))
         if not cells:
@@ -173,11 +217,8 @@ class HistogramBuilder:
         classes = classes_of_cells(self.engine, cells)
         return ClassHistogram(self.engine, table, classes, totals, "cells", cells=cells)
 
-    def _wildcard_relation(self, sensitive: str | None, table: SensitiveTable | None) -> str:
-        """What each pattern of keys matches, with its key; kept even where lists of cells are not: dear to make."""
-        return self._relation(self._name("classes"), self._wildcard(sensitive, table))
-
     def _wildcard(self, sensitive: str | None, table: SensitiveTable | None) -> Statement:
+        """What each pattern of keys matches, with its key."""
         return render(
             "classes/classes_wildcard.sql",
             self.engine.dialect,
@@ -359,3 +400,197 @@ class HistogramBuilder:
 def _inlined(statement: Statement) -> str:
     """A statement as a FROM item; lists of cells are read once, and cost more to keep than to make."""
     return "(" + statement.sql + ")"
+
+
+# Cells of classes under one number each, and facts of classes straight from them.
+#
+# Where there are hundreds of sensitive values and millions of classes, a GROUP BY of several columns, a list of cells
+# for each class and unfolding these lists again cost more than the rest together. The columns of the key become codes
+# side by side in one number, the lane behind them; the cells are kept in the order of these numbers, and facts are
+# aggregated from them. Lists are made only where somebody asks for them.
+#
+# Most facts need nothing but the cells. Distances from the table need the size of the class as well, which no cell
+# knows before all are counted. But in a small class every value that occurs is more frequent than in the table, and
+# then the distance follows from how frequent these are there: `n total - n (their rows in the table)`, twice. Classes
+# of which that is not certain are looked at apart.
+
+CODED_ROWS = 1_000_000
+"""From so many rows on, codes are worth the statements that they need."""
+MOST_LISTED = 100_000
+"""A column that has more values, and no whole numbers, is not coded: its dictionary would cost too much."""
+_BITS = 62
+_LARGEST = 2**61
+_SMALL = 2**31
+_COUNTS = frozenset(
+    [
+        "distinct_values",
+        "largest",
+        "smallest",
+        "head",
+        "members",
+        "largest_of",
+        "smallest_of",
+        "largest_set",
+        "head_of_sets",
+    ]
+)
+"""Facts that are aggregates of the cells alone, and no more than the rows of the class."""
+_EARLY = _COUNTS | frozenset(
+    [
+        "top",
+        "count_log_count",
+        "presence",
+        "last_place",
+        "first_place",
+        "last_lane",
+        "first_lane",
+        "largest_lift",
+        "smallest_lift",
+    ]
+)
+"""Facts that are aggregates of the cells alone."""
+_LEAST_LIFT = Fact("smallest_lift", "smallest_lift")
+_GAP, _BOUND = "equal_distance", "gains_above_log"
+
+
+Code: TypeAlias = "tuple[int, int, int | None, bool]"
+
+
+@dataclass(frozen=True)
+class Coding:
+    """How the columns of a key become one number with the lane.
+
+    Args:
+        codes: of each column (place, bits, smallest value, whether there are NULLs); without a smallest value, codes
+            come from a dictionary.
+        lane_bits: the bits of the lane.
+    """
+
+    codes: tuple[Code, ...]
+    lane_bits: int
+
+
+def coding_of(engine: Engine, frame: Frame, table: SensitiveTable) -> Coding | None:
+    """The coding of a key; None where it does not fit a number, or brings nothing."""
+    wanted = engine.numbers_rows and table.total >= CODED_ROWS and frame.keys
+    if not wanted or frame.entity is not None or frame.solo or len(frame.whole) != len(frame.keys):
+        return None
+    keys = [Raw(key) for key in frame.keys]
+    statement = render(
+        "classes/key_shapes.sql",
+        engine.dialect,
+        step="how wide keys are",
+        source=Raw(frame.source),
+        keys=keys,
+        wholes=frame.whole,
+    )
+    row = engine.run(statement)[0]
+    codes = [_code(place + 1, whole, *row[3 * place : 3 * place + 3]) for place, whole in enumerate(frame.whole)]
+    lane_bits = max(1, (table.distinct - 1).bit_length())
+    known = tuple(code for code in codes if code is not None)
+    if len(known) < len(codes) or lane_bits + sum(code[1] for code in known) > _BITS:
+        return None
+    return Coding(known, lane_bits)
+
+
+def _code(place: int, whole: bool, low: int | None, high: int | None, nulls: int) -> Code | None:
+    """The code of a column from its smallest and largest number, or about how many other values it has."""
+    low, high = int(low or 0), int(high or 0)
+    if whole:
+        fits = low > -_LARGEST and high < _LARGEST
+        return (place, (high - low + 1).bit_length(), low, nulls > 0) if fits else None
+    return (place, (high + high // 4 + 16).bit_length(), None, nulls > 0) if high <= MOST_LISTED else None
+
+
+def coded_cells(
+    engine: Engine, frame: Frame, table: SensitiveTable, coding: Coding, lanes: str, name: str
+) -> str | None:
+    """A FROM item of cells (id, lane, c) that are kept by this name; None where not every row has a code.
+
+    Args:
+        lanes: a FROM item of (lane, s, total).
+    """
+    statement = render(
+        "classes/cells_coded.sql",
+        engine.dialect,
+        step="equivalence classes",
+        source=Raw(frame.source),
+        keys=[Raw(key) for key in frame.keys],
+        sensitive=Raw(frame.sensitive or "NULL"),
+        kept_lanes=Raw(lanes),
+        codes=coding.codes,
+        lane_bits=coding.lane_bits,
+        null_lane=table.distinct - 1 if table.has_null else None,
+        small=table.total < _SMALL,
+    )
+    kept = engine.materialize(name, statement).sql
+    found = engine.run(render("classes/cells_found.sql", engine.dialect, step="cells found", cells=Raw(kept)))
+    if int(found[0][0]) != table.total:
+        engine.drop(name)
+        return None
+    split = render("classes/cells_split.sql", engine.dialect, cells=Raw(kept), lane_bits=coding.lane_bits)
+    return _inlined(split)
+
+
+def classes_of_cells(engine: Engine, cells: str) -> str:
+    """A FROM item of the classes with lists of their cells, made when it is read."""
+    return _inlined(render("classes/classes_of_cells.sql", engine.dialect, cells=Raw(cells)))
+
+
+def facts_of_cells(histogram: ClassHistogram, facts: Sequence[Fact], name: str) -> str:
+    """A FROM item of facts of classes, of which what costs something is kept under this name and `…_apart`."""
+    late = [fact for fact in facts if fact.macro not in _EARLY]
+    asked = {fact.macro for fact in late} - {"wide_n"}
+    early = [fact for fact in facts if fact.macro in _EARLY]
+    early += [_LEAST_LIFT] if _GAP in asked and _LEAST_LIFT not in early else []
+    shared: dict[str, Any] = {"cells": Raw(histogram.cells)}
+    total = histogram.table.total if histogram.table else 0
+    width: dict[str, Any] = {"counts": sorted(_COUNTS), "whole": "INTEGER" if total < _SMALL else "BIGINT"}
+    known = _kept(
+        histogram,
+        "facts_of_cells",
+        early,
+        "facts of classes",
+        name,
+        gap=_GAP in asked,
+        bound=_BOUND in asked,
+        all_occur=True,
+        **width,
+        **shared,
+    )
+    apart = None
+    if asked:
+        condition = _condition(histogram, asked)
+        needed = [fact for fact in late if fact.macro != "wide_n"]
+        kept = {"known": Raw(known), "condition": condition, **histogram.narrow(needed), **shared}
+        apart = _kept(histogram, "facts_apart", needed, "facts of classes apart", f"{name}_apart", **kept)
+    joined = histogram.statement(
+        "classes/facts_joined.sql",
+        [],
+        "facts",
+        known=Raw(known),
+        apart=Raw(apart) if apart else None,
+        early=[(fact.name, fact.macro in _COUNTS) for fact in early],
+        late=[(fact.name, fact.macro) for fact in late],
+    )
+    return _inlined(joined)
+
+
+def _kept(
+    histogram: ClassHistogram, template: str, facts: Sequence[Fact], step: str, name: str, **parameters: Any
+) -> str:
+    statement = histogram.statement(f"classes/{template}.sql", facts, step, **parameters)
+    return histogram.engine.materialize(name, statement).sql
+
+
+def _condition(histogram: ClassHistogram, asked: set[str]) -> str:
+    """Which classes must be looked at apart; in doubt, which floating point leaves, they are."""
+    if asked - {_GAP, _BOUND}:
+        return "1 = 1"
+    total = histogram.table.total if histogram.table else 0
+    some = []
+    if _GAP in asked:
+        some.append(f"n >= (1 - 1e-9) * {total} * smallest_lift")
+    if _BOUND in asked:
+        some.append(f"ABS(bound * {total} - n) <= 1e-9 * n")
+    return " OR ".join(some)

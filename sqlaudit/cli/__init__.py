@@ -26,12 +26,9 @@ def run() -> None:
 
 def main() -> None:
     """Run the command that the process was started with; ends with SystemExit."""
-    import gc
-
     from sqlaudit.cli.signals import ENDING
 
     ENDING.take()
-    gc.set_threshold(200_000)  # by default it looks through all that is imported again and again: a tenth of a start
     from sqlaudit.cli.group import cli
 
     cli.main(prog_name="sqlaudit")

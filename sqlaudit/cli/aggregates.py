@@ -4,64 +4,38 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import click
-
 from sqlaudit.base.errors import ExitCode
-from sqlaudit.base.spec import Limits, Requirement, Target
+from sqlaudit.base.spec import Target
 from sqlaudit.cli.exits import tell
-from sqlaudit.cli.options import Work, limit_options, output_options, target_options, work_options
-from sqlaudit.cli.output import Output
-from sqlaudit.cli.plan import show_statements
-from sqlaudit.cli.requests import request_options
-from sqlaudit.cli.sections import Sectioned, in_section, shared
-from sqlaudit.tabular.report import aggregates_document
+from sqlaudit.cli.options import require_of, target_options
+from sqlaudit.cli.requests import in_section, request_options
+from sqlaudit.cli.runner import Job, declared, verdict
 from sqlaudit.tabular.request import AggregatesRequest
+from sqlaudit.tabular.result import AggregatesResult, aggregates_document
 
-_hold = in_section("What must hold of each cell")
-
-
-def _rules(*, require: tuple[str, ...]) -> dict[str, tuple[Requirement, ...]]:
-    if not require:
-        return {"rules": ()}
-    from sqlaudit.models.registry import CELL_RULES
-    from sqlaudit.models.requirements import parse_requirements
-
-    return {"rules": tuple(one for text in require for one in parse_requirements(text, among=CELL_RULES))}
+_together = in_section("How cells belong together")
 
 
-@click.command(cls=Sectioned)
-@target_options
-@request_options(AggregatesRequest, "request")
-@shared(
-    _rules,
-    _hold("--require", multiple=True, metavar="RULE=LIMIT", help="threshold=5, p_percent=10, dominance=n:2,k:85 ..."),
+@declared(
+    target_options,
+    request_options(AggregatesRequest, "request"),
+    require_of(
+        "CELL_RULES", "What must hold of each cell", "RULE=LIMIT", "threshold=5, p_percent=10, dominance=n:2,k:85 ..."
+    ),
+    _together(
+        "--before",
+        multiple=True,
+        metavar="TABLE",
+        help="An older release, compared with this one (several, or a pattern of files: each two of all).",
+    ),
+    _together(
+        "--linked",
+        multiple=True,
+        metavar="TABLE",
+        help="A further table of the same people, judged together with this one; --by names the dimensions of all.",
+    ),
 )
-@in_section("How cells belong together")(
-    "--before",
-    multiple=True,
-    metavar="TABLE",
-    help="An older release, compared with this one (several, or a pattern of files: each two of all).",
-)
-@in_section("How cells belong together")(
-    "--linked",
-    multiple=True,
-    metavar="TABLE",
-    help="A further table of the same people, judged together with this one; --by names the dimensions of all.",
-)
-@output_options
-@work_options
-@limit_options
-def command(
-    target: Target,
-    db: str | None,
-    request: AggregatesRequest,
-    rules: tuple[Requirement, ...],
-    before: tuple[str, ...],
-    linked: tuple[str, ...],
-    output: Output,
-    work: Work,
-    limits: Limits,
-) -> int:
+def command(job: Job, request: AggregatesRequest, before: tuple[str, ...], linked: tuple[str, ...]) -> int:
     """Tell which cells of a published table say too much of the few behind them.
 
     TARGET has a row for each cell: counts by region and month, turnover by branch. Its totals are
@@ -81,23 +55,23 @@ def command(
       sqlaudit aggregates --from visits.csv --by region,month --person patient_id --value cost \\
           --grouping "region;region,month;()" --require threshold=5 --require p_percent=10
     """
-    from sqlaudit.cli.session import session
     from sqlaudit.tabular.run import find_unsafe_cells, plan_cells
 
-    request = replace(request, requirements=rules)
+    def code(result: AggregatesResult) -> ExitCode:
+        made = result.protection
+        if made is not None and made.file:
+            tell(f"wrote {result.cells:,} cells to {made.file!r}.")
+        return verdict(result.passed if made is None else made.safe)
+
+    target = job.target
+    request = replace(request, requirements=job.asked.requirements)
     older, beside = (
         [Target(relation=name, where=target.where, read=target.read) for name in names] for names in (before, linked)
     )
-    with session(db, limits, work, target, *older, *beside) as engine:
-        if work.dry_run or work.explain:
-            relation = engine.open(target)
-            planned = plan_cells(engine, relation, request, [engine.open(one) for one in beside])
-            show_statements(engine, relation.tables or (target.name,), planned, work, output)
-            return ExitCode.OK
-        result = find_unsafe_cells(engine, target, request, older, beside)
-    output.emit(lambda: aggregates_document(result), result.to_dict)
-    if result.protection is not None and result.protection.file:
-        tell(f"wrote {result.cells:,} cells to {result.protection.file!r}.")
-    if result.protection is not None:
-        return ExitCode.OK if result.protection.safe else ExitCode.REQUIREMENT_FAILED
-    return ExitCode.OK if result.passed else ExitCode.REQUIREMENT_FAILED
+    return job.run(
+        lambda engine, relation: plan_cells(engine, relation, request, [engine.open(one) for one in beside]),
+        lambda engine: find_unsafe_cells(engine, target, request, older, beside),
+        aggregates_document,
+        code,
+        targets=[target, *older, *beside],
+    )

@@ -8,14 +8,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import click
-
 from sqlaudit.base.errors import EngineError, ExitCode, Incomplete, UsageError
 from sqlaudit.base.frozen import dataclass
-from sqlaudit.base.spec import AuditSpec, Coverage, Limits, Roles, Sampling, Target
+from sqlaudit.base.spec import AuditSpec, Coverage, Limits, Target
 from sqlaudit.cli.exits import say, tell, worst
 from sqlaudit.cli.options import (
-    Demands,
     FailingOptions,
     FurtherReports,
     Work,
@@ -24,53 +21,36 @@ from sqlaudit.cli.options import (
     coverage_options,
     failing_options,
     further_options,
-    limit_options,
     output_options,
     require_options,
     role_options,
     sampling_options,
-    work_options,
 )
 from sqlaudit.cli.output import Output
-from sqlaudit.cli.sections import Sectioned
-from sqlaudit.reports.document import About
+from sqlaudit.cli.runner import Job, declared, show_plan
+from sqlaudit.reports.document import About, plural
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
     from sqlaudit.audits.auditor import Auditor
     from sqlaudit.audits.result import AuditResult
-    from sqlaudit.classes.failing import AllFailing
-    from sqlaudit.classes.found import FailingClass
+    from sqlaudit.classes.failing import AllFailing, FailingClass
     from sqlaudit.engines.contract import Engine
 
 
-@click.command(cls=Sectioned)
-@bucketized_options
-@role_options
-@sampling_options
-@require_options
-@coverage_options
-@failing_options
-@output_options
-@cover_options
-@further_options
-@work_options
-@limit_options
-def command(
-    target: Target,
-    db: str | None,
-    roles: Roles,
-    sampling: Sampling,
-    asked: Demands,
-    coverage: Coverage,
-    failing: FailingOptions,
-    output: Output,
-    cover: About,
-    further: FurtherReports,
-    work: Work,
-    limits: Limits,
-) -> int:
+@declared(
+    bucketized_options,
+    role_options,
+    sampling_options,
+    require_options,
+    coverage_options,
+    failing_options,
+    output_options,
+    cover_options,
+    further_options,
+)
+def command(job: Job, coverage: Coverage, failing: FailingOptions, cover: About, further: FurtherReports) -> int:
     """Tell how easily the people in TARGET can be re-identified.
 
     TARGET is a file (CSV, Parquet, JSON, Arrow; globs work), or with --db a table or view.
@@ -84,19 +64,19 @@ def command(
       sqlaudit audit patients.csv --qi age,sex,zip --sensitive diagnosis \\
           --require k=5 --require l=3
     """
-    from sqlaudit.models.coverage import with_accepted
+    from sqlaudit.models.phrases import with_accepted
 
-    if not roles.quasi_identifiers:
-        raise UsageError(_name_them(target, db, roles, limits, work))
-    declared = with_accepted(roles.identifiers, coverage.accepted_identifiers)
-    roles = replace(roles, identifiers=declared, sampling=sampling)
-    required = asked.requirements
+    if not job.roles.quasi_identifiers:
+        raise UsageError(_name_them(job))
+    declared_too = with_accepted(job.roles.identifiers, coverage.accepted_identifiers)
+    roles = replace(job.roles, identifiers=declared_too, sampling=job.sampling)
+    required = job.asked.requirements
     if further.criteria:
         from sqlaudit.audits.criteria.criteria import wanted_besides
 
         required = (*required, *wanted_besides(roles, required))
-    spec = AuditSpec(target, roles, required, asked.inputs, coverage)
-    return run_audit(spec, db, limits, failing, work, replace(output, cover=cover), further)
+    spec = AuditSpec(job.target, roles, required, job.asked.inputs, coverage)
+    return run_audit(spec, job.db, job.limits, failing, job.work, replace(job.output, cover=cover), further)
 
 
 def run_audit(
@@ -113,16 +93,18 @@ def run_audit(
     Raises:
         SqlauditError: what keeps the audit from being done.
     """
-    from sqlaudit.audits.distribution import WORST_CLASSES
+    from sqlaudit.audits.classes import WORST_CLASSES
     from sqlaudit.audits.report import audit_document
     from sqlaudit.base.files import TABLE_SUFFIXES, check_destination
-    from sqlaudit.cli.plan import show_plan
     from sqlaudit.cli.session import session
+    from sqlaudit.engines.writing import refuse_overwriting
 
     if failing.file is not None:
         check_destination(failing.file, TABLE_SUFFIXES)
     if further.file is not None and spec.target.buckets is not None:
         raise UsageError("A certificate is of one table; leave --certificate or --buckets out.")
+    if further.key is not None and further.new_key:
+        refuse_overwriting([further.file, output.file], [further.key, further.key.with_suffix(".pub.pem")])
     certifier = _Certifier.of(further, failing, db) if further.file is not None else None
     with session(db, limits, work, spec.target, *_further(spec)) as engine:
         if work.dry_run or work.explain:
@@ -140,25 +122,25 @@ def run_audit(
 
 def _emit_criteria(result: AuditResult, public: bool, output: Output) -> None:
     """The report by criteria in the place of that of the audit."""
-    from sqlaudit.audits.criteria.criteria import criteria_of
-    from sqlaudit.audits.criteria.report import criteria_document
+    from sqlaudit.audits.criteria.criteria import criteria_document, criteria_of
 
     found = criteria_of(result, public=public)
     output.emit(lambda: criteria_document(found), found.to_dict)
 
 
-def _name_them(target: Target, db: str | None, roles: Roles, limits: Limits, work: Work) -> str:
+def _name_them(job: Job) -> str:
     """What to do about an audit without quasi-identifiers: name those that a profile would propose, if it can look."""
     from sqlaudit.cli.session import session
-    from sqlaudit.profiles.report import option_value
+    from sqlaudit.profiles.result import option_value
 
     proposed: tuple[str, ...] = ()
-    if not (work.dry_run or work.explain):
-        from sqlaudit.profiles.hint import likely_quasi_identifiers
+    if not (job.work.dry_run or job.work.explain):
+        from sqlaudit.profiles.run import likely_quasi_identifiers
 
-        others = {name for names in roles.by_role().values() for name in names}
-        with contextlib.suppress(UsageError, EngineError, Incomplete), session(db, limits, work, target) as engine:
-            proposed = likely_quasi_identifiers(engine, target, others)
+        others = {name for names in job.roles.by_role().values() for name in names}
+        opened = session(job.db, job.limits, job.work, job.target)
+        with contextlib.suppress(UsageError, EngineError, Incomplete), opened as engine:
+            proposed = likely_quasi_identifiers(engine, job.target, others)
     said = "Name the quasi-identifiers: what others may know about a person, "
     if not proposed:
         return said + "for instance --qi age,sex."
@@ -196,7 +178,7 @@ class _Certifier:
             UsageError: it cannot be written, or the audit would run statements that nobody can run again.
         """
         from sqlaudit.base.files import check_destination
-        from sqlaudit.certificates.signing import new_key, private_key
+        from sqlaudit.certificates.certificate import new_key, private_key
 
         assert asked.file is not None
         check_destination(asked.file, (".json",))
@@ -250,8 +232,7 @@ class _Export:
     def __call__(self, failing: AllFailing) -> None:
         """Stream the classes into the file."""
         from sqlaudit.base.files import write_rows
-        from sqlaudit.classes.export import failing_batches
-        from sqlaudit.reports.figures import plural
+        from sqlaudit.classes.failing import failing_batches
 
         if failing.unnamed and not failing.parts:
             say(f"{str(self.path)!r} was not written, as there is nothing to list. {' '.join(failing.unnamed)}")

@@ -18,9 +18,8 @@ from sqlaudit.cli.exits import say, tell
 from sqlaudit.cli.options import role_options
 from sqlaudit.cli.output import print_data
 from sqlaudit.cli.policy_options import WhichPolicy, which_policy
-from sqlaudit.cli.requests import made_option, typed
-from sqlaudit.cli.sections import Sectioned, in_section, shared
-from sqlaudit.gates.standalone.returns import AnswerForm, Returns
+from sqlaudit.cli.requests import Sectioned, handing, in_section, made_option, typed
+from sqlaudit.gates.standalone.checks import AnswerForm, Returns, compile_cells, compile_statements, script
 from sqlaudit.tabular.request import AggregatesRequest
 
 if TYPE_CHECKING:
@@ -36,12 +35,12 @@ _CELLS = ("count", "contributors", "value", "holdings", "largest")
 _OF_CELLS = tuple(one for name, one in options_of(AggregatesRequest) if name in _CELLS)
 
 
-def _which(*, file: Path | None, dbt_project: Path | None, dbt_target: str | None) -> dict[str, WhichPolicy | None]:
+def _which(*, file: Path | None, dbt_project: Path | None, dbt_target: str | None) -> WhichPolicy | None:
     named = file is not None or dbt_project is not None or dbt_target is not None
-    return {"which": which_policy(file, dbt_project, dbt_target) if named else None}
+    return which_policy(file, dbt_project, dbt_target) if named else None
 
 
-def _cells(given: dict[str, Any]) -> dict[str, Any]:
+def _cells(**given: Any) -> dict[str, Any]:
     """Which column says what of a cell, as far as it was said."""
     every = {one.name: None for _, one in options_of(AggregatesRequest)}
     found = typed(AggregatesRequest, every | given)
@@ -64,11 +63,9 @@ def _cells(given: dict[str, Any]) -> dict[str, Any]:
 @_table("--exact-names", is_flag=True, help="Columns are named in their exact case; quote them.")
 @_table("--where", metavar="CONDITION", help="Only the rows for which this SQL condition holds.")
 @role_options
-@shared(
-    lambda **cells: {"cells": _cells(cells)},
-    *(made_option(replace(one, section="Cells of a published table")) for one in _OF_CELLS),
-)
-@shared(
+@handing("cells", _cells, *(made_option(replace(one, section="Cells of a published table")) for one in _OF_CELLS))
+@handing(
+    "which",
     _which,
     _policy("-f", "--file", type=_PATH, metavar="POLICY", help="Write the tests of a policy."),
     _policy("--dbt-project", type=_PATH, metavar="FOLDER", help="Write those in the meta of dbt models."),
@@ -118,8 +115,6 @@ def command(
       sqlaudit compile --dialect snowflake -f sqlaudit.yml --each-to statements
     """
     from sqlaudit.classes.inputs import load_inputs
-    from sqlaudit.gates.standalone.cells import compile_cells
-    from sqlaudit.gates.standalone.checks import compile_checks, script
 
     if output_file is not None:
         check_destination(output_file)
@@ -137,7 +132,7 @@ def command(
         compiled = compile_cells(target, checks, dialect=dialect, exact_names=exact_names, answer=answer, **cells)
     else:
         given = load_inputs(inputs) if inputs is not None else {}
-        compiled = compile_checks(
+        compiled = compile_statements(
             target, roles, checks, dialect=dialect, inputs=given, exact_names=exact_names, answer=answer
         )
     text = script(compiled, target, __version__)
@@ -163,7 +158,7 @@ def _of_policy(
     """Write the tests of a policy: each to a file in the first of two places, or all as a script."""
     from sqlaudit.gates.api import GateRequest
     from sqlaudit.gates.run import mistakes_of
-    from sqlaudit.gates.selection import select as selected
+    from sqlaudit.gates.run import select as selected
     from sqlaudit.gates.standalone.policies import Wording, policy_script, policy_statements
 
     folder, output_file = to
@@ -179,7 +174,7 @@ def _of_policy(
     if folder is not None:
         _to_folder(made, folder)
     elif output_file is not None and output_file.suffix.lower() in _CONTRACT:
-        from sqlaudit.gates.standalone.contract import contract_text
+        from sqlaudit.gates.standalone.policies import contract_text
 
         _put(contract_text(made, policy.file), sum(1 for one in made if one.test_id), output_file)
     else:

@@ -7,7 +7,7 @@ from click.shell_completion import get_completion_class
 
 from sqlaudit.base.errors import ExitCode
 from sqlaudit.cli.output import print_data
-from sqlaudit.cli.sections import Sectioned
+from sqlaudit.cli.requests import Sectioned
 
 
 @click.command(cls=Sectioned)

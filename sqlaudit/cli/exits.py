@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import re
 import sys
 import traceback
 import warnings
@@ -17,7 +18,7 @@ import click
 from sqlaudit.base.connection_texts import without_connections
 from sqlaudit.base.errors import DivisionWarning, ExitCode, Interrupted, SqlauditError
 from sqlaudit.cli.signals import ENDING
-from sqlaudit.reports.escape import in_encoding, visible
+from sqlaudit.reports.document import in_encoding, visible
 
 _RANK = (
     ExitCode.OK,
@@ -32,6 +33,8 @@ _SPEAKS_OF_CODE_ONLY = (AttributeError, ImportError, NameError, NotImplementedEr
 """Exceptions whose messages name pieces of the program, never of the data."""
 
 
+_SPOOLED = re.compile(r"""(^)?(['"])[^'"]*[/\\]sqlaudit-stdin-[^'"]*\2""")
+"""The file that standard input was put into (`options.py`), as sentences quote it."""
 QUIET = "sqlaudit.quiet"
 """Where a context notes that nothing but errors is said."""
 
@@ -52,7 +55,8 @@ def worst(*codes: int) -> ExitCode:
 
 
 def say(sentence: str) -> None:
-    """One line of talk on stderr, with our name in front, and without the text of a connection."""
+    """One line of talk on stderr, with our name in front, and without the text of a connection or of a file of ours."""
+    sentence = _SPOOLED.sub(lambda found: "standard input" if found[1] is None else "Standard input", sentence)
     line = in_encoding(f"sqlaudit: {visible(without_connections(sentence))}", getattr(sys.stderr, "encoding", None))
     with contextlib.suppress(OSError):  # nobody can be told when stderr is full or gone
         click.echo(line, err=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import re
 import sys
 from collections.abc import Sequence
 from typing import Any
@@ -11,12 +12,42 @@ from typing import Any
 import click
 
 from sqlaudit.base.errors import ExitCode
-from sqlaudit.base.leftovers import remove_leftovers
+from sqlaudit.base.files import remove_leftovers
+from sqlaudit.base.parameter_names import speaking
 from sqlaudit.base.version import __version__
-from sqlaudit.base.words import speaking
 from sqlaudit.cli.exits import Boundary, remarks_told
-from sqlaudit.cli.flags import on_the_command_line
 from sqlaudit.cli.signals import ENDING
+
+# How the command line spells the fields of requests.
+
+_FLAGS = {
+    "replace_view": "--replace",
+    "walk": "--show-walk",
+    "microdata": "--from",
+    "other": "--other-release",
+    "from_": "--from",
+}
+"""The options that are not called like their field."""
+_PLAIN = re.compile(r"[\w,.:=%/*+@-]+")
+
+
+def on_the_command_line(field: str, values: tuple[object, ...]) -> str:
+    """An option, with its values behind it.
+
+    Example:
+        >>> on_the_command_line("qi", ("age", "sex")), on_the_command_line("show_values", (True,))
+        ('--qi age,sex', '--show-values')
+    """
+    if field == "values" and values:
+        return f"--{values[0]}-values"
+    flag = _FLAGS.get(field, f"--{field.replace('_', '-')}")
+    if not values or values == (True,):
+        return flag
+    if values == (False,):
+        return f"--no-{flag.removeprefix('--')}"
+    given = ",".join(map(str, values))
+    return f"{flag} {given}" if _PLAIN.fullmatch(given) else f'{flag} "{given}"'
+
 
 COMMANDS = {
     "aggregates": "Tell which cells of a published table of counts or sums say too much.",
@@ -46,7 +77,16 @@ COMMANDS = {
     "test": "Test a policy's tables: the gate before publication.",
     "verify": "Run the certificate of an audit again, and say what differs.",
 }
-"""The commands with their line in the overview. Each lives in the module of its name, as an object called `command`."""
+"""The commands with their line in the overview."""
+_TOGETHER = {
+    "explore": ("columns", "disclosure", "persons", "profile", "records"),
+    "policies": ("baseline", "test"),
+    "releases": ("attack", "compare", "releases"),
+    "remedies": ("cloak", "recode", "suppress"),
+    "stored": ("report", "verify"),
+}
+_PLACES = {name: (module, name) for module, names in _TOGETHER.items() for name in names}
+"""Where a command is that shares its module; another one is in the module of its name, as `command`."""
 
 
 class Commands(click.Group):
@@ -60,7 +100,8 @@ class Commands(click.Group):
         """The command of a name, imported now."""
         if cmd_name not in COMMANDS:
             return None
-        command = importlib.import_module(f"sqlaudit.cli.{cmd_name}").command
+        module, place = _PLACES.get(cmd_name, (cmd_name, "command"))
+        command = getattr(importlib.import_module(f"sqlaudit.cli.{module}"), place)
         assert isinstance(command, click.Command)
         return command
 

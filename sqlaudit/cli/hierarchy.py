@@ -8,13 +8,11 @@ from typing import Any
 
 import click
 
-from sqlaudit.base.errors import ExitCode, UsageError
-from sqlaudit.base.spec import Limits, Target
-from sqlaudit.cli.options import Work, limit_options, output_options, target_options, work_options
-from sqlaudit.cli.output import Output
+from sqlaudit.base.errors import UsageError
+from sqlaudit.cli.options import target_options
 from sqlaudit.cli.requests import request_options
-from sqlaudit.cli.sections import Sectioned
-from sqlaudit.hierarchies.request import HierarchyRequest
+from sqlaudit.cli.runner import Job, declared, verdict
+from sqlaudit.hierarchies.request import HierarchyRequest, check_hierarchy, plan_hierarchy
 
 
 def column_behind_query(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -31,17 +29,13 @@ def column_behind_query(command: Callable[..., Any]) -> Callable[..., Any]:
     return shifted
 
 
-@click.command(cls=Sectioned)
-@column_behind_query
-@target_options
-@click.argument("column", metavar="COLUMN", required=False)
-@request_options(HierarchyRequest, "request")
-@output_options
-@work_options
-@limit_options
-def command(
-    target: Target, db: str | None, column: str, request: HierarchyRequest, output: Output, work: Work, limits: Limits
-) -> int:
+@declared(
+    column_behind_query,
+    target_options,
+    click.argument("column", metavar="COLUMN", required=False),
+    request_options(HierarchyRequest, "request"),
+)
+def command(job: Job, column: str, request: HierarchyRequest) -> int:
     """Make the hierarchy of a COLUMN of TARGET, check it against the values that occur, and write it.
 
     Tells for every level how many groups there are, how small the smallest is, and whether
@@ -53,19 +47,14 @@ def command(
       sqlaudit hierarchy patients.csv job --from jobs.csv --default other
     """
     from sqlaudit.base.files import check_destination
-    from sqlaudit.cli.plan import show_statements
-    from sqlaudit.cli.session import session
-    from sqlaudit.hierarchies.api import check_hierarchy, plan_hierarchy
-    from sqlaudit.hierarchies.report import hierarchy_document
+    from sqlaudit.hierarchies.result import hierarchy_document
 
     made = request.hierarchy(column)
     if request.to is not None:
         check_destination(request.to, (".csv",))
-    with session(db, limits, work, target) as engine:
-        if work.dry_run or work.explain:
-            tables = engine.open(target).tables or (target.name,)
-            show_statements(engine, tables, plan_hierarchy(engine, target, made), work, output)
-            return ExitCode.OK
-        result = check_hierarchy(engine, target, made, request.to, request.show_values)
-    output.emit(lambda: hierarchy_document(result), result.to_dict)
-    return ExitCode.OK if result.usable else ExitCode.REQUIREMENT_FAILED
+    return job.run(
+        lambda engine, _: plan_hierarchy(engine, job.target, made),
+        lambda engine: check_hierarchy(engine, job.target, made, request.to, request.show_values),
+        hierarchy_document,
+        lambda result: verdict(result.usable),
+    )

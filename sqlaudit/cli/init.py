@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING
 import click
 
 from sqlaudit.base.errors import ConnectionFailed, EngineError, ExitCode, UsageError
-from sqlaudit.base.paths import exists
+from sqlaudit.base.files import check_destination, check_ending, exists, write_text
 from sqlaudit.base.spec import Limits, Target
 from sqlaudit.cli.exits import say, tell
 from sqlaudit.cli.options import Work, limit_options
 from sqlaudit.cli.output import print_data
-from sqlaudit.cli.sections import Sectioned, in_section
+from sqlaudit.cli.requests import Sectioned, in_section
 
 if TYPE_CHECKING:
-    from sqlaudit.base.whereabouts import Whereabouts
+    from sqlaudit.base.addresses import Whereabouts
     from sqlaudit.engines.contract import Engine
     from sqlaudit.gates.proposal import ProposedTable
 
@@ -63,11 +63,10 @@ def command(
       sqlaudit init --db-env CLINIC_URL public.patients
       sqlaudit init patients.csv
     """
-    from sqlaudit.base.files import write_text
     from sqlaudit.cli.session import session
     from sqlaudit.gates.proposal import is_judged, proposed_policy
     from sqlaudit.gates.schema import policy_schema
-    from sqlaudit.reports.figures import plural
+    from sqlaudit.reports.document import plural
     from sqlaudit.reports.formats import render_json
 
     _check_destinations(output, force, schema)
@@ -102,11 +101,9 @@ def _proposed(engine: Engine, names: Sequence[str], kind: str, output: Path) -> 
     Raises:
         UsageError: a named table cannot be read, or none can.
     """
-    from sqlaudit.gates.entity import with_entities
-    from sqlaudit.gates.group_sizes import with_group_sizes
-    from sqlaudit.gates.proposal import ProposedTable, tables_of
+    from sqlaudit.gates.proposal import ProposedTable, tables_of, with_entities, with_group_sizes
+    from sqlaudit.profiles.names import about_things
     from sqlaudit.profiles.run import profile_target
-    from sqlaudit.profiles.things import about_things
 
     listed = list(names) or tables_of(engine)
     _check_all(engine, names)
@@ -124,7 +121,9 @@ def _proposed(engine: Engine, names: Sequence[str], kind: str, output: Path) -> 
             continue
         written = str(Path(name).absolute()) if engine.finds_files and exists(name) else name
         things = about_things(Path(name).stem if kind == "file" else name.rpartition(".")[2], profile.columns)
-        tables.append((ProposedTable(kind, _written(written, kind, output), profile, things=things), relation))
+        if kind == "file":
+            written = _beside(Path(written), output)
+        tables.append((ProposedTable(kind, written, profile, things=things), relation))
     if not tables:
         raise UsageError("This database has no table or view that could be read.")
     return with_entities(engine, with_group_sizes(engine, tables))
@@ -147,8 +146,6 @@ def _check_all(engine: Engine, names: Sequence[str]) -> None:
 
 
 def _check_destinations(output: Path, force: bool, schema: Path | None) -> None:
-    from sqlaudit.base.files import check_destination, check_ending
-
     if schema is not None:
         check_destination(schema, (".json",))
     if str(output) == "-":
@@ -184,8 +181,7 @@ def _connection(db: str | None, db_env: str | None, dbt_profile: str | None) -> 
 
 def _database(connection: tuple[str, str]) -> Whereabouts:
     from sqlaudit.gates.connections import database_of
-    from sqlaudit.gates.result import Place
-    from sqlaudit.gates.spec import Connection
+    from sqlaudit.gates.result import Connection, Place
 
     kind, value = connection
     return database_of(Connection("main", kind, value, Place("the command line"), Path()))
@@ -196,10 +192,6 @@ def _relative(connection: tuple[str, str] | None, output: Path) -> tuple[str, st
     if connection is None or connection[0] != "duckdb":
         return connection
     return "duckdb", _beside(Path(connection[1]), output)
-
-
-def _written(name: str, kind: str, output: Path) -> str:
-    return _beside(Path(name), output) if kind == "file" else name
 
 
 def _beside(path: Path, output: Path) -> str:

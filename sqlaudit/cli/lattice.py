@@ -3,62 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-import click
-
 from sqlaudit.base.errors import ExitCode
-from sqlaudit.base.options import request_from
-from sqlaudit.base.spec import Limits, Roles, Sampling, Target
 from sqlaudit.cli.exits import say, tell
-from sqlaudit.cli.options import (
-    Demands,
-    Work,
-    limit_options,
-    output_options,
-    population_options,
-    require_options,
-    role_options,
-    target_options,
-    work_options,
-)
-from sqlaudit.cli.output import Output, say_written
+from sqlaudit.cli.options import population_options, require_options, role_options, target_options
+from sqlaudit.cli.output import say_written
 from sqlaudit.cli.requests import given_options, request_options
-from sqlaudit.cli.sections import Sectioned
+from sqlaudit.cli.runner import Job, declared, verdict
 from sqlaudit.lattices.request import LatticePublication, LatticeRequest
 
 if TYPE_CHECKING:
-    from sqlaudit.base.relation import Statement
+    from sqlaudit.base.relation import Relation, Statement
     from sqlaudit.engines.contract import Engine
     from sqlaudit.lattices.result import LatticeResult
-    from sqlaudit.lattices.search.inquiry import Progress, Tell
+    from sqlaudit.lattices.search.tags import Progress, Tell
 
 
-@click.command(cls=Sectioned)
-@target_options
-@role_options
-@population_options
-@require_options
-@given_options(LatticeRequest, "search")
-@request_options(
-    LatticePublication, "publication", last=("to", "buckets_to", "original_qi", "suppressed", "keep_column")
+@declared(
+    target_options,
+    role_options,
+    population_options,
+    require_options,
+    given_options(LatticeRequest, "search"),
+    request_options(
+        LatticePublication, "publication", last=("to", "buckets_to", "original_qi", "suppressed", "keep_column")
+    ),
 )
-@output_options
-@work_options
-@limit_options
-def command(
-    target: Target,
-    db: str | None,
-    roles: Roles,
-    sampling: Sampling,
-    asked: Demands,
-    search: Mapping[str, Any],
-    publication: LatticePublication,
-    output: Output,
-    work: Work,
-    limits: Limits,
-) -> int:
+def command(job: Job, search: Mapping[str, Any], publication: LatticePublication) -> int:
     """Find how little TARGET must be coarsened to be safe, and publish that.
 
     A node of the lattice chooses one level of coarseness for every quasi-identifier. The
@@ -70,40 +42,41 @@ def command(
     Exit code 0: a safe node was found, 1: there is none (or an audit of the release
     says FAIL), 4: out of time.
     """
-    from sqlaudit.cli.last_resort import LastResort
-    from sqlaudit.cli.plan import show_statements
-    from sqlaudit.cli.session import session
-    from sqlaudit.lattices.api import check_publication, make, search_and_publish, targets_of
-    from sqlaudit.lattices.run import plan_lattice
+    from sqlaudit.audits.release import statements_before
+    from sqlaudit.cli.signals import LastResort
+    from sqlaudit.lattices.report import lattice_document
+    from sqlaudit.lattices.run import check_publication, make, open_table, plan_lattice, search_and_publish, targets_of
 
-    roles = replace(roles, sampling=sampling)
-    request = request_from(
-        LatticeRequest, search, target=target, roles=roles, requirements=asked.requirements, inputs=asked.inputs
+    def plan(engine: Engine, _: Relation) -> list[Statement]:
+        written = open_table(engine, request).written(engine, publication.keep)
+        return [*statements_before(engine, publication, written), *plan_lattice(engine, request)]
+
+    def finish(result: LatticeResult) -> LatticeResult:
+        with LastResort(job.limits.timeout):
+            return make(job.db, request, publication, result, job.limits)
+
+    def code(result: LatticeResult) -> ExitCode:
+        published = result.published
+        if publication.wanted and published is None:
+            say("nothing was published: there is no safe node.")
+        elif published is not None and published.executed:
+            tell(f"made the view {published.view!r}.")
+        elif published is not None and published.audit is not None:
+            say_written(publication, published.audit.rows)
+        return code_of(result)
+
+    request = job.request(LatticeRequest, search)
+    check_publication(publication, job.db)
+    return job.run(
+        plan,
+        lambda engine: search_and_publish(engine, request, publication, _teller(engine)),
+        lattice_document,
+        code,
+        targets=targets_of(request),
+        sql=lambda result: result.published.sql if result.published and result.published.view else "",
+        stopped=lambda result: result.stopped == "interrupted",
+        finish=finish,
     )
-    check_publication(publication, db)
-    with session(db, limits, work, *targets_of(request)) as engine:
-        if work.dry_run or work.explain:
-            tables = engine.open(target).tables or (target.name,)
-            statements = [*_before(engine, request, publication), *plan_lattice(engine, request)]
-            show_statements(engine, tables, statements, work, output)
-            return ExitCode.OK
-        result = search_and_publish(engine, request, publication, _teller(engine))
-        if result.stopped == "interrupted":  # what is known is worth telling before the way out
-            _emit(output, result)
-            return ExitCode.INTERRUPTED
-    with LastResort(limits.timeout):
-        result = make(db, request, publication, result, limits)
-    _emit(output, result)
-    _tell(result, publication)
-    return code_of(result)
-
-
-def _before(engine: Engine, request: LatticeRequest, publication: LatticePublication) -> list[Statement]:
-    """What is looked at before a search whose release is to be written."""
-    from sqlaudit.audits.emit import statements_before
-    from sqlaudit.lattices.run import open_table
-
-    return statements_before(engine, publication, open_table(engine, request).written(engine, publication.keep))
 
 
 def code_of(result: LatticeResult) -> ExitCode:
@@ -111,30 +84,12 @@ def code_of(result: LatticeResult) -> ExitCode:
     if not result.complete:
         return ExitCode.INCOMPLETE
     audit = result.published.audit if result.published else None
-    failed = not result.passed or (audit is not None and audit.status == "fail")
-    return ExitCode.REQUIREMENT_FAILED if failed else ExitCode.OK
-
-
-def _emit(output: Output, result: LatticeResult) -> None:
-    from sqlaudit.lattices.report import lattice_document
-
-    sql = result.published.sql if result.published and result.published.view else ""
-    output.emit(lambda: lattice_document(result), result.to_dict, sql)
-
-
-def _tell(result: LatticeResult, publication: LatticePublication) -> None:
-    made = result.published
-    if publication.wanted and made is None:
-        say("nothing was published: there is no safe node.")
-    elif made is not None and made.executed:
-        tell(f"made the view {made.view!r}.")
-    elif made is not None and made.audit is not None:
-        say_written(publication, made.audit.rows)
+    return verdict(result.passed and (audit is None or audit.status != "fail"))
 
 
 def _teller(engine: Engine) -> Tell:
     """Progress of a search: nodes decided of all, and the best loss so far."""
-    from sqlaudit.reports.figures import figure
+    from sqlaudit.reports.document import figure
 
     def tell(progress: Progress) -> None:
         if engine.progress is None:

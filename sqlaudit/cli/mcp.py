@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from sqlaudit.base.errors import ExitCode, UsageError
-from sqlaudit.base.spec import Limits, Target
+from sqlaudit.base.spec import Limits, ReadOptions, Target
 from sqlaudit.cli.exits import tell
-from sqlaudit.cli.options import limit_options, read_from, read_parameters
-from sqlaudit.cli.sections import Sectioned, in_section, shared
+from sqlaudit.cli.options import Work, limit_options, read_options
+from sqlaudit.cli.requests import Sectioned, in_section, split_lists
 
 if TYPE_CHECKING:
-    from sqlaudit.cli.agents.offered import Offered
+    from sqlaudit.cli.agents.tools import Offered
 
 TIMEOUT = 60.0
 MEMORY = "1GB"
@@ -24,20 +23,13 @@ MEMORY = "1GB"
 _what = in_section("What agents may look at")
 
 
-def _offer(*, names: tuple[str, ...], db: str | None, tables: tuple[str, ...], **read: Any) -> Mapping[str, Any]:
-    return {"names": names, "db": db, "tables": tables, "read": read_from(read)}
-
-
 @click.command(cls=Sectioned)
-@shared(
-    _offer,
-    click.argument("names", metavar="[FILE|FOLDER]...", nargs=-1),
-    _what("--db", metavar="DATABASE", help="A DuckDB or SQLite file, a PostgreSQL URL or conninfo, or a Spark."),
-    _what("--tables", multiple=True, metavar="TABLES", help="With --db: these tables alone. [default: all it has]"),
-    *read_parameters,
-)
+@click.argument("names", metavar="[FILE|FOLDER]...", nargs=-1)
+@_what("--db", metavar="DATABASE", help="A DuckDB or SQLite file, a PostgreSQL URL or conninfo, or a Spark.")
+@_what("--tables", multiple=True, metavar="TABLES", help="With --db: these tables alone. [default: all it has]")
+@read_options
 @limit_options
-def command(names: tuple[str, ...], db: str | None, tables: tuple[str, ...], read: Any, limits: Limits) -> int:
+def command(names: tuple[str, ...], db: str | None, tables: tuple[str, ...], read: ReadOptions, limits: Limits) -> int:
     """Let an agent ask about tables, over the Model Context Protocol on stdin and stdout.
 
     It may ask for a profile, an audit, sets of columns, worst-case disclosure, and persons with many
@@ -60,13 +52,15 @@ def command(names: tuple[str, ...], db: str | None, tables: tuple[str, ...], rea
     return ExitCode.OK
 
 
-def _offered(names: tuple[str, ...], db: str | None, tables: tuple[str, ...], read: Any, limits: Limits) -> Offered:
+def _offered(
+    names: tuple[str, ...], db: str | None, tables: tuple[str, ...], read: ReadOptions, limits: Limits
+) -> Offered:
     """What agents may look at.
 
     Raises:
         UsageError: nothing is named, or what is named is not there.
     """
-    from sqlaudit.cli.agents.offered import Offered, database, files_of, not_too_many
+    from sqlaudit.cli.agents.tools import Offered, database, files_of, not_too_many
 
     if bool(names) == (db is not None):
         raise UsageError("Name files or folders that agents may look at, or a database with --db, and not both.")
@@ -80,8 +74,6 @@ def _offered(names: tuple[str, ...], db: str | None, tables: tuple[str, ...], re
 
 def _tables(db: str, named: tuple[str, ...], limits: Limits) -> dict[str, str]:
     """The tables that were named, each opened once, or all of a database."""
-    from sqlaudit.cli.options import Work
-    from sqlaudit.cli.parsing import split_lists
     from sqlaudit.cli.session import session
     from sqlaudit.gates.proposal import tables_of
 

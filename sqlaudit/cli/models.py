@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal, NotRequired, TypedDict, cast
 
 import click
 
-from sqlaudit.base.documents import plain
 from sqlaudit.base.errors import ExitCode
+from sqlaudit.base.result import Code, Operator, plain
 from sqlaudit.cli.options import output_options
 from sqlaudit.cli.output import Output
-from sqlaudit.cli.sections import Sectioned
-from sqlaudit.models.report import catalogue_document, model_document
+from sqlaudit.cli.requests import Sectioned
+from sqlaudit.models.phrases import catalogue_document, model_document
 
 
 @click.command(cls=Sectioned)
@@ -25,56 +25,112 @@ def command(name: str | None, output: Output) -> int:
       sqlaudit models t_closeness
       sqlaudit models l --format json
     """
-    from sqlaudit.models.registry import CELL_RULES, OF_RELEASES, REGISTRY
-    from sqlaudit.models.requirements import PRESETS, find_model
+    from sqlaudit.models.registry import CELL_RULES, OF_RELEASES, PRESETS, REGISTRY, find_model
 
     every = REGISTRY | CELL_RULES | OF_RELEASES
     entries = [describe(find_model(name, every))] if name else [describe(model) for model in REGISTRY.values()]
     rules = [describe(rule) for rule in CELL_RULES.values()]
     series = [describe(model) for model in OF_RELEASES.values()]
-    presets = [
+    presets: list[_Preset] = [
         {"name": preset, "requirements": list(found.requirements), "source": found.source}
         for preset, found in PRESETS.items()
     ]
     if name:
-        output.emit(lambda: model_document(entries[0]), lambda: {"schema": SCHEMA, "models": entries})
+        one: ModelList = {"schema": "sqlaudit-models/1", "models": entries}
+        output.emit(lambda: model_document(entries[0]), lambda: one)
     else:
-        data = {"schema": SCHEMA, "models": entries, "cell_rules": rules, "release_models": series, "presets": presets}
+        data: ModelList = {
+            "schema": "sqlaudit-models/1",
+            "models": entries,
+            "cell_rules": rules,
+            "release_models": series,
+            "presets": presets,
+        }
         output.emit(lambda: catalogue_document(entries, presets, rules, series), lambda: data)
     return ExitCode.OK
 
 
-SCHEMA = "sqlaudit-models/1"
+class _Parameter(TypedDict):
+    """A parameter of a model.
+
+    Args:
+        default: None when it must be given.
+    """
+
+    name: str
+    kind: Literal["integer", "decimal", "text"]
+    help: str
+    default: float | str | None
 
 
-def describe(model: Any) -> dict[str, Any]:
+class _Model(TypedDict):
+    """A privacy model as the registry has it.
+
+    Args:
+        reference: where the definition comes from. short_forms: other names that `--require` takes.
+        main: the parameter that `model=number` sets.
+        needs_entity: whether it must be known which person a row is about (`--entity`).
+        needs_order: whether the sensitive values must have an order. needs: further inputs, given with `--inputs`.
+        by_default: whether it is reported when nothing is required.
+        nulls_wildcard: whether it has a meaning with `--nulls wildcard`.
+        of_cells: whether it is a rule for cells of published tables, which `sqlaudit aggregates` judges.
+        of_releases: whether several releases of one table decide it, which `sqlaudit releases` judges.
+    """
+
+    name: Code
+    title: str
+    definition: str
+    reference: str
+    note: str
+    operator: Operator
+    short_forms: list[str]
+    main: str
+    parameters: list[_Parameter]
+    needs_sensitive: bool
+    needs_entity: bool
+    needs_order: bool
+    needs: list[str]
+    by_default: bool
+    stays_when_classes_merge: bool
+    stays_with_suppression_limit: bool
+    nulls_wildcard: bool
+    of_cells: bool
+    of_releases: bool
+
+
+class _Preset(TypedDict):
+    name: str
+    requirements: list[str]
+    source: str
+
+
+class ModelList(TypedDict):
+    """What `sqlaudit models` prints: the privacy models and the presets.
+
+    Args:
+        cell_rules: only in the list of all models: the rules for cells of published tables.
+        release_models: only in the list of all models: those that several releases of one table decide together.
+        presets: only in the list of all models.
+    """
+
+    schema: Literal["sqlaudit-models/1"]
+    models: list[_Model]
+    cell_rules: NotRequired[list[_Model]]
+    release_models: NotRequired[list[_Model]]
+    presets: NotRequired[list[_Preset]]
+
+
+def describe(model: Any) -> _Model:
     """A model as data: what the registry says of it."""
-    return {
-        "name": model.name,
-        "title": model.title,
-        "definition": model.definition,
-        "reference": model.reference,
-        "note": model.note,
-        "operator": model.operator,
-        "short_forms": list(model.short_forms),
-        "main": model.main,
-        "parameters": [
-            {
-                "name": parameter.name,
-                "kind": parameter.kind,
-                "help": parameter.help,
-                "default": plain(parameter.default),
-            }
-            for parameter in model.parameters
-        ],
-        "needs_sensitive": model.needs_sensitive,
-        "needs_entity": model.needs_entity,
-        "needs_order": model.needs_order,
-        "needs": list(model.needs),
-        "by_default": model.by_default,
+    parameters = [{name: plain(getattr(one, name)) for name in _Parameter.__annotations__} for one in model.parameters]
+    differently_named = {
+        "parameters": parameters,
         "stays_when_classes_merge": model.inherited,
         "stays_with_suppression_limit": model.inherited and model.inherited_with_limit,
         "nulls_wildcard": model.wildcard,
-        "of_cells": model.of_cells,
-        "of_releases": model.of_releases,
     }
+    found = {
+        name: differently_named[name] if name in differently_named else plain(getattr(model, name))
+        for name in _Model.__annotations__
+    }
+    return cast("_Model", found)

@@ -5,7 +5,7 @@ A decorator adds its options to a command and hands the command one object inste
     @click.command(cls=Sectioned)
     @target_options      # target: Target, db: str | None
     @role_options        # roles: Roles
-    @require_options     # asked: Asked
+    @require_options     # asked: Demands
     @limit_options       # limits: Limits
     @work_options        # work: Work
     @output_options      # output: Output
@@ -14,7 +14,10 @@ A decorator adds its options to a command and hands the command one object inste
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import functools
+import shutil
+import sys
+from collections.abc import Callable, Mapping
 from dataclasses import field, replace
 from pathlib import Path
 from typing import Any
@@ -22,13 +25,21 @@ from typing import Any
 import click
 
 from sqlaudit.base.errors import UsageError
+from sqlaudit.base.files import PrivateFolder, is_folder
 from sqlaudit.base.frozen import dataclass
-from sqlaudit.base.options import FILE, FLAG, MOST, RANGE, listed, option, options_of, request_from
-from sqlaudit.base.paths import is_folder
+from sqlaudit.base.options import FILE, FLAG, MOST, RANGE, listed, option, options_of
 from sqlaudit.base.spec import Buckets, Coverage, Limits, ReadOptions, Requirement, Roles, Sampling, Target
-from sqlaudit.cli.output import Output, output_for
-from sqlaudit.cli.requests import made_option, parameters_of, request_options, typed
-from sqlaudit.cli.sections import in_section, shared
+from sqlaudit.cli.output import output_for
+from sqlaudit.cli.requests import (
+    Command,
+    handing,
+    in_section,
+    made_option,
+    parameters_of,
+    read_request,
+    request_options,
+    shared,
+)
 from sqlaudit.reports.document import About
 from sqlaudit.reports.formats import FORMATS
 
@@ -124,44 +135,31 @@ def _target(*, name: str | None, db: str | None, query: str | None, where: str |
         raise UsageError("Give a table or file, or a --query, not both.")
     if query and where:
         raise UsageError("--where restricts a table or file; put the condition into the --query itself.")
+    found = read_request(ReadOptions, **read)
     if name == "-":
-        from sqlaudit.cli.stdin import spooled
-
-        found = read_from(read)
-        return {
-            "target": Target(relation=spooled(found.format), where=where or "", read=found, label="stdin"),
-            "db": db,
-        }
-    target = Target(relation=name or "", query=query or "", where=where or "", read=read_from(read))
+        target = Target(relation=spooled(found.format), where=where or "", read=found, label="stdin")
+    else:
+        target = Target(relation=name or "", query=query or "", where=where or "", read=found)
     return {"target": target, "db": db}
 
 
-def _several(*, names: tuple[str, ...], db: str | None, **read: Any) -> dict[str, Any]:
-    return {"names": names, "db": db, "read": read_from(read)}
+def _asked(*, require: tuple[str, ...], preset: tuple[str, ...], inputs: Path | None) -> Demands:
+    return Demands((*_presets(preset), *_requirements(require)), inputs_from(inputs))
 
 
-def read_from(values: Mapping[str, Any]) -> ReadOptions:
-    """How files are read, from what `read_parameters` were given."""
-    return request_from(ReadOptions, typed(ReadOptions, values))
-
-
-def _asked(*, require: tuple[str, ...], preset: tuple[str, ...], inputs: Path | None) -> dict[str, Any]:
-    return {"asked": Demands((*_presets(preset), *_requirements(require)), inputs_from(inputs))}
-
-
-def _requirements(texts: tuple[str, ...]) -> tuple[Requirement, ...]:
+def _requirements(texts: tuple[str, ...], **among: Any) -> tuple[Requirement, ...]:
     if not texts:
         return ()
-    from sqlaudit.models.requirements import parse_requirements
+    from sqlaudit.models.registry import parse_requirements
 
-    return tuple(one for text in texts for one in parse_requirements(text))
+    return tuple(one for text in texts for one in parse_requirements(text, **among))
 
 
 def _presets(names: tuple[str, ...]) -> tuple[Requirement, ...]:
     if not names:
         return ()
     from sqlaudit.base.names import closest
-    from sqlaudit.models.requirements import PRESETS
+    from sqlaudit.models.registry import PRESETS
 
     for name in names:
         if name not in PRESETS:
@@ -178,19 +176,11 @@ def inputs_from(path: Path | None) -> Mapping[str, Any]:
     return load_inputs(path)
 
 
-def _limits(**values: Any) -> dict[str, Limits]:
-    limits = request_from(Limits, typed(Limits, values))
+def _limits(**values: Any) -> Limits:
+    limits = read_request(Limits, **values)
     if limits.temp_directory and not is_folder(limits.temp_directory):
         raise UsageError(f"--temp-directory {limits.temp_directory!r} is not a folder.")
-    return {"limits": limits}
-
-
-def _cover(*, title: str, owner: str, purpose: str, sign_off: tuple[str, ...]) -> dict[str, About]:
-    return {"cover": About(title=title, owner=owner, purpose=purpose, sign_off=sign_off)}
-
-
-def _output(*, output_format: str | None, output_file: Path | None) -> dict[str, Output]:
-    return {"output": output_for(output_format, output_file)}
+    return limits
 
 
 _what = in_section("What to look at")
@@ -232,13 +222,8 @@ def in_buckets(target: Target, buckets: str | None, column: str | None, count: s
 bucket_parameters = tuple(made_option(replace(one, shown="")) for _, one in options_of(Buckets))
 bucketized_options = shared(_bucketized, *_TARGET, *bucket_parameters)
 """The same as `target_options`, for commands that also take the two tables of a bucketized release."""
-several_options = shared(
-    _several,
-    click.argument("names", metavar="[TABLE|FILE]...", nargs=-1),
-    _what("--db", metavar="DATABASE", help="A DuckDB file, or a PostgreSQL URL or conninfo. Without it: files."),
-    *read_parameters,
-)
-"""Adds tables and files and how these are read; the command gets `names`, `db` and `read: ReadOptions`."""
+read_options = handing("read", functools.partial(read_request, ReadOptions), *read_parameters)
+"""Adds how files are read; the command gets `read: ReadOptions`."""
 
 role_options = request_options(Roles, "roles")
 """Adds the roles of columns; the command gets `roles: Roles`."""
@@ -247,23 +232,37 @@ sampling_options = request_options(Sampling, "sampling")
 """Adds how the table is a sample; the command gets `sampling: Sampling`."""
 
 
-def _known_size(**values: Any) -> dict[str, Sampling]:
-    return {"sampling": request_from(Sampling, typed(Sampling, {**values, "weights": None}))}
-
-
-population_options = shared(
-    _known_size, *(made_option(one) for _, one in options_of(Sampling) if one.name != "weights")
+population_options = handing(
+    "sampling",
+    functools.partial(read_request, Sampling, weights=None),
+    *(made_option(one) for _, one in options_of(Sampling) if one.name != "weights"),
 )
 """The same for commands whose --weights are those of columns."""
 
 _hold = in_section("What must hold")
-require_options = shared(
+
+
+def require_of(among: str, section: str, metavar: str, help: str) -> Callable[[Command], Command]:
+    """Adds requirements of one kind alone, which the registry of models lists under this name; as `asked: Demands`."""
+
+    def make(*, require: tuple[str, ...]) -> Demands:
+        if not require:
+            return Demands()
+        from sqlaudit.models import registry
+
+        return Demands(_requirements(require, among=getattr(registry, among)))
+
+    return handing("asked", make, in_section(section)("--require", multiple=True, metavar=metavar, help=help))
+
+
+require_options = handing(
+    "asked",
     _asked,
     _hold("--require", multiple=True, metavar="MODEL=LIMIT", help="k=5, l=3, t=0.2, recursive_l=c:3,l:2 ..."),
     _hold("--preset", multiple=True, metavar="NAME", help="A published rule; `sqlaudit models` lists them."),
     _hold("--inputs", type=_PATH, metavar="FILE", help="What some models need besides: categories, orders, trees ..."),
 )
-"""Adds requirements; the command gets `asked: Asked`."""
+"""Adds requirements; the command gets `asked: Demands`."""
 
 coverage_options = request_options(Coverage, "coverage")
 """Adds what is said of columns that no requirement covers; the command gets `coverage: Coverage`."""
@@ -273,16 +272,18 @@ failing_options = request_options(FailingOptions, "failing")
 
 _out = in_section("Output")
 _cover_page = in_section("Whose report it is")
-cover_options = shared(
-    _cover,
+cover_options = handing(
+    "cover",
+    About,
     _cover_page("--title", default="", metavar="TEXT", help="What the report is called."),
     _cover_page("--owner", default="", metavar="TEXT", help="Who answers for the table."),
     _cover_page("--purpose", default="", metavar="TEXT", help="What the table is for."),
     _cover_page("--sign-off", multiple=True, metavar="WHO", help="A line for somebody's signature. Repeatable."),
 )
 """Adds whose report it is; the command gets `cover: About`."""
-output_options = shared(
-    _output,
+output_options = handing(
+    "output",
+    output_for,
     _out("--format", "output_format", type=click.Choice(FORMATS), help="Default: text, or by the ending of --output."),
     _out("-o", "--output", "output_file", type=_PATH, metavar="FILE", help="Write the report to a file."),
 )
@@ -294,5 +295,38 @@ further_options = request_options(FurtherReports, "further")
 work_options = request_options(Work, "work")
 """Adds what is shown of the work; the command gets `work: Work`."""
 
-limit_options = shared(_limits, *parameters_of(Limits))
+limit_options = handing("limits", _limits, *parameters_of(Limits))
 """Adds budgets; the command gets `limits: Limits`."""
+
+
+# TARGET `-`: a table that comes through a pipe, kept until the command ends, as audits read it more than once.
+
+_ENDINGS = {"csv": ".csv", "json": ".json", "parquet": ".parquet", "arrow": ".arrow"}
+_BY_START = ((b"PAR1", ".parquet"), (b"ARROW1", ".arrow"), (b"{", ".json"), (b"[", ".json"))
+
+_ENOUGH = 64
+
+
+def spooled(format: str) -> str:
+    """The path of a file with what comes through stdin, in a folder that only this user may enter.
+
+    Args:
+        format: what it is; empty = by its first bytes, else CSV. The file goes away with the command, and what a killed
+            one left behind when the next one starts.
+
+    Raises:
+        UsageError: stdin is a terminal.
+    """
+    if sys.stdin.isatty():
+        raise UsageError(
+            "TARGET - reads a table from a pipe, for instance: gzip -cd people.csv.gz | sqlaudit audit - …"
+        )
+    folder = PrivateFolder("stdin")
+    click.get_current_context().call_on_close(folder.close)
+    start = sys.stdin.buffer.read(_ENOUGH)
+    by_start = next((ending for begins, ending in _BY_START if start.lstrip().startswith(begins)), ".csv")
+    path = folder.path / ("stdin" + _ENDINGS.get(format, by_start))
+    with path.open("xb") as file:
+        file.write(start)
+        shutil.copyfileobj(sys.stdin.buffer, file)
+    return str(path)

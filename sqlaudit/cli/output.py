@@ -3,26 +3,26 @@
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from pathlib import Path
 from typing import Any
 
 import click
 
+from sqlaudit.base.connection_texts import without_connections
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.files import check_destination, replacing, write_text
 from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.publication import BucketPublication, Publication
 from sqlaudit.cli.exits import GIVEN, close_stdout, tell
-from sqlaudit.reports.document import About, Document
-from sqlaudit.reports.escape import in_encoding, visible
+from sqlaudit.reports.document import About, Document, Picture, in_encoding, visible
 from sqlaudit.reports.formats import BY_ENDING, format_by_ending, laid_out, render_json
 
 PLAIN_WIDTH = 80
-PLOT_SUFFIXES = (".svg", ".png")
 WIDEST = 100
 OR_SAID = ", or say --format"
 
@@ -93,7 +93,6 @@ def _command() -> str:
     context = click.get_current_context(silent=True)
     if context is None or GIVEN not in context.meta or context.info_name in ("report", "console"):
         return ""
-    from sqlaudit.cli.asked import repeated
 
     options = [one for one in context.command.params if isinstance(one, click.Option)]
     flags = [name for one in options if one.is_flag or one.count for name in one.opts + one.secondary_opts]
@@ -115,16 +114,16 @@ def say_written(publication: Publication, rows: int, unit: str = "rows", release
         tell(f"wrote the values of their buckets to {str(publication.buckets)!r}.")
 
 
-def output_for(chosen: str | None, file: Path | None) -> Output:
+def output_for(output_format: str | None, output_file: Path | None) -> Output:
     """The output for `--format` and `--output`; checked before any work begins.
 
     Raises:
         UsageError: the file cannot be written, or its ending names no format and none is chosen.
     """
-    if file is None or str(file) == "-":
-        return Output(chosen or "text")
-    check_destination(file)
-    return Output(chosen or format_by_ending(file, BY_ENDING, OR_SAID), file)
+    if output_file is None or str(output_file) == "-":
+        return Output(output_format or "text")
+    check_destination(output_file)
+    return Output(output_format or format_by_ending(output_file, BY_ENDING, OR_SAID), output_file)
 
 
 def print_data(text: str) -> None:
@@ -147,16 +146,52 @@ def check_plot(path: Path) -> None:
     """Nothing when a picture can be drawn into a file of this name, before any work begins.
 
     Raises:
-        UsageError: it has another ending, or cannot be written. MissingDriver: matplotlib is not installed.
+        UsageError: it has another ending, or cannot be written.
     """
-    from sqlaudit.reports.drawing import check_drawing
-
-    check_destination(path, PLOT_SUFFIXES)
-    check_drawing()
+    check_destination(path, (".svg",))
 
 
-def write_plot(path: Path, draw: Callable[[str], bytes]) -> None:
-    """Write what `draw` makes of the file's ending, `svg` or `png`; the file is whole or not there."""
-    drawn = draw(path.suffix.lower().removeprefix("."))
+def write_pictures(path: Path, pictures: Sequence[Picture]) -> None:
+    """Draw pictures into an SVG file, which is whole or not there."""
+    from sqlaudit.reports.page import draw_file
+
+    content = draw_file(pictures)
     with replacing(path) as temporary:
-        temporary.write_bytes(drawn)
+        temporary.write_bytes(content)
+
+
+# The command that was given, as a report may repeat it: without conditions, queries and databases, and without where
+# it wrote.
+
+_SHOWN = (
+    *("--qi", "--sensitive", "--identifier", "--insensitive", "--accept-identifier", "--entity", "--known-rows"),
+    *("--require", "--preset", "--nulls", "--knowledge", "--hierarchies", "--inputs", "--find", "--suppress", "--k"),
+    *("--columns", "--max-size", "--tolerance", "--threshold", "--failing-classes", "--worst-classes", "--measure"),
+    *("--population-size", "--sampling-fraction", "--weights", "--by", "--count", "--keep-column", "--original"),
+)
+"""Options whose values a report says anyway."""
+_DROPPED = ("-o", "--output", "--format", "--title", "--owner", "--purpose", "--sign-off")
+
+
+def repeated(path: str, arguments: Sequence[str], flags: Sequence[str]) -> str:
+    """The command in one line.
+
+    Args:
+        path: its name, with `sqlaudit` in front. arguments: as they were given. flags: options that take no value.
+    """
+    return " ".join([path, *(one if one == "…" else shlex.quote(one) for one in _said(arguments, flags))])
+
+
+def _said(arguments: Sequence[str], flags: Sequence[str]) -> Iterator[str]:
+    left = list(arguments)
+    while left:
+        word = left.pop(0)
+        name, equals, value = word.partition("=")
+        if not word.startswith("-") or len(word) == 1:
+            yield without_connections(word)
+        elif word in flags:
+            yield word
+        else:
+            value = value if equals else left.pop(0) if left else ""
+            if name not in _DROPPED:
+                yield from (name, value if name in _SHOWN else "…")

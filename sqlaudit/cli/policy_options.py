@@ -7,20 +7,20 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from sqlaudit.base.errors import UsageError
-from sqlaudit.base.paths import is_file
+from sqlaudit.base.files import TABLE_SUFFIXES, check_destination, is_file, write_rows, write_text
 from sqlaudit.base.spec import Limits, Target
 from sqlaudit.cli.options import Work
 from sqlaudit.cli.output import OR_SAID, Output
-from sqlaudit.cli.sections import in_section, shared
-from sqlaudit.reports.formats import format_by_ending
+from sqlaudit.cli.requests import handing, in_section
+from sqlaudit.reports.formats import format_by_ending, laid_out, render_json
 
 if TYPE_CHECKING:
-    from sqlaudit.base.whereabouts import Whereabouts
+    from sqlaudit.base.addresses import Whereabouts
     from sqlaudit.engines.contract import Engine
     from sqlaudit.gates.result import GateResult
 
@@ -67,8 +67,7 @@ class GateOutput:
         Raises:
             UsageError: a file cannot be written.
         """
-        from sqlaudit.base.files import TABLE_SUFFIXES, write_rows, write_text
-        from sqlaudit.gates.results_table import COLUMNS, result_rows
+        from sqlaudit.gates.outputs import COLUMNS, result_rows
 
         for path in self.reports:
             if path.suffix.lower() in TABLE_SUFFIXES:
@@ -80,11 +79,8 @@ class GateOutput:
 
 def rendered(result: GateResult, chosen: str, width: int = 80, colour: bool = False) -> str:
     """A run in one of the formats."""
-    from sqlaudit.gates.github import render_github
-    from sqlaudit.gates.junit import render_junit
+    from sqlaudit.gates.outputs import render_github, render_junit, sarif_data
     from sqlaudit.gates.report import gate_document
-    from sqlaudit.gates.sarif import sarif_data
-    from sqlaudit.reports.formats import laid_out, render_json
     from sqlaudit.reports.stored import to_json as stored_document
 
     root = Path(os.environ.get("GITHUB_WORKSPACE") or Path.cwd()).absolute()
@@ -103,9 +99,7 @@ def rendered(result: GateResult, chosen: str, width: int = 80, colour: bool = Fa
 
 
 def _for_catalogues(result: GateResult, chosen: str) -> str:
-    from sqlaudit.gates.openlineage import openlineage_event
-    from sqlaudit.gates.results_table import result_lines
-    from sqlaudit.reports.formats import render_json
+    from sqlaudit.gates.outputs import openlineage_event, result_lines
 
     if chosen == "jsonl":
         return result_lines(result)
@@ -140,10 +134,6 @@ def which_policy(file: Path | None, dbt_project: Path | None, dbt_target: str | 
     return WhichPolicy(file or (NAME if dbt_project else nearest_policy()), dbt_project, dbt_target or "")
 
 
-def _which(*, file: Path | None, dbt_project: Path | None, dbt_target: str | None) -> dict[str, WhichPolicy]:
-    return {"which": which_policy(file, dbt_project, dbt_target)}
-
-
 def nearest_policy() -> Path:
     """The policy of this folder, or of the closest one above it; the name alone where there is none."""
     here = Path.cwd()
@@ -154,8 +144,9 @@ def nearest_policy() -> Path:
 
 
 _what = in_section("What to test")
-policy_options = shared(
-    _which,
+policy_options = handing(
+    "which",
+    which_policy,
     _what("-f", "--file", type=_PATH, metavar="POLICY", help="The policy. Default: sqlaudit.yml, here or above."),
     _what(
         "--dbt-project", type=_PATH, metavar="FOLDER", help="Read roles and requirements from the meta of dbt models."
@@ -178,21 +169,20 @@ def _by_ending(file: Path) -> str:
     return "openlineage" if lineage else format_by_ending(file, _BY_ENDING, OR_SAID)
 
 
-def _output(*, output_format: str | None, output_file: Path | None, report: tuple[Path, ...]) -> dict[str, Any]:
-    from sqlaudit.base.files import TABLE_SUFFIXES, check_destination
-
+def _output(*, output_format: str | None, output_file: Path | None, report: tuple[Path, ...]) -> GateOutput:
     for path in report:
         check_destination(path)
         if path.suffix.lower() not in TABLE_SUFFIXES:
             format_of(path)
     if output_file is not None and str(output_file) != "-":
         check_destination(output_file)
-        return {"output": GateOutput(Output(output_format or _by_ending(output_file), output_file), report)}
-    return {"output": GateOutput(Output(output_format or "text"), report)}
+        return GateOutput(Output(output_format or _by_ending(output_file), output_file), report)
+    return GateOutput(Output(output_format or "text"), report)
 
 
 _out = in_section("Output")
-gate_output_options = shared(
+gate_output_options = handing(
+    "output",
     _output,
     _out("--format", "output_format", type=click.Choice(FORMATS), help="Default: text, or by the ending of --output."),
     _out("-o", "--output", "output_file", type=_PATH, metavar="FILE", help="Write the report to a file."),

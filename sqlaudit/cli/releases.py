@@ -1,60 +1,63 @@
-"""`sqlaudit releases`: what several releases of one table say together."""
+"""`sqlaudit releases`, `compare`, `attack`: a release beside other tables."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from sqlaudit.base.errors import ExitCode
-from sqlaudit.base.spec import Limits, Requirement, Target
-from sqlaudit.cli.options import Work, limit_options, output_options, read_from, read_parameters, work_options
-from sqlaudit.cli.output import Output
-from sqlaudit.cli.requests import request_options
-from sqlaudit.cli.sections import Sectioned, in_section, shared
+from sqlaudit.base.errors import ExitCode, UsageError
+from sqlaudit.base.spec import ReadOptions, Target
+from sqlaudit.cli.options import (
+    bucket_parameters,
+    bucketized_options,
+    in_buckets,
+    read_parameters,
+    require_of,
+    require_options,
+    role_options,
+)
+from sqlaudit.cli.requests import (
+    given_options,
+    handing,
+    in_section,
+    read_request,
+    request_options,
+    shared,
+    whole_number,
+)
+from sqlaudit.cli.runner import Job, declared, verdict
+from sqlaudit.release.attacks.request import AttackRequest, KnownSearch
+from sqlaudit.release.compare.request import CompareRequest
 from sqlaudit.release.series.request import SeriesRequest
 
-_what = in_section("What to look at")
+if TYPE_CHECKING:
+    from sqlaudit.release.compare.result import CompareResult
+
+
+# `sqlaudit releases`: what several releases of one table say together.
 
 
 def _tables(*, names: tuple[str, ...], db: str | None, **values: Any) -> dict[str, Any]:
-    read = read_from(values)
+    read = read_request(ReadOptions, **values)
     return {"targets": [Target(relation=name, read=read) for name in names], "db": db}
 
 
-def _requirements(*, require: tuple[str, ...]) -> dict[str, tuple[Requirement, ...]]:
-    if not require:
-        return {"required": ()}
-    from sqlaudit.models.registry import OF_RELEASES
-    from sqlaudit.models.requirements import parse_requirements
-
-    return {"required": tuple(one for text in require for one in parse_requirements(text, among=OF_RELEASES))}
-
-
-@click.command(cls=Sectioned)
-@shared(
-    _tables,
-    click.argument("names", metavar="RELEASE RELEASE...", nargs=-1),
-    _what("--db", metavar="DATABASE", help="A DuckDB file, or a PostgreSQL URL or conninfo. Without it: files."),
-    *read_parameters,
+@declared(
+    shared(
+        _tables,
+        click.argument("names", metavar="RELEASE RELEASE...", nargs=-1),
+        in_section("What to look at")(
+            "--db", metavar="DATABASE", help="A DuckDB file, or a PostgreSQL URL or conninfo. Without it: files."
+        ),
+        *read_parameters,
+    ),
+    request_options(SeriesRequest, "request"),
+    require_of("OF_RELEASES", "What must hold", "MODEL=LIMIT", "m_invariance=3"),
 )
-@request_options(SeriesRequest, "request")
-@shared(
-    _requirements,
-    in_section("What must hold")("--require", multiple=True, metavar="MODEL=LIMIT", help="m_invariance=3"),
-)
-@output_options
-@work_options
-@limit_options
-def command(
-    targets: list[Target],
-    db: str | None,
-    request: SeriesRequest,
-    required: tuple[Requirement, ...],
-    output: Output,
-    work: Work,
-    limits: Limits,
-) -> int:
+def releases(job: Job, targets: list[Target], request: SeriesRequest) -> int:
     """Tell what several RELEASEs of one table say together, published one after the other.
 
     Each may be safe alone. Who is known to be in several has a value that all of their classes
@@ -66,19 +69,134 @@ def command(
       sqlaudit releases --db clinic.duckdb may june july --entity id --qi age,zip \\
           --sensitive diagnosis --require m_invariance=3
     """
-    from dataclasses import replace
-
-    from sqlaudit.cli.plan import show_statements
-    from sqlaudit.cli.session import session
-    from sqlaudit.release.series.report import releases_document
+    from sqlaudit.release.series.result import releases_document
     from sqlaudit.release.series.run import find_in_releases, plan_releases
 
-    request = replace(request, requirements=required)
-    with session(db, limits, work, *targets) as engine:
-        if work.dry_run or work.explain:
-            tables = tuple(dict.fromkeys(name for one in targets for name in engine.open(one).tables or (one.name,)))
-            show_statements(engine, tables, plan_releases(engine, targets, request), work, output)
-            return ExitCode.OK
-        result = find_in_releases(engine, targets, request)
-    output.emit(lambda: releases_document(result), result.to_dict)
-    return ExitCode.OK if result.passed else ExitCode.REQUIREMENT_FAILED
+    request = replace(request, requirements=job.asked.requirements)
+    return job.run(
+        lambda engine, _: plan_releases(engine, targets, request),
+        lambda engine: find_in_releases(engine, targets, request),
+        releases_document,
+        lambda result: verdict(result.passed),
+        targets=targets,
+    )
+
+
+# `sqlaudit compare`: a release beside its original.
+
+_tables_of = in_section("What to look at")
+
+
+def _compared_tables(
+    *, original: str, release: str, other_release: str | None, db: str | None, **values: Any
+) -> dict[str, Any]:
+    second = (values.pop("buckets"), values.pop("bucket_column"), values.pop("bucket_count"))
+    read = read_request(ReadOptions, **values)
+    names = {"original": original, "release": release, "other": other_release}
+    given = {role: name for role, name in names.items() if name is not None}
+    if not all(given.values()):
+        raise UsageError("Name the original and the release: a name is empty.")
+    tables = {role: Target(relation=name, read=read) for role, name in given.items()}
+    tables["release"] = in_buckets(tables["release"], *second)
+    return {"db": db, "tables": tables}
+
+
+_table_options = shared(
+    _compared_tables,
+    click.argument("original"),
+    click.argument("release"),
+    _tables_of("--db", metavar="DATABASE", help="A DuckDB file, or a PostgreSQL URL. Without it both are files."),
+    _tables_of("--other-release", metavar="TABLE", help="Another release: which of the two is coarser?"),
+    *read_parameters,
+    *bucket_parameters,
+)
+
+
+@declared(_table_options, given_options(CompareRequest, "comparison"), require_options)
+def compare(job: Job, tables: dict[str, Any], comparison: dict[str, Any]) -> int:
+    """Compare RELEASE with its ORIGINAL: is it one, is it safe, what was lost, what is still of use?
+
+    The release is audited by itself as well, and attacked as far as that takes no other
+    table. `sqlaudit attack` knows more attackers.
+
+    \b
+      sqlaudit compare patients.csv release.csv --qi age,sex,zip --sensitive diagnosis \\
+          --hierarchies hierarchies.yml --require k=5
+    Exit code 1: the release fails a requirement, or is no generalization of the original.
+    """
+    from sqlaudit.release.compare.report import compare_document
+    from sqlaudit.release.compare.run import compare_tables, plan_comparison
+
+    request = job.request(CompareRequest, comparison, **tables)
+    return job.run(
+        lambda engine, _: plan_comparison(engine, request),
+        lambda engine: compare_tables(engine, request),
+        compare_document,
+        code_of,
+        targets=request.targets,
+    )
+
+
+def code_of(result: CompareResult) -> ExitCode:
+    """The exit code that a result asks for."""
+    from sqlaudit.release.compare.result import Answer
+
+    unsafe = bool(result.audit.required) and not result.audit.passed
+    return verdict(not unsafe and result.generalization.answer is not Answer.NO)
+
+
+# `sqlaudit attack`: what an attacker can still do with a release.
+
+_holds = in_section("What the attacker holds")
+
+
+def _published(*, require: tuple[str, ...], node: str | None) -> KnownSearch | None:
+    from sqlaudit.models.registry import parse_requirements
+
+    if not require:
+        if node is not None:
+            raise UsageError("--node says where a search ended; say with --require what it searched for.")
+        return None
+    try:
+        levels = None if node is None else tuple(whole_number(level) for level in node.split(","))
+    except ValueError:
+        raise UsageError("--node is one level for each quasi-identifier, for instance 2,1,0.") from None
+    return KnownSearch(tuple(one for text in require for one in parse_requirements(text)), levels)
+
+
+_search_options = handing(
+    "published",
+    _published,
+    _holds("--require", multiple=True, metavar="MODEL=LIMIT", help="The release is a minimal one that satisfies this."),
+    _holds("--node", metavar="LEVELS", help="Its levels, for instance 2,1,0. [default: found from the cells]"),
+)
+
+
+@declared(bucketized_options, role_options, given_options(AttackRequest, "attacker"), _search_options)
+def attack(job: Job, attacker: Mapping[str, Any], published: KnownSearch | None) -> int:
+    """Try attacks on a release: how many persons does each expose, and how surely?
+
+    TARGET is the release. Every attack that has what it needs is tried; the others say what
+    they lack. The exit code is 0 whatever they find: `sqlaudit audit` gives verdicts.
+
+    \b
+      sqlaudit attack release.csv --qi zip,age,sex --sensitive diagnosis
+      sqlaudit attack release.csv --qi zip,age,sex --sensitive diagnosis \\
+          --identified voters.csv --match zip,age,sex
+    """
+    from sqlaudit.release.attacks.result import attack_document
+    from sqlaudit.release.attacks.run import attacked, chosen, hierarchies_from, inputs_from, plan_attacks
+
+    given = {
+        **job.beside(attacker, "identified", "other_release"),
+        "categories": inputs_from(attacker.get("categories")),
+        "hierarchies": hierarchies_from(attacker.get("hierarchies"), job.roles),
+    }
+    request = job.request(AttackRequest, given, published=published)
+    chosen(request.only)
+    return job.run(
+        lambda engine, _: plan_attacks(engine, job.target, job.roles),
+        lambda engine: attacked(engine, job.target, job.roles, request),
+        attack_document,
+        targets=[job.target, *request.targets],
+    )

@@ -2,39 +2,216 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import functools
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
-from sqlaudit.base.errors import UsageError
+from sqlaudit.base.errors import SqlauditError, UsageError
+from sqlaudit.base.files import is_file
+from sqlaudit.base.nodes import load_nodes
+from sqlaudit.base.numbers import exact_number, exact_share
 from sqlaudit.base.options import Option, options_of, request_from, split_list
-from sqlaudit.cli.parsing import (
-    count_or_all,
-    delimiter,
-    duration,
-    file_text,
-    null_values,
-    number_or_worst,
-    one_column,
-    pieces,
-    probability,
-    size,
-    split_lists,
-    weights,
-)
-from sqlaudit.cli.sections import in_section, shared
+from sqlaudit.base.spec import Target
+from sqlaudit.cli.exits import GIVEN, QUIET
+from sqlaudit.engines.writing import files_read, refuse_overwriting
+
+# Help pages whose options stand in sections, and decorators that hand a command objects instead of loose values.
+
+WRITTEN = {
+    "--output",
+    "--certificate",
+    "--to",
+    "--buckets-to",
+    "--failing-classes-to",
+    "--plot",
+    "--pictures",
+    "--schema",
+    "--report",
+    "--baseline",
+    "--store-failures",
+    "--save",
+    "--each-to",
+}
+"""The options that name what is written, in every command; all other paths are read."""
+_YAML = (".yml", ".yaml")
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+class SectionedOption(click.Option):
+    """An option that knows the section of the help page it belongs to."""
+
+    def __init__(self, *declarations: Any, section: str = "Options", **attributes: Any) -> None:
+        super().__init__(*declarations, **attributes)
+        self.section = section
+
+
+def _be_quiet(context: click.Context, _: click.Parameter, wanted: bool) -> None:
+    if wanted:
+        context.meta[QUIET] = True
+
+
+class Sectioned(click.Command):
+    """A command whose help page groups its options, and that writes no file which it was told to read."""
+
+    def __init__(self, *given: Any, **attributes: Any) -> None:
+        super().__init__(*given, **attributes)
+        quiet = SectionedOption(
+            ["-q", "--quiet"],
+            section="Output",
+            is_flag=True,
+            expose_value=False,
+            callback=_be_quiet,
+            help="Say nothing on stderr but errors, and draw no progress.",
+        )
+        self.params.append(quiet)
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Keep what was given, for a report that says how to repeat it."""
+        ctx.meta[GIVEN] = tuple(args)
+        return super().parse_args(ctx, args)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run it, when nothing that it writes is read.
+
+        Raises:
+            UsageError: something is.
+        """
+        written = written_files(ctx)
+        if written:
+            refuse_overwriting(written, _named_files(ctx))
+        return super().invoke(ctx)
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The options by section, in the order of their definition."""
+        sections: dict[str, list[tuple[str, str]]] = {}
+        for parameter in self.get_params(ctx):
+            record = parameter.get_help_record(ctx) if isinstance(parameter, click.Option) else None
+            if record is not None:
+                sections.setdefault(getattr(parameter, "section", "Help"), []).append(record)
+        for title, records in sections.items():
+            with formatter.section(title):
+                formatter.write_dl(records, col_max=28)
+
+
+def written_files(ctx: click.Context) -> list[Path]:
+    """The files that a command was told to write."""
+    options = {one.name for one in ctx.command.params if WRITTEN & {*one.opts}}
+    return [Path(value) for name, value in _values(ctx) if name in options]
+
+
+def _values(ctx: click.Context) -> Iterator[tuple[str, str | Path]]:
+    """The texts and paths that the command line gave, with the parameter's name."""
+    for name, given in ctx.params.items():
+        for value in given if isinstance(given, tuple | list) else (given,):
+            if isinstance(value, str | Path):
+                yield name, value
+
+
+def _named_files(ctx: click.Context) -> Iterator[Path]:
+    """The files that the other parameters name: tables, databases, inputs, and what YAML files name in their turn."""
+    arguments = {one.name for one in ctx.command.params if isinstance(one, click.Argument)}
+    options = {one.name for one in ctx.command.params if WRITTEN & {*one.opts}}
+    for name, value in _values(ctx):
+        if name in options or not str(value):
+            continue
+        if name in arguments:
+            yield from files_read(None, [Target(relation=str(value))])
+        elif name == "query":
+            yield from files_read(None, [Target(query=str(value))])
+        elif is_file(value):
+            yield from files_read(str(value), ())
+        if Path(value).suffix.lower() in _YAML and is_file(value):
+            yield from _named_in(Path(value))
+
+
+def _named_in(file: Path) -> Iterator[Path]:
+    """The files that a YAML file names, beside it or from here."""
+    with suppress(SqlauditError):  # what is wrong with it is said when it is read
+        left = [load_nodes(file)]
+        while left:
+            node = left.pop()
+            if node is None:
+                continue
+            if isinstance(node.value, str):
+                yield from (path for path in (file.parent / node.value, Path(node.value)) if is_file(path))
+            else:
+                for one in node.value or ():
+                    left += one if isinstance(one, tuple) else (one,)
+
+
+def in_section(section: str) -> Callable[..., Callable[[Command], Command]]:
+    """`click.option` for one section of the help page: `option = in_section("Limits")`."""
+
+    def option(*declarations: str, **attributes: Any) -> Callable[[Command], Command]:
+        return click.option(*declarations, cls=SectionedOption, section=section, **attributes)
+
+    return option
+
+
+def _names(parameters: Sequence[Callable[[Any], Any]]) -> list[str]:
+    """The names under which click hands out the values of parameters."""
+
+    def bare() -> None:
+        """Nothing but a place for the parameters."""
+
+    for parameter in parameters:
+        parameter(bare)
+    kept: list[click.Parameter] = vars(bare).get("__click_params__", [])
+    return [str(one.name) for one in kept if one.expose_value]
+
+
+def shared(make: Callable[..., Mapping[str, Any]], *parameters: Callable[[Any], Any]) -> Callable[[Command], Command]:
+    """A decorator that adds click parameters and replaces their values by what `make` builds from them.
+
+    Args:
+        make: takes the values of exactly these parameters by name, returns what the command gets, by name.
+        parameters: what `click.option` and `click.argument` return.
+    """
+    names = _names(parameters)
+
+    def decorate(command: Command) -> Command:
+        @functools.wraps(command)
+        def with_objects(*args: Any, **values: Any) -> Any:
+            own = {name: values.pop(name) for name in names}
+            return command(*args, **values, **make(**own))
+
+        decorated: Any = with_objects
+        for parameter in reversed(parameters):
+            decorated = parameter(decorated)
+        return decorated  # type: ignore[no-any-return]
+
+    return decorate
+
+
+def handing(name: str, make: Callable[..., Any], *parameters: Callable[[Any], Any]) -> Callable[[Command], Command]:
+    """`shared`, where the command gets one object, under this name."""
+    return shared(lambda **values: {name: make(**values)}, *parameters)
+
 
 Decorator = Callable[[Any], Any]
 R = TypeVar("R")
+_UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0}
+_SIZE = re.compile(r"\d+(\.\d+)?\s*(B|[KMGT]i?B)", re.IGNORECASE | re.ASCII)
+_DURATION = re.compile(r"(\d+(?:\.\d+)?|\.\d+)\s*([smh]?)", re.IGNORECASE | re.ASCII)
+_RANGE = re.compile(r"(?:(\d{1,6})\s*(?:\.\.|-)\s*)?(\d{1,6})", re.ASCII)
+_SPELLED_DELIMITERS = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "pipe": "|", "space": " "}
+_SAID = {
+    "fold": "Persons and sensitive values that differ only in case, blanks, width or invisible characters are one.",
+    "exact": "They are different, as they are written.",
+}
 _PATH = click.Path(path_type=Path)
 _MADE: Mapping[str, Callable[[Option], dict[str, Any]]] = {
     "switch": lambda one: {"default": None},
     "flag": lambda one: {"default": True, "show_default": bool(one.shown)} if one.default else {"is_flag": True},
-    "whole": lambda one: {"type": int},
-    "range": lambda one: {"type": click.IntRange(one.least, one.most)},
+    "whole": lambda one: {"type": WholeNumber()},
+    "range": lambda one: {"type": WholeRange(one.least, one.most)},
     "names": lambda one: {"multiple": True},
     "weights": lambda one: {"multiple": True},
     "choice": lambda one: {"type": click.Choice(one.kind.words)},
@@ -60,6 +237,178 @@ _TYPED: Mapping[str, Callable[[str, Any], Any]] = {
     "ordered": lambda flag, value: split_list(value, flag) if value else (),
 }
 """What was typed as the value of a field, by the kind of an option; others are what click makes of them."""
+
+
+def split_lists(texts: Iterable[str], option: str) -> tuple[str, ...]:
+    """The items of an option that may be given several times, each with a list."""
+    return tuple(item for text in texts for item in split_list(text, option))
+
+
+def one_column(text: str, option: str) -> str:
+    """The one column that an option names.
+
+    Raises:
+        UsageError: there are several.
+    """
+    names = split_list(text, option)
+    if len(names) > 1:
+        who = ": the one that says which person a row is about" if option == "--entity" else ""
+        raise UsageError(f"{option} takes one column{who}.")
+    return names[0]
+
+
+def weights(texts: Iterable[str], option: str) -> dict[str, Fraction]:
+    """What columns weigh, from `age=2,sex=1`.
+
+    Raises:
+        UsageError: no such text, or a column twice.
+    """
+    found: dict[str, Fraction] = {}
+    for item in split_lists(texts, option):
+        name, equals, number = (part.strip() for part in item.rpartition("="))
+        if name in found:
+            raise UsageError(f"{option} names {name!r} twice.")
+        try:
+            found[name] = exact_share(number if equals and name else "")
+        except UsageError:
+            raise UsageError(f"{option} takes column=number, for instance age=2, not {item!r}.") from None
+    return found
+
+
+def file_text(path: Path, option: str) -> str:
+    """What is in a file that an option names.
+
+    Raises:
+        UsageError: it cannot be read.
+    """
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"{option} {str(path)!r} cannot be read: {error.strerror}.") from None
+    except UnicodeDecodeError:
+        raise UsageError(f"{option} {str(path)!r} is not UTF-8 text.") from None
+
+
+def null_values(text: str | None) -> tuple[str, ...]:
+    """The texts that mean NULL, separated by commas; `""` is the empty text."""
+    return tuple(item.strip().replace('""', "") for item in text.split(",")) if text else ()
+
+
+def delimiter(text: str | None) -> str:
+    """A CSV separator; `tab` and `\\t` are understood.
+
+    Raises:
+        UsageError: it is longer than one character.
+    """
+    found = _SPELLED_DELIMITERS.get((text or "").lower(), text or "")
+    if len(found) > 1:
+        raise UsageError("--delimiter takes one character, or tab.")
+    return found
+
+
+def whole_number(text: str) -> int:
+    """A whole number in ASCII digits.
+
+    Raises:
+        ValueError: it is none; `5_0` is none either.
+    """
+    if re.fullmatch(r"\s*[+-]?[0-9]{1,18}\s*", text) is None:
+        raise ValueError
+    return int(text)
+
+
+class WholeNumber(click.types.IntParamType):
+    """A whole number of the command line."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The number; where it is none, the command ends."""
+        try:
+            return value if isinstance(value, int) else whole_number(value)
+        except ValueError:
+            self.fail(f"{value!r} is not a whole number.", param, ctx)
+
+
+class WholeRange(click.IntRange, WholeNumber):
+    """A whole number between bounds."""
+
+
+def duration(ctx: click.Context, param: click.Parameter, value: str | None) -> float | None:
+    """Seconds, from a number that may end in s, m or h; a callback for `click.option`.
+
+    Raises:
+        click.BadParameter: it is no such time.
+    """
+    if value is None:
+        return None
+    found = _DURATION.fullmatch(value.strip())
+    if found is None or float(found[1]) <= 0:
+        raise click.BadParameter(f"{value!r} is not a time; write 90, 90s, 15m or 2h.", ctx, param)
+    return float(found[1]) * _UNITS[found[2].lower()]
+
+
+def size(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
+    """An amount of memory as DuckDB writes it; a callback for `click.option`.
+
+    Raises:
+        click.BadParameter: it is no such amount.
+    """
+    if value is not None and _SIZE.fullmatch(value.strip()) is None:
+        raise click.BadParameter(f"{value!r} is not an amount of memory; write 500MB or 4GB.", ctx, param)
+    return value.strip() if value else None
+
+
+def pieces(ctx: click.Context, param: click.Parameter, value: str) -> tuple[int, int]:
+    """The first and last number of pieces of knowledge; a callback for `click.option`.
+
+    Raises:
+        click.BadParameter: it is no such range.
+    """
+    found = _RANGE.fullmatch(value.strip())
+    if found is None:
+        raise click.BadParameter(f"{value!r} is not a range of numbers; write 0..12, or 12.", ctx, param)
+    return int(found[1] or 0), int(found[2])
+
+
+def probability(ctx: click.Context, param: click.Parameter, value: str | None) -> Fraction | None:
+    """A probability above 0, exact; a callback for `click.option`.
+
+    Raises:
+        click.BadParameter: it is none.
+    """
+    if value is None:
+        return None
+    try:
+        number = exact_number(value)
+    except UsageError:
+        raise click.BadParameter(f"{value!r} is not a number; write 0.7.", ctx, param) from None
+    if not 0 < number <= 1:
+        raise click.BadParameter(f"{value!r} is not a probability above 0 and at most 1.", ctx, param)
+    return number
+
+
+def number_or_worst(ctx: click.Context, param: click.Parameter, value: str | None) -> int | str | None:
+    """A number of pieces of knowledge, or `worst`; a callback for `click.option`.
+
+    Raises:
+        click.BadParameter: it is neither.
+    """
+    if value in (None, "worst"):
+        return value
+    if value.isascii() and value.isdecimal() and len(value) < 7:
+        return int(value)
+    raise click.BadParameter(f"{value!r} is not a number of pieces; put {param.opts[0]} behind the TARGET.", ctx, param)
+
+
+def count_or_all(ctx: click.Context, param: click.Parameter, value: str) -> int | None:
+    """A number of things, None for `all`; a callback for `click.option`.
+
+    Raises:
+        click.BadParameter: it is neither.
+    """
+    text = value.strip().lower()
+    if text != "all" and not (text.isascii() and text.isdecimal()):
+        raise click.BadParameter(f"{value!r} is neither a number nor 'all'.", ctx, param)
+    return None if text == "all" else int(text)
 
 
 def _view(text: str, flag: str) -> str:
@@ -88,6 +437,8 @@ def flags_of(one: Option) -> tuple[str, ...]:
 
 def made_option(one: Option) -> Decorator:
     """The option of the command line for a field."""
+    if one.kind.name == "folding":
+        return _either(one)
     made = _MADE.get(one.kind.name)
     more = {} if made is None else made(one)
     if one.shown and one.kind.name != "flag":
@@ -99,18 +450,42 @@ def made_option(one: Option) -> Decorator:
     return in_section(one.section)(*flags_of(one), one.name, help=one.help, **more)
 
 
+def _either(one: Option) -> Decorator:
+    """A flag for each of some words, of which one may be given."""
+
+    def read(ctx: click.Context, param: click.Parameter, value: bool) -> str | None:
+        before, word = ctx.params.get(one.name), param.opts[0][2:].partition("-")[0]
+        if value and before not in (None, word):
+            raise click.UsageError(f"{' and '.join(flags_of(one))} contradict each other; give one of them.", ctx)
+        found = ctx.params[one.name] = word if value else before
+        return found
+
+    def add(command: Any) -> Any:
+        for flag in reversed(flags_of(one)):
+            word, first = flag[2:].partition("-")[0], flag == flags_of(one)[0]
+            name = one.name if first else f"{one.name}_{word}"
+            made = in_section(one.section)(
+                flag, name, is_flag=True, callback=read, expose_value=first, help=_SAID[word]
+            )
+            command = made(command)
+        return command
+
+    return add
+
+
 def given_options(request: type[Any], name: str, last: Sequence[str] = (), **said: str) -> Decorator:
     """A decorator with the options of a request; the command gets `name`: what was given, for `request_from`.
 
     Args:
         request: has the options. name: of the command's parameter. last, said: as of `parameters_of`.
     """
-    return _handing(request, name, dict, parameters_of(request, last, **said))
+    return handing(name, lambda **values: typed(request, values), *parameters_of(request, last, **said))
 
 
 def request_options(request: type[R], name: str, last: Sequence[str] = (), **said: str) -> Decorator:
     """The same; the command gets that request."""
-    return _handing(request, name, lambda given: request_from(request, given), parameters_of(request, last, **said))
+    read = functools.partial(read_request, request)
+    return handing(name, read, *parameters_of(request, last, **said))
 
 
 def parameters_of(request: type[Any], last: Sequence[str] = (), **said: str) -> tuple[Decorator, ...]:
@@ -142,10 +517,10 @@ def typed(request: type[Any], values: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
-def _handing(
-    request: type[Any], name: str, hand: Callable[[dict[str, Any]], Any], made: Sequence[Decorator]
-) -> Decorator:
-    def make(**values: Any) -> dict[str, Any]:
-        return {name: hand(typed(request, values))}
+def read_request(request: type[R], /, **values: Any) -> R:
+    """The request of what click made of its options.
 
-    return shared(make, *made)
+    Raises:
+        UsageError: whatever the request refuses.
+    """
+    return request_from(request, typed(request, values))

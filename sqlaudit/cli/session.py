@@ -13,18 +13,16 @@ from typing import TYPE_CHECKING
 
 import click
 
+from sqlaudit.base.addresses import Whereabouts
 from sqlaudit.base.errors import Interrupted, SqlauditError
 from sqlaudit.base.spec import Limits, Target
-from sqlaudit.base.whereabouts import Whereabouts
 from sqlaudit.cli.exits import is_quiet
-from sqlaudit.cli.last_resort import LastResort
 from sqlaudit.cli.options import Work
-from sqlaudit.cli.sections import written_files
-from sqlaudit.cli.signals import ENDING, Ended, Handler, heard
+from sqlaudit.cli.requests import written_files
+from sqlaudit.cli.signals import ENDING, Ended, Handler, LastResort, heard
 from sqlaudit.engines.contract import Engine, Executed
-from sqlaudit.engines.overwriting import files_read, refuse_overwriting
-from sqlaudit.reports.escape import in_encoding, visible
-from sqlaudit.reports.figures import listing
+from sqlaudit.engines.writing import files_read, refuse_overwriting
+from sqlaudit.reports.document import in_encoding, listing, visible
 
 if TYPE_CHECKING:
     from rich.console import Console

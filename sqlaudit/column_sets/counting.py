@@ -1,19 +1,434 @@
-"""The module that asks the engine: figures of column sets, several in one statement, each counted once."""
+"""Where and how column sets are counted: codes of the columns, several sets in a statement, each once."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from itertools import combinations
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from sqlaudit.base.columns_of import find_column, resolve, unknown_column
+from sqlaudit.base.errors import BudgetSpent, Stop, UsageError, never
 from sqlaudit.base.frozen import dataclass
-from sqlaudit.base.relation import Row, Statement
+from sqlaudit.base.names import quote
+from sqlaudit.base.parameter_names import about
+from sqlaudit.base.relation import ColumnInfo, Kind, Relation, Row, Statement
 from sqlaudit.base.spec import NullPolicy
-from sqlaudit.base.sql import render
-from sqlaudit.column_sets.budget import BudgetSpent, Stop, never
-from sqlaudit.column_sets.coding import Coded
-from sqlaudit.column_sets.cuboids import Cuboids
-from sqlaudit.column_sets.masks import bits
+from sqlaudit.base.sql import Raw, render
+from sqlaudit.column_sets.masks import bits, mask_of
 from sqlaudit.engines.contract import Engine
+
+# Which columns of the target are searched.
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """A column, or an expression over columns, that takes part.
+
+    Args:
+        name: what reports call it: the column's name, or the expression as the user wrote it.
+        sql: the quoted column or the checked expression, in the engine's dialect.
+        kind: what it holds; `Kind.OTHER` for expressions.
+        type: the engine's spelling of its type; empty for expressions.
+    """
+
+    name: str
+    sql: str
+    kind: Kind
+    type: str = ""
+
+
+def choose_columns(
+    relation: Relation,
+    dialect: str,
+    columns: Sequence[str] = (),
+    exclude: Sequence[str] = (),
+    *,
+    field: str = "columns",
+) -> tuple[Chosen, ...]:
+    """The columns named, or all columns of the relation without the excluded ones.
+
+    Args:
+        field: the field of the request that names them, for what is said of a wrong one.
+
+    Raises:
+        UsageError: a name is unknown or given twice, or nothing is left.
+    """
+    left_out = {named_column(relation, name, "exclude").name for name in exclude}
+    if columns:
+        chosen = [choose_column(relation, dialect, text, field) for text in columns]
+        chosen = [one for one in chosen if one.name not in left_out]
+    else:
+        chosen = [Chosen(one.name, quote(one.name, dialect), one.kind, one.type) for one in relation.columns]
+        chosen = [one for one in chosen if one.name not in left_out]
+    if not chosen:
+        raise UsageError("No column is left to search; exclude fewer.")
+    return each_once(chosen)
+
+
+def each_once(chosen: Sequence[Chosen]) -> tuple[Chosen, ...]:
+    """The columns, when none of them is there twice.
+
+    Raises:
+        UsageError: one is.
+    """
+    seen: set[str] = set()
+    for one in chosen:
+        if one.name in seen:
+            raise UsageError(f"Column {one.name!r} is named twice.")
+        seen.add(one.name)
+    return tuple(chosen)
+
+
+def choose_column(relation: Relation, dialect: str, text: str, field: str) -> Chosen:
+    """One column by name (exact, else without regard to case), or else an expression over columns.
+
+    Raises:
+        UsageError: neither.
+    """
+    found = resolve(text, relation, dialect, about(field))
+    return Chosen(found.column or text, found.sql, found.kind, found.type)
+
+
+def named_column(relation: Relation, name: str, field: str) -> ColumnInfo:
+    """A column by name.
+
+    Raises:
+        UsageError: there is none.
+    """
+    found = find_column(name, relation)
+    if found is None:
+        raise unknown_column(name, relation, about(field))
+    return found
+
+
+# Where column sets are counted: a table of small codes where one can be kept, else the target itself.
+#
+# DuckDB keeps the codes itself. Spark makes them and hands them to its workbench, unless there are too many of them for
+# the memory of one machine. PostgreSQL keeps nothing, and is asked about the target.
+
+_ROWS = "sqlaudit_columns_rows"
+_CODES = "sqlaudit_columns_codes"
+_WIDEST_OFFSET = 1 << 21
+"""Whole numbers in a range up to this keep their distance from the smallest one, without a dictionary."""
+_IN_64_BITS = ("TINYINT", "SMALLINT", "INT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER")
+_WORD = 1 << 62
+MOST_CODES = 50_000_000
+"""So many codes (rows times columns) go to a workbench: four bytes each on the way, and as many again there."""
+
+
+@dataclass(frozen=True)
+class Coded:
+    """The rows that questions about column sets run over.
+
+    Args:
+        source: the FROM item: the table of codes, or the target.
+        columns: the columns' expressions when `source` is the target; None when it is the table of codes.
+        entity: the entity's expression when `source` is the target, `e` in the table of codes, None without one.
+        rows: rows of the target. persons: persons, = rows without an entity.
+        missing: for each column the number of rows where it is missing.
+        domains: for each column one more than its largest code; empty without codes.
+        engine: where the codes are when that is not where the target is.
+    """
+
+    source: Raw
+    columns: tuple[Raw, ...] | None
+    entity: Raw | None
+    rows: int
+    persons: int
+    missing: tuple[int, ...]
+    domains: tuple[int, ...] = ()
+    engine: Engine | None = None
+
+    @property
+    def coded(self) -> bool:
+        """Whether the rows are codes, with 0 for NULL."""
+        return self.columns is None
+
+    @property
+    def nullable(self) -> int:
+        """The columns with a missing value, as a mask."""
+        return sum(1 << position for position, count in enumerate(self.missing) if count)
+
+    def parameters(self) -> dict[str, Any]:
+        """What every template over these rows needs."""
+        return {"source": self.source, "columns": self.columns, "coded": self.coded, "entity": self.entity}
+
+    def keys(self, mask: int) -> list[list[tuple[str, int]]]:
+        """The GROUP BY keys of a set: codes packed into as few numbers as fit 62 bits, else plain columns."""
+        if not self.coded:
+            return [[(f"c{position}", 1)] for position in bits(mask)]
+        keys: list[list[tuple[str, int]]] = []
+        factor = _WORD
+        for position in bits(mask):
+            domain = self.domains[position]
+            if factor * domain >= _WORD:
+                keys.append([])
+                factor = 1
+            keys[-1].append((f"c{position}", factor))
+            factor *= domain
+        return keys
+
+
+def code_columns(
+    engine: Engine,
+    relation: Relation,
+    chosen: Sequence[Chosen],
+    entity: Chosen | None,
+    kept: Sequence[Chosen] = (),
+    *,
+    ordered: bool = False,
+) -> Coded:
+    """Prepare the rows of a relation for counting column sets.
+
+    Where codes stay with the engine, `kept` columns stay beside them as v0, v1, …; cells go to no workbench.
+    `ordered` codes are the same in every run, for what is drawn at random among them.
+
+    Raises:
+        UsageError: rows without an entity.
+    """
+    if engine.own_workbench:
+        return _codes(engine, relation, chosen, entity, kept, ordered=ordered)
+    columns = tuple(Raw(column.sql) for column in chosen)
+    person = Raw(entity.sql) if entity else None
+    if engine.can_materialize and codes_are_kept(
+        engine, _row_count(engine, relation), len(chosen) + (entity is not None)
+    ):
+        return _codes(engine, relation, chosen, entity, (), ordered=ordered)
+    return _described(engine, Raw(relation.sql), columns, person, chosen)
+
+
+def codes_are_kept(engine: Engine, rows: int, columns: int) -> bool:
+    """Whether column sets of so many rows and columns are counted from codes, which is cheap."""
+    return engine.own_workbench or (engine.can_materialize and rows * columns <= MOST_CODES)
+
+
+def _row_count(engine: Engine, relation: Relation) -> int:
+    return int(engine.run(render("base/row_count.sql", engine.dialect, source=Raw(relation.sql)))[0][0])
+
+
+def on_target(coded: Coded, relation: Relation, chosen: Sequence[Chosen], entity: Chosen | None) -> Coded:
+    """The same rows on the target itself instead of the table of codes."""
+    columns = tuple(Raw(column.sql) for column in chosen)
+    person = Raw(entity.sql) if entity else None
+    return Coded(Raw(relation.sql), columns, person, coded.rows, coded.persons, coded.missing)
+
+
+def drop_codes(engine: Engine) -> None:
+    """Release what `code_columns` keeps."""
+    if engine.can_materialize:
+        _home(engine).drop(_CODES)
+        engine.drop(_ROWS)
+
+
+def _home(engine: Engine) -> Engine:
+    return engine if engine.own_workbench else engine.workbench()
+
+
+def _described(
+    engine: Engine, source: Raw, columns: tuple[Raw, ...], entity: Raw | None, chosen: Sequence[Chosen]
+) -> Coded:
+    profile = [{"name": column, "whole": False} for column in columns]
+    row = engine.run(render("column_sets/columns_profile.sql", engine.dialect, source=source, columns=profile))[0]
+    rows, persons = _totals(engine, source, entity)
+    return Coded(source, columns, entity, rows, persons, tuple(int(row[1 + 2 * i]) for i in range(len(chosen))))
+
+
+def _totals(engine: Engine, source: Raw, entity: Raw | None) -> tuple[int, int]:
+    rows, persons, nameless = engine.run(
+        render("column_sets/columns_totals.sql", engine.dialect, source=source, entity=entity)
+    )[0]
+    if nameless:
+        raise UsageError(f"The entity column is missing in {nameless} of {rows} rows; every row must name its person.")
+    return int(rows), int(persons)
+
+
+def _codes(
+    engine: Engine,
+    relation: Relation,
+    chosen: Sequence[Chosen],
+    entity: Chosen | None,
+    kept: Sequence[Chosen],
+    *,
+    ordered: bool,
+) -> Coded:
+    read = render(
+        "column_sets/columns_rows.sql",
+        engine.dialect,
+        source=Raw(relation.sql),
+        columns=[Raw(c.sql) for c in chosen],
+        entity=Raw(entity.sql) if entity else None,
+        kept=[Raw(c.sql) for c in kept],
+    )
+    rows = engine.materialize(_ROWS, read)
+    infos = rows.columns[len(kept) :]
+    names = [info.name for info in infos]
+    values = [info.name for info in rows.columns[: len(kept)]]
+    source = Raw(rows.sql)
+    persons = _totals(engine, source, Raw("e") if entity else None)[1]
+    profile = [{"name": info.name, "whole": info.kind is Kind.INTEGER} for info in infos]
+    row = engine.run(render("column_sets/columns_profile.sql", engine.dialect, source=source, columns=profile))[0]
+    widths = row[2::2]
+    codes = [
+        {"name": info.name, "offset": _by_offset(width, int(row[0])), "wide": info.type.upper() not in _IN_64_BITS}
+        for info, width in zip(infos, widths, strict=True)
+    ]
+    statement = render(
+        "column_sets/columns_codes.sql", engine.dialect, source=source, columns=codes, kept=values, ordered=ordered
+    )
+    home = _home(engine)
+    coded = engine.materialize(_CODES, statement) if home is engine else engine.hand_over(_CODES, statement)
+    engine.drop(_ROWS)
+    largest = home.run(render("column_sets/columns_domains.sql", home.dialect, source=Raw(coded.sql), names=names))[0]
+    domains = tuple(int(value or 0) + 1 for value in largest)
+    missing = tuple(int(count) for count in row[1::2])
+    width = len(chosen)
+    return Coded(
+        Raw(coded.sql),
+        None,
+        Raw("e") if entity else None,
+        int(row[0]),
+        persons,
+        missing[:width],
+        domains[:width],
+        home if home is not engine else None,
+    )
+
+
+def _by_offset(width: int | None, rows: int) -> bool:
+    """Whether a range is narrow enough to go without a dictionary: codes must stay small to be packed."""
+    return width is not None and width < min(_WIDEST_OFFSET, 4 * rows + 16)
+
+
+# Wide column sets with few classes, kept so that the many small sets inside them are counted from these classes.
+
+_SHARE = 4
+"""A cuboid may have one class for so many rows; with more classes it saves too little."""
+_LEAST_SETS = 8
+"""A cuboid is worth building for so many sets."""
+_NAME = "sqlaudit_columns_cuboid_"
+Classes = Callable[[int], int | None]
+Flags = NDArray[np.bool_]
+Numbers = NDArray[np.float64]
+
+
+class Cuboids:
+    """Plans, builds and drops cuboids. Counting from one is exact: classes of a subset are unions of its classes."""
+
+    def __init__(self, engine: Engine, coded: Coded) -> None:
+        self.engine = engine
+        self.coded = coded
+        self.built = 0
+        self._home: dict[int, int] = {}
+        self._tables: dict[int, tuple[str, Raw]] = {}
+
+    def plan(self, masks: Sequence[int], classes: Classes, stop: Stop = never) -> None:
+        """Choose cuboids for sets that will be counted; the older ones are dropped."""
+        self.close()
+        if len(masks) < _LEAST_SETS or masks[0].bit_count() < 2:
+            return
+        plan = _Plan(masks, classes, self.coded)
+        for number in sorted(range(len(masks)), key=lambda n: self._width(masks[n])):
+            if stop():
+                return
+            if plan.waiting[number]:
+                cuboid, inside = plan.around(bits(masks[number]))
+                plan.waiting[number] = False
+                if len(inside) >= _LEAST_SETS:
+                    plan.waiting[inside] = False
+                    self._home.update((masks[member], cuboid) for member in inside)
+
+    def source(self, mask: int) -> Raw | None:
+        """The kept classes to count a set from, None for the rows themselves."""
+        cuboid = self._home.get(mask)
+        if cuboid is None:
+            return None
+        if cuboid not in self._tables:
+            self._build(cuboid)
+        return self._tables[cuboid][1]
+
+    def close(self) -> None:
+        """Drop all that is kept; what is asked for later is counted from the rows."""
+        self._home = {}
+        for name, _ in self._tables.values():
+            self.engine.drop(name)
+        self._tables = {}
+
+    def _build(self, cuboid: int) -> None:
+        name = f"{_NAME}{self.built}"
+        names = [f"c{position}" for position in bits(cuboid)]
+        statement = render("column_sets/columns_cuboid.sql", self.engine.dialect, source=self.coded.source, names=names)
+        self._tables[cuboid] = (name, Raw(self.engine.materialize(name, statement).sql))
+        self.built += 1
+
+    def _width(self, mask: int) -> float:
+        width = 1.0
+        for position in bits(mask):
+            width *= self.coded.domains[position]
+        return width
+
+
+class _Plan:
+    """Which sets still wait for a cuboid, and how large one becomes, at most."""
+
+    def __init__(self, masks: Sequence[int], classes: Classes, coded: Coded) -> None:
+        width = len(coded.missing)
+        self.waiting: Flags = np.ones(len(masks), dtype=bool)
+        self._members: Flags = np.array([[mask >> at & 1 for at in range(width)] for mask in masks], dtype=bool)
+        self._having = np.ascontiguousarray(self._members.T)
+        self._sizes = np.array([mask.bit_count() for mask in masks], dtype=np.int16)
+        self._domains = np.array(coded.domains, dtype=np.float64)
+        self._splits = _splits(classes, width)
+        self._most = coded.rows / _SHARE
+
+    def around(self, positions: Sequence[int]) -> tuple[int, list[int]]:
+        """A cuboid around a set, and the waiting sets inside it: as long as it stays small, the column is added that
+        takes in most further sets."""
+        size, branching = self._start(positions)
+        if size > self._most:
+            return 0, []
+        chosen = np.zeros(len(self._domains), dtype=bool)
+        chosen[positions] = True
+        outside = self._sizes - self._having[positions].sum(axis=0, dtype=np.int16)
+        while True:
+            taken = self._members[self.waiting & (outside == 1)].sum(axis=0)  # by the one column that they lack
+            wider = size * branching
+            score = (taken + 0.5) / np.maximum(1.0, wider / size - 0.99)
+            score[chosen | (wider > self._most)] = -1.0
+            best = int(score.argmax())
+            if score[best] < 0:
+                break
+            size, branching = float(wider[best]), np.minimum(branching, self._splits[best])
+            chosen[best] = True
+            outside -= self._having[best]
+        inside = np.flatnonzero(self.waiting & (outside == 0))
+        return mask_of(np.flatnonzero(chosen).tolist()), inside.tolist()
+
+    def _start(self, positions: Sequence[int]) -> tuple[float, Numbers]:
+        """How many classes a set has, at most, and into how many each further column splits one of them."""
+        size, branching = 1.0, self._domains
+        for position in positions:
+            size *= float(branching[position])
+            branching = np.minimum(branching, self._splits[position])
+        return size, branching
+
+
+def _splits(classes: Classes, width: int) -> Numbers:
+    """For two columns into how many classes the second splits one of the first on average, where that was counted."""
+    table = np.full((width, width), np.inf)
+    single = [classes(1 << column) for column in range(width)]
+    for one, two in combinations(range(width), 2):
+        pair = classes(1 << one | 1 << two)
+        for column, other in ((one, two), (two, one)):
+            alone = single[column]
+            if pair and alone:
+                table[column, other] = max(1.0, pair / alone)
+    return table
+
+
+# The module that asks the engine: figures of column sets, several in one statement, each counted once.
 
 _BATCH = 20
 """Sets in one statement; more bring nothing and make the time budget coarse."""
@@ -133,7 +548,7 @@ class SetCounter:
             self.engine.dialect,
             sets=sets,
             names=every,
-            all_nullable=_names(bits(solo)),
+            all_nullable=code_names(bits(solo)),
             **self.coded.parameters(),
         )
         self.queries += 1
@@ -177,12 +592,12 @@ class SetCounter:
             "cuboid": self._cuboids.source(mask) if self._cuboids else None,
             "packed": keys,
             "key_names": [f"k{i}" for i in range(len(keys))],
-            "nullable": _names(bits(solo)),
+            "nullable": code_names(bits(solo)),
         }
 
     def _wildcard(self, number: int, mask: int) -> dict[str, Any]:
         nullable = mask & self.coded.nullable
-        return {"number": number, "solid": _names(bits(mask & ~nullable)), "nullable": _names(bits(nullable))}
+        return {"number": number, "solid": code_names(bits(mask & ~nullable)), "nullable": code_names(bits(nullable))}
 
     def _derive(self, mask: int) -> bool:
         for column in bits(mask):
@@ -207,7 +622,8 @@ class SetCounter:
                     follows.append(rest)
 
 
-def _names(positions: Iterable[int]) -> list[str]:
+def code_names(positions: Iterable[int]) -> list[str]:
+    """What the codes of some columns are called in statements."""
     return [f"c{position}" for position in positions]
 
 

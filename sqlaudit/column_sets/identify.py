@@ -1,23 +1,491 @@
-"""All minimal identifying sets: agree sets above a few small keys prove or refute many candidates at once.
-
-A set identifies unless two different rows agree on it, so the candidates are the minimal hitting sets of the
-complements of the agree sets read so far. Once *all* agree sets above a key P have been read (one self-join on P),
-every candidate that contains P is proven: a pair that agrees on it would agree on P and would have been read.
-"""
+"""All minimal identifying sets: walkers that decide what to ask, and agree sets of row pairs."""
 
 from __future__ import annotations
 
+import random
+from collections.abc import Callable, Iterable, Sequence
 from itertools import combinations
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from sqlaudit.column_sets.agree_sets import AgreeSets, Words, as_words
-from sqlaudit.column_sets.border import FoundSets, ordered
-from sqlaudit.column_sets.budget import STOPPED, BudgetSpent, Stop, by_hand, never
-from sqlaudit.column_sets.counting import SetCounter
-from sqlaudit.column_sets.hitting_sets import minimal_hitting_sets
-from sqlaudit.column_sets.masks import bits, mask_of
-from sqlaudit.column_sets.walks import Tell, silent
+from sqlaudit.base.errors import NODES, STOPPED, BudgetSpent, Stop, by_hand, never
+from sqlaudit.base.spec import NullPolicy
+from sqlaudit.base.sql import Raw, render
+from sqlaudit.column_sets.counting import Figures, SetCounter, code_names
+from sqlaudit.column_sets.masks import (
+    FoundSets,
+    SetBorder,
+    bits,
+    mask_of,
+    minimal_hitting_sets,
+    minimum_hitting_set,
+    ordered,
+    proof,
+    without_one,
+)
+
+# Agree sets of row pairs, asked from the engine: on which columns are two rows equal?
+
+_WORD_BITS = 62
+_SAMPLE_ROWS = 1000
+_DISTINCT = "sqlaudit_columns_distinct"
+_SHARED = "sqlaudit_columns_shared"
+Words = NDArray[np.uint64]
+
+
+class AgreeSets:
+    """Reads agree sets of pairs of different rows; what was read is kept as the maximal ones.
+
+    Where rows are codes, the keys that rows share on a column set are kept: they say how many pairs agree on it, and
+    its pairs are read from the rows that have one. Rows that are equal everywhere are looked for only once a pair of
+    them was read, or too many pairs agree; then each different row stays once.
+
+    Args:
+        counter: counts the same rows; it is told what keys that were read say of a set's figures.
+    """
+
+    def __init__(self, counter: SetCounter, width: int) -> None:
+        self.counter = counter
+        self.engine = counter.engine
+        self.coded = counter.coded
+        self.width = width
+        self.rows = self.coded.rows
+        self.read = 0
+        self.pairs: dict[int, int] = {}
+        self._source = self.coded.source
+        self._shares, self._kept = 0, self.coded.source
+        self._settled = not self.coded.coded
+        solo = bits(self.coded.nullable) if counter.nulls is NullPolicy.DISTINCT else []
+        self._solo = code_names(solo)
+        self._loose = [] if self.coded.coded or solo else code_names(bits(self.coded.nullable))
+        self._words = [range(begin, min(begin + _WORD_BITS, width)) for begin in range(0, width, _WORD_BITS)]
+        self._full = np.array([(1 << len(word)) - 1 for word in self._words], dtype=np.uint64)
+        self._maximal: Words = np.zeros((0, len(self._words) or 1), dtype=np.uint64)
+
+    @property
+    def everything(self) -> int:
+        """All columns."""
+        return (1 << self.width) - 1
+
+    def settle(self) -> None:
+        """Keep every different row once, if that is not known to be so."""
+        if self._settled:
+            return
+        self._settled = True
+        if (self.counter.figures([self.everything])[0].classes or 0) < self.rows:
+            self._keep_distinct()
+
+    def _keep_distinct(self) -> None:
+        statement = render(
+            "column_sets/columns_distinct.sql",
+            self.engine.dialect,
+            source=self.coded.source,
+            names=code_names(range(self.width)),
+            solo_columns=self._solo,
+        )
+        self._source = Raw(self.engine.materialize(_DISTINCT, statement).sql)
+        count = render("base/row_count.sql", self.engine.dialect, source=self._source)
+        self.rows = int(self.engine.run(count)[0][0])
+        self._shares, self.pairs = 0, {}
+
+    def close(self) -> None:
+        """Release what was kept."""
+        if self.coded.coded:
+            self.engine.drop(_SHARED)
+            self.engine.drop(_DISTINCT)
+
+    def maximal(self) -> list[int]:
+        """The maximal agree sets read so far."""
+        return _as_masks(self._maximal)
+
+    def count(self, key: int) -> int:
+        """How many pairs of rows agree on some columns."""
+        if key not in self.pairs:
+            counts = self._share(key) if self.coded.coded and key else self.counter.figures([key])[0].pairs or 0
+            self.pairs[key] = counts // 2
+        return self.pairs[key]
+
+    def sample(self) -> None:
+        """Read the agree sets of all pairs of some rows."""
+        self._read(0, max(1, self.rows // _SAMPLE_ROWS), sampled=True)
+
+    def above(self, key: int, stride: int = 1) -> int:
+        """Read the agree sets of all pairs (of every n-th row) that are equal on the key columns; how many."""
+        found = self._read(key, stride, sampled=False)
+        if stride == 1 and not self._settled:  # equal rows would be among them
+            self._settled = True
+            at_risk = self.rows if self.counter.k > 1 else 0
+            self.counter.learn(self.everything, Figures(self.rows, min(self.rows, 1), at_risk, self.rows, 0))
+        return found
+
+    def _share(self, key: int) -> int:
+        """Keep the keys that rows share; ordered pairs of rows with one key."""
+        parameters = {"packed": self.coded.keys(key), "nullable": self._solo_of(key)}
+        statement = render("column_sets/columns_shared.sql", self.engine.dialect, source=self._source, set=parameters)
+        self._kept = Raw(self.engine.materialize(_SHARED, statement).sql)
+        self._shares = key
+        totals = render(
+            "column_sets/columns_shared_totals.sql", self.engine.dialect, source=self._kept, k=self.counter.k
+        )
+        shared, members, smallest, at_risk, pairs = (int(number or 0) for number in self.engine.run(totals)[0])
+        alone = self.rows - members
+        if self.rows == self.coded.rows:
+            k = self.counter.k
+            risk, least = at_risk + (alone if k > 1 else 0), 1 if alone else smallest
+            self.counter.learn(key, Figures(alone + shared, least, risk, alone, pairs))
+        return pairs
+
+    def _solo_of(self, key: int) -> list[str]:
+        return [name for name in code_names(bits(key)) if name in self._solo]
+
+    def _read(self, key: int, stride: int, *, sampled: bool) -> int:
+        shared, packed, names = None, self.coded.keys(key) if self.coded.coded else [], code_names(bits(key))
+        if self.coded.coded and key and stride == 1:
+            if self._shares != key:
+                self._share(key)
+            shared, names = self._kept, [f"k{number}" for number in range(len(packed))]
+        loose = [] if self.engine.joins_nulls else self._loose
+        statement = render(
+            "column_sets/columns_agree.sql",
+            self.engine.dialect,
+            source=self._source,
+            columns=self.coded.columns,
+            coded=self.coded.coded,
+            words=[code_names(word) for word in self._words],
+            key=names,
+            shared=shared,
+            packed=packed,
+            ranked=[name for name in names if name in loose],
+            solo_columns=self._solo,
+            loose=self._loose,
+            stride=stride,
+            sampled=sampled,
+        )
+        return self._keep(_stacked(list(self.engine.columns_as_arrays(statement).values()), len(self._words)))
+
+    def _keep(self, words: Words) -> int:
+        found = words[(words != self._full).any(axis=1)]
+        self.read += len(found)
+        self._maximal = keep_maximal(np.concatenate([self._maximal, found]))
+        if len(found) < len(words):
+            self.settle()
+        return len(found)
+
+
+def keep_maximal(words: Words) -> Words:
+    """The rows (sets as words of bits) that lie in no other row, each once."""
+    if not len(words):
+        return words
+    size = np.bitwise_count(words).sum(axis=1)
+    left = words[np.argsort(-size.astype(np.int64), kind="stable")]
+    kept = []
+    while len(left):
+        largest = left[0]
+        kept.append(largest)
+        left = left[(left & ~largest).any(axis=1)]
+    return np.array(kept, dtype=np.uint64)
+
+
+def _stacked(arrays: Sequence[Any], width: int) -> Words:
+    if not arrays or not len(arrays[0]):
+        return np.zeros((0, width), dtype=np.uint64)
+    return np.stack([np.asarray(array).astype(np.int64).astype(np.uint64) for array in arrays], axis=1)
+
+
+def as_words(masks: Sequence[int], width: int) -> Words:
+    """Masks as rows of words, for many comparisons at once."""
+    count = -(-width // _WORD_BITS) or 1
+    low = (1 << _WORD_BITS) - 1
+    listed = [[mask >> (_WORD_BITS * word) & low for word in range(count)] for mask in masks]
+    return np.array(listed, dtype=np.uint64).reshape(len(masks), count)
+
+
+def _as_masks(words: Words) -> list[int]:
+    masks = []
+    for row in words.tolist():
+        mask = 0
+        for number, word in enumerate(row):
+            mask |= word << (number * _WORD_BITS)
+        masks.append(mask)
+    return masks
+
+
+# Walkers over the lattice of column sets. They decide what to ask; somebody else counts.
+#
+# The property must be inherited by every superset ("breaks k-anonymity", "identifies"). `Decide` answers for several
+# sets at once, or raises `BudgetSpent`; `Stop` says whether the time budget is used up. Whatever a walker returns when
+# the budget ends, or when somebody stops it, is proven: its minimal sets are minimal, its safe sets lack the property
+# (and may not be maximal yet).
+
+Decide = Callable[[Sequence[int]], list[bool]]
+Expect = Callable[[Sequence[int]], None]
+Tell = Callable[[int, int], None]
+"""Called with the number of sets decided and the size of the border known so far."""
+
+_BATCH = 20
+_CHAINS = 8
+_ROUND = 400
+
+
+def unprepared(masks: Sequence[int]) -> None:
+    """A level that nobody prepares for."""
+
+
+def silent(decided: int, border: int) -> None:
+    """Progress that nobody watches."""
+
+
+def greedy(start: Sequence[int], decide: Decide, stop: Stop = never) -> int | None:
+    """One minimal set inside the start set: drop columns as long as the property stays (Yuan, section 5.1).
+
+    The paper tries all subsets with one column less, the last column left out first, and starts again after each
+    success. A column that could not be left out before cannot be left out later either, so one pass finds the same set.
+
+    Args:
+        start: the columns to begin with, in the order that decides which are tried first (the last ones).
+
+    Returns:
+        The minimal set, or None when the start set itself lacks the property.
+
+    Raises:
+        BudgetSpent: before the set was minimal.
+    """
+    current = mask_of(start)
+    if stop():
+        raise BudgetSpent
+    if not decide([current])[0]:
+        return None
+    for column in reversed(start):
+        smaller = current & ~(1 << column)
+        if stop():
+            raise BudgetSpent
+        if decide([smaller])[0]:
+            current = smaller
+    return current
+
+
+def greedy_restarts(columns: Sequence[int], restarts: int, seed: int, decide: Decide, stop: Stop = never) -> FoundSets:
+    """The greedy walk from the given order and from random orders; deterministic for a seed.
+
+    `complete` is never claimed: greedy finds some minimal sets, not all.
+    """
+    generator = random.Random(seed)
+    found: set[int] = set()
+    border = SetBorder()
+    asked = _Remembered(decide, border)
+    order = list(columns)
+    for _ in range(restarts + 1):
+        try:
+            one = greedy(order, asked, stop)
+        except STOPPED as why:
+            return FoundSets(ordered(found), proof(border.negative), False, asked.asked, None, 1, by_hand(why))
+        if one is None:
+            return FoundSets((), proof(border.negative), True, asked.asked)
+        found.add(one)
+        generator.shuffle(order)
+    whole = found == {0}
+    return FoundSets(ordered(found), proof(border.negative), whole, asked.asked)
+
+
+class _Remembered:
+    """A `Decide` that asks only what the border does not know."""
+
+    def __init__(self, decide: Decide, border: SetBorder) -> None:
+        self._decide = decide
+        self.border = border
+        self.asked = 0
+
+    def __call__(self, masks: Sequence[int]) -> list[bool]:
+        unknown = [mask for mask in dict.fromkeys(masks) if self.border.lookup(mask) is None]
+        if unknown:
+            self.asked += len(unknown)
+            for mask, answer in zip(unknown, self._decide(unknown), strict=True):
+                self.border.add(mask, answer)
+        return [bool(self.border.lookup(mask)) for mask in masks]
+
+
+def all_by_levels(
+    width: int, max_size: int, decide: Decide, stop: Stop = never, tell: Tell = silent, *, expect: Expect = unprepared
+) -> FoundSets:
+    """All minimal sets of at most `max_size` columns, level by level; `expect` is told each level before it is decided.
+
+    A set is asked about only when all its subsets with one column less lack the property; so what has it is minimal.
+    """
+    minimal: list[int] = []
+    safe: list[int] = []
+    lacking: list[int] = []
+    level, asked, complete = [0], 0, True
+    size = waiting = 0
+    try:
+        for size in range(min(max_size, width) + 1):
+            lacking, waiting = [], len(level)
+            expect(level)
+            for begin in range(0, len(level), _BATCH):
+                batch = level[begin : begin + _BATCH]
+                if stop():
+                    raise BudgetSpent
+                answers = decide(batch)
+                asked += len(batch)
+                waiting -= len(batch)
+                for mask, has_property in zip(batch, answers, strict=True):
+                    (minimal if has_property else lacking).append(mask)
+                tell(asked, len(minimal) + len(lacking))
+            safe = _uncovered(safe, lacking) + lacking
+            if size < min(max_size, width):
+                level, complete = _next_level(lacking, width, stop)
+            if not complete:
+                return FoundSets(ordered(minimal), ordered(safe), False, asked, size, max(1, len(level)))
+    except STOPPED as why:
+        safe = _uncovered(safe, lacking) + lacking
+        return FoundSets(ordered(minimal), ordered(safe), False, asked, size - 1, max(1, waiting), by_hand(why))
+    return FoundSets(ordered(minimal), ordered(safe), True, asked, min(max_size, width))
+
+
+def _uncovered(older: Sequence[int], newer: Sequence[int]) -> list[int]:
+    """The older safe sets that no newer one contains; all newer ones are one column larger than the last older ones."""
+    covered = {smaller for mask in newer for smaller in without_one(mask)}
+    return [mask for mask in older if mask not in covered]
+
+
+def _next_level(safe: Sequence[int], width: int, stop: Stop) -> tuple[list[int], bool]:
+    """Sets of one column more, all of whose subsets with one column less are safe; False when the budget ended."""
+    known = set(safe)
+    wider_sets: list[int] = []
+    for number, mask in enumerate(safe, 1):
+        if number % NODES == 0 and stop():
+            return wider_sets, False
+        for column in range(mask.bit_length(), width):
+            wider = mask | 1 << column
+            if all(smaller in known for smaller in without_one(wider)):
+                wider_sets.append(wider)
+    return wider_sets, True
+
+
+def all_by_border(
+    width: int, max_size: int | None, decide: Decide, stop: Stop = never, tell: Tell = silent, *, seed: int = 0
+) -> FoundSets:
+    """All minimal sets by advancing the border from both sides, for sets too wide to walk level by level.
+
+    Every minimal set hits the complement of every set that lacks the property (Mannila and Toivonen's dualization). The
+    minimal hitting sets of the complements known so far are asked about: those that have the property are minimal and
+    proven; the others are widened until they are maximal, and join the known ones. Nothing is left when all have it.
+    """
+    everything = (1 << width) - 1
+    generator = random.Random(seed)
+    border = SetBorder()
+    asked = _Remembered(decide, border)
+    fresh: list[int] = []
+    try:
+        while True:
+            edges = [everything & ~negative for negative in border.negative]
+            fresh, exhausted = _fresh_candidates(edges, max_size, set(border.positive), stop)
+            if not fresh and exhausted:
+                minimal = ordered(_within(border.positive, max_size))
+                return FoundSets(minimal, proof(border.negative), True, asked.asked, max_size)
+            _advance(fresh, everything, asked, generator, stop, tell)
+    except STOPPED as why:
+        waiting = sum(border.lookup(mask) is None for mask in fresh)
+        minimal = ordered(_within(_proven(border), max_size))
+        return FoundSets(minimal, proof(border.negative), False, asked.asked, None, max(1, waiting), by_hand(why))
+
+
+def _advance(
+    fresh: Sequence[int], everything: int, asked: _Remembered, generator: random.Random, stop: Stop, tell: Tell
+) -> None:
+    """Ask about candidates until some lack the property; these are widened."""
+    border = asked.border
+    for begin in range(0, len(fresh), _BATCH):
+        if stop():
+            raise BudgetSpent
+        candidates = fresh[begin : begin + _BATCH]
+        answers = asked(candidates)
+        lacking = [mask for mask, has_property in zip(candidates, answers, strict=True) if not has_property]
+        if lacking:
+            _widen(lacking[:_CHAINS], everything, asked, generator, stop)
+        tell(asked.asked, len(border.positive) + len(border.negative))
+        if lacking:
+            return
+
+
+def _fresh_candidates(
+    edges: Sequence[int], max_size: int | None, known: set[int], stop: Stop
+) -> tuple[list[int], bool]:
+    """Hitting sets that are not decided yet, at most a round's worth, and whether there are no more."""
+    fresh = []
+    for candidate in minimal_hitting_sets(edges, max_size, stop=stop):
+        if candidate not in known:
+            fresh.append(candidate)
+            if len(fresh) >= _ROUND:
+                return fresh, False
+    return fresh, True
+
+
+def _within(masks: Iterable[int], max_size: int | None) -> list[int]:
+    return [mask for mask in masks if max_size is None or mask.bit_count() <= max_size]
+
+
+def _proven(border: SetBorder) -> list[int]:
+    """The sets with the property whose subsets with one column less are all known to lack it."""
+    return [mask for mask in border.positive if all(border.lookup(smaller) is False for smaller in without_one(mask))]
+
+
+def _widen(masks: Sequence[int], everything: int, asked: _Remembered, generator: random.Random, stop: Stop) -> None:
+    """Widen sets without the property until no column can be added; all chains ask together."""
+    chains = []
+    for mask in masks:
+        rest = bits(everything & ~mask)
+        generator.shuffle(rest)
+        chains.append((mask, rest))
+    while chains:
+        if stop():
+            raise BudgetSpent
+        answers = asked([mask | 1 << rest[-1] for mask, rest in chains if rest])
+        moved = []
+        for (mask, rest), has_property in zip([chain for chain in chains if chain[1]], answers, strict=True):
+            column = rest.pop()
+            moved.append((mask if has_property else mask | 1 << column, rest))
+        chains = moved
+
+
+def minimum(
+    width: int, max_size: int | None, decide: Decide, stop: Stop = never, tell: Tell = silent, *, seed: int = 0
+) -> FoundSets:
+    """A smallest set, proven: implicit hitting sets (Moreno-Centeno and Karp, *Operations Research* 2013).
+
+    A smallest set that hits all known complements is a lower bound. When it has the property it is the minimum;
+    else it is widened to a maximal set without the property, which gives a new complement. `decided_size` is the
+    proven bound: no set of at most so many columns has the property (other than the minimum itself).
+    """
+    everything = (1 << width) - 1
+    generator = random.Random(seed)
+    border = SetBorder()
+    asked = _Remembered(decide, border)
+    proven = -1
+    try:
+        while True:
+            candidate = minimum_hitting_set((everything & ~negative for negative in border.negative), stop)
+            if candidate is None:
+                return FoundSets((), proof(border.negative), True, asked.asked, width)
+            proven = max(proven, candidate.bit_count() - 1)
+            if max_size is not None and proven >= max_size:
+                return FoundSets((), proof(border.negative), True, asked.asked, max_size)
+            if stop():
+                raise BudgetSpent
+            if asked([candidate])[0]:
+                return FoundSets((candidate,), proof(border.negative), True, asked.asked, proven)
+            _widen([candidate] * _CHAINS, everything, asked, generator, stop)
+            tell(asked.asked, len(border.positive) + len(border.negative))
+    except STOPPED as why:
+        return FoundSets((), proof(border.negative), False, asked.asked, proven, 1, by_hand(why))
+
+
+# All minimal identifying sets: agree sets above a few small keys prove or refute many candidates at once.
+#
+# A set identifies unless two different rows agree on it, so the candidates are the minimal hitting sets of the
+# complements of the agree sets read so far. Once *all* agree sets above a key P have been read (one self-join on P),
+# every candidate that contains P is proven: a pair that agrees on it would agree on P and would have been read.
 
 _PAIRS = 2_000_000
 """Row pairs that one self-join may produce."""
@@ -25,7 +493,7 @@ _KEY_COLUMNS = 12
 _KEY_SIZE = 5
 _ROWS_A_PAIR = 4
 """A self-join costs about as much for so many rows as for one pair that it finds."""
-_ROUND = 5000
+_CANDIDATES = 5000
 _FEW = 500
 """So few open candidates are found again after every key; for more of them several keys are read first."""
 _KEYS_A_ROUND = 4
@@ -107,7 +575,7 @@ class _CoverSearch:
             for mask in minimal_hitting_sets(edges, self.max_size, are_minimal=True, stop=self.stop):
                 found.append(mask)
                 is_open = is_open or not self._is_proven(mask)
-                if is_open and len(found) >= _ROUND:
+                if is_open and len(found) >= _CANDIDATES:
                     return found, False
         except BudgetSpent:
             return found, False

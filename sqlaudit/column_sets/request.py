@@ -9,8 +9,8 @@ from typing import Any
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.options import FLAG, MOST, NAMES, ORDERED, SECONDS, SHARE, TEXT, WHOLE, check_bounds, choice, option
-from sqlaudit.base.spec import NullPolicy
-from sqlaudit.base.words import spelled
+from sqlaudit.base.parameter_names import spelled
+from sqlaudit.base.spec import Folding, NullPolicy, values_option
 
 
 class FindSets(StrEnum):
@@ -40,7 +40,9 @@ class RankBy(StrEnum):
 
 DEFAULT_MAX_SIZE = 4
 """The attacker who knows at most four columns: the size limit where a search without one could be endless."""
+
 ANY_SIZE = 1 << 30
+
 _WHO, _SETS, _FAR = "Which columns", "Which sets", "How far"
 
 
@@ -58,6 +60,7 @@ class ColumnRequest:
         columns: names or expressions that take part; empty = all but the excluded and the entity.
         exclude: columns that do not take part.
         entity: the column that says which person a row belongs to; sizes then count persons.
+        values: whether persons whom folding merges are one; None = nobody said.
         identifying: search identifying sets instead of violating ones.
         k: rows (or persons) a class must have at least.
         tolerance: share of rows that may lie in smaller classes, between 0 and 1.
@@ -87,6 +90,7 @@ class ColumnRequest:
     entity: str | None = option(
         None, TEXT, "Which person a row is about; sizes then count persons.", _WHO, metavar="COLUMN"
     )
+    values: Folding | None = values_option(_WHO)
     identifying: bool = option(
         False, FLAG, "Sets that tell all rows apart, instead of sets that break k-anonymity.", _SETS
     )

@@ -1,18 +1,47 @@
-"""What a search for column sets found. Frozen; reports read it, `to_dict` gives the documented JSON."""
+"""What a search for column sets found, and its report. Frozen; `to_dict` gives the documented JSON."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field
 from fractions import Fraction
-from typing import ClassVar
+from typing import Annotated, ClassVar, Literal
 
-from sqlaudit.base.documents import AS_FLOAT, OR_NULL, Documented, key
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.frozen import dataclass
-from sqlaudit.base.result import MeasuredResult
-from sqlaudit.reports.figures import percent
+from sqlaudit.base.parameter_names import spelled
+from sqlaudit.base.result import (
+    ANY_NUMBER,
+    AS_FLOAT,
+    FROM_0_TO_1,
+    FROM_1,
+    OR_NULL,
+    Documented,
+    MeasuredResult,
+    Nulls,
+    json_schema,
+    key,
+)
+from sqlaudit.reports.document import (
+    Bullets,
+    Document,
+    Facts,
+    Picture,
+    Table,
+    Toned,
+    Words,
+    count,
+    facts,
+    limit,
+    listing,
+    percent,
+    plural,
+    report_on,
+    section,
+    table,
+)
 from sqlaudit.reports.notebook import Shown
+from sqlaudit.reports.stored import made, sql_section
 
 
 @dataclass(frozen=True)
@@ -36,10 +65,10 @@ class ColumnSet(Documented):
     min_size: int
     rows_at_risk: int
     unique_rows: int
-    share_at_risk: Fraction = field(metadata=AS_FLOAT)
-    distinction: Fraction | None = field(default=None, metadata=AS_FLOAT)
-    distinct_share: Fraction | None = field(default=None, metadata=AS_FLOAT)
-    separation: Fraction | None = field(default=None, metadata=AS_FLOAT)
+    share_at_risk: Annotated[Fraction, FROM_0_TO_1] = field(metadata=AS_FLOAT)
+    distinction: Annotated[Fraction, FROM_0_TO_1] | None = field(default=None, metadata=AS_FLOAT)
+    distinct_share: Annotated[Fraction, FROM_0_TO_1] | None = field(default=None, metadata=AS_FLOAT)
+    separation: Annotated[Fraction, FROM_0_TO_1] | None = field(default=None, metadata=AS_FLOAT)
 
 
 @dataclass(frozen=True)
@@ -51,13 +80,18 @@ class Effect(Documented):
         at_risk: share at risk when all searched columns are known.
         without: the same without this column; None when it was not counted.
         coarsened: the same with this column coarsened as `coarsening` says; None when it was not counted.
+        coarsening: what the column could be instead.
     """
 
     column: str
     in_sets: int
-    at_risk: Fraction | None = field(default=None, metadata=key("share_at_risk") | AS_FLOAT)
-    without: Fraction | None = field(default=None, metadata=key("share_at_risk_without") | AS_FLOAT)
-    coarsened: Fraction | None = field(default=None, metadata=key("share_at_risk_coarsened") | AS_FLOAT)
+    at_risk: Annotated[Fraction, FROM_0_TO_1] | None = field(default=None, metadata=key("share_at_risk") | AS_FLOAT)
+    without: Annotated[Fraction, FROM_0_TO_1] | None = field(
+        default=None, metadata=key("share_at_risk_without") | AS_FLOAT
+    )
+    coarsened: Annotated[Fraction, FROM_0_TO_1] | None = field(
+        default=None, metadata=key("share_at_risk_coarsened") | AS_FLOAT
+    )
     coarsening: str = field(default="", metadata=OR_NULL)
 
     @property
@@ -86,7 +120,7 @@ class Sampled(Documented):
     """What was drawn for a search in a sample.
 
     Args:
-        rows: of the table. drawn: rows of the sample, without replacement. seed: of the drawing.
+        rows: rows of the table. drawn: rows of the sample, without replacement. seed: of the drawing.
         delta: at most this is the chance, in drawing, that some set that separates all drawn rows leaves more than a
             share epsilon of all pairs of rows unseparated.
         alike: whether two drawn rows are equal in all columns, so that no set separates all of them.
@@ -94,8 +128,8 @@ class Sampled(Documented):
 
     rows: int
     drawn: int
-    delta: Fraction = field(metadata=AS_FLOAT)
-    seed: int
+    delta: Annotated[Fraction, FROM_0_TO_1] = field(metadata=AS_FLOAT)
+    seed: Annotated[int, ANY_NUMBER]
     alike: bool = False
 
 
@@ -115,11 +149,8 @@ class Explanation:
             f"{percent(self.found.share_at_risk)} are at risk."
         )
         ranked = sorted(self.without.items(), key=lambda item: (item[1].share_at_risk, item[0]))
-        return (first, *(_without(name, self.found, rest, self.unit) for name, rest in ranked))
-
-
-def _without(name: str, found: ColumnSet, rest: ColumnSet, unit: str) -> str:
-    return f"Without {name}, {unit} at risk {_moves(found.share_at_risk, rest.share_at_risk)}."
+        moves = [(name, _moves(self.found.share_at_risk, rest.share_at_risk)) for name, rest in ranked]
+        return (first, *(f"Without {name}, {self.unit} at risk {said}." for name, said in moves))
 
 
 def _moves(before: Fraction, after: Fraction) -> str:
@@ -152,16 +183,20 @@ class ColumnSets(MeasuredResult, Shown):
     """The column sets that re-identify, and the proof that none is missing.
 
     Args:
-        target: what was searched. columns: the columns that took part.
-        wanted: `violating`, `identifying`, or `separating` in a sample. find: all, minimum, greedy or ranking.
-        k, tolerance: a set violates when more than tolerance times all rows lie in classes below k.
-        epsilon, ratio: a set identifies when its ratio is at least 1 - epsilon.
-        max_size: the largest size searched, None = any.
-        unit: `rows` or `persons`; total: how many there are.
-        sets: the sets found, the first `limit` of `sets_found`.
-        border: the maximal safe sets, the first `limit` of `border_found`.
+        engine: the engine and its version. target: what was searched. columns: the columns that took part.
+        wanted: what was looked for; `separating` in a sample. find: which of these sets.
+        k: rows (or persons) that a class must have.
+        tolerance: share of the rows that may lie in smaller classes; a set with more violates.
+        epsilon: a set identifies when its ratio is at least 1 - epsilon. ratio: which ratio that is.
+        max_size: the most columns of a set, None = any number. nulls: how missing values are read.
+        unit: what is counted. total: how many there are.
+        sets: the sets found, the first `limit` of `sets_found`. sets_found: how many were found.
+        border: sets without the property that cannot be widened, the first `limit` of `border_found`: the proof that
+            nothing is missing. border_found: how many there are.
+        counts: how much work it was.
         complete: whether every minimal set (up to the size limit) was found; for a minimum, whether it is proven.
-        decided_size: every set of at most so many columns is decided; None when unknown.
+        decided_size: every set of at most so many columns is decided; -1 when none is, None when sizes were not walked
+            in order.
         open_sets: sets that were next to be decided when the search stopped, as far as they were known; more may lie
             behind them. 0 when nothing is open.
         effects: what each column contributes. whole: the figures of all columns together, None when not counted.
@@ -170,32 +205,31 @@ class ColumnSets(MeasuredResult, Shown):
             or when the time budget ended before it was proven to be a smallest one.
         sample: what was drawn, where only a sample was searched: the sets then separate all drawn rows, and all figures
             are of these; None when all rows were.
-        engine, time, statements, versions: as in an audit.
     """
 
     schema: ClassVar = "sqlaudit-columns/1"
-    shown_by: ClassVar = "sqlaudit.column_sets.report:columns_document"
+    shown_by: ClassVar = "sqlaudit.column_sets.result:columns_document"
     frame_of: ClassVar = "sets"
 
     engine: str = ""
     target: str
     columns: tuple[str, ...]
-    wanted: str
-    find: str
-    k: int
-    tolerance: Fraction = field(metadata=AS_FLOAT)
-    epsilon: Fraction = field(metadata=AS_FLOAT)
-    ratio: str
+    wanted: Annotated[str, Literal["violating", "identifying", "separating"]]
+    find: Annotated[str, Literal["all", "minimum", "greedy", "ranking"]]
+    k: Annotated[int, FROM_1]
+    tolerance: Annotated[Fraction, FROM_0_TO_1] = field(metadata=AS_FLOAT)
+    epsilon: Annotated[Fraction, FROM_0_TO_1] = field(metadata=AS_FLOAT)
+    ratio: Annotated[str, Literal["distinct", "separation"]]
     max_size: int | None
-    nulls: str
-    unit: str
+    nulls: Nulls
+    unit: Annotated[str, Literal["rows", "persons"]]
     total: int
     sets: tuple[ColumnSet, ...]
     sets_found: int
     border: tuple[tuple[str, ...], ...] = field(metadata=key("maximal_safe_sets"))
     border_found: int = field(metadata=key("maximal_safe_sets_found"))
     complete: bool
-    decided_size: int | None
+    decided_size: Annotated[int, json_schema(minimum=-1)] | None
     open_sets: int
     counts: Counts
     effects: tuple[Effect, ...] = ()
@@ -224,3 +258,236 @@ class ColumnSets(MeasuredResult, Shown):
             raise UsageError(f"Column {unknown[0]!r} did not take part." if unknown else "Nothing was counted.")
         rest = {name: self._figures([other for other in columns if other != name]) for name in columns}
         return Explanation(self._figures(columns), rest, self.unit)
+
+
+# The report of a search for column sets: what re-identifies, which columns to change, how far the proof goes.
+
+MOST_SETS = 24
+"""More would be too narrow to read."""
+
+
+def sets_picture(result: ColumnSets) -> Picture | None:
+    """A column of dots for each set, with its share at risk below; None for fewer than two sets."""
+    shown = sorted(result.sets, key=lambda one: (-one.share_at_risk, len(one.columns)))[:MOST_SETS]
+    used = {name for one in shown for name in one.columns}
+    if len(shown) < 2 or not used:
+        return None
+    first = "" if len(shown) == result.sets_found else f" The first {count(len(shown))}."
+    return Picture(
+        "matrix",
+        f"Which columns belong to which set, those with most {result.unit} at risk first.{first}",
+        {
+            "columns": [name for name in result.columns if name in used],
+            "sets": [list(one.columns) for one in shown],
+            "labels": [percent(one.share_at_risk) for one in shown],
+            "x": f"{result.unit} at risk (in classes below {result.k})",
+        },
+    )
+
+
+_SHOWN = 40
+"""So many sets are listed one by one; the JSON has all that were asked for."""
+_OFTEN = 5
+"""So many columns are told with the number of sets that they are in."""
+
+READS = {
+    "equal": "equal to each other",
+    "distinct": "equal to nothing: such a row is a class of its own",
+    "wildcard": "equal to anything; a row counts the rows that it matches",
+}
+
+
+def columns_document(result: ColumnSets) -> Document:
+    """A search as a document for any layout."""
+    found = plural(result.sets_found, "column set")
+    if result.sample is not None:
+        found += f" in a sample of {count(result.sample.drawn)} rows"
+    return report_on(
+        result,
+        Toned(f"{result.target}: {found}", "bad" if result.sets_found and result.find != "ranking" else "plain"),
+        (Bullets(tuple(_lead(result))),),
+        section("Column sets", *_sets(result)),
+        section("What each column adds", Bullets(tuple(_effects(result)))),
+        section("How it was measured", _how(result)),
+        sql_section(result),
+    )
+
+
+def _lead(result: ColumnSets) -> Iterator[Words]:
+    yield _definition(result)
+    if result.sample is not None:
+        yield from _sampled(result, result.sample)
+        return
+    if not result.sets:
+        yield Toned("No such set exists.", "good") if result.complete else "No such set was found so far."
+    elif result.repair:
+        yield Toned(
+            f"Leave out {listing(result.repair, len(result.repair))}, and no such set is left.",
+            hint="To see whether a coarser form of a column is enough, search again with that form among "
+            f"{spelled('columns')}.",
+        )
+    yield _proof(result)
+
+
+def _sampled(result: ColumnSets, sample: Sampled) -> Iterator[Words]:
+    """What follows from a sample; nothing that was found in one is called identifying."""
+    if sample.alike:
+        yield Toned(
+            "Two drawn rows are equal in all columns, so that no set separates all of them, and none is told.",
+            hint=f"Search the different rows, SELECT DISTINCT as {spelled('query')}, or all rows: leave out "
+            f"{spelled('delta')}.",
+        )
+        return
+    if not result.sets:
+        yield "No such set exists in the sample, so none tells all rows apart." if result.complete else _proof(result)
+        return
+    if sample.drawn == sample.rows:
+        yield "All rows were drawn; fewer would not have been enough here. So all pairs of rows are separated."
+    else:
+        yield (
+            f"With a chance of at least {limit(1 - sample.delta)} in drawing, each of them separates at least "
+            f"{limit(1 - result.epsilon)} of all pairs of rows. None is called identifying: the other rows were not "
+            "compared."
+        )
+    # what tells all rows apart tells those of the sample apart
+    if result.complete and result.find == "all":
+        yield f"For certain: every set{_size(result)} that tells all rows apart contains one of these."
+    elif result.complete and result.find == "minimum":
+        yield f"For certain: no set of at most {plural(result.decided_size or 0, 'column')} tells all rows apart."
+    else:
+        yield _proof(result)
+
+
+def _size(result: ColumnSets) -> str:
+    return "" if result.max_size is None else f" of at most {plural(result.max_size, 'column')}"
+
+
+def _definition(result: ColumnSets) -> str:
+    size = _size(result)
+    if result.find == "ranking":
+        return f"All column sets{size} were counted; those with most {result.unit} at risk or alone come first."
+    kind = {"all": "Minimal", "minimum": "Smallest", "greedy": "Some minimal"}[result.find] + f" column sets{size}"
+    if result.wanted == "violating":
+        allowed = f"more than {percent(result.tolerance)} of the" if result.tolerance else "some"
+        return f"{kind} that put {allowed} {result.unit} into classes below {result.k}."
+    if result.sample is not None:
+        drawn = f"{count(result.sample.drawn)} rows, drawn at random from {count(result.sample.rows)}"
+        return f"{kind} that separate all pairs of {drawn} (seed {result.sample.seed})."
+    if not result.epsilon:
+        return f"{kind} that tell apart all {result.unit} that all columns together tell apart."
+    measure = "distinct ratio" if result.ratio == "distinct" else "separation"
+    return f"{kind} with a {measure} of at least {limit(1 - result.epsilon)}."
+
+
+_GREEDY = (
+    "Each of them is minimal; there may be others, and smaller ones: no number of restarts proves that there are none."
+)
+
+
+def _proof(result: ColumnSets) -> Words:
+    if result.complete and result.find == "all":
+        safe = "the one safe set" if result.border_found == 1 else f"one of {count(result.border_found)} safe sets"
+        inside = [f"is inside {safe}"] if result.border_found else []
+        found = ["contains one that was found"] if result.sets_found or not inside else []
+        return f"Complete: every {'other ' if found else ''}set {', or '.join([*inside, *found])}."
+    if result.complete and result.find == "minimum":
+        if result.sets and not result.decided_size:
+            return "Proven: no set is smaller, as it has one column."
+        smallest = ", so the set is a smallest one" if result.sets else ""
+        return f"Proven: no set of at most {plural(result.decided_size or 0, 'column')} will do{smallest}."
+    if result.find == "greedy" and (result.complete or not result.open_sets):
+        return _GREEDY
+    if result.complete:
+        return "Complete."
+    decided = ""
+    if result.decided_size is not None and result.decided_size >= 0:
+        decided = f" Every set of at most {plural(result.decided_size, 'column')} is decided."
+    ended = "it was stopped" if result.by_hand else "the time budget ended"
+    return Toned(
+        f"Not complete: {ended} with {plural(result.open_sets, 'set')} waiting.{decided} What is listed is proven.",
+        "warn",
+    )
+
+
+def _effects(result: ColumnSets) -> Iterator[Words]:
+    """A sentence for each column that changes something, one for all that change nothing."""
+    staying = [effect for effect in result.effects if effect.stays]
+    yield from (effect.sentence(result.unit) for effect in result.effects if not effect.stays)
+    if len(staying) == 1:
+        yield staying[0].sentence(result.unit)
+    elif staying:
+        yield (
+            f"Without any one of {listing([effect.column for effect in staying])}, {result.unit} at risk stay at "
+            f"{percent(staying[0].at_risk or 0)}: what it tells, the others tell too."
+        )
+        first, *others = (f"{effect.column} {{}}in {count(effect.in_sets)}" for effect in staying[:_OFTEN])
+        often = [first.format("is "), *(one.format("") for one in others)]
+        yield f"Of the {plural(result.sets_found, 'set')}, {listing(often)}."
+
+
+def _sets(result: ColumnSets) -> Iterator[Table | Picture | None]:
+    """Those with most at risk first, where nobody asked for another order; fewer columns first among equals.
+
+    Where there are more sets than anybody reads: in how many of them each column is, too, and the worst of these.
+    """
+    ordered, order = list(result.sets), ""
+    if result.sample is None and result.find != "ranking" and result.wanted == "violating":
+        ordered.sort(key=lambda one: (-one.rows_at_risk, -one.unique_rows, len(one.columns)))
+        order = f" with most {result.unit} at risk"
+    first = ordered[:_SHOWN]
+    more = result.sets_found - len(first)
+    caption = f"The first {count(len(first))}{order}; {count(more)} more were found." if more else ""
+    names = [", ".join(one.columns) or "(none)" for one in first]
+    if result.sample is not None:
+        rows = ((name, count(len(one.columns))) for name, one in zip(names, first, strict=True))
+        yield table(("Columns", "#How many"), rows, caption)
+        return
+    classes = "#Classes" if any(one.classes is not None for one in result.sets) else None
+    heads = ("Columns", "#Smallest class", f"#{result.unit.capitalize()} below k", "#At risk", "#Alone", classes)
+    yield table(
+        heads,
+        (
+            (
+                name,
+                count(one.min_size),
+                count(one.rows_at_risk),
+                percent(one.share_at_risk),
+                count(one.unique_rows),
+                count(one.classes or 0),
+            )
+            for name, one in zip(names, first, strict=True)
+        ),
+        caption,
+    )
+    if len(ordered) > _SHOWN:
+        having = [(name, [one for one in ordered if name in one.columns]) for name in result.columns]
+        having.sort(key=lambda pair: -len(pair[1]))
+        yield table(
+            ("Column", "#Sets with it", "#Most at risk", "Together with"),
+            (
+                (
+                    name,
+                    count(len(sets)),
+                    percent(sets[0].share_at_risk),
+                    ", ".join(column for column in sets[0].columns if column != name) or "(alone)",
+                )
+                for name, sets in having
+                if sets
+            ),
+            f"All {count(len(ordered))} by column:",
+        )
+    yield sets_picture(result)
+
+
+def _how(result: ColumnSets) -> Facts:
+    counts = result.counts
+    size = "any size" if result.max_size is None else f"at most {plural(result.max_size, 'column')}"
+    by_counting = f"{count(counts.counted)} of them by counting in the database"
+    return facts(
+        ("rows drawn" if result.sample is not None else result.unit, count(result.total)),
+        ("columns", f"{count(len(result.columns))}: {', '.join(result.columns)}"),
+        ("candidate sets", f"{count(counts.candidates)} of {size}"),
+        ("decided one by one", f"{count(counts.decided)}; {by_counting}"),
+        ("missing values", READS[result.nulls]),
+        *made(result),
+    )

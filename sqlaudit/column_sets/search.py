@@ -2,32 +2,312 @@
 
 from __future__ import annotations
 
+import math
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from fractions import Fraction
 from itertools import islice
+from typing import Any
 
-from sqlaudit.base.errors import UsageError
-from sqlaudit.base.relation import Relation, Statement
-from sqlaudit.base.spec import Target
-from sqlaudit.base.sql import Raw
-from sqlaudit.column_sets.border import FoundSets, ordered
-from sqlaudit.column_sets.budget import STOPPED, BudgetSpent, Stop, at_once, by_hand, until
-from sqlaudit.column_sets.coding import Coded, code_columns, drop_codes, on_target
-from sqlaudit.column_sets.counting import Figures, SetCounter
-from sqlaudit.column_sets.effects import column_effects, described
-from sqlaudit.column_sets.hitting_sets import minimum_hitting_set
-from sqlaudit.column_sets.identify import identifying_sets
-from sqlaudit.column_sets.masks import count_subsets, mask_of, names, subsets_up_to
+import numpy as np
+
+from sqlaudit.base.errors import STOPPED, BudgetSpent, Stop, UsageError, at_once, by_hand, until
+from sqlaudit.base.numbers import Share
+from sqlaudit.base.options import request_from, wrong_types_told
+from sqlaudit.base.parameter_names import spelled
+from sqlaudit.base.relation import Kind, Relation, Statement
+from sqlaudit.base.spec import Folding, Limits, NullPolicy, ReadOptions, Roles, Target, make_target, roles_from
+from sqlaudit.base.sql import Raw, environment, render
+from sqlaudit.classes.opening import ColumnValues, refuse_merged, settled
+from sqlaudit.column_sets.counting import (
+    MOST_CODES,
+    Chosen,
+    Coded,
+    Figures,
+    SetCounter,
+    choose_column,
+    choose_columns,
+    code_columns,
+    code_names,
+    drop_codes,
+    on_target,
+)
+from sqlaudit.column_sets.identify import (
+    Decide,
+    Tell,
+    all_by_border,
+    all_by_levels,
+    greedy_restarts,
+    identifying_sets,
+    minimum,
+    silent,
+)
+from sqlaudit.column_sets.masks import (
+    FoundSets,
+    bits,
+    count_subsets,
+    mask_of,
+    minimum_hitting_set,
+    names,
+    ordered,
+    subsets_up_to,
+)
 from sqlaudit.column_sets.request import ColumnRequest, FindSets, RankBy, Ratio
-from sqlaudit.column_sets.result import ColumnSet, ColumnSets, Counts, Sampled
-from sqlaudit.column_sets.sample import counted, drawn_rows
-from sqlaudit.column_sets.selection import Chosen, choose_column, choose_columns
-from sqlaudit.column_sets.walks import Decide, Tell, all_by_border, all_by_levels, greedy_restarts, minimum, silent
-from sqlaudit.engines.contract import Engine
-from sqlaudit.engines.provenance import provenance
+from sqlaudit.column_sets.result import ColumnSet, ColumnSets, Counts, Effect, Sampled
+from sqlaudit.engines import opened
+from sqlaudit.engines.contract import Database, Engine, provenance
+from sqlaudit.engines.workbench import keep, workbench_of
+
+# What each column contributes: how often it is in a found set, and what leaving it out or coarsening it would save.
+
+_MOST_COLUMNS = 25
+_FEW = 4
+"""So many columns are left out one by one; more of them together first."""
+_BANDED = (Kind.INTEGER, Kind.DECIMAL, Kind.FLOAT, Kind.DATE, Kind.TIMESTAMP, Kind.TIME)
+
+
+def column_effects(
+    result: ColumnSets,
+    minimal: Sequence[int],
+    counter: SetCounter,
+    relation: Relation,
+    chosen: Sequence[Chosen],
+    person: Chosen | None,
+) -> ColumnSets:
+    """The result with its effects: for every column in a found set, reported or not, the most frequent ones first;
+    without shares where the search was stopped before they were counted."""
+    times = Counter(position for mask in minimal for position in bits(mask))
+    told = sorted(times, key=lambda position: (-times[position], position))[:_MOST_COLUMNS]
+    uncounted = tuple(Effect(chosen[position].name, times[position]) for position in told)
+    if counter.stop():
+        return replace(result, effects=uncounted)
+    effects: list[Effect] = []
+    try:
+        top, at_risk = _at_risk_without(told, counter, (1 << len(chosen)) - 1)
+        for position in told:
+            share, without = _share(top.at_risk, counter.total), _share(at_risk[position], counter.total)
+            effect = Effect(chosen[position].name, times[position], share, without)
+            effects.append(
+                effect if counter.stop() else _coarsened(effect, position, counter, relation, chosen, person)
+            )
+    except STOPPED as why:
+        return replace(result, effects=(*effects, *uncounted[len(effects) :]), _by_hand=by_hand(why))
+    return replace(result, effects=tuple(effects), whole=described(top, result.columns, counter, top))
+
+
+def _at_risk_without(told: Sequence[int], counter: SetCounter, everything: int) -> tuple[Figures, dict[int, int]]:
+    """The figures of all columns, and for each of some columns the rows (persons) at risk without it.
+
+    A set puts nobody at risk whom all columns do not put at risk. So where a subset is known to put as many at risk as
+    all columns, every column outside it changes nothing, and columns are left out together as long as that holds.
+
+    Raises:
+        BudgetSpent: before all was counted.
+    """
+    alone = [everything ^ 1 << column for column in told]
+    at_once = len(told) <= _FEW and everything not in counter.known
+    top = counter.figures([everything, *alone] if at_once else [everything])[0]
+    proofs = [mask for mask, figures in counter.known.items() if figures.at_risk == top.at_risk and mask != everything]
+    needed = [column for column in told if all(mask >> column & 1 for mask in proofs)]
+    at_risk = dict.fromkeys(told, top.at_risk)
+    groups = [[column] for column in needed] if counter.on_cluster else _parts(needed)
+    while groups:
+        counted = counter.figures([everything & ~mask_of(group) for group in groups])
+        falling = []
+        for group, figures in zip(groups, counted, strict=True):
+            if len(group) == 1:
+                at_risk[group[0]] = figures.at_risk
+            elif figures.at_risk < top.at_risk:
+                falling += _parts(group)
+        groups = falling
+    return top, at_risk
+
+
+def _parts(columns: Sequence[int]) -> list[list[int]]:
+    """Two halves that both have frequent and rare columns, or the columns one by one where there are few."""
+    return [list(columns[::2]), list(columns[1::2])] if len(columns) > _FEW else [[column] for column in columns]
+
+
+def described(figures: Figures, columns: tuple[str, ...], counter: SetCounter, top: Figures | None) -> ColumnSet:
+    """Figures as reports show them, with their shares; `top` are the figures of all columns together."""
+    rows, total = counter.coded.rows, counter.total
+    share = Fraction(figures.at_risk, total) if total else Fraction(0)
+    pairs = rows * (rows - 1)
+    return ColumnSet(
+        columns,
+        figures.classes,
+        figures.min_size,
+        figures.at_risk,
+        figures.unique,
+        share,
+        distinction=Fraction(figures.classes, top.classes) if top and top.classes and figures.classes else None,
+        distinct_share=Fraction(figures.classes, rows) if rows and figures.classes is not None else None,
+        separation=1 - Fraction(figures.pairs, pairs) if pairs and figures.pairs is not None else None,
+    )
+
+
+def _coarsened(
+    effect: Effect,
+    position: int,
+    counter: SetCounter,
+    relation: Relation,
+    chosen: Sequence[Chosen],
+    person: Chosen | None,
+) -> Effect:
+    """The effect with the share at risk once the column is replaced by a coarser one, where there is a natural one.
+
+    The coarser column says no more than the column and no less than none: where these two put as many at risk, so does
+    the coarser one.
+    """
+    column = chosen[position]
+    macro = "bands" if column.kind in _BANDED else "prefix" if column.kind is Kind.TEXT else ""
+    if not macro or (macro == "bands" and counter.on_cluster):  # bands want all rows in order on one machine
+        return effect
+    words = "ten bands" if macro == "bands" else "its first two characters"
+    if effect.without == effect.at_risk:
+        return replace(effect, coarsened=effect.at_risk, coarsening=words)
+    module = environment().get_template("column_sets/_columns_coarser.sql").module
+    expression = str(getattr(module, macro)(column.sql, counter.database.dialect)).strip()
+    replaced = [replace(one, sql=expression) if one is column else one for one in chosen]
+    coded = on_target(counter.coded, relation, replaced, person)
+    other = SetCounter(counter.database, coded, counter.k, counter.nulls)
+    at_risk = other.figures([(1 << len(chosen)) - 1])[0].at_risk
+    return replace(effect, coarsened=_share(at_risk, counter.total), coarsening=words)
+
+
+def _share(count: int, total: int) -> Fraction:
+    return Fraction(count, total) if total else Fraction(0)
+
+
+# Column sets in a sample: how many rows must be drawn so that separating all of them says something of all rows.
+#
+# Motwani and Xu (*Efficient Algorithms for Masking and Finding Quasi-Identifiers*, 2007) search keys of a sample in
+# place of keys of the table. Let a set leave more than a share epsilon of all pairs of rows unseparated. `log_chance`
+# bounds the chance that r rows, drawn without replacement, are all different on it; with a bound for the number of sets
+# that might be reported, `rows_needed` makes the chance that any of them is such a set at most delta.
+#
+# The bound. Let the classes of the set have c_1, c_2, … of the n rows. Of the C(n, r) samples e_r(c) have all rows
+# different, the elementary symmetric polynomial, and e_r(c) <= z^-r · prod(1 + c_i z) for every z > 0. Write the
+# product as (1 + z)^n · exp(-sum h(c_i)) with h(c) = c ln(1 + z) - ln(1 + cz). Let A be the positive root of A(A - 1)
+# = epsilon n(n - 1), which is less than sum c_i(c_i - 1), and b the largest class. h grows from c = 1 on, and
+# h(c)/(c(c - 1)), half a mean of h'' over [0, c], falls. If b >= A then sum h(c_i) >= h(b) >= h(A); else sum h(c_i) >=
+# h(b)/(b(b - 1)) · sum c_i(c_i - 1) >= h(A). So the chance is at most (1 + z)^(n - A) · (1 + Az) / (z^r · C(n, r)):
+# about that of one class of A rows, all others alone.
+
+_KEPT = "sqlaudit_columns_sample"
+_DIGITS = 16
+_ROUNDING = 1e-6
+"""What floating point may take from the logarithm of a chance; it is added."""
+
+
+def log_chance(rows: int, drawn: int, epsilon: float) -> float:
+    """A bound for the logarithm of the chance that drawn rows are all different on a set that leaves more than a share
+    epsilon of the pairs of rows unseparated.
+
+    Example:
+        >>> round(math.exp(log_chance(10**9, 10_000, 1e-6)), 3), log_chance(100, 100, 0.01)
+        (0.125, -inf)
+    """
+    if drawn < 2:
+        return 0.0
+    together = (1 + math.sqrt(1 + 4 * epsilon * rows * (rows - 1))) / 2
+    alone = rows - together
+    if drawn > alone + 1:
+        return -math.inf
+    z = drawn / max(alone - drawn, 1.0)
+    steps = np.arange(drawn, dtype=np.float64)
+    samples = float(np.log((rows - steps) / (steps + 1)).sum())
+    found = alone * math.log1p(z) + math.log1p(together * z) - drawn * math.log(z) - samples
+    return min(0.0, found + _ROUNDING)
+
+
+def rows_needed(rows: int, candidates: int, epsilon: Fraction, delta: Fraction) -> int:
+    """How many rows must be drawn so that with a chance of 1 - delta no set that leaves more than a share epsilon of
+    all pairs unseparated separates all drawn ones; the whole table where less is not enough.
+
+    Args:
+        rows: of the table. candidates: column sets among which one might be.
+
+    Example:
+        >>> rows_needed(10**9, 2**20, Fraction(1, 10**6), Fraction(1, 100))
+        27854
+    """
+    wanted = math.log(delta) - math.log(max(candidates, 1))
+    low, high = 1, 2
+    while high < rows and log_chance(rows, high, float(epsilon)) > wanted:
+        low, high = high, high * 2
+    high = min(high, rows)
+    while low + 1 < high:
+        middle = (low + high) // 2
+        low, high = (middle, high) if log_chance(rows, middle, float(epsilon)) > wanted else (low, middle)
+    return high
+
+
+@contextmanager
+def drawn_rows(
+    engine: Engine, relation: Relation, request: ColumnRequest, chosen: Sequence[Chosen]
+) -> Iterator[tuple[Coded, Sampled]]:
+    """Codes of rows drawn at random, on a workbench for as long as they are needed, and what was drawn of what.
+
+    Raises:
+        UsageError: more rows would be needed than a workbench takes.
+    """
+    rows = int(engine.run(counted(engine, relation))[0][0])
+    candidates = count_subsets(len(chosen), request.size_limit(len(chosen)))
+    needed = rows_needed(rows, candidates, request.epsilon, request.delta)
+    if needed * len(chosen) > MOST_CODES:
+        raise UsageError(
+            f"A sample for this {spelled('epsilon')} and {spelled('delta')} needs {needed:,} rows of {len(chosen)} "
+            f"columns, and at most {MOST_CODES:,} cells are drawn; allow a larger {spelled('epsilon')}, or name fewer "
+            "columns."
+        )
+    with workbench_of(engine) as bench:
+        try:
+            coded = _draw(engine, bench, relation, request.seed, chosen, rows, needed)
+            yield coded, Sampled(rows, coded.rows, request.delta, request.seed)
+        finally:
+            bench.drop(_KEPT)
+
+
+def counted(engine: Engine, relation: Relation) -> Statement:
+    """The first question of a search in a sample: how many rows there are."""
+    return render("base/row_count.sql", engine.dialect, source=Raw(relation.sql))
+
+
+def _draw(
+    engine: Engine, bench: Engine, relation: Relation, seed: int, chosen: Sequence[Chosen], rows: int, needed: int
+) -> Coded:
+    """At least so many rows. How many come is left to chance: of each number of rows every sample is equally likely."""
+    aimed = needed + 10 * math.isqrt(needed) + 20
+    while True:
+        below = None if aimed >= rows else f"{aimed * 16**_DIGITS // rows:0{_DIGITS}x}"
+        coded = _kept(engine, bench, relation, seed, chosen, below)
+        if coded.rows >= needed or below is None:
+            return coded
+        aimed *= 2
+
+
+def _kept(
+    engine: Engine, bench: Engine, relation: Relation, seed: int, chosen: Sequence[Chosen], below: str | None
+) -> Coded:
+    names = code_names(range(len(chosen)))
+    statement = render(
+        "column_sets/columns_sample.sql",
+        engine.dialect,
+        source=Raw(relation.sql),
+        columns=[Raw(one.sql) for one in chosen],
+        seed=seed,
+        below=below,
+    )
+    kept = Raw(keep(engine, bench, _KEPT, statement, [(name, "INTEGER") for name in names]).sql)
+    facts = render("column_sets/columns_sample_facts.sql", bench.dialect, source=kept, names=names)
+    drawn, *figures = (int(figure or 0) for figure in bench.run(facts)[0])
+    domains = tuple(largest + 1 for largest in figures[1::2])
+    return Coded(kept, None, None, drawn, drawn, tuple(figures[::2]), domains, bench)
+
 
 Announce = Callable[[int, int, int | None], None]
 """Called before the search with the number of columns, of candidate sets, and the size limit."""
@@ -66,6 +346,8 @@ def find_columns(
     """
     relation = engine.open(target) if isinstance(target, Target) else target
     person, chosen = _taking_part(engine, relation, request)
+    if person is not None:
+        refuse_merged(engine, [ColumnValues(person.name, [(relation, person)], missing=False)], request.values)
     limit = request.size_limit(len(chosen))
     if announce is not None:
         announce(len(chosen), count_subsets(len(chosen), limit), limit)
@@ -146,6 +428,7 @@ def _taking_part(
     """Whom rows are about, and the columns that are searched."""
     entity = request.entity
     person = choose_column(relation, engine.dialect, entity, "entity") if entity else None
+    person = None if person is None else settled(engine, relation, person, request.values, missing=False)
     left_out = (*request.exclude, *((entity,) if entity and not request.columns else ()))
     chosen = choose_columns(relation, engine.dialect, request.columns, left_out)
     _refuse_for_persons(request, person, chosen)
@@ -353,3 +636,81 @@ class _Later:
         mask = self._search.mask_of(columns)
         counter.known[mask] = direct.figures([mask])[0]
         return self._search.set_of(mask)
+
+
+"""Roles of columns that take no part where only what others know is searched."""
+
+
+@wrong_types_told
+def columns(
+    target: Any = None,
+    *,
+    columns: Sequence[str] = (),
+    exclude: Sequence[str] = (),
+    entity: str | None = None,
+    k: int = 5,
+    tolerance: Share = 0,
+    identifying: bool = False,
+    epsilon: Share = 0,
+    delta: Share = 0,
+    ratio: Ratio | str = Ratio.DISTINCT,
+    max_size: int | None = None,
+    find: FindSets | str = FindSets.ALL,
+    rank_by: RankBy | str = RankBy.AT_RISK,
+    limit: int = 1000,
+    start: Sequence[str] = (),
+    restarts: int = 0,
+    seed: int = 0,
+    nulls: NullPolicy | str = NullPolicy.EQUAL,
+    values: Folding | str | None = None,
+    time_budget: float | None = None,
+    effects: bool = True,
+    roles: Roles | Mapping[str, Any] | None = None,
+    db: Database = None,
+    query: str = "",
+    where: str = "",
+    read: ReadOptions | Mapping[str, Any] | None = None,
+    limits: Limits | Mapping[str, Any] | None = None,
+) -> ColumnSets:
+    """Find the column sets that re-identify (`sqlaudit columns`).
+
+    Args:
+        target: a table, view, file path or glob, or a pandas, polars or Arrow table; None with `query`.
+        columns, exclude: which columns take part. entity: the person of a row; sizes then count persons.
+        k, tolerance: a set violates when more than `tolerance` times all rows lie in classes below k.
+        identifying, epsilon, ratio: search sets whose distinct ratio or separation is at least 1 - epsilon instead.
+        delta: search a random sample, so large that with a chance of at least 1 - delta every set that separates all
+            its pairs of rows separates at least 1 - epsilon of all pairs; with identifying, and ratio="separation".
+        max_size: the largest size; None = 4 for all violating sets and rankings, else any.
+        find: all, minimum, greedy or ranking. rank_by: the figure of a ranking. limit: how many sets are reported.
+        start, restarts: of the greedy search. seed: of its random orders, and of a sample.
+        nulls: how a missing value is read: equal, distinct or wildcard.
+        time_budget: seconds; the result then says what is proven. effects: count what changing each column would save.
+        roles: columns, entity and nulls at once, instead of these: a mapping of roles, or what `profile(…).roles`
+            proposes; the quasi-identifiers take part.
+        db, query, where, read, limits: as for `sqlaudit.audit`.
+        values: `fold` or `exact`: whether persons and sensitive values that differ only in case, blanks, width or
+            characters without a picture are one; where some do, it has to be said.
+
+    Raises:
+        UsageError: an unknown column, or a combination that has no meaning.
+        EngineError: the database refused, failed or went away.
+
+    Example:
+        >>> import pandas as pd, sqlaudit
+        >>> people = pd.DataFrame({"zip": [1, 1, 2, 2], "sex": list("fmfm"), "age": [30, 30, 30, 30]})
+        >>> [one.columns for one in sqlaudit.columns(people, k=2).sets]
+        [('zip', 'sex')]
+    """
+    given = locals()
+    if roles is not None:
+        if columns:
+            raise UsageError(f"{spelled('roles')} and {spelled('columns')} both name columns; give one of them.")
+        named = {"roles": roles, "qi": (), "entity": entity, "nulls": nulls, "values": values}
+        known = roles_from(named, passed_over=("sensitive", "identifiers"))
+        given |= {"columns": known.quasi_identifiers, "entity": known.entity}
+        given |= {"nulls": known.nulls, "values": known.values}
+    request = request_from(ColumnRequest, given)
+    chosen = make_target(target, query=query, where=where, read=read)
+    with opened(db, limits, chosen) as engine:
+        return find_columns(engine, chosen, request)

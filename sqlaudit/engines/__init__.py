@@ -7,12 +7,12 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from sqlaudit.base.addresses import Whereabouts, whereabouts
 from sqlaudit.base.connection_texts import looks_like_connection
 from sqlaudit.base.errors import UsageError
+from sqlaudit.base.files import exists
 from sqlaudit.base.options import made
-from sqlaudit.base.paths import exists
 from sqlaudit.base.spec import Limits, Target
-from sqlaudit.base.whereabouts import Whereabouts, whereabouts
 from sqlaudit.engines.contract import Database, Engine
 
 if TYPE_CHECKING:

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 from sqlaudit.base.columns_of import find_column
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.names import closest, quote
+from sqlaudit.base.parameter_names import about, spelled
 from sqlaudit.base.relation import ColumnInfo, Kind, Relation
 from sqlaudit.base.spec import Buckets, Target
 from sqlaudit.base.sql import Raw, render
-from sqlaudit.base.words import about, spelled
 
 if TYPE_CHECKING:
     from sqlaudit.engines.contract import Engine

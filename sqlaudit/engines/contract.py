@@ -1,22 +1,32 @@
-"""The contract every engine fulfils. Engines run SQL; they never know the name of a privacy model."""
+"""The contract every engine fulfils, and what all engines share. They never know the name of a privacy model."""
 
 from __future__ import annotations
 
+import datetime
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from decimal import Context, Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict
 
 from sqlaudit.base.connection_texts import literals_hidden
+from sqlaudit.base.errors import Incomplete, InputError, UsageError
 from sqlaudit.base.frozen import dataclass
+from sqlaudit.base.names import quote, split_name
+from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.relation import ColumnInfo, Relation, Row, Statement
+from sqlaudit.base.result import Timing
 from sqlaudit.base.spec import Limits, Target
+from sqlaudit.base.sql import environment
+from sqlaudit.base.version import __version__
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from sqlaudit.base.whereabouts import Whereabouts
+    from sqlaudit.base.addresses import Whereabouts
+
 
 Database: TypeAlias = "str | Whereabouts | Engine | SparkSession | Any | None"
 """What `db=` takes: what `--db` does, an engine that is open (it is left open), a session of Spark (likewise), or what
@@ -197,6 +207,19 @@ class Engine(ABC):
         """The columns of a statement's result with their kinds; the statement is not run."""
         raise NotImplementedError
 
+    def seconds_left(self) -> float | None:
+        """What is left of the time limit, below 0 when it is over; None without one."""
+        return None if self.limits.timeout is None else self.limits.timeout - (time.monotonic() - self.started)
+
+    def limits_left(self) -> Limits:
+        """The limits with what is left of their time, for an engine that works on for this one."""
+        left = self.seconds_left()
+        return self.limits if left is None else replace(self.limits, timeout=max(0.001, left))
+
+    def out_of_time(self, during: str) -> Incomplete:
+        """The error for a time limit that is over."""
+        return Incomplete(f"The time limit of {self.limits.timeout:g} seconds was reached in {during}.")
+
     def record(self, statement: Statement, seconds: float | None) -> None:
         """Note that a statement ran, and tell the tracer; a connection in its texts is left out (`dblink('…')`)."""
         done = Executed(statement.name, literals_hidden(statement.sql), seconds)
@@ -209,3 +232,190 @@ class Engine(ABC):
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+# Decimals of Python beside the numbers that databases keep exactly: up to 38 digits on both sides of the point.
+
+DIGITS = 38
+
+
+def fit(values: Iterable[Decimal]) -> bool:
+    """Whether one decimal type of a database holds all the values exactly.
+
+    Example:
+        >>> fit([Decimal("1e30"), Decimal("0.5")]), fit([Decimal("1e30"), Decimal("1e-30")]), fit([Decimal("Infinity")])
+        (True, False, False)
+    """
+    whole = scale = 0
+    for value in values:
+        _, digits, power = value.as_tuple()
+        if not isinstance(power, int):
+            return False
+        whole, scale = max(whole, len(digits) + power), max(scale, -power)
+    return whole + scale <= DIGITS
+
+
+def plain(value: Decimal) -> str:
+    """A text that equal decimals share: without zeros at the end.
+
+    Example:
+        >>> plain(Decimal("1.50")), plain(Decimal("-0.0")), plain(Decimal("1" + "0" * 40))
+        ('1.5', '0', '1E+40')
+    """
+    if not value:
+        return "0"
+    return str(Context(prec=max(1, len(value.as_tuple().digits))).normalize(value))
+
+
+# Folders that are named `column=value`, as Hive and Spark lay out a table.
+#
+# Readers take such folders for columns by themselves, and a column of the same name in the file gives way to the
+# folder's single value. So nothing of a path is read unless somebody asks for it; then the values are texts, as they
+# stand in the path (`zip=01234` is not 1234), and a column that is in the file as well is an error.
+
+
+def partition_columns(paths: Sequence[Path], label: str) -> tuple[str, ...]:
+    """The columns that the folders of files are named for, outermost first; none for files in plain folders.
+
+    Args:
+        paths: absolute paths of files; every folder on the way counts.
+        label: how the user calls them.
+
+    Raises:
+        InputError: folders of different columns, or one column twice on the way.
+
+    Example:
+        >>> partition_columns([Path("/data/year=2020/zip=01234/p.parquet")], "data/*/*/*.parquet")
+        ('year', 'zip')
+    """
+    named = ([folder.name.partition("=") for folder in reversed(path.parents)] for path in paths)
+    found = {tuple(name for name, sign, _ in folders if name and sign) for folders in named}
+    if len(found) > 1:
+        raise InputError(f"The files of {label!r} lie in folders for different columns; name those of one table.")
+    columns = next(iter(found), ())
+    repeated = [name for i, name in enumerate(columns) if name.casefold() in map(str.casefold, columns[:i])]
+    if repeated:
+        raise InputError(f"Two folders on the way to {label!r} are named for the column {repeated[0]!r}.")
+    return columns
+
+
+def refuse_same(columns: Iterable[str], folders: Sequence[str], label: str) -> None:
+    """Refuse a column that both the file and its folder have: one of the two would be hidden by the other.
+
+    Raises:
+        InputError: there is one.
+    """
+    known = {name.casefold() for name in folders}
+    for name in columns:
+        if name.casefold() in known:
+            raise InputError(
+                f"{name!r} is a column of {label!r} and the name of a folder on the way to it; read it without hive "
+                "partitioning, or rename one of them."
+            )
+
+
+# A statement as sentences call it, and times as Python gets them.
+
+
+def step_of(statement: Statement) -> str:
+    """What runs while a statement does, as a noun."""
+    return f"the step {statement.name!r}"
+
+
+def in_utc(value: Any) -> Any:
+    """A value, with the zone UTC if it is a time."""
+    return value.replace(tzinfo=datetime.UTC) if isinstance(value, datetime.datetime) else value
+
+
+# A view that somebody asked for.
+
+
+@dataclass(frozen=True)
+class View:
+    """A view to be made.
+
+    Args:
+        name: as a user writes it: `release`, `public."odd name"`. select: the SELECT behind it, in the database's SQL.
+    """
+
+    name: str
+    select: str
+
+    def parts(self) -> tuple[str, ...]:
+        """The schema, if one was named, and the view.
+
+        Raises:
+            UsageError: the text is no such name.
+        """
+        parts = split_name(self.name)
+        if len(parts) > 2:
+            raise UsageError(f"{self.name!r} should be a view's name, or schema.view.")
+        return parts
+
+    def quoted(self, dialect: str) -> str:
+        """The quoted name."""
+        return ".".join(quote(part, dialect) for part in self.parts())
+
+    def statement(self, dialect: str) -> str:
+        """CREATE VIEW, in one dialect.
+
+        Example:
+            >>> print(View("release", "SELECT 1 AS one").statement("duckdb"))
+            CREATE VIEW "release" AS
+            SELECT 1 AS one
+        """
+        template = environment().get_template("engines/publish_view.sql")
+        return template.render(name=self.quoted(dialect), select=self.select, dialect=dialect).strip()
+
+
+def refuse_taken(view: View, kind: str, replace: bool) -> None:
+    """Nothing when a view may have its name.
+
+    Args:
+        view: what is to be made. kind: what has the name: empty = nothing, else `view`, `table` ...
+        replace: whether a view of this name may be replaced.
+
+    Raises:
+        UsageError: the name is in use.
+    """
+    if not kind or (kind == "view" and replace):
+        return
+    if kind == "view":
+        raise UsageError(
+            f"There is a view {view.name!r} already; {spelled('replace_view', True)} replaces it, or choose "
+            "another name."
+        )
+    raise UsageError(f"There is a {kind} {view.name!r}, which is never replaced; choose another name.")
+
+
+# Where a result comes from: the engine, the time, what ran, and in which versions.
+
+
+class Provenance(TypedDict):
+    """The fields of this meaning, as every result names them."""
+
+    engine: str
+    access: str
+    time: str
+    statements: tuple[Timing, ...]
+    versions: Mapping[str, str]
+
+
+def provenance(engine: Engine, already: int, workbench: Engine | None = None) -> Provenance:
+    """What a result says of its making; asked when it is finished.
+
+    Args:
+        already: how many statements the engine had run before the work began.
+        workbench: where tables were brought together, if its statements are told of, too.
+    """
+    version = engine.version()
+    executed = engine.executed[already:]
+    if workbench is not None and workbench is not engine:
+        executed = executed + workbench.executed
+    return {
+        "engine": version,
+        "access": engine.access(),
+        "time": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        "statements": tuple(Timing(done.name, done.seconds, done.sql) for done in executed),
+        "versions": {"sqlaudit": __version__, "engine": version},
+    }

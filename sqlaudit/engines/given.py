@@ -9,9 +9,9 @@ from __future__ import annotations
 import sys
 from typing import Any
 
+from sqlaudit.base.addresses import Whereabouts
 from sqlaudit.base.errors import EngineError, MissingDriver, UsageError
-from sqlaudit.base.whereabouts import Whereabouts
-from sqlaudit.base.words import spelled
+from sqlaudit.base.parameter_names import spelled
 
 _TAKEN = (
     "a path or URL, an open connection of DuckDB or psycopg, an engine or URL of SQLAlchemy, a SparkSession, or an "
@@ -21,14 +21,20 @@ _SESSION_PARTS = ("client_encoding", "fallback_application_name", "krbsrvname", 
 """What a connection says of itself and no other one has to be told."""
 
 
+def is_one(given: Any, package: str, *names: str) -> bool:
+    """Whether it is of a class of a package; nothing of the package is imported to see it."""
+    module = sys.modules.get(package)
+    return module is not None and any(isinstance(given, getattr(module, name, ())) for name in names)
+
+
 def is_duckdb(db: Any) -> bool:
-    """Whether it is an open connection of DuckDB; nothing of DuckDB is imported to see it."""
-    return _is(db, "duckdb", "DuckDBPyConnection")
+    """Whether it is an open connection of DuckDB."""
+    return is_one(db, "duckdb", "DuckDBPyConnection")
 
 
 def is_relation(given: Any) -> bool:
     """Whether it is a relation of DuckDB (`connection.table("people")`)."""
-    return _is(given, "duckdb", "DuckDBPyRelation")
+    return is_one(given, "duckdb", "DuckDBPyRelation")
 
 
 def place_of(db: Any) -> Whereabouts:
@@ -49,11 +55,6 @@ def place_of(db: Any) -> Whereabouts:
         if hasattr(url, "get_backend_name"):
             return _of_url(url)
     raise UsageError(f"{spelled('db')} takes {_TAKEN}, not a value of type {type(db).__name__}.")
-
-
-def _is(given: Any, package: str, name: str) -> bool:
-    module = sys.modules.get(package)
-    return module is not None and isinstance(given, getattr(module, name))
 
 
 def _of_psycopg(connection: Any) -> Whereabouts:

@@ -10,6 +10,7 @@ from contextvars import copy_context
 from typing import TypeVar
 
 from sqlaudit.base.errors import SqlauditError
+from sqlaudit.base.files import PrivateFolder
 from sqlaudit.engines.contract import ProgressHook
 
 T = TypeVar("T")
@@ -132,7 +133,12 @@ def reporting(hook: ProgressHook | None, step: str, share: Callable[[], float | 
         yield
         return
     done = threading.Event()
-    thread = threading.Thread(target=_report, args=(hook, step, share, done), name="sqlaudit-progress", daemon=True)
+
+    def report() -> None:
+        while not done.wait(_POLL):
+            hook(step, share())
+
+    thread = threading.Thread(target=report, name="sqlaudit-progress", daemon=True)
     try:
         thread.start()  # a Ctrl-C that comes while it starts must end it, too
         yield
@@ -142,6 +148,29 @@ def reporting(hook: ProgressHook | None, step: str, share: Callable[[], float | 
             thread.join()
 
 
-def _report(hook: ProgressHook, step: str, share: Callable[[], float | None], done: threading.Event) -> None:
-    while not done.wait(_POLL):
-        hook(step, share())
+# Private folders for what an engine spills to disk.
+#
+# A spill file holds rows. So it lies in a folder that only its owner may enter, goes away with the engine, and what a
+# killed run left behind goes away when the next one starts.
+
+
+class SpillFolder(PrivateFolder):
+    """A folder that only this user may enter (0700), removed by `close` or with the object.
+
+    Args:
+        parent: where to make it; empty = the system's temporary directory.
+
+    Raises:
+        UsageError: the parent is not a folder, or nothing can be created in it.
+
+    Example:
+        >>> with SpillFolder() as folder:
+        ...     oct(folder.path.stat().st_mode & 0o777)
+        '0o700'
+    """
+
+    def __init__(self, parent: str = "") -> None:
+        super().__init__("spill", parent)
+
+    def __enter__(self) -> SpillFolder:
+        return self

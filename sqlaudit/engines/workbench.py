@@ -7,10 +7,8 @@ streams into a DuckDB in memory, and one text of SQL serves every engine.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 
 from sqlaudit.base.relation import Relation, Statement
 from sqlaudit.engines import connect
@@ -32,10 +30,7 @@ def workbench_of(engine: Engine) -> Iterator[Engine]:
     if engine.own_workbench:
         yield engine
         return
-    limits = engine.limits
-    if limits.timeout is not None:
-        limits = replace(limits, timeout=max(0.001, limits.timeout - (time.monotonic() - engine.started)))
-    with connect(None, limits) as workbench:
+    with connect(None, engine.limits_left()) as workbench:
         workbench.tracer, workbench.progress = engine.tracer, engine.progress
         yield workbench
 

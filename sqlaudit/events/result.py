@@ -1,16 +1,51 @@
-"""What was found about persons in many rows. Frozen; without a value of the table."""
+"""What was found about persons in many rows, and its report. Frozen; without a value of the table."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
-from sqlaudit.base.documents import IF_ANY, LEFT_OUT, OR_NULL, Documented, exactly, key, objects, shown
-from sqlaudit.base.result import MeasuredResult
-from sqlaudit.models.check import Check, WithVerdict
+from sqlaudit.base.result import (
+    FROM_0_TO_1,
+    FROM_1,
+    IF_ANY,
+    LEFT_OUT,
+    OR_NULL,
+    Documented,
+    MeasuredResult,
+    Nulls,
+    exactly,
+    json_schema,
+    key,
+    objects,
+)
+from sqlaudit.models.base import Check, WithVerdict
+from sqlaudit.models.phrases import required_sentence, verdict_of
+from sqlaudit.reports.document import (
+    Bullets,
+    Column,
+    Document,
+    Facts,
+    Paragraph,
+    Picture,
+    Section,
+    Table,
+    Toned,
+    Words,
+    count,
+    facts,
+    part,
+    percent,
+    plural,
+    report_on,
+    section,
+    table,
+    text_of,
+)
 from sqlaudit.reports.notebook import Shown
+from sqlaudit.reports.stored import made, sql_section
 
 
 @dataclass(frozen=True)
@@ -18,13 +53,15 @@ class Known(Documented):
     """What somebody learns who knows at most so many events of a person.
 
     Args:
-        known: m. smallest: the fewest persons who share such a set; the level of kᵐ-anonymity.
-        exposed_persons: persons with a set that fewer than k share. unique_persons: with one that is theirs alone.
+        known: at most so many events are known.
+        smallest: the fewest persons who share a set of events that somebody has: the level of k^m-anonymity.
+        exposed_persons: persons with a set that fewer than k share.
+        unique_persons: persons with a set that nobody else has.
         minimal_sets: sets of exactly m events that fewer than k share while every smaller part is shared by k.
         exact: whether all sets were counted; if not, figures are bounds: at least so many persons and sets.
     """
 
-    known: int
+    known: Annotated[int, FROM_1]
     smallest: int
     exposed_persons: int
     unique_persons: int
@@ -37,14 +74,15 @@ class Drawn(Documented):
     """The expected share of persons singled out by so many of their events, drawn at random.
 
     Args:
-        known: how many. unique_share: the share. low, high: its 95% interval, the share itself when counted.
-        sampled: whether persons were drawn.
+        known: so many events are known. unique_share: the share.
+        low, high: its 95% interval, the share itself when counted.
+        sampled: whether persons were drawn at random, instead of counting all sets of all persons.
     """
 
-    known: int
-    unique_share: float
-    low: float
-    high: float
+    known: Annotated[int, FROM_1]
+    unique_share: Annotated[float, FROM_0_TO_1]
+    low: Annotated[float, FROM_0_TO_1]
+    high: Annotated[float, FROM_0_TO_1]
     sampled: bool
 
 
@@ -53,7 +91,9 @@ class Profile(Documented):
     """Persons whose events are all the same.
 
     Args:
-        k: the smallest class. unique_persons: persons alone. exposed_persons: in classes below k. classes: how many.
+        k: the smallest class; 0 without persons. unique_persons: persons alone in their class.
+        exposed_persons: persons in classes of fewer than k; of fewer than two where no k was asked for.
+        classes: how many classes; where events match when they are near, classes overlap, one for each person.
         sizes: classes by their size.
     """
 
@@ -64,16 +104,11 @@ class Profile(Documented):
     sizes: Mapping[int, int] = field(metadata=LEFT_OUT)
 
     @classmethod
-    def of(cls, sizes: Mapping[int, int], k: int) -> Profile:
-        """From the classes by their size, where fewer than k persons are too few."""
-        exposed = sum(members * classes for members, classes in sizes.items() if members < k)
+    def of(cls, sizes: Mapping[int, int], k: int, *, near: bool = False) -> Profile:
+        """From the classes by their size, where fewer than k persons are too few; `near`: from persons by how many fit
+        all events of theirs."""
+        exposed = sum(classes if near else members * classes for members, classes in sizes.items() if members < k)
         return cls(min(sizes, default=0), sizes.get(1, 0), exposed, sum(sizes.values()), sizes)
-
-    @classmethod
-    def of_fits(cls, fits: Mapping[int, int], k: int) -> Profile:
-        """From persons by how many fit all events of theirs; classes overlap there, one for each person."""
-        exposed = sum(persons for fit, persons in fits.items() if fit < k)
-        return cls(min(fits, default=0), fits.get(1, 0), exposed, sum(fits.values()), fits)
 
 
 @dataclass(frozen=True)
@@ -83,8 +118,8 @@ class WithoutColumn(Documented):
     Args:
         column: its name. exposed_persons, unique_persons: with as many known events as the curve goes to.
         profile_k: the smallest class of equal events.
-        coarsening: what the column could be instead; empty where there is nothing natural. coarser_exposed_persons,
-            coarser_unique_persons: with that.
+        coarsening: what the column could be instead; empty where there is nothing natural.
+        coarser_unique_persons: with that. coarser_exposed_persons: exposed persons with that.
     """
 
     column: str
@@ -101,16 +136,16 @@ class Learnt(Documented):
     """What somebody who knows at most so many events of a person learns of a sensitive value.
 
     Args:
-        known: p. smallest: the fewest persons who share such a set.
+        known: at most so many events are known. smallest: the fewest persons who share such a set.
         share: the largest share of the persons with such a set who hold one and the same value.
         exposed_persons: persons with a set that fewer than k share, or of whom more than h hold one value.
-        told_persons: the latter alone.
+        told_persons: persons with a set of whose persons more than h hold one value.
         exact: whether all sets were counted; if not, figures are bounds: at least so large, at least so many persons.
     """
 
-    known: int
+    known: Annotated[int, FROM_1]
     smallest: int
-    share: Fraction = field(metadata=exactly("share_exact"))
+    share: Annotated[Fraction, FROM_0_TO_1] = field(metadata=exactly("share_exact"))
     exposed_persons: int
     told_persons: int
     exact: bool = True
@@ -121,13 +156,15 @@ class Coherence(Documented):
     """What events tell of a sensitive column.
 
     Args:
-        sensitive: its name. prior: the share of all persons who hold the most frequent value. curve: who knows 1, 2, …
-            events. uncertainty: who knows so many events and sensitive values, of other values than these; empty when
-            it was not asked for.
+        sensitive: its name.
+        prior: the share of all persons who hold the most frequent value; a missing one is no value.
+        curve: for somebody who knows at most so many events of a person, as `persons.curve`.
+        uncertainty: for somebody who knows at most so many events and sensitive values: what these tell of other
+            values. Empty unless asked for.
     """
 
     sensitive: str
-    prior: Fraction = field(metadata=exactly("prior_exact"))
+    prior: Annotated[Fraction, FROM_0_TO_1] = field(metadata=exactly("prior_exact"))
     curve: tuple[Learnt, ...]
     uncertainty: tuple[Learnt, ...] = ()
 
@@ -137,16 +174,17 @@ class PersonsFound(Documented):
     """What an audit counted of persons and their events.
 
     Args:
-        persons, rows, events: how many; an event is a combination of the quasi-identifiers.
+        persons: different ones. rows: rows of the table. events: different combinations of the quasi-identifiers.
         k: the largest number of persons that a requirement on known events asks for, None when none does.
-        profile: who knows all events of a person. curve: who knows 1, 2, … of them; empty unless asked for.
-        random: events drawn at random; empty unless asked for.
+        profile: for somebody who knows all events of a person: classes of persons whose events are the same.
+        curve: for somebody who knows at most so many events of a person, from one on; as far as requirements ask.
+        random: the expected share of persons whom so many of their events, drawn at random, single out.
     """
 
     persons: int
     rows: int
     events: int
-    k: int | None
+    k: Annotated[int, json_schema(minimum=2)] | None
     profile: Profile
     curve: tuple[Known, ...] = ()
     random: tuple[Drawn, ...] = ()
@@ -169,8 +207,9 @@ class TellingColumn(Documented):
     """How much the values of a column do in minimal sets: those that fewer than k share, while k share each part.
 
     Args:
-        column: its name. values: how many different ones are in such sets. half: how many of these, from the most
-            telling on, make half of all places in sets. top: the most telling ones, when they may be shown.
+        column: its name. values: different values in such sets.
+        half: how many of these, from the most telling on, make half of all places in sets.
+        top: the most telling ones, when they may be shown.
     """
 
     column: str
@@ -184,9 +223,10 @@ class PersonAtRisk(Documented):
     """Somebody whom few events expose.
 
     Args:
-        singled_out: the fewest events that nobody else has, None when none of so many are. exposed: the fewest that
-            fewer than k share. events: how many the person has. sets: how many of theirs of that size single out.
-        key: who it is, and telling: the values of the events of one such set, when they may be shown.
+        singled_out: the fewest events that nobody else has, None when none of so many are.
+        exposed: the fewest events that fewer than k persons share. events: different events of the person.
+        sets: how many sets of the fewest events single out. key: who it is, None unless values may be shown.
+        telling: the events of one such set, by the columns; empty unless values may be shown.
     """
 
     singled_out: int | None
@@ -197,34 +237,39 @@ class PersonAtRisk(Documented):
     telling: tuple[tuple[str | None, ...], ...]
 
 
-def _by_number(found: Mapping[int, int]) -> list[dict[str, int]]:
-    return [{"events": events, "persons": persons} for events, persons in found.items()]
-
-
 @dataclass(frozen=True, kw_only=True, repr=False)
 class PersonsResult(WithVerdict, MeasuredResult, Shown):
     """How easily persons are found by their events.
 
     Args:
-        target: what was looked at. entity: the column that names persons.
-        columns: the quasi-identifiers of an event. static: those that stay the same for a person, and are known.
-        static_from: the table that they are of; empty when they stand beside the events.
-        k: what is too few. h: the share above which a sensitive value counts as told. multiset: whether repeats count.
-        tolerance: columns, and how far from the truth a known value may be. sequence: the column in whose order events
-            are known; empty where their order is not. nulls: how missing values are read.
-        rows: rows of the table. persons: different persons. events: different events. pairs: pairs of a person and an
-            event.
-        by_number: persons by how many events they have.
-        profile: who knows all events of a person. curve: who knows 1, 2, … of them.
-        random: events drawn at random. static_k: the smallest class of static values alone, None without any.
-        effects: what leaving out each column would save; empty when it was not asked for.
-        coherence: what events tell of sensitive columns. telling: which values are in sets below k; empty unless
-            effects were asked for. most_at_risk: persons whom the fewest events single out; empty unless asked for.
-        checks: of what was required. engine, time, statements, versions, access: as in an audit.
+        engine: the engine and its version. target: what was looked at. entity: the column that names persons.
+        columns: what an event is made of: different values of these together are different events.
+        static: quasi-identifiers that stay the same for a person, known beside the events.
+        static_from: the table that has these, joined by the entity; None (in Python empty) when they stand beside the
+            events. k: persons who must share what is known; fewer are exposed.
+        h: the share of persons above which a sensitive value counts as told.
+        multiset: whether repeats of an event are events of their own.
+        tolerance: columns, and how far from the true value a known one may be (`7d`, `10`).
+        sequence: the column in whose order events are known; None (in Python empty) where their order is not.
+        nulls: how missing values are read. rows: rows of the table. persons: different ones.
+        events: different ones; with static columns, different pairs of an event and static values.
+        pairs: pairs of a person and a different event; in a sequence an event at each time.
+        by_number: persons by how many different events they have.
+        profile: for somebody who knows all events of a person: classes of persons whose events are the same.
+        curve: for somebody who knows at most so many events of a person, from one on. It ends early when the time
+            budget is spent.
+        random: the expected share of persons whom so many of their events, drawn at random (all, where there are
+            fewer), single out. static_k: the fewest persons who share their static values; None without static columns.
+        effects: what would be found without a column, at as many known events as the curve goes to; empty unless asked
+            for. coherence: what events tell of each sensitive column: (h,k,p)-coherence, p = `known`.
+        telling: which values of columns are in minimal sets: shared by fewer than k persons, while k share each part;
+            empty unless effects were asked for.
+        most_at_risk: persons whom the fewest events single out, then those whom the fewest expose; empty unless asked
+            for. checks: what was required, judged: only where something was.
     """
 
     schema: ClassVar = "sqlaudit-persons/1"
-    shown_by: ClassVar = "sqlaudit.events.report:persons_document"
+    shown_by: ClassVar = "sqlaudit.events.result:persons_document"
     frame_of: ClassVar = "persons.curve"
 
     engine: str = ""
@@ -233,17 +278,17 @@ class PersonsResult(WithVerdict, MeasuredResult, Shown):
     columns: tuple[str, ...]
     static: tuple[str, ...]
     static_from: str = field(default="", metadata=OR_NULL)
-    k: int
-    h: Fraction = field(default=Fraction(4, 5), metadata=exactly("h_exact"))
+    k: Annotated[int, json_schema(minimum=2)]
+    h: Annotated[Fraction, FROM_0_TO_1] = field(default=Fraction(4, 5), metadata=exactly("h_exact"))
     multiset: bool
     tolerance: tuple[tuple[str, str], ...] = field(default=(), metadata=objects("column", "within"))
     sequence: str = field(default="", metadata=OR_NULL)
-    nulls: str
+    nulls: Nulls
     persons: int = field(metadata=key("persons.persons"))
     rows: int = field(metadata=key("persons.rows"))
     events: int = field(metadata=key("persons.events"))
     pairs: int = field(metadata=key("persons.occurrences"))
-    by_number: Mapping[int, int] = field(metadata=key("persons.by_number_of_events") | shown(_by_number))
+    by_number: Mapping[int, int] = field(metadata=key("persons.by_number_of_events") | objects("events", "persons"))
     profile: Profile = field(metadata=key("persons.profile"))
     curve: tuple[Known, ...] = field(metadata=key("persons.curve"))
     random: tuple[Drawn, ...] = field(default=(), metadata=key("persons.random"))
@@ -278,3 +323,337 @@ class PersonsResult(WithVerdict, MeasuredResult, Shown):
             KeyError: it was not asked for, or time was up before.
         """
         return {one.known: one for one in self.curve}[known]
+
+
+# The report on persons in many rows: how few known events find somebody.
+
+
+def headline(result: PersonsResult) -> Words:
+    """The one sentence that a reader should keep."""
+    if not result.persons:
+        return Toned(f"{result.target}: there is nobody", "warn")
+    last = result.curve[-1]
+    if not last.exact and not last.exposed_persons:
+        last = [one for one in result.curve if one.exact][-1]
+    order = f", in the order of {result.sequence}," if result.sequence and last.known > 1 else ""
+    text = f"{result.target}: {events(last.known)} of a person{order} {_expose(result, last)}"
+    # the sensitive column of which events tell most persons
+    told = max(result.coherence, key=lambda one: _telling(one)[-1].told_persons, default=None)
+    persons = _telling(told)[-1].told_persons if told is not None else 0
+    if told is not None and persons:
+        besides = "with sensitive values " if told.uncertainty else ""
+        text += f", and {besides}tell the {told.sensitive} of {among(result, persons)}"
+    bad = last.exposed_persons or persons
+    return Toned(text, "bad" if bad else "good" if result.complete else "warn")
+
+
+def _telling(told: Coherence) -> tuple[Learnt, ...]:
+    """What was found for whoever knows most of what was asked."""
+    return told.uncertainty or told.curve
+
+
+def _expose(result: PersonsResult, one: Known) -> str:
+    if not one.exposed_persons:
+        verb = "is" if one.known == 1 else "are"
+        rest = "" if result.curve[-1].exact else "; larger numbers are undecided"
+        return f"{verb} always shared by at least {plural(one.smallest, 'person')}{rest}"
+    least = "" if one.exact else "at least "
+    others = f"but at most {plural(result.k - 2, 'other')}" if result.k > 2 else "others"
+    return f"can tell {least}{among(result, one.exposed_persons)} from all {others}"
+
+
+def among(result: PersonsResult, persons: int) -> str:
+    """So many of the persons, with their share."""
+    share = part(persons, result.persons)
+    return f"{count(persons)} of {plural(result.persons, 'person')}{f' ({share})' if share else ''}"
+
+
+def events(number: int) -> str:
+    """So many known events."""
+    return plural(number, "known event")
+
+
+def lead(result: PersonsResult) -> Iterator[Words]:
+    """What was found, a sentence each."""
+    if not result.persons:
+        yield "There is no row, so that nothing can be known."
+        return
+    for one in result.curve:
+        if one.exact:
+            yield _finding(result, one)
+    stopped = result.curve[-1]
+    if not stopped.exact:
+        why = "Somebody stopped it" if result.by_hand else "The time was up"
+        yield Toned(
+            f"{why} while sets of {count(stopped.known)} events were counted: at least "
+            f"{among(result, stopped.exposed_persons)} {'is' if stopped.exposed_persons == 1 else 'are'} exposed.",
+            "warn",
+        )
+    for told in result.coherence:
+        yield from _learning(result, told)
+    profile = result.profile
+    if profile.unique_persons:
+        yield Toned(f"Whoever knows all events of a person singles out {among(result, profile.unique_persons)}.", "bad")
+
+
+def _finding(result: PersonsResult, one: Known) -> Toned:
+    first = "One known event" if one.known == 1 else events(one.known)
+    if one.unique_persons:
+        return Toned(f"{first} can single out {among(result, one.unique_persons)}.", "bad")
+    if one.exposed_persons:
+        return Toned(f"{first} can leave {among(result, one.exposed_persons)} among fewer than {result.k}.", "bad")
+    shared = f"{'is' if one.known == 1 else 'are'} shared by at least {plural(one.smallest, 'person')}."
+    return Toned(f"Any {events(one.known)} of a person {shared}", "good")
+
+
+def _learning(result: PersonsResult, told: Coherence) -> Iterator[Words]:
+    names = ("known event or sensitive value", "known events or sensitive values")
+    one_name, many = names if told.uncertainty else ("known event", "known events")
+    curve = _telling(told)
+    for one in curve:
+        if one.told_persons:
+            least = "" if one.exact else "at least "
+            verb = "tells" if one.known == 1 else "tell"
+            pieces, whom = plural(one.known, one_name, many), among(result, one.told_persons)
+            yield Toned(
+                f"Some {pieces} {verb} the {told.sensitive} of {least}{whom}: more than {percent(result.h)} of those "
+                "who share them have one value.",
+                "bad",
+            )
+            return
+    known = [one for one in curve if one.exact]
+    if known:
+        text = f"No value of {told.sensitive} is held by more than {percent(known[-1].share)} of those who share"
+        rest = "" if len(known) == len(curve) else "; larger numbers are undecided"
+        pieces = plural(known[-1].known, one_name, many)
+        yield Toned(f"{text} {pieces} of a person{rest}.", "warn" if rest else "good")
+
+
+def curve_picture(result: PersonsResult) -> Picture | None:
+    """Shares of persons exposed and singled out, against how many events are known; None without a curve."""
+    counted = [one for one in result.curve if one.exact]
+    if not result.persons or not counted:
+        return None
+    share = 1 / result.persons
+    curves = {
+        f"exposed: fewer than {result.k} share them": [[one.known, one.exposed_persons * share] for one in counted],
+        "singled out by the most telling": [[one.known, one.unique_persons * share] for one in counted],
+    }
+    if result.random:
+        curves["singled out by random ones"] = [[one.known, one.unique_share] for one in result.random]
+    if max(map(len, curves.values())) < 2:
+        return None
+    return Picture(
+        "curves",
+        "How many persons are found by how many known events",
+        {"curves": curves, "x": "known events", "y": "share of persons"},
+    )
+
+
+_MOST_NUMBERS = 12
+MISSING, NOBODY = "(missing)", "–"
+_MISSING = {"equal": "equal to each other", "distinct": "equal to nothing", "wildcard": "match anything"}
+NOT_SAID = (
+    "What somebody learns who knows when and where about, not exactly: ask with a tolerance or coarser columns.",
+    "What the other columns say of a person who was found: audit these with their quasi-identifiers.",
+    "What happens when this table is joined with another release, or an older version of itself.",
+)
+
+
+def persons_document(result: PersonsResult) -> Document:
+    """What was found about persons and their events, as a document for any layout."""
+    found = headline(result)
+    required = tuple(required_sentence(check, 0, result.rows) for check in result.checks)
+    return report_on(
+        result,
+        verdict_of(result.checks) if required else found,
+        (*([Paragraph(text_of(found))] if required else []), Bullets((*required, *lead(result)))),
+        section("With some known events", _known(result), curve_picture(result)),
+        section("With events drawn at random", _random(result)),
+        *(one for told in result.coherence for one in _told_of(result, told)),
+        section("With all events of a person", Bullets(tuple(_profile(result)))),
+        section("What leaving out a column would change", _effects(result)),
+        section("Which values tell most", *_telling_values(result)),
+        section("Persons most at risk", _at_risk(result)),
+        section("How many events persons have", _events_of_persons(result)),
+        section("How it was measured", _how(result)),
+        sql_section(result),
+        section("What this does not say", Bullets(NOT_SAID[1:] if result.tolerance else NOT_SAID)),
+    )
+
+
+def _told_of(result: PersonsResult, told: Coherence) -> Iterator[tuple[Section, ...]]:
+    caption = (
+        "Among all persons with a set of so many events: the largest share who hold one and the same value. Of all "
+        f"persons, {percent(told.prior)} hold the most frequent value; a missing one is no value."
+    )
+    yield section(f"What events tell of {told.sensitive}", _learnt(result, told.curve, "Known events", caption))
+    caption = "The same where sensitive values are known like events, and tell others than themselves."
+    beside = _learnt(result, told.uncertainty, "Known", caption) if told.uncertainty else None
+    yield section(f"What events and sensitive values tell of {told.sensitive}", beside)
+
+
+def _learnt(result: PersonsResult, curve: tuple[Learnt, ...], known: str, caption: str) -> Table:
+    one_value = f"#Told (more than {percent(result.h)})"
+    rows = (
+        (
+            count(one.known) + ("" if one.exact else " (part)"),
+            count(one.smallest),
+            percent(one.share),
+            _with_share(one.told_persons, result.persons),
+            _with_share(one.exposed_persons, result.persons),
+        )
+        for one in curve
+    )
+    heads = (f"#{known}", "#Fewest persons", "#Largest share with one value", one_value, "#Told or exposed")
+    return table(heads, rows, caption)
+
+
+def _known(result: PersonsResult) -> Table:
+    exposed = f"#Exposed (fewer than {result.k})"
+    rows = (
+        (
+            count(one.known) + ("" if one.exact else " (part)"),
+            count(one.smallest),
+            _with_share(one.exposed_persons, result.persons),
+            _with_share(one.unique_persons, result.persons),
+            count(one.minimal_sets),
+        )
+        for one in result.curve
+    )
+    return table(
+        ("#Known events", "#Fewest persons", exposed, "#Singled out", "#Minimal sets"),
+        rows,
+        f"Fewest persons: who share some set of so many events. Minimal sets: shared by fewer than {result.k}, every "
+        f"smaller part by {result.k} and more.",
+    )
+
+
+def _with_share(persons: int, whole: int) -> str:
+    share = part(persons, whole)
+    return f"{count(persons)} ({share})" if share and persons else count(persons)
+
+
+def _random(result: PersonsResult) -> Table:
+    """How sure somebody is singled out, and how many events single out half of the persons, and nearly all."""
+    said = []
+    for share, whose in ((0.5, "half of the persons"), (0.95, "95%")):
+        enough = next((one.known for one in result.random if one.unique_share >= share), None)
+        said.append(f"{whose}: {'more are needed' if enough is None else plural(enough, 'event')}")
+    rows = (
+        (
+            count(one.known),
+            percent(one.unique_share),
+            f"{percent(one.low)} to {percent(one.high)} (95%, persons drawn)" if one.sampled else "exactly",
+        )
+        for one in result.random
+    )
+    whom = "The share of persons whom so many of their events, drawn at random, single out."
+    return table(("#Events drawn", "#Singled out", "How sure"), rows, f"{whom} To single out {'; '.join(said)}.")
+
+
+def _profile(result: PersonsResult) -> Iterator[str]:
+    profile = result.profile
+    if not result.persons:
+        return
+    if result.near:
+        yield (
+            f"All events of a person fit at least {plural(profile.k, 'person')}; those of "
+            f"{among(result, profile.exposed_persons)} fit fewer than {result.k}, those of "
+            f"{count(profile.unique_persons)} nobody else."
+        )
+        return
+    order = " in the same order" if result.sequence else ""
+    yield (
+        f"Persons with the same events{order} form {plural(profile.classes, 'class', 'classes')}; the smallest has "
+        f"{plural(profile.k, 'person')}."
+    )
+    share = "shares" if profile.exposed_persons == 1 else "share"
+    others = plural(result.k - 1, "other")
+    yield (
+        f"{among(result, profile.exposed_persons)} {share} all events with fewer than {others}; "
+        f"{count(profile.unique_persons)} with nobody."
+    )
+    if result.static_k is not None:
+        fixed = ", ".join(result.static)
+        yield f"By what stays the same of them alone ({fixed}), at least {plural(result.static_k, 'person')} are alike."
+
+
+def _effects(result: PersonsResult) -> Table:
+    rows = []
+    for one in sorted(result.effects, key=lambda effect: effect.exposed_persons):
+        exposed, unique = one.exposed_persons, one.unique_persons
+        rows.append((f"without {one.column}", exposed, unique, count(one.profile_k)))
+        if one.coarser_exposed_persons is not None and one.coarser_unique_persons is not None:
+            exposed, unique = one.coarser_exposed_persons, one.coarser_unique_persons
+            rows.append((f"{one.column} as {one.coarsening}", exposed, unique, ""))
+    known = events(result.curve[-1].known) if rows else ""
+    return table(
+        ("Without, or coarser", f"#Exposed by {known}", "#Singled out", "#Smallest class of equal events"),
+        (
+            (what, _with_share(exposed, result.persons), _with_share(unique, result.persons), least)
+            for what, exposed, unique, least in rows
+        ),
+        "The column that saves most stands first; what says less than it stands below it.",
+    )
+
+
+def _telling_values(result: PersonsResult) -> Iterator[Bullets | Table]:
+    yield Bullets(
+        tuple(
+            f"{one.column}: {plural(one.values, 'value')} in minimal sets; {count(one.half)} of them make half."
+            for one in result.telling
+        )
+    )
+    rows = (
+        (one.column, MISSING if top.value is None else top.value, count(top.sets))
+        for one in result.telling
+        for top in one.top
+    )
+    yield table(("Column", "Value", "#In minimal sets"), rows)
+
+
+def _at_risk(result: PersonsResult) -> Table:
+    named = any(one.key is not None for one in result.most_at_risk)
+    who = (Column(result.entity), "By") if named else (None, None)
+    rows = (
+        (
+            one.key or MISSING,
+            "; ".join(", ".join(MISSING if value is None else value for value in event) for event in one.telling),
+            NOBODY if one.singled_out is None else count(one.singled_out),
+            count(one.exposed),
+            count(one.events),
+            count(one.sets),
+        )
+        for one in result.most_at_risk
+    )
+    return table(
+        (*who, "#Singled out by", "#Exposed by", "#Events", "#Sets that single out"),
+        rows,
+        "How many events are enough, of those that a person has; who it is stands here when values are shown.",
+    )
+
+
+def _events_of_persons(result: PersonsResult) -> Table:
+    listed = sorted(result.by_number.items())
+    rows = [(count(number), count(persons)) for number, persons in listed[:_MOST_NUMBERS]]
+    rest = sum(persons for _, persons in listed[_MOST_NUMBERS:])
+    if rest:
+        rows.append((f"{count(listed[_MOST_NUMBERS][0])} and more", count(rest)))
+    return table(("#Different events", "#Persons"), rows)
+
+
+def _how(result: PersonsResult) -> Facts:
+    of = f", of {result.static_from}" if result.static_from else ""
+    static = ", ".join(result.static) + of if result.static else ""
+    return facts(
+        ("rows", count(result.rows)),
+        ("persons", f"{count(result.persons)}, by {result.entity}"),
+        ("an event is", ", ".join(result.columns) + (", each repeat by itself" if result.multiset else "")),
+        *((f"{column} is known", f"within {within}") for column, within in result.tolerance),
+        ("events are known", f"in the order of {result.sequence}" if result.sequence else ""),
+        ("known besides", static),
+        (f"different events{' by what is known besides' if static else ''}", count(result.events)),
+        ("missing values", _MISSING[result.nulls]),
+        *made(result),
+    )

@@ -3,41 +3,64 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import Any
 
+from sqlaudit.base.errors import Stop, UsageError, at_once, until
+from sqlaudit.base.options import request_from, wrong_types_told
+from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.relation import Relation, Statement
-from sqlaudit.base.spec import NullPolicy, Target
+from sqlaudit.base.spec import (
+    Folding,
+    Limits,
+    NullPolicy,
+    ReadOptions,
+    Requirement,
+    Roles,
+    Target,
+    make_target,
+    roles_from,
+)
 from sqlaudit.base.sql import Raw, render
-from sqlaudit.column_sets.budget import Stop, at_once, until
-from sqlaudit.column_sets.coding import Coded
-from sqlaudit.engines.contract import Engine
-from sqlaudit.engines.provenance import provenance
-from sqlaudit.events.coherence import Held, Learning, mixed_held, mixed_occurrences
-from sqlaudit.events.facts import CountedPersons
-from sqlaudit.events.levels import Levels, Watcher
-from sqlaudit.events.nearness import kept_spans, near_occurrences, span_name, span_statement
+from sqlaudit.classes.opening import ColumnValues, refuse_merged
+from sqlaudit.column_sets.counting import Coded
+from sqlaudit.engines import opened
+from sqlaudit.engines.contract import Database, Engine, provenance
 from sqlaudit.events.occurrences import (
+    Levels,
     Occurrences,
+    Watcher,
     check_moments,
     check_static,
     coded_rows,
     drop_occurrences,
+    kept_spans,
+    near_occurrences,
     occurrences_of,
     reading,
+    span_name,
+    span_statement,
 )
-from sqlaudit.events.request import PersonsRequest
+from sqlaudit.events.request import PersonsRequest, tolerated
 from sqlaudit.events.result import Drawn, Known, Learnt, PersonAtRisk, PersonsResult, Profile, WithoutColumn
 from sqlaudit.events.sources import EventSource, source_of
-from sqlaudit.events.telling import CellsBehind, Tally, most_at_risk
-from sqlaudit.events.tolerance import tolerated
-from sqlaudit.events.unicity import singled_out
-
-if TYPE_CHECKING:
-    from sqlaudit.models.check import Check
-    from sqlaudit.models.judge import Asked
+from sqlaudit.events.unicity import (
+    CellsBehind,
+    CountedPersons,
+    Held,
+    Learning,
+    Tally,
+    mixed_held,
+    mixed_occurrences,
+    most_at_risk,
+    singled_out,
+)
+from sqlaudit.models.base import Check, Context
+from sqlaudit.models.judge import Asked, check_of
+from sqlaudit.models.persons import PersonsModel, PersonsWanted, persons_wanted
+from sqlaudit.models.registry import OF_PERSONS, REGISTRY, Require, requirements
 
 
 def find_persons(engine: Engine, target: Target | Relation, request: PersonsRequest) -> PersonsResult:
@@ -63,9 +86,11 @@ def find_persons(engine: Engine, target: Target | Relation, request: PersonsRequ
     """
     already = len(engine.executed)
     begun = time.monotonic()
-    asked = _asked(request)
+    asked = asked_of(request)
     source = source_of(engine, target, request)
-    _refuse_spellings(engine, source, asked)
+    named = [ColumnValues(source.person.name, [(source.relation, source.person)], missing=False)]
+    named += [ColumnValues(one.name, [(source.relation, one)]) for one in source.chosen[source.quasi : source.told]]
+    refuse_merged(engine, named, request.values)
     within = tolerated(source.chosen, source.events, request.tolerance)
     stop = until(begun, request.time_budget)
     ends = None if request.time_budget is None else begun + request.time_budget
@@ -92,40 +117,12 @@ def plan_persons(
     Raises:
         UsageError: an unknown column.
     """
-    _asked(request)
+    asked_of(request)
     source = source_of(engine, target, request, check=False)
     within = tolerated(source.chosen, source.events, request.tolerance)
     statements = [reading(engine, source.relation, source.chosen, source.person)]
     statements += [span_statement(engine, source.relation, source.chosen[place], one) for place, one in within.items()]
     return source.relation.tables, statements
-
-
-def _refuse_spellings(engine: Engine, source: EventSource, asked: Sequence[Asked]) -> None:
-    """What is required of persons and of sensitive values must not be found in spellings of one.
-
-    Raises:
-        UsageError: it may be.
-    """
-    if not asked:
-        return
-    from sqlaudit.classes.persons_spelled import refuse_respelled
-    from sqlaudit.classes.spellings import TEXTS, refuse_spellings
-
-    persons = [(source.relation, source.person)]
-    refuse_respelled(engine, source.person.name, persons, asked[0].requirement.text)
-    required = [item.requirement.text for item in asked if item.model.needs_sensitive]
-    for one in source.chosen[source.quasi : source.told]:
-        if required and one.kind in TEXTS:
-            refuse_spellings(engine, one.name, [(source.relation.sql, one.sql)], required[0])
-
-
-def _asked(request: PersonsRequest) -> list[Asked]:
-    """The models that are required, if any is."""
-    if not request.requirements:
-        return []
-    from sqlaudit.events.required import asked_of
-
-    return asked_of(request)
 
 
 class _Findings:
@@ -229,7 +226,7 @@ class _Findings:
         for place in range(self.events):
             self.bench.drop(span_name(place))
         places = range(len(self.names), len(self.names) + len(self.sensitive))
-        of_values = (f"{name}_{place}" for name in ("held", "mixed_held") for place in places)
+        of_values = (f"{name}_{place}" for name in ("held", "held_static", "mixed_held") for place in places)
         for name in ("mixed_own", "mixed_dictionary", *of_values):
             self.bench.drop(f"sqlaudit_events_{name}")
 
@@ -257,10 +254,12 @@ class _Findings:
         wild = self.coded.nullable & ((1 << self.events) - 1 | coarser) if request.nulls is NullPolicy.WILDCARD else 0
         return near_occurrences(plain, columns, self.spans, wild, request.k)
 
-    def _held(self, occurrences: Occurrences) -> Iterator[tuple[int, Raw]]:
+    def _held(self, occurrences: Occurrences, static: Sequence[Raw] = ()) -> Iterator[tuple[int, Raw]]:
+        """Who holds which sensitive value, told apart by what stays the same of persons."""
+        name, asked = "held_static" if static else "held", {"source": self.coded.source, "static": static}
         for place in range(len(self.names), len(self.names) + len(self.sensitive)):
             column = Raw(f"c{place}")
-            yield place, occurrences.keep(f"held_{place}", "events_held", source=self.coded.source, column=column)
+            yield place, occurrences.keep(f"{name}_{place}", "events_held", column=column, **asked)
 
     def _learning(self, occurrences: Occurrences, helds: Held, *, mixed: bool = False) -> tuple[Learning, ...]:
         persons, h = self.coded.persons, self.request.h
@@ -270,6 +269,8 @@ class _Findings:
         )
 
     def _uncertainty(self, occurrences: Occurrences, helds: Held) -> list[tuple[Learnt, ...]]:
+        static = [Raw(f"c{place}") for place in range(self.events, len(self.names))]
+        helds = tuple(self._held(occurrences, static)) if static else helds
         mixed = mixed_occurrences(occurrences, helds, self.request.k)
         values = [(place, mixed_held(mixed, place, held)) for place, held in helds]
         learning = self._learning(mixed, values, mixed=True)
@@ -290,8 +291,11 @@ class _Findings:
     ) -> Iterator[tuple[Drawn, Fraction]]:
         if not self.coded.persons or self.by_hand:
             return
+        most, found = max(levels.by_number, default=0), None
         for size in range(1, self.request.random + 1):
-            yield singled_out(occurrences, levels, curve, size, self.request.draws, self.request.seed)
+            if found is None or size <= most:
+                found = singled_out(occurrences, levels, curve, size, self.request.draws, self.request.seed)
+            yield replace(found[0], known=size), found[1]  # nobody has more events to draw
 
     def _checks(
         self,
@@ -304,8 +308,6 @@ class _Findings:
         """What is required, judged; what was counted already is not counted again."""
         if not self.asked or self.by_hand:
             return ()
-        from sqlaudit.events.required import checks_of
-
         counted = CountedPersons(
             self.coded.rows,
             self.coded.persons,
@@ -366,5 +368,147 @@ class _Findings:
 
 def _profile(occurrences: Occurrences, k: int) -> Profile:
     if occurrences.near:
-        return Profile.of_fits({int(fit): int(persons) for fit, persons in occurrences.ask("events_near_profiles")}, k)
+        fits = {int(fit): int(persons) for fit, persons in occurrences.ask("events_near_profiles")}
+        return Profile.of(fits, k, near=True)
     return Profile.of(occurrences.alike(), k)
+
+
+@wrong_types_told
+def persons(
+    target: Any = None,
+    *,
+    entity: str = "",
+    qi: Sequence[str] | str = (),
+    static: Sequence[str] = (),
+    static_from: Any = None,
+    sensitive: Sequence[str] = (),
+    known: int = 2,
+    k: int = 5,
+    h: Fraction | float | str = Fraction(4, 5),
+    rho: bool = False,
+    multiset: bool = False,
+    tolerance: Mapping[str, Any] | Sequence[str] = (),
+    sequence: str = "",
+    random: int = 0,
+    draws: int = 10_000,
+    seed: int = 0,
+    nulls: NullPolicy | str = NullPolicy.EQUAL,
+    values: Folding | str | None = None,
+    effects: bool = False,
+    records: int = 0,
+    show_values: bool = False,
+    time_budget: float | None = None,
+    require: Require = None,
+    roles: Roles | Mapping[str, Any] | None = None,
+    db: Database = None,
+    query: str = "",
+    where: str = "",
+    read: ReadOptions | Mapping[str, Any] | None = None,
+    limits: Limits | Mapping[str, Any] | None = None,
+) -> PersonsResult:
+    """Tell what somebody learns who knows some events of a person (`sqlaudit persons`).
+
+    Args:
+        target: a table with a row for each event: a table, view, file path or glob, or a pandas, polars or Arrow table;
+            None with `query`.
+        entity: the column that names the person of a row.
+        qi: names or expressions whose values together are an event. static: those that stay the same for a person.
+        static_from: the table that has these, joined by `entity`: as `target`; None = the target.
+        sensitive: columns of values that known events must not tell.
+        known: the largest number of known events. k: persons who must share what is known. h: the share of them who may
+            hold one sensitive value. rho: whether sensitive values may be known, too.
+        multiset: whether repeats of an event count.
+        random: up to how many events drawn at random to tell the share of persons singled out.
+        draws, seed: of persons, where there are too many sets to count all.
+        tolerance: columns, and how far from the true value a known one may be: {"day": "7d", "amount": 10}.
+        sequence: the column of dates, times or numbers in whose order events are known.
+        nulls: how a missing value is read: equal, distinct or wildcard.
+        effects: count what leaving out or coarsening each column would save, and which values tell most.
+        records: list so many persons most at risk. show_values: with who they are, and which values tell.
+        time_budget: seconds; the result then says what is proven.
+        require: what must hold of persons: `{"km@2": 5, "profile_k": 5}`, or texts such as "unicity@4=5%".
+        roles: entity, qi, sensitive and nulls at once, instead of these: a mapping of roles, or a `Roles`.
+        db, query, where, read, limits: as for `sqlaudit.audit`.
+        values: `fold` or `exact`: whether persons and sensitive values that differ only in case, blanks, width or
+            characters without a picture are one; where some do, it has to be said.
+
+    Raises:
+        UsageError: an unknown column, rows without a person, static values that change, a number out of its range.
+        EngineError: the database refused, failed or went away.
+
+    Example:
+        >>> import pandas as pd, sqlaudit
+        >>> visits = pd.DataFrame({"who": [1, 1, 2, 2, 3, 3], "clinic": list("ababac")})
+        >>> found = sqlaudit.persons(visits, entity="who", qi=["clinic"], k=2)
+        >>> found.at(1).smallest, found.at(2).unique_persons, found.profile.k
+        (1, 1, 1)
+    """
+    persons_of = None if static_from is None else make_target(static_from, read=read)
+    required = requirements(require, OF_PERSONS)
+    given = {**locals(), "static_from": persons_of}
+    if roles is not None:
+        asked: dict[str, Any] = {"roles": roles, "entity": entity, "qi": qi, "sensitive": sensitive}
+        asked |= {"nulls": nulls, "values": values}
+        whole = roles_from(asked, passed_over=("identifiers",))
+        given |= {"entity": whole.entity or "", "qi": whole.quasi_identifiers, "sensitive": whole.sensitive}
+        given |= {"nulls": whole.nulls, "values": whole.values}
+    request = request_from(PersonsRequest, given, requirements=required)
+    chosen = make_target(target, query=query, where=where, read=read)
+    with opened(db, limits, chosen, *request.targets) as engine:
+        return find_persons(engine, chosen, request)
+
+
+# Requirements on persons, judged from what `sqlaudit persons` counted.
+
+
+def asked_of(request: PersonsRequest) -> list[Asked]:
+    """The models that are required; none twice for sensitive columns, which are judged by each.
+
+    Raises:
+        UsageError: a requirement has no meaning with what else is asked.
+    """
+    return [_known_asked(request, requirement) for requirement in request.requirements]
+
+
+def _known_asked(request: PersonsRequest, requirement: Requirement) -> Asked:
+    kind = REGISTRY[requirement.model]
+    if not issubclass(kind, PersonsModel):
+        raise UsageError(f"{requirement.text!r} is about classes of rows, and not about what persons' events tell.")
+    model = kind(requirement.parameters, Context(None, 0))
+    if model.needs_sensitive and not request.sensitive:
+        raise UsageError(f"{requirement.text!r} needs a sensitive column; name one with {spelled('sensitive')}.")
+    if model.drawn() and request.multiset:
+        raise UsageError(
+            f"{requirement.text!r} draws from different events: require it without {spelled('multiset', True)}."
+        )
+    return Asked(model, requirement, None)
+
+
+def checks_of(
+    asked: Sequence[Asked],
+    counted: CountedPersons,
+    events: Occurrences,
+    helds: Held,
+    sensitive: Sequence[str],
+    stop: Stop,
+) -> Iterator[Check]:
+    """The checks of all that is required; of sensitive columns one each.
+
+    Args:
+        counted: what was counted already. events: who has which event. helds: who holds which value of `sensitive`.
+    """
+    wanted = persons_wanted([item.model for item in asked])
+    if wanted is None:
+        return
+    counted.search(events, PersonsWanted(wanted.known, wanted.drawn), stop=stop)
+    yield from (_check(item, counted) for item in asked if not item.model.needs_sensitive)
+    of_values = [item for item in asked if item.model.needs_sensitive]
+    for name, (_, held) in zip(sensitive, helds, strict=True) if of_values else ():
+        counted.learnt.clear()
+        counted.search(events, PersonsWanted({}, told=wanted.told), held, stop)
+        yield from (_check(replace(item, sensitive=name), counted) for item in of_values)
+
+
+def _check(item: Asked, counted: CountedPersons) -> Check:
+    assert isinstance(item.model, PersonsModel)
+    return check_of(item, item.model.judge_persons(counted), counted.rows)

@@ -8,20 +8,21 @@ from typing import Any
 
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.names import quote
-from sqlaudit.base.relation import Kind, Relation
+from sqlaudit.base.parameter_names import spelled
+from sqlaudit.base.relation import NUMBERS, Kind, Relation
 from sqlaudit.base.spec import Target
 from sqlaudit.base.sql import Raw, environment, render
-from sqlaudit.base.words import spelled
-from sqlaudit.column_sets.selection import Chosen, choose_column, choose_columns, each_once, named_column
+from sqlaudit.classes.opening import settled
+from sqlaudit.column_sets.counting import Chosen, choose_column, choose_columns, each_once, named_column
 from sqlaudit.engines.contract import Engine
 from sqlaudit.events.request import PersonsRequest
 
-_NUMBERS = (Kind.INTEGER, Kind.DECIMAL)
-_ORDERED = (Kind.DATE, Kind.TIMESTAMP, Kind.TIME, Kind.INTEGER, Kind.DECIMAL, Kind.FLOAT)
+_EXACT = (Kind.INTEGER, Kind.DECIMAL)
+_ORDERED = (Kind.DATE, Kind.TIMESTAMP, Kind.TIME, *NUMBERS)
 _BANDS = ("column_sets/_columns_coarser.sql", "bands", "ten bands")
 _QUARTERS = ("events/_events_coarser.sql", "quarter", "quarters of years")
 _COARSER = {
-    **dict.fromkeys((Kind.INTEGER, Kind.DECIMAL, Kind.FLOAT, Kind.TIME), _BANDS),
+    **dict.fromkeys((*NUMBERS, Kind.TIME), _BANDS),
     **dict.fromkeys((Kind.DATE, Kind.TIMESTAMP), _QUARTERS),
     Kind.TEXT: ("column_sets/_columns_coarser.sql", "prefix", "its first two characters"),
 }
@@ -77,19 +78,19 @@ def source_of(engine: Engine, target: Target | Relation, request: PersonsRequest
 
 def _source(engine: Engine, target: Target | Relation, request: PersonsRequest, *, check: bool) -> EventSource:
     relation = engine.open(target) if isinstance(target, Target) else target
-    person = choose_column(relation, engine.dialect, request.entity, "entity")
+    person = _person(engine, relation, request)
     events, quasi = len(request.qi), len(request.qi) + len(request.static)
     if request.static_from is None:
-        chosen = _told(engine, relation, request, ("qi", "static", "sensitive"))
+        chosen = _columns_of(engine, relation, request, ("qi", "static", "sensitive"))
         chosen += _moment(engine, relation, request)
         _not_the_person(person, chosen)
         return EventSource(relation, relation.label, chosen, person, events, quasi, "", _last(chosen, request))
-    chosen = _told(engine, relation, request, ("qi", "sensitive"))
+    chosen = _columns_of(engine, relation, request, ("qi", "sensitive"))
     chosen += _moment(engine, relation, request)
     _not_the_person(person, chosen)
     persons = engine.open(request.static_from)
     static = choose_columns(persons, engine.dialect, request.static, field="static")
-    key = choose_column(persons, engine.dialect, request.entity, "entity")
+    key = _person(engine, persons, request)
     _not_the_person(key, static)
     _comparable(relation, person, persons, key)
     joined = _JoinedSources(engine, relation, chosen, person, persons, static, key)
@@ -132,14 +133,27 @@ def with_static(
     columns = [(Raw(quote(one.name, engine.dialect)), Raw(place)) for one, place in places]
     statement = render("events/events_named.sql", engine.dialect, columns=columns, joined=Raw(relation.sql))
     infos = (*events.columns, *(named_column(persons, one.name, "static") for one in told))
-    return replace(relation, sql="(" + statement.sql + ")", columns=infos)
+    return replace(relation, sql="(" + statement.sql + ")", columns=infos, written="")
 
 
-def _told(engine: Engine, relation: Relation, request: PersonsRequest, fields: Sequence[str]) -> tuple[Chosen, ...]:
+def _columns_of(
+    engine: Engine, relation: Relation, request: PersonsRequest, fields: Sequence[str]
+) -> tuple[Chosen, ...]:
     """The columns that these fields of the request name, none of them twice."""
     named = [(field, getattr(request, field)) for field in fields]
     several = [choose_columns(relation, engine.dialect, names, field=field) for field, names in named if names]
-    return each_once([one for chosen in several for one in chosen])
+    each_once([one for chosen in several for one in chosen])
+    return tuple(
+        settled(engine, relation, one, request.values if field == "sensitive" else None)
+        for (field, _), chosen in zip([pair for pair in named if pair[1]], several, strict=True)
+        for one in chosen
+    )
+
+
+def _person(engine: Engine, relation: Relation, request: PersonsRequest) -> Chosen:
+    """What names persons, as it counts."""
+    person = choose_column(relation, engine.dialect, request.entity, "entity")
+    return settled(engine, relation, person, request.values, missing=False)
 
 
 def _moment(engine: Engine, relation: Relation, request: PersonsRequest) -> tuple[Chosen, ...]:
@@ -186,7 +200,7 @@ def _not_the_person(person: Chosen, chosen: Sequence[Chosen]) -> None:
 
 
 def _comparable(events: Relation, person: Chosen, persons: Relation, key: Chosen) -> None:
-    if Kind.OTHER in (person.kind, key.kind) or person.kind is key.kind or {person.kind, key.kind} <= set(_NUMBERS):
+    if Kind.OTHER in (person.kind, key.kind) or person.kind is key.kind or {person.kind, key.kind} <= set(_EXACT):
         return
     raise UsageError(
         f"{person.name!r} is {person.kind.value} in {events.label} and {key.kind.value} in {persons.label}; to join "

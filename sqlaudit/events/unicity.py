@@ -1,16 +1,45 @@
-"""Unicity: how often events drawn at random single a person out (de Montjoye and others, Scientific Reports 2013)."""
+"""What known events tell: unicity, coherence with sensitive values, which events tell most, and facts for models."""
 
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
 from math import comb, sqrt
+from typing import Any
 
-from sqlaudit.base.sql import Raw
-from sqlaudit.events.levels import Levels
-from sqlaudit.events.occurrences import Occurrences
-from sqlaudit.events.result import Drawn, Known
+from sqlaudit.base.errors import Stop, never
+from sqlaudit.base.relation import Kind, Relation, Statement
+from sqlaudit.base.spec import NullPolicy
+from sqlaudit.base.sql import Raw, render
+from sqlaudit.classes.facts import Frame
+from sqlaudit.column_sets.counting import Chosen, Coded
+from sqlaudit.engines.contract import Engine
+from sqlaudit.events.occurrences import (
+    Levels,
+    Occurrences,
+    coded_rows,
+    drop_occurrences,
+    occurrences_from,
+    occurrences_of,
+    reading,
+)
+from sqlaudit.events.result import (
+    Coherence,
+    Drawn,
+    Known,
+    Learnt,
+    PersonAtRisk,
+    PersonsFound,
+    Profile,
+    TellingColumn,
+    TellingValue,
+)
+from sqlaudit.models.base import Alike, Shared, Singled, Told
+from sqlaudit.models.persons import PersonsWanted
+
+# Unicity: how often events drawn at random single a person out (de Montjoye and others, Scientific Reports 2013).
 
 COUNTED = 20_000_000
 """Up to so many sets of single persons are all counted; beyond, persons are drawn."""
@@ -89,3 +118,414 @@ def _positions(chance: random.Random, events: int, size: int) -> list[int]:
     """Places of drawn events; where a person has fewer, the first stands for what is missing, and adds nothing."""
     chosen = sorted(chance.sample(range(events), min(size, events)))
     return chosen + [chosen[0]] * (size - len(chosen))
+
+
+# What known events tell of a sensitive value.
+#
+# (h,k,p)-coherence: Xu, Wang, Fu and Yu, *Anonymizing transaction databases for publication*, KDD 2008.
+# Whoever knows a set of events of a person looks at everybody who has it: how many are they, and how many of them hold
+# one and the same value? A set that one person alone has tells for certain; no larger one tells more.
+
+
+@dataclass
+class Learning:
+    """What the sets of one search tell of one sensitive column; `look` is shown every set, sizes in rising order.
+
+    Args:
+        occurrences: who has which event. held: (person, value), each pair once.
+        sensitive, place: the column's name and place. persons: all of them. h: the share that no value may exceed.
+        mixed: whether the sets hold sensitive values beside events, and values are numbered as these.
+    """
+
+    occurrences: Occurrences
+    held: Raw
+    sensitive: str
+    place: int
+    persons: int
+    h: Fraction
+    mixed: bool = False
+    _share: Fraction = Fraction(0)
+    _curve: list[Learnt] = field(default_factory=list)
+    _told: Raw = field(default_factory=lambda: Raw(""))
+
+    def __post_init__(self) -> None:
+        self._told = self._keep("told", "events_told_nobody")
+
+    def look(self, size: int, sets: Raw) -> None:
+        """Take some sets of this size into account: each with its persons, and one of them by number."""
+        asked = {"size": size, "sets": sets, "held": self.held, "mixed": self.mixed}
+        learnt = self._keep("learnt", "events_learnt", **asked)
+        alone = self._keep("alone", "events_learnt_alone", **asked)
+        for most, persons in self.occurrences.ask("events_learnt_shares", learnt=learnt):
+            self._share = max(self._share, Fraction(int(most), int(persons)))
+        if self.occurrences.ask("events_some", relation=alone):
+            self._share = Fraction(1)
+        allowed, whole, least = limit_in_integers(self.h, self.persons)
+        self._told = self._keep(
+            "told",
+            "events_told",
+            size=size,
+            told=self._told,
+            alone=alone,
+            learnt=learnt,
+            allowed=allowed,
+            whole=whole,
+            least=least,
+        )
+
+    def take(self, known: Known, state: Raw) -> None:
+        """Note the figures for at most so many known events, when all their sets were shown.
+
+        Args:
+            known: what they expose. state: persons with how many known ones expose them.
+        """
+        told, exposed = self.occurrences.ask("events_told_curve", size=known.known, state=state, told=self._told)[0]
+        found = Learnt(known.known, known.smallest, self._share, int(exposed), int(told), known.exact)
+        self._curve.append(found)
+
+    def found(self) -> Coherence:
+        """What was noted, beside what nothing known tells."""
+        most = self.occurrences.ask("events_prior", held=self.held)[0][0]
+        return Coherence(self.sensitive, Fraction(int(most or 0), max(self.persons, 1)), self.curve)
+
+    @property
+    def curve(self) -> tuple[Learnt, ...]:
+        """What was noted."""
+        return tuple(self._curve)
+
+    def close(self) -> None:
+        """Release what was kept."""
+        for name in ("told", "learnt", "alone"):
+            self.occurrences.drop(f"{name}_{self.place}")
+
+    def _keep(self, name: str, template: str, **parameters: object) -> Raw:
+        return self.occurrences.keep(f"{name}_{self.place}", template, **parameters)
+
+
+Held = Sequence[tuple[int, Raw]]
+"""The places of sensitive columns, and who holds which value of each."""
+
+
+def mixed_occurrences(asked: Occurrences, helds: Held, k: int) -> Occurrences:
+    """Events and sensitive values alike, for what somebody learns who knows some of both.
+
+    ρ-uncertainty: Cao, Karras, Raïssi and Tan, *ρ-uncertainty: inference-proof transaction anonymization*, VLDB 2010.
+    """
+    dictionary = asked.keep("mixed_dictionary", "events_mixed_dictionary", helds=helds)
+    own = asked.keep("mixed_own", "events_mixed_own", helds=helds, mixed=dictionary)
+    return occurrences_from(asked.bench, own, dictionary, k, repeats=asked.repeats)
+
+
+def mixed_held(mixed: Occurrences, place: int, held: Raw) -> Raw:
+    """Who holds which value of one of these columns, as the mixed events number it."""
+    return mixed.keep(f"mixed_held_{place}", "events_mixed_held", mixed=mixed.dictionary, place=place, held=held)
+
+
+def limit_in_integers(h: Fraction, persons: int) -> tuple[int, int, int]:
+    """(a, b, least), so that `b * holders - a * all >= least` says holders / all > h, for up to so many persons.
+
+    The digits of h have no end; a fraction of numbers of persons has. Between h and the nearest of these lies none, so
+    that this one stands for h, itself allowed where it is below, and too much where it is above.
+
+    Example:
+        >>> limit_in_integers(Fraction(4, 5), 10), limit_in_integers(Fraction("0.33333"), 10)
+        ((4, 5, 1), (1, 3, 0))
+    """
+    nearest = h.limit_denominator(max(persons, 1))
+    return nearest.numerator, nearest.denominator, 1 if nearest <= h else 0
+
+
+# What models ask of persons and their events, counted for whoever judges them: audits, nodes of a lattice.
+
+DRAWS = 10_000
+"""Persons drawn where there are too many sets to count all."""
+_PLACE = 900
+"""Relations of values that a model asks about are numbered from here."""
+
+
+@dataclass
+class CountedPersons:
+    """What was counted of persons and their events.
+
+    Args:
+        rows: of the table. persons: different ones. events: different ones. alike: classes of persons with the same
+            events, by their size; when `near` how many fit all events of somebody, each by themselves.
+        curves: for each k what 1, 2, … known events tell of persons. learnt: for each k and h what they tell of a
+            sensitive attribute. draws: events drawn at random, by their number, exactly.
+        drawn, seed: persons drawn where there are too many sets to count all.
+    """
+
+    rows: int
+    persons: int
+    events: int
+    alike: Mapping[int, int]
+    curves: dict[int, tuple[Known, ...]] = field(default_factory=dict)
+    learnt: dict[tuple[int, Fraction], tuple[Learnt, ...]] = field(default_factory=dict)
+    draws: dict[int, tuple[Drawn, Fraction]] = field(default_factory=dict)
+    near: bool = False
+    drawn: int = DRAWS
+    seed: int = 0
+
+    def same(self, k: int) -> Alike:
+        """Who has the same events as somebody else, where fewer than k persons are too few."""
+        few = {size: classes for size, classes in self.alike.items() if size < k}
+        persons = sum(classes if self.near else size * classes for size, classes in few.items())
+        return Alike(min(self.alike, default=None), sum(few.values()), persons)
+
+    def shared(self, k: int, known: int) -> Shared:
+        """What at most so many events say, where fewer than k persons are too few."""
+        curve = self.curves[k][:known]
+        last = curve[-1]
+        sets = sum(one.minimal_sets for one in curve)
+        return Shared(last.smallest, last.exposed_persons, sets, len(curve) == known and last.exact)
+
+    def singled(self, known: int) -> Singled:
+        """Whom so many events drawn at random single out."""
+        drawn, share = self.draws[known]
+        if not drawn.sampled:
+            return Singled(share, share, share)
+        return Singled(share, Fraction(drawn.low), Fraction(drawn.high))
+
+    def told(self, k: int, h: Fraction, known: int) -> Told:
+        """What at most so many events tell, where fewer than k persons are too few and a share above h too large."""
+        curve = self.learnt[k, h][:known]
+        last = curve[-1]
+        return Told(last.share, last.smallest, last.exposed_persons, len(curve) == known and last.exact)
+
+    def found(self) -> PersonsFound:
+        """The same for a result; of several curves the strictest."""
+        k = max(self.curves, default=None)
+        random = tuple(self.draws[known][0] for known in sorted(self.draws))
+        curve = () if k is None else self.curves[k]
+        profile = Profile.of(self.alike, k or 2)
+        return PersonsFound(self.persons, self.rows, self.events, k, profile, curve, random)
+
+    def search(self, events: Occurrences, wanted: PersonsWanted, held: Raw | None = None, stop: Stop = never) -> None:
+        """Count the sets of events that are wanted and not counted yet, a search for each k; the first one counts what
+        is drawn, too.
+
+        Args:
+            events: who has which event. wanted: which sets, and what is too few.
+            held: who holds which value of the sensitive attribute. stop: whether the time is used up.
+        """
+        wanted = self._missing(wanted)
+        limits = {*wanted.known, *(k for k, _ in wanted.told)} or ({2} if wanted.drawn else set())
+        for place, k in enumerate(sorted(limits, reverse=True)):
+            self._search(events.with_limit(k), k, wanted, wanted.drawn if place == 0 else frozenset(), held, stop)
+
+    def _missing(self, wanted: PersonsWanted) -> PersonsWanted:
+        known = {k: most for k, most in wanted.known.items() if not _reaches(self.curves.get(k, ()), most)}
+        told = {kh: most for kh, most in wanted.told.items() if not _reaches(self.learnt.get(kh, ()), most)}
+        return PersonsWanted(known, wanted.drawn - self.draws.keys(), told)
+
+    def _search(
+        self, events: Occurrences, k: int, wanted: PersonsWanted, drawn: frozenset[int], held: Raw | None, stop: Stop
+    ) -> None:
+        told = {h: known for (limit, h), known in wanted.told.items() if limit == k and held is not None}
+        learning = {
+            h: Learning(events, held, "", _PLACE + place, self.persons, h)
+            for place, h in enumerate(told)
+            if held is not None
+        }
+        watchers = tuple(one.look for one in learning.values())
+        levels = Levels(events, k, stop, shared_draws=bool(drawn), watchers=watchers)
+        most = max([wanted.known.get(k, 1), *told.values()])
+        curve: list[Known] = []
+        try:
+            for known in _curve(levels, most, drawn):
+                curve.append(known)
+                for one in learning.values():
+                    one.take(known, levels.state)
+            if drawn and events.pairs:
+                self.draws |= {
+                    size: singled_out(events, levels, curve, size, self.drawn, self.seed) for size in sorted(drawn)
+                }
+            self.learnt |= {(k, h): one.curve[: told[h]] for h, one in learning.items()}
+        finally:
+            levels.close()
+            for one in learning.values():
+                one.close()
+        if k in wanted.known:
+            self.curves[k] = tuple(curve[: wanted.known[k]])
+
+
+def _reaches(curve: Sequence[Known] | Sequence[Learnt], most: int) -> bool:
+    """Whether a curve says what is known of so many events, or ended before because time was up."""
+    return len(curve) >= most or (bool(curve) and not curve[-1].exact)
+
+
+def count_persons(engine: Engine, frame: Frame, wanted: PersonsWanted) -> CountedPersons:
+    """Count what is wanted of the persons of a table.
+
+    Args:
+        engine: where the table lies. frame: its rows; an event is a combination of the keys, the entity names a person.
+        wanted: which sets of events, and what is too few.
+
+    Raises:
+        UsageError: rows without a person.
+        EngineError: the database refused, failed or went away.
+    """
+    assert frame.entity is not None
+    keys = frame.keys or ("1",)  # where nothing is known, all events are one
+    values = [frame.sensitive] if frame.sensitive is not None and wanted.told else []
+    chosen = [Chosen(f"q{place}", sql, Kind.OTHER) for place, sql in enumerate([*keys, *values])]
+    nulls = NullPolicy.DISTINCT if frame.solo and frame.keys else NullPolicy.EQUAL
+    person = Chosen("e", frame.entity, Kind.OTHER)
+    with coded_rows(engine, Relation(frame.source, (), ""), chosen, person) as (bench, coded):
+        try:
+            events = occurrences_of(bench, coded, range(len(keys)), 2, nulls, repeats=False, events=len(keys))
+            found = CountedPersons(coded.rows, coded.persons, events.events, events.alike())
+            found.search(events, wanted, _held(events, coded.source, len(keys)) if values else None)
+        finally:
+            drop_occurrences(bench)
+            bench.drop(f"sqlaudit_events_held_{_PLACE}")
+    return found
+
+
+def reading_of(engine: Engine, frame: Frame) -> Statement:
+    """The statement that reads the table of a frame to count what persons' events tell, for `--dry-run`."""
+    assert frame.entity is not None
+    columns = [*(frame.keys or ("1",)), *([frame.sensitive] if frame.sensitive is not None else [])]
+    chosen = [Chosen(f"q{place}", sql, Kind.OTHER) for place, sql in enumerate(columns)]
+    return reading(engine, Relation(frame.source, (), ""), chosen, Chosen("e", frame.entity, Kind.OTHER))
+
+
+def _held(events: Occurrences, source: Raw, place: int) -> Raw:
+    return events.keep(f"held_{_PLACE}", "events_held", source=source, column=Raw(f"c{place}"), static=())
+
+
+def _curve(levels: Levels, most: int, drawn: frozenset[int]) -> Iterator[Known]:
+    """As far as sets are asked for, and farther where those drawn are few enough to count."""
+    for one in levels.curve(max(most, *drawn, 1)):
+        yield one
+        few = [size for size in drawn if levels.sets_of_persons(size) <= COUNTED]
+        if one.known >= max([most, *few]):
+            return
+
+
+# Which events tell most: values of columns in many minimal sets, and the persons whom the fewest events single out.
+
+MOST_VALUES = 10
+"""So many values of a column are told."""
+
+
+@dataclass(frozen=True)
+class CellsBehind:
+    """The cells behind codes, for whoever may see them.
+
+    Args:
+        engine: where the relation lies. bench: where its codes are. relation: what was coded. coded: its codes.
+    """
+
+    engine: Engine
+    bench: Engine
+    relation: Relation
+    coded: Coded
+
+    def of(self, column: Chosen, code: str, codes: Sequence[int]) -> dict[int, str | None]:
+        """The values of a column by some of its codes; codes keep the order of values, so that places tell them.
+
+        Args:
+            code: what the column is called among the codes.
+        """
+        wanted = sorted({one for one in codes if one})
+        if not wanted:
+            return {0: None}
+        asked: dict[str, Any] = {"source": self.coded.source, "column": Raw(code), "codes": wanted}
+        places: dict[int, int] = dict(
+            self.bench.run(render("events/events_code_places.sql", self.bench.dialect, **asked))
+        )
+        given: dict[str, Any] = {
+            "source": Raw(self.relation.sql),
+            "column": Raw(column.sql),
+            "places": sorted(places.values()),
+        }
+        cells: dict[int, Any] = dict(
+            self.engine.run(render("events/events_values_at.sql", self.engine.dialect, **given))
+        )
+        return {0: None} | {number: str(cells[place]) for number, place in places.items()}
+
+
+@dataclass
+class Tally:
+    """In how many minimal sets below k each event is; `look` is shown every set.
+
+    Args:
+        occurrences: who has which event, with columns apart. k: what is too few.
+    """
+
+    occurrences: Occurrences
+    k: int
+    _tally: Raw = field(default_factory=lambda: Raw(""))
+
+    def __post_init__(self) -> None:
+        self._tally = self.occurrences.keep("tally", "events_tally_nothing")
+
+    def look(self, size: int, sets: Raw) -> None:
+        """Take some sets of this size into account."""
+        self._tally = self.occurrences.keep("tally", "events_tally", tally=self._tally, size=size, sets=sets, k=self.k)
+
+    def columns(self, chosen: Sequence[Chosen], values: CellsBehind | None) -> Iterator[TellingColumn]:
+        """The columns with what their values do; with the values themselves where these may be seen."""
+        names = self.occurrences.names()
+        for place, column in enumerate(chosen):
+            asked = {"tally": self._tally, "names": names, "key": Raw(f"k{place}"), "top": MOST_VALUES}
+            rows = self.occurrences.ask("events_tally_column", **asked)
+            telling, half = (int(rows[0][0]), int(rows[0][1])) if rows else (0, 0)
+            cells = {} if values is None else values.of(column, f"c{place}", [int(row[2]) for row in rows])
+            top = tuple(TellingValue(cells.get(int(code)), int(sets)) for _, _, code, sets in rows) if values else ()
+            yield TellingColumn(column.name, telling, half, top)
+
+    def close(self) -> None:
+        """Release what was kept."""
+        self.occurrences.drop("tally")
+
+
+def most_at_risk(
+    occurrences: Occurrences, state: Raw, top: int, chosen: Sequence[Chosen], person: Chosen, values: CellsBehind | None
+) -> Iterator[PersonAtRisk]:
+    """The persons whom the fewest events single out, then those whom the fewest expose.
+
+    Args:
+        occurrences: who has which event, with columns apart. state: persons with how many events do.
+        top: how many persons. chosen: the columns of events. values: for who may see them.
+    """
+    at_risk = occurrences.keep("at_risk", "events_at_risk", state=state, top=top)
+    people = occurrences.ask("events_at_risk_rows", at_risk=at_risk)
+    sets = dict(_telling_sets(occurrences, at_risk, {int(row[3]) for row in people if row[3] is not None}))
+    keys: dict[int, str | None] = {}
+    told: dict[int, tuple[str | None, ...]] = {}
+    if values is not None:
+        keys = values.of(person, "e", [int(row[0]) for row in people])
+        told = _events_in_cells(
+            occurrences, chosen, values, sorted({event for _, events in sets.values() for event in events})
+        )
+    for who, events, exposed, alone in people:
+        number, telling = sets.get(int(who), (0, ()))
+        yield PersonAtRisk(
+            None if alone is None else int(alone),
+            int(exposed),
+            int(events),
+            number,
+            keys.get(int(who)),
+            tuple(told[event] for event in telling) if values is not None else (),
+        )
+
+
+def _telling_sets(
+    occurrences: Occurrences, at_risk: Raw, sizes: set[int]
+) -> Iterator[tuple[int, tuple[int, tuple[int, ...]]]]:
+    for size in sorted(sizes):
+        for person, sets, *events in occurrences.ask("events_telling_sets", at_risk=at_risk, size=size):
+            yield int(person), (int(sets), tuple(abs(int(event)) for event in events))
+
+
+def _events_in_cells(
+    occurrences: Occurrences, chosen: Sequence[Chosen], values: CellsBehind, events: Sequence[int]
+) -> dict[int, tuple[str | None, ...]]:
+    if not events:
+        return {}
+    keys = Raw(", ".join(f"k{place}" for place in range(len(chosen))))
+    rows = occurrences.ask("events_event_codes", names=occurrences.names(), keys=keys, events=events)
+    cells = [values.of(one, f"c{place}", [int(row[1 + place]) for row in rows]) for place, one in enumerate(chosen)]
+    return {int(event): tuple(cells[at][int(code)] for at, code in enumerate(codes)) for event, *codes in rows}

@@ -1,4 +1,4 @@
-"""Tests of a policy that a warehouse has run: judged from its rows as from a run, and only where they answer them."""
+"""Tests of a policy that a warehouse ran, or that are asked of one over ADBC: judged from the rows."""
 
 from __future__ import annotations
 
@@ -6,24 +6,35 @@ import datetime
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from decimal import Decimal
 from functools import cached_property
 from pathlib import Path
 
-from sqlaudit.base.errors import ExitCode, InputError
+from sqlaudit.base.errors import EngineError, ExitCode, InputError, UsageError
+from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.result import Status
-from sqlaudit.base.spec import KnownRows
+from sqlaudit.base.spec import KnownRows, Limits
+from sqlaudit.engines.adbc import AdbcPlace, AdbcReader, adbc_place, is_adbc
 from sqlaudit.gates.judging import blank, judged
-from sqlaudit.gates.result import GateTest, Outcome
-from sqlaudit.gates.spec import TableEntry, TestSpec
-from sqlaudit.gates.standalone.dbt_results import same_statement
-from sqlaudit.gates.standalone.policies import PolicyStatement, Wording, statements_of, wording_of
+from sqlaudit.gates.result import CellLimit, GateTest, Outcome, TableEntry, TestSpec
+from sqlaudit.gates.standalone.names import DIALECTS, find_dialect
+from sqlaudit.gates.standalone.policies import (
+    PolicyStatement,
+    WarehouseRow,
+    Wording,
+    policy_statements,
+    read_results,
+    read_row,
+    same_statement,
+    statements_of,
+    wording_of,
+)
 from sqlaudit.gates.standalone.recipes import model_alone
-from sqlaudit.gates.standalone.results import WarehouseRow, by_test, read_results
-from sqlaudit.models.base import Context, Model
-from sqlaudit.models.check import Check
-from sqlaudit.models.judge import compares
-from sqlaudit.models.known_rows import worse_checks
+from sqlaudit.models.base import Check, Context, Model
+from sqlaudit.models.judge import compares, worse_checks
 from sqlaudit.models.registry import CELL_RULES
+
+# Tests of a policy that a warehouse has run: judged from its rows as from a run, and only where they answer them.
 
 PRINTED = 1e-6
 """Clients print floating-point numbers with six digits and more: figures nearer than this contradict nothing."""
@@ -93,7 +104,7 @@ class WarehouseAnswers:
             row = found[check.known_rows.worse][1]
         else:
             ((check, row),) = found.values()
-        classes = None if "persons" in check.details or spec.cells is not None else row.classes
+        classes = None if "persons" in check.details or isinstance(spec.limit, CellLimit) else row.classes
         return judged(table, spec, check, row.table_rows, classes, today)
 
     def unused(self) -> tuple[str, ...]:
@@ -111,10 +122,13 @@ def read_answers(files: Sequence[Path], run: str = "") -> WarehouseAnswers:
     Raises:
         InputError: a file cannot be read, or none holds a row. UsageError: a file of another kind.
     """
-    rows = [row for file in files for row in read_results(file)]
+    rows: dict[str, list[WarehouseRow]] = {}
+    for file in files:
+        for row in read_results(file):
+            rows.setdefault(row.test_id, []).append(row)
     if not rows:
         raise InputError(f"There is no row in {', '.join(repr(str(one)) for one in files)}: nothing was answered.")
-    return WarehouseAnswers(by_test(rows), run)
+    return WarehouseAnswers(rows, run)
 
 
 def _error(table: TableEntry, spec: TestSpec, said: str) -> GateTest:
@@ -138,22 +152,27 @@ def _wrong(one: PolicyStatement, rows: Sequence[WarehouseRow]) -> str:
 
 def _contradictions(one: PolicyStatement, row: WarehouseRow) -> Iterator[str]:
     """What no statement would return."""
-    counts = (row.classes, row.table_rows, row.undecided_classes, row.unusable)
-    if None in counts:
+    classes, rows = row.classes, row.table_rows
+    if classes is None or rows is None or row.undecided_classes is None or row.unusable is None:
         yield "lacks a number"
         return
     expected = _expected(one, row)
     if row.verdict not in expected:
         yield f"says {row.verdict!r}, which its figures contradict"
-    if bool(row.failing_rows) and not row.failing_classes:
-        yield "has rows and no class that fall short"
-    if (row.failing_rows or 0) > (row.table_rows or 0):
-        yield "has more rows that fall short than rows"
+    failing, short = row.failing_classes or 0, row.failing_rows or 0
+    if bool(short) != bool(failing) and row.failing_rows is not None:
+        yield "has rows and no class that fall short, or a class without rows"
+    if not max(failing, row.undecided_classes, rows > 0) <= classes <= rows or row.unusable > rows:
+        yield "has more classes than rows, or counts more than there are"
+    if short + classes - failing > rows or short < failing:
+        yield "has other numbers of rows that fall short than its classes leave"
+    if rows and row.verdict != "undecided" and not _possible(_rule(one), row.level, classes, rows):
+        yield "has a level that no such table has"
 
 
 def _expected(one: PolicyStatement, row: WarehouseRow) -> tuple[str, ...]:
     """The verdicts that fit the figures of a row; the level of a figure at its limit fits several."""
-    if not row.table_rows or (row.unusable and one.spec.cells is None):
+    if not row.table_rows or (row.unusable and not isinstance(one.spec.limit, CellLimit)):
         return ("undecided",)
     rule = _rule(one)
     fits = _fits(rule, row)
@@ -162,10 +181,25 @@ def _expected(one: PolicyStatement, row: WarehouseRow) -> tuple[str, ...]:
     if row.failing_classes is None:
         return ()
     if row.failing_classes:
-        return ("fail",)
+        return () if fits is True and row.level is not None else ("fail",)
     if row.undecided_classes or row.unusable:
         return ("undecided",)
     return () if fits is False else ("pass",)
+
+
+def _possible(rule: Model, level: float | int | None, classes: int, rows: int) -> bool:
+    """Whether a level may be that of so many rows in so many classes, or of so many persons."""
+    bounds = next((one for one in rule.parameters if one.name == rule.main), None)
+    if level is None or level < 0 or bounds is None:
+        return level is not None and level >= 0
+    whole = bounds.kind != "integer" or isinstance(level, int)
+    if not whole or (bounds.maximum is not None and level > bounds.maximum * (1 + PRINTED)):
+        return False
+    if rule.name in ("prosecutor_risk", "average_risk"):
+        return level * rows >= classes * (1 - PRINTED)  # the smallest class is no larger than classes are on average
+    if rule.operator == ">=" and bounds.minimum == 1 and rule.recipe in ("facts", "persons"):
+        return level <= (classes if rule.of_persons else rows / classes) * (1 + PRINTED)
+    return True
 
 
 def _fits(rule: Model, row: WarehouseRow) -> bool | None:
@@ -183,8 +217,8 @@ def _fits(rule: Model, row: WarehouseRow) -> bool | None:
 def _rule(one: PolicyStatement) -> Model:
     asked = one.spec.model
     if asked is None:
-        assert one.spec.cells is not None
-        (asked,) = one.spec.cells.request.requirements
+        assert isinstance(one.spec.limit, CellLimit)
+        (asked,) = one.spec.limit.request.requirements
         return CELL_RULES[asked.model](asked.parameters, Context(None, 0))
     return model_alone(asked, one.sensitive)
 
@@ -192,7 +226,7 @@ def _rule(one: PolicyStatement) -> Model:
 def _check(one: PolicyStatement, row: WarehouseRow) -> Check:
     """The row as a check."""
     rule = _rule(one)
-    cells = one.spec.cells is not None
+    cells = isinstance(one.spec.limit, CellLimit)
     name = "unsafe_cells" if cells else next(iter(rule.levels()), "") or rule.main
     level = row.level
     status = _STATUS[row.verdict]
@@ -215,3 +249,61 @@ def _check(one: PolicyStatement, row: WarehouseRow) -> Check:
         details={"persons": row.classes} if rule.of_persons else {},
         title=f"Unsafe cells by the {rule.title}" if cells else rule.title,
     )
+
+
+# Tests of a policy asked of a database behind an ADBC driver: compiled for its dialect, judged from the rows.
+
+
+def place_of_answers(db: str) -> AdbcPlace:
+    """Where the database is that is asked.
+
+    Raises:
+        UsageError: it is behind no ADBC driver: a policy names such connections itself.
+    """
+    if not is_adbc(db):
+        raise UsageError(
+            f"{spelled('db')} of a policy is a database behind an ADBC driver, adbc:driver:uri; the policy names other "
+            "databases itself, under its connections."
+        )
+    return adbc_place(db)
+
+
+def asked_over_adbc(place: AdbcPlace, dialect: str, tables: Sequence[TableEntry], limits: Limits) -> WarehouseAnswers:
+    """The answers to all statements of some tables, each of one row.
+
+    Args:
+        place: the database. dialect: what it speaks, empty = what its driver says. limits: of time, for all together.
+
+    Raises:
+        UsageError: nobody knows the dialect. MissingDriver, ConnectionFailed, Incomplete: as `AdbcReader`.
+    """
+    spoken = dialect or place.driver.dialect
+    if not spoken:
+        raise UsageError(
+            f"Which SQL does the database behind {place.driver.name} speak? Name it with {spelled('dialect')}: "
+            f"{', '.join(DIALECTS)}."
+        )
+    wording = Wording(find_dialect(spoken))
+    made = [one for one in policy_statements(tables, wording) if one.compiled.sql]
+    answers = WarehouseAnswers({}, wording=wording)
+    rows: dict[str, list[WarehouseRow]] = {}
+    with AdbcReader(place, limits) as reader:
+        for one in made:
+            try:
+                rows[one.test_id] = _rows(reader, one)
+            except EngineError as error:
+                answers.failed[one.test_id] = str(error)
+    answers.told = (
+        f"Judged from what the database answered over ADBC ({place.driver.name}): {place.driver.access}. Nobody looked "
+        "for columns without a role."
+    )
+    return replace(answers, rows=rows)
+
+
+def _rows(reader: AdbcReader, one: PolicyStatement) -> list[WarehouseRow]:
+    """The rows of a statement; one of another name is none of it."""
+    found = [
+        read_row({name: str(value) if isinstance(value, Decimal) else value for name, value in row.items()})
+        for row in reader.rows(one.compiled.sql)
+    ]
+    return [row if row.test_id == one.test_id else replace(row, wrong="has another name") for row in found]

@@ -8,25 +8,20 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from sqlaudit.base.annotated import wrong_types_told
 from sqlaudit.base.errors import SqlauditError, UsageError
-from sqlaudit.base.options import made
+from sqlaudit.base.options import made, wrong_types_told
+from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.spec import Limits
-from sqlaudit.base.words import spelled
-from sqlaudit.engines.adbc.places import AdbcPlace
-from sqlaudit.engines.overwriting import refuse_overwriting
-from sqlaudit.gates.answered import read_answers
+from sqlaudit.engines.adbc import AdbcPlace
+from sqlaudit.engines.writing import refuse_overwriting
+from sqlaudit.gates.answered import asked_over_adbc, place_of_answers, read_answers
 from sqlaudit.gates.dbt_manifest import load_dbt_policy
-from sqlaudit.gates.drift import Accepted, settled
-from sqlaudit.gates.history import History, Key
-from sqlaudit.gates.over_adbc import asked_over_adbc, place_of_answers
+from sqlaudit.gates.drift import Accepted, History, Key, settled
 from sqlaudit.gates.reading import DEFAULT_POLICY, load_policy
-from sqlaudit.gates.result import Drift, GateResult, GateTest, Outcome
-from sqlaudit.gates.run import OpenEngine, RunOptions, files_of, open_engine, run_policy
-from sqlaudit.gates.selection import select
-from sqlaudit.gates.spec import Policy
+from sqlaudit.gates.result import UNDECIDED, Drift, GateResult, GateTest, Mistake, Place, Policy
+from sqlaudit.gates.run import OpenEngine, RunOptions, files_of, open_engine, run_policy, select
 from sqlaudit.gates.stored import FailureStore
-from sqlaudit.reports.figures import plural
+from sqlaudit.reports.document import plural
 
 
 @dataclass(frozen=True)
@@ -112,24 +107,7 @@ def gate(
         ...     [(test.requirement, test.outcome.value, test.check.failing_rows) for test in gate(written).tests]
         [('k=2', 'fail', 1), ('k=3', 'warn', 3)]
     """
-    request = GateRequest(
-        policy,
-        dbt_project,
-        dbt_target,
-        select,
-        fail_fast,
-        baseline,
-        accept,
-        store_failures,
-        show_values,
-        made(Limits, limits, "limits"),
-        today,
-        results,
-        run,
-        db,
-        dialect,
-    )
-    return run_gate(request)
+    return run_gate(GateRequest(**{**locals(), "limits": made(Limits, limits, "limits")}))
 
 
 def run_gate(
@@ -178,6 +156,13 @@ def run_gate(
     if request.today is not None:
         options = replace(options, today=request.today)
     result = run_policy(policy, options)
+    if store is not None:
+        try:
+            store.write()
+        except SqlauditError as error:
+            lost = Mistake(Place(str(store.path)), f"The classes that fall short are not kept: {error}")
+            result = replace(result, mistakes=(*result.mistakes, lost))
+            store = None
     notes = [*policy.notes, *([] if store is None else [_stored(store, request.show_values)])]
     notes += [] if answers is None else [answers.told, *answers.unused()]
     if history is None:
@@ -231,7 +216,7 @@ def _recorded(history: History, result: GateResult, *, accept: bool) -> list[str
         return [f"This run is not part of the history: {error}"]
     if not accept:
         return []
-    left = sum(test.outcome in (Outcome.ERROR, Outcome.UNDETERMINED, Outcome.SKIPPED) for test in result.tests)
+    left = sum(test.outcome in UNDECIDED for test in result.tests)
     said = f"Accepted the state of {kept:,} tests in {str(history.path)!r}."
     return [said] + ([f"{left:,} tests said nothing that could be accepted."] if left else [])
 

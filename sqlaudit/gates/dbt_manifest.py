@@ -14,10 +14,9 @@ from sqlaudit.base.names import closest
 from sqlaudit.base.nodes import Node, load_nodes, nodes_of
 from sqlaudit.base.spec import Roles, Target
 from sqlaudit.gates.nodes import place_of
-from sqlaudit.gates.reading import once, table_of, with_originals
-from sqlaudit.gates.result import Mistake, Place
-from sqlaudit.gates.spec import Connection, Policy, TableEntry
-from sqlaudit.reports.figures import count
+from sqlaudit.gates.reading import linked, table_of
+from sqlaudit.gates.result import Connection, Mistake, Place, Policy, TableEntry
+from sqlaudit.reports.document import count
 
 KEY = "sqlaudit"
 CONNECTION = "dbt"
@@ -58,8 +57,9 @@ def load_dbt_policy(project: str | Path, target: str = "") -> Policy:
     tables = [_table(name, node, wanted, nodes, folder, lines, mistakes) for name, node in wanted.items()]
     place = Place(str(folder / "dbt_project.yml"))
     connection = Connection(CONNECTION, "dbt_profile", profile, place, folder, target=target)
-    tests = tuple(with_originals(once(tables)))
-    return Policy(str(file), {CONNECTION: connection}, tests, tuple(mistakes), tuple(_stale(folder, file, sources)))
+    return Policy(
+        str(file), {CONNECTION: connection}, linked(tables), tuple(mistakes), tuple(_stale(folder, file, sources))
+    )
 
 
 def _project(folder: Path) -> tuple[str, str, list[str]]:

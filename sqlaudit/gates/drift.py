@@ -1,26 +1,67 @@
-"""A test against its accepted state: worse, better, the same, or new. Pure; levels are compared exactly."""
+"""Accepted states: the file that keeps them with every run since, and a test held against them."""
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, fields, is_dataclass, replace
 from fractions import Fraction
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
+from sqlaudit.base.errors import UsageError
+from sqlaudit.base.files import is_file
 from sqlaudit.base.result import Number
-from sqlaudit.gates.result import Change, Drift, GateTest, Outcome
+from sqlaudit.base.version import __version__
+from sqlaudit.gates.result import UNDECIDED, Change, Drift, GateResult, GateTest, Moment, Outcome, Place
+
+if TYPE_CHECKING:
+    from sqlaudit.engines.duckdb.store import Store
+
+
+# A test against its accepted state: worse, better, the same, or new. Pure; levels are compared exactly.
 
 FLOAT_TIE = 1e-9
 """Floats of one table agree between engines to 1e-12, so nearer than this is no drift."""
+_OTHER = "It asks something else than what was accepted: its rows, roles or inputs have changed. Accept it again."
 _FALLS_SHORT = (Outcome.FAIL, Outcome.WARN, Outcome.EXCEPTED, Outcome.ACCEPTED)
+
+
+def digest(folder: Path, *parts: Any) -> str:
+    """A digest of what a test asks, without its place in the file; paths count from the policy's folder.
+
+    Example:
+        >>> digest(Path("a"), Path("a/b.csv")) == digest(Path("c"), Path("c/b.csv"))
+        True
+    """
+    return sha256(json.dumps([_plain(part, f"{folder}/") for part in parts]).encode()).hexdigest()
+
+
+def _plain(value: Any, folder: str) -> Any:
+    if is_dataclass(value):
+        named = [one.name for one in fields(value) if one.name != "label"]
+        told = {
+            name: _plain(getattr(value, name), folder)
+            for name in named
+            if not (name == "place" and isinstance(getattr(value, name), str | Place))
+        }
+        return [type(value).__name__, told]
+    if isinstance(value, Mapping):
+        return sorted((json.dumps(_plain([key, one], folder)) for key, one in value.items()), key=str)
+    if isinstance(value, list | tuple):
+        return [_plain(one, folder) for one in value]
+    return [type(value).__name__, str(value).removeprefix(folder)]
 
 
 @dataclass(frozen=True)
 class Accepted:
     """What was accepted of a test: the numbers that may not get worse.
 
-    `level` is an exact text; `sets` are the column sets beyond their limit, with the rows at risk in each.
+    `level` is an exact text; `sets` are the column sets beyond their limit, with the rows at risk in each; `asked` is
+    the digest of what the test asked.
     """
 
     falls_short: bool
@@ -29,16 +70,19 @@ class Accepted:
     failing_rows: int | None
     rows: int | None
     sets: tuple[tuple[tuple[str, ...], int], ...] = ()
+    asked: str = ""
 
 
 def accepted_from(test: GateTest) -> Accepted | None:
     """What a test's result would be as an accepted state; None when it says nothing that could be accepted."""
-    if test.check is None or test.outcome in (Outcome.ERROR, Outcome.UNDETERMINED, Outcome.SKIPPED):
+    if test.check is None or test.outcome in UNDECIDED:
         return None
     check = test.check
     short = bool(check.failing_rows) or test.outcome in _FALLS_SHORT
     sets = tuple((one.columns, one.at_risk) for one in test.sets)
-    return Accepted(short, exact_text(check.level), check.failing_classes, check.failing_rows, test.rows, sets)
+    return Accepted(
+        short, exact_text(check.level), check.failing_classes, check.failing_rows, test.rows, sets, test.asked
+    )
 
 
 def settled(test: GateTest, before: Accepted | None) -> GateTest:
@@ -49,19 +93,18 @@ def settled(test: GateTest, before: Accepted | None) -> GateTest:
     if before is None:
         said = "It has no accepted state." if test.outcome in (Outcome.FAIL, Outcome.WARN) else ""
         return replace(test, change=Change(Drift.NEW, said))
+    if before.asked != now.asked:
+        return replace(test, change=Change(Drift.NEW, _OTHER))
     worse, better = list(_moves(test, before, now, worse=True)), list(_moves(test, before, now, worse=False))
     if test.outcome is Outcome.FAIL and not before.falls_short and not worse:
         worse = ["it held, and does not hold now"]  # whatever its figures say or leave open
     drift = Drift.WORSE if worse else Drift.BETTER if better else Drift.SAME
-    said = _sentence(worse or better)
+    moves = worse or better
+    said = "; ".join(moves)
+    said = f"{said[0].upper()}{said[1:]}." if said else ""
     tolerated = test.outcome in (Outcome.FAIL, Outcome.WARN) and drift is not Drift.WORSE
     outcome = Outcome.ACCEPTED if tolerated else test.outcome
     return replace(test, change=Change(drift, said), outcome=outcome)
-
-
-def _sentence(moves: list[str]) -> str:
-    said = "; ".join(moves)
-    return f"{said[0].upper()}{said[1:]}." if said else ""
 
 
 def _moves(test: GateTest, before: Accepted, now: Accepted, *, worse: bool) -> Iterator[str]:
@@ -131,3 +174,122 @@ def sets_text(accepted: Accepted) -> str:
 def sets_of(text: str) -> tuple[tuple[tuple[str, ...], int], ...]:
     """The column sets of a JSON text."""
     return tuple((tuple(columns), int(rows)) for columns, rows in json.loads(text))
+
+
+# The file of a baseline: what was accepted, and every run since. A DuckDB file of the user's choice.
+
+Key = tuple[str, str, str]
+_OURS = {
+    "runs": ("run INTEGER", "finished TIMESTAMP", "accepted BOOLEAN", "policy VARCHAR", "version VARCHAR"),
+    "results": (
+        "run INTEGER",
+        "table_name VARCHAR",
+        "requirement VARCHAR",
+        "sensitive VARCHAR",
+        "outcome VARCHAR",
+        "falls_short BOOLEAN",
+        "level VARCHAR",
+        "failing_classes BIGINT",
+        "failing_rows BIGINT",
+        "table_rows BIGINT",
+        "column_sets VARCHAR",
+        "asked VARCHAR",
+    ),
+}
+"""The tables of a baseline with their columns: what is not exactly this is neither read nor written."""
+
+
+@dataclass(frozen=True)
+class History:
+    """The file with the accepted state and the runs.
+
+    Args:
+        path: the file; it is made when the first run is written.
+    """
+
+    path: Path
+
+    def accepted(self) -> dict[Key, Accepted]:
+        """What was accepted last, by test.
+
+        Raises:
+            UsageError: there is no such file, or it is no baseline.
+        """
+        with self._open(must_exist=True) as store:
+            return {
+                (row[0], row[1], row[2]): Accepted(row[3], row[4], row[5], row[6], row[7], sets_of(row[8]), row[9])
+                for row in store.run("accepted.sql")
+            }
+
+    def add(self, result: GateResult, *, accept: bool) -> int:
+        """Write a run; the number of its tests that say something.
+
+        Raises:
+            UsageError: the file cannot be written, or is no baseline.
+        """
+        kept = [(test, state) for test in result.tests if (state := accepted_from(test)) is not None]
+        with self._open(must_exist=False) as store:
+            store.run("create_history.sql")
+            number = int(store.run("next_run.sql")[0][0])
+            store.run("add_run.sql", [number, result.time[:19], accept, result.policy, __version__])
+            for test, state in kept:
+                store.run("add_result.sql", _row(number, test, state))
+        return len(kept)
+
+    def moments(self, runs: int = 10) -> dict[Key, list[Moment]]:
+        """Every test through the last runs, the newest first.
+
+        Raises:
+            UsageError: there is no such file, or it is no baseline.
+        """
+        found: dict[Key, list[Moment]] = {}
+        with self._open(must_exist=True) as store:
+            for row in store.run("drift.sql", [runs]):
+                found.setdefault((row[0], row[1], row[2]), []).append(Moment(*row[3:]))
+        return found
+
+    @contextmanager
+    def _open(self, *, must_exist: bool) -> Iterator[Store]:
+        """The file in one transaction: a run is written whole or not at all."""
+        if must_exist and not is_file(self.path):
+            raise UsageError(
+                f"There is no baseline {str(self.path)!r}; `sqlaudit baseline --baseline {self.path}` accepts today's "
+                "state."
+            )
+        import duckdb
+
+        from sqlaudit.engines.duckdb.store import open_store
+
+        try:
+            with open_store(self.path, read_only=must_exist) as store:
+                self._check(store, must_exist)
+                yield store
+        except duckdb.Error as error:
+            raise UsageError(f"The baseline {str(self.path)!r} can't be used ({type(error).__name__}).") from None
+
+    def _check(self, store: Store, must_exist: bool) -> None:
+        """Refuse a file whose tables are not ours: a view of such a name would show whatever it reads."""
+        found = store.relations()
+        for name, columns in _OURS.items():
+            if name not in found and must_exist:
+                raise UsageError(f"{str(self.path)!r} is a DuckDB file without a baseline in it.")
+            if name in found and (found[name][0], found[name][2]) != ("table", columns):
+                raise UsageError(
+                    f"{str(self.path)!r} holds a {found[name][0]} {name!r} that sqlaudit did not make: it is no "
+                    "baseline; name another file."
+                )
+
+
+def _row(run: int, test: GateTest, state: Accepted) -> list[Any]:
+    return [
+        run,
+        *test.key,
+        test.outcome.value,
+        state.falls_short,
+        state.level,
+        state.failing_classes,
+        state.failing_rows,
+        state.rows,
+        sets_text(state),
+        state.asked,
+    ]

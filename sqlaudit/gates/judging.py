@@ -3,21 +3,34 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from pathlib import Path
+from typing import TypeVar, get_args
 
-from sqlaudit.base.errors import ExitCode, SqlauditError
+from sqlaudit.base.errors import ExitCode, Interrupted, SqlauditError
 from sqlaudit.base.result import Status
-from sqlaudit.gates.exceptions import excepts
-from sqlaudit.gates.result import Excepted, GateTest, Outcome
-from sqlaudit.gates.spec import PolicyException, TableEntry, TestSpec
-from sqlaudit.models.check import Check
+from sqlaudit.gates.drift import digest
+from sqlaudit.gates.result import Excepted, GateTest, Limit, Outcome, PolicyException, TableEntry, TestSpec
+from sqlaudit.gates.tables import excepts
+from sqlaudit.models.base import Check
 
+T = TypeVar("T")
 EXIT_CODES = {Outcome.FAIL: ExitCode.REQUIREMENT_FAILED, Outcome.UNDETERMINED: ExitCode.REQUIREMENT_FAILED}
 
 
 def blank(entry: TableEntry, spec: TestSpec, outcome: Outcome = Outcome.SKIPPED, message: str = "") -> GateTest:
     """A test without figures."""
+    roles, joint = entry.roles, entry.roles.joint
+    one = replace(
+        roles,
+        quasi_identifiers=tuple(sorted(roles.quasi_identifiers)),
+        sensitive=roles.sensitive if joint else (),
+        identifiers=(),
+    )
+    limits = (spec.limit if isinstance(spec.limit, kind) else None for kind in get_args(Limit))
+    what = (spec.model, *limits, spec.identifier, spec.all_named)
+    more = (spec.sensitive if joint else (), entry.insensitive if spec.all_named else ())
     return GateTest(
         table=entry.name,
         requirement=spec.requirement,
@@ -29,6 +42,7 @@ def blank(entry: TableEntry, spec: TestSpec, outcome: Outcome = Outcome.SKIPPED,
         tags=tuple(dict.fromkeys((*entry.tags, *spec.tags))),
         owner=spec.owner or entry.owner,
         description=spec.description or entry.description,
+        asked=digest(Path(entry.place.file).parent, entry.target, one, entry.inputs, entry.persons, what, more),
     )
 
 
@@ -40,11 +54,25 @@ def errored(entry: TableEntry, spec: TestSpec, error: SqlauditError) -> GateTest
     return replace(test, exit_code=error.exit_code, place=named[0] if named else test.place)
 
 
+def attempt(run: Callable[[], T]) -> T | SqlauditError:
+    """What comes of it, or the error that it ends in.
+
+    Raises:
+        Interrupted: somebody pressed Ctrl-C.
+    """
+    try:
+        return run()
+    except Interrupted:
+        raise
+    except SqlauditError as error:
+        return error
+
+
 def judged(
     entry: TableEntry, spec: TestSpec, check: Check, rows: int | None, classes: int | None, today: datetime.date
 ) -> GateTest:
     """The test that a check decides."""
-    outcome, message = outcome_of(spec, check, rows or 0)
+    outcome, message = outcome_of(spec, check, among(check, rows))
     test = replace(
         blank(entry, spec, outcome, message), sensitive=check.sensitive, check=check, rows=rows, classes=classes
     )
@@ -69,15 +97,23 @@ def outcome_of(spec: TestSpec, check: Check, rows: int) -> tuple[Outcome, str]:
     if check.status not in (Status.FAIL, Status.WARN):
         why = check.note or ("there is no row to test" if not rows else "it cannot be decided")
         return Outcome.WARN if gentle else Outcome.UNDETERMINED, f"{why[0].upper()}{why[1:].rstrip('.')}."
-    failing = check.failing_rows
+    failing, said = check.failing_rows, ""
     if failing is None:
         return Outcome.WARN if gentle else Outcome.FAIL, ""
-    if not gentle and (spec.error_if is None or spec.error_if.met(failing, rows)):
-        return Outcome.FAIL, ""
-    if spec.warn_if is None or spec.warn_if.met(failing, rows):
-        return Outcome.WARN, ""
-    limit = spec.error_if if not gentle and spec.error_if is not None else spec.warn_if
-    return Outcome.PASS, f"So few are allowed: the limit is '{limit.text}'."
+    for limit, outcome in ((spec.error_if, Outcome.FAIL), (spec.warn_if, Outcome.WARN)):
+        if gentle and outcome is Outcome.FAIL:
+            continue
+        if limit is None or limit.met(failing, rows):
+            return outcome, said
+        if not limit.met(rows, rows):
+            return outcome, f"'{limit.text}' allows every row of this table, so it is not used; write a smaller limit."
+        said = said or f"So few are allowed: the limit is '{limit.text}'."
+    return Outcome.PASS, said
+
+
+def among(check: Check, rows: int | None) -> int:
+    """Of how many rows, or persons, a check says that some fall short."""
+    return int(check.details.get("persons") or rows or 0)
 
 
 def excepted(test: GateTest, spec: TestSpec, exceptions: Sequence[PolicyException], today: datetime.date) -> GateTest:
@@ -94,8 +130,11 @@ def excepted(test: GateTest, spec: TestSpec, exceptions: Sequence[PolicyExceptio
         return replace(noted, message=_joined(test.message, said))
     if last.until < today:
         return replace(noted, message=_joined(test.message, f"Its exception expired on {last.until.isoformat()}."))
-    failing = test.check.failing_rows if test.check else None
-    if last.up_to is not None and (failing is None or not last.up_to.met(failing, test.rows or 0)):
+    check = test.check
+    failing = check.failing_rows if check is not None else None
+    if last.up_to is not None and (
+        check is None or failing is None or not last.up_to.met(failing, among(check, test.rows))
+    ):
         said = f"Its exception is for up to {last.up_to.text.removeprefix('<= ')} only."
         return replace(noted, message=_joined(test.message, said))
     return replace(noted, outcome=Outcome.EXCEPTED)

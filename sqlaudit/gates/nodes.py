@@ -12,14 +12,13 @@ from typing import TypeVar
 from sqlaudit.base.errors import SqlauditError
 from sqlaudit.base.names import closest
 from sqlaudit.base.nodes import Node
-from sqlaudit.gates.result import Mistake, Place
-from sqlaudit.gates.spec import Threshold
+from sqlaudit.gates.result import Mistake, Place, Threshold
 
 T = TypeVar("T")
 NO_TEXTS: tuple[str, ...] = ()
 NO_NODES: tuple[Node, ...] = ()
 NO_PAIRS: tuple[tuple[Node, Node], ...] = ()
-_THRESHOLD = re.compile(r"(>=|<=|!=|==|=|>|<)\s*(\d+(?:\.\d+)?)\s*(%|rows?)?")
+_THRESHOLD = re.compile(r"(>=|<=|!=|==|=|>|<)\s*(\d+(?:\.\d+)?)\s*(%|rows?)?", re.ASCII)
 _NUMBER = re.compile(r"(\d{1,18}(?:\.\d{0,18})?|\.\d{1,18})(?:/(\d{1,18}))?\s*(%)?", re.ASCII)
 _PLACED = re.compile(r"(?P<file>[^\n]+?), line (?P<line>\d+): (?P<said>.+)", re.DOTALL)
 _KEYS = {
@@ -32,7 +31,19 @@ _KEYS = {
     "buckets": "`sqlaudit audit --buckets`",
 }
 """The keys that are not called like the field."""
-_SAME = ("entity", "where", "query", "nulls", "exclude", "key", "by_position", "distance", "hierarchies", "insensitive")
+_SAME = (
+    "entity",
+    "where",
+    "query",
+    "nulls",
+    "exclude",
+    "key",
+    "by_position",
+    "distance",
+    "hierarchies",
+    "insensitive",
+    "values",
+)
 _YES = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
 
 
@@ -56,17 +67,34 @@ def in_a_policy(field: str, values: tuple[object, ...]) -> str | None:
     return f"{key.strip(chr(39))}: {f'[{given}]' if field in ('qi', 'identifier') else given}"
 
 
-def mistake_of(error: SqlauditError, node: Node) -> Mistake:
-    """An error as a mistake: at its own place when it names one in the same file, else at the node."""
-    place, said = place_of(node), str(error)
-    found = _PLACED.fullmatch(said)
-    if found is not None and found["file"] == place.file:
-        return Mistake(Place(place.file, int(found["line"])), found["said"])
-    return Mistake(place, said.removeprefix(f"{node.place}: "))
+class PolicySection(dict[str, Node]):
+    """The known keys of a mapping.
+
+    Args:
+        node: the mapping. mistakes: takes those that are found in it.
+    """
+
+    def __init__(self, node: Node, mistakes: Mistakes) -> None:
+        super().__init__()
+        self.node = node
+        self.mistakes = mistakes
 
 
 class Mistakes(list[Mistake]):
     """Mistakes found so far; `attempt` reads on after one."""
+
+    def add(self, node: Node, said: str) -> None:
+        """A mistake at a node."""
+        self.append(Mistake(place_of(node), said))
+
+    def keep(self, error: SqlauditError, node: Node) -> None:
+        """An error as a mistake: at its own place when it names one in the same file, else at the node."""
+        place, said = place_of(node), str(error)
+        found = _PLACED.fullmatch(said)
+        if found is not None and found["file"] == place.file:
+            self.append(Mistake(Place(place.file, int(found["line"])), found["said"]))
+        else:
+            self.append(Mistake(place, said.removeprefix(f"{node.place}: ")))
 
     def attempt(self, read: Callable[[Node], T], node: Node | None, default: T) -> T:
         """What `read` makes of a node; the default without a node, and after a mistake, which is kept."""
@@ -75,13 +103,13 @@ class Mistakes(list[Mistake]):
         try:
             return read(node)
         except SqlauditError as error:
-            self.append(mistake_of(error, node))
+            self.keep(error, node)
             return default
 
-    def section(self, node: Node, what: str, known: Iterable[str]) -> dict[str, Node]:
+    def section(self, node: Node, what: str, known: Iterable[str]) -> PolicySection:
         """The known keys of a mapping; unknown ones are mistakes that name the closest. Keys with x- are skipped."""
         names = list(known)
-        found: dict[str, Node] = {}
+        found = PolicySection(node, self)
         for key, value in self.attempt(lambda one: tuple(one.pairs(what)), node, NO_PAIRS):
             name = key.value if isinstance(key.value, str) else ""
             if name.startswith("x-"):
@@ -90,7 +118,7 @@ class Mistakes(list[Mistake]):
                 found[name] = value
                 continue
             hint = closest(name, names) or f" There are: {', '.join(names)}."
-            self.append(Mistake(place_of(key), f"{what} has no key {name!r}.{hint}"))
+            self.add(key, f"{what} has no key {name!r}.{hint}")
         return found
 
 
@@ -142,25 +170,13 @@ def choice(what: str, known: Iterable[str]) -> Callable[[Node], str]:
     return read
 
 
-def whole(what: str, least: int = 1) -> Callable[[Node], int]:
-    """A reader of a whole number."""
+def whole(what: str, kind: str = "from 1", digits: int = 9) -> Callable[[Node], int]:
+    """A reader of a positive whole number of so many digits at most; `kind` says in errors which ones are meant."""
 
     def read(node: Node) -> int:
         word = node.text(what)
-        if not (word.isascii() and word.isdecimal() and len(word) < 10 and int(word) >= least):
-            raise node.fail(f"{what} is a whole number from {least}, not {word!r}.")
-        return int(word)
-
-    return read
-
-
-def people(what: str) -> Callable[[Node], int]:
-    """A reader of a number of people, however many."""
-
-    def read(node: Node) -> int:
-        word = node.text(what)
-        if not (word.isascii() and word.isdecimal() and len(word) < 16 and int(word)):
-            raise node.fail(f"{what} is a whole number of people, not {word!r}.")
+        if not (word.isascii() and word.isdecimal() and len(word) <= digits and int(word)):
+            raise node.fail(f"{what} is a whole number {kind}, not {word!r}.")
         return int(word)
 
     return read
@@ -208,29 +224,43 @@ def _exact(node: Node, said: str) -> Fraction:
 
 
 def threshold(what: str) -> Callable[[Node], Threshold]:
-    """A reader of a condition on the rows that fall short: `> 10`, `> 1%`, `!= 0`."""
+    """A reader of a condition on the rows that fall short: `> 10`, `> 1%`, `!= 0`.
+
+    What more rows would not meet, or not even all rows, allows what nobody sees, and is refused.
+    """
 
     def read(node: Node) -> Threshold:
-        written = node.text(what).strip()
-        found = _THRESHOLD.fullmatch(written)
-        if found is None:
-            raise node.fail(f"{what} is a condition on the rows that fall short, for instance '> 10' or '> 1%'.")
-        number, unit = Fraction(found[2]), found[3]
-        if unit == "%":
-            return Threshold(written, found[1].replace("==", "="), number / 100, True)
-        if number.denominator != 1:
-            raise node.fail(f"{what} counts whole rows; write a share with %, for instance '> 1%'.")
-        return Threshold(written, found[1].replace("==", "="), number, False)
+        found = _condition(node, what)
+        if found.operator not in (">", ">=") and not (found.operator == "!=" and found.number == 0):
+            raise node.fail(f"{what} says from how many rows on that fall short: write > or >=, for instance '> 1%'.")
+        if found.share and not found.met(1, 1):
+            raise node.fail(f"{what} '{found.text}' is more than all rows; write a smaller share.")
+        return found
 
     return read
+
+
+def _condition(node: Node, what: str) -> Threshold:
+    written = node.text(what).strip()
+    found = _THRESHOLD.fullmatch(written)
+    if found is None:
+        raise node.fail(f"{what} is a condition on the rows that fall short, for instance '> 10' or '> 1%'.")
+    number, unit = Fraction(found[2]), found[3]
+    if unit == "%":
+        return Threshold(written, found[1], number / 100, True)
+    if number.denominator != 1:
+        raise node.fail(f"{what} counts whole rows; write a share with %, for instance '> 1%'.")
+    return Threshold(written, found[1], number, False)
 
 
 def up_to(what: str) -> Callable[[Node], Threshold]:
     """A reader of a bound on the rows that fall short: `12` or `1%`."""
 
     def read(node: Node) -> Threshold:
-        written = node.text(what).strip()
-        return threshold(what)(Node(f"<= {written}", node.place))
+        found = _condition(Node(f"<= {node.text(what).strip()}", node.place), what)
+        if found.share and found.number > 1:
+            raise node.fail(f"{what} is at most 100%.")
+        return found
 
     return read
 

@@ -1,22 +1,36 @@
-"""From a policy file to a `Policy`: every mistake with its line, and whatever can be read is read."""
+"""From a policy file or a data contract to a `Policy`: every mistake with its line, the rest is read."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from sqlaudit.base.errors import UsageError
-from sqlaudit.base.nodes import Node, load_nodes
-from sqlaudit.base.paths import exists
-from sqlaudit.base.spec import Coverage, KnownRows, NullPolicy, Roles, Sampling, Target
-from sqlaudit.base.words import speaking
+from sqlaudit.base.errors import SqlauditError, UsageError
+from sqlaudit.base.files import exists
+from sqlaudit.base.names import closest
+from sqlaudit.base.nodes import Node, composed, load_nodes
+from sqlaudit.base.parameter_names import speaking
+from sqlaudit.base.spec import Coverage, Folding, KnownRows, NullPolicy, Roles, Sampling, Target
 from sqlaudit.classes.inputs import Inputs, inputs_from, load_inputs
-from sqlaudit.gates.connections import read_connections
-from sqlaudit.gates.contracts import is_contract, read_contract
-from sqlaudit.gates.exceptions import read_exceptions
-from sqlaudit.gates.keys import (
+from sqlaudit.gates.connections import conninfo, read_connections
+from sqlaudit.gates.nodes import (
+    NO_NODES,
+    NO_TEXTS,
+    Mistakes,
+    PolicySection,
+    choice,
+    chosen,
+    flag,
+    in_a_policy,
+    number,
+    place_of,
+    text,
+    texts,
+    whole,
+)
+from sqlaudit.gates.requirements import (
     DERIVED_FROM,
     OWNER,
     REQUIREMENTS,
@@ -26,31 +40,213 @@ from sqlaudit.gates.keys import (
     TEXT,
     TEXT_OR_TEXTS,
     YES_OR_NO,
+    Common,
     Keys,
     described,
     keys_of,
+    read_requirements,
 )
-from sqlaudit.gates.nodes import (
-    NO_NODES,
-    NO_TEXTS,
-    Mistakes,
-    choice,
-    chosen,
-    flag,
-    in_a_policy,
-    mistake_of,
-    number,
-    people,
-    place_of,
-    text,
-    texts,
-)
-from sqlaudit.gates.persons import persons_apart, read_persons
-from sqlaudit.gates.requirements import Common, read_requirements
-from sqlaudit.gates.result import Mistake, Place
-from sqlaudit.gates.spec import Connection, Policy, TableEntry, TestSpec
-from sqlaudit.gates.targets import PLACE, read_connection, read_target
-from sqlaudit.models.coverage import ALL_NAMED, no_identifier
+from sqlaudit.gates.result import Connection, LossLimit, Mistake, Place, Policy, SeriesLimit, TableEntry, TestSpec
+from sqlaudit.gates.tables import PLACE, persons_apart, read_connection, read_exceptions, read_persons, read_target
+from sqlaudit.models.phrases import ALL_NAMED, no_identifier
+
+# Data contracts as policies: the quality blocks of an Open Data Contract (ODCS 3) whose engine is sqlaudit.
+#
+# Source: Open Data Contract Standard 3.1 (bitol-io/open-data-contract-standard), `quality` of type custom.
+
+ENGINE = "sqlaudit"
+KIND = "DataContract"
+ELSEWHERE = "server"
+"""The kind of a connection to what sqlaudit does not connect to."""
+_POSTGRES = ("host", "port", "database", "schema")
+_NEEDED = {"duckdb": ("database",), "postgres": _POSTGRES, "postgresql": _POSTGRES}
+"""What a server says at least, by the types that sqlaudit connects to."""
+_GENTLE = ("warn", "warning", "info")
+_BLOCK = "a quality block"
+TableOf = Callable[[Node, Target, str, Path, Mapping[str, Any]], TableEntry]
+"""Makes a table of what is known of it and of a node with roles and requirements."""
+
+
+def is_contract(root: Node) -> bool:
+    """Whether a file is a data contract, and no policy."""
+    pairs: list[tuple[Node, Node]] = root.value if root.is_mapping else []  # type: ignore[assignment]
+    return any((key.value, value.value) == ("kind", KIND) for key, value in pairs)
+
+
+def read_contract(root: Node, path: str | Path, table_of: TableOf) -> Policy:
+    """The policy in a data contract: a table for each quality block of sqlaudit, which `table_of` makes.
+
+    Raises:
+        UsageError: it is a contract of another version, or no block in it is sqlaudit's.
+    """
+    _each_key_once(root)
+    file, found, mistakes = Path(path), _children(root), Mistakes()
+    version = _plain(found.get("apiVersion"))
+    if not version.removeprefix("v").startswith("3."):
+        raise found.get("apiVersion", root).fail("this sqlaudit reads data contracts of 'apiVersion' v3.0 and later.")
+    servers = _servers(found.get("servers"), mistakes)
+    connections = {name: _connection(name, node, file.parent, mistakes) for name, node in servers.items()}
+    objects = mistakes.attempt(lambda node: tuple(node.items("'schema'")), found.get("schema"), NO_NODES)
+    tables = [
+        _table(one, block, servers, file.parent, table_of)
+        for one in objects
+        for block in _blocks(one, "quality", mistakes)
+    ]
+    for one in objects:
+        _refuse_in_columns(one, mistakes)
+    if not tables and not mistakes:
+        raise root.fail(f"no quality block of the contract is 'type: custom' with 'engine: {ENGINE}'.")
+    return Policy(str(path), connections, tuple(tables), tuple(mistakes))
+
+
+def _children(node: Node) -> dict[str, Node]:
+    """The values of a mapping by key; none for something else."""
+    return {str(key.value): value for key, value in node.pairs("")} if node.is_mapping else {}
+
+
+def _each_key_once(node: Node) -> None:
+    """Nothing for a file whose mappings have each key once, since nobody reads the other one.
+
+    Raises:
+        UsageError: one has a key twice.
+    """
+    inside = [value for _, value in node.pairs("")] if node.is_mapping else node.value
+    for one in inside if isinstance(inside, list) else ():
+        assert isinstance(one, Node)
+        _each_key_once(one)
+
+
+def _plain(node: Node | None) -> str:
+    return node.value if node is not None and isinstance(node.value, str) else ""
+
+
+def _servers(node: Node | None, mistakes: Mistakes) -> dict[str, Node]:
+    """The servers by name; one without is called by its number."""
+    servers: dict[str, Node] = {}
+    for place, one in enumerate(mistakes.attempt(lambda given: tuple(given.items("'servers'")), node, NO_NODES), 1):
+        name = _plain(_children(one).get("server")) or f"server {place}"
+        if name in servers:
+            mistakes.add(one, f"the contract has two servers {name!r}.")
+        servers[name] = one
+    return servers
+
+
+def _connection(name: str, node: Node, folder: Path, mistakes: Mistakes) -> Connection:
+    """Where a server's tables are; users and passwords are what libpq finds, for a contract has none.
+
+    What the standard requires has to be there: libpq would find another database in the environment.
+    """
+    found = {key: _plain(value) for key, value in _children(node).items()}
+    kind, place = found.get("type", ""), place_of(node)
+    if missing := [key for key in _NEEDED.get(kind, ()) if not found.get(key)]:
+        mistakes.append(Mistake(place, f"server {name!r} of type {kind} needs {' and '.join(map(repr, missing))}."))
+    elif kind == "duckdb":
+        return Connection(name, "duckdb", found["database"], place, folder)
+    elif kind in _NEEDED:
+        given = {"host": found["host"], "port": found["port"], "dbname": found["database"]}
+        return Connection(name, "url", conninfo(given), place, folder)
+    return Connection(name, ELSEWHERE, kind or "a server without a type", place, folder)
+
+
+def _blocks(node: Node, key: str, mistakes: Mistakes) -> Iterator[Node]:
+    """The quality blocks of an object that are sqlaudit's; those of other engines are theirs."""
+    for block in mistakes.attempt(lambda one: tuple(one.items(f"'{key}'")), _children(node).get(key), NO_NODES):
+        found = _children(block)
+        engine = _plain(found.get("engine"))
+        if engine != ENGINE:
+            if engine and (hint := closest(engine.lower(), [ENGINE])):
+                mistakes.add(found["engine"], f"there is no engine {engine!r}.{hint}")
+            continue
+        if _plain(found.get("type")) != "custom":
+            mistakes.add(block, f"{_BLOCK} with 'engine: {ENGINE}' is of 'type: custom'.")
+        elif "implementation" not in found:
+            said = "has no 'implementation'; write roles and requirements there, as a policy has them"
+            mistakes.add(block, f"{_BLOCK} with 'engine: {ENGINE}' {said}.")
+        else:
+            yield block
+
+
+def _refuse_in_columns(node: Node, mistakes: Mistakes) -> None:
+    """Keep a mistake for each block of sqlaudit at a column: what it asks is asked of a table."""
+    found = _children(node)
+    inner = [found[key] for key in ("items",) if key in found]
+    listed = found.get("properties")
+    if listed is not None and not listed.is_mapping and isinstance(listed.value, list):
+        inner += listed.value  # type: ignore[arg-type]
+    for column in inner:
+        for block in _blocks(column, "quality", mistakes):
+            said = f"{_BLOCK} with 'engine: {ENGINE}' belongs to the table, and not to one of its columns."
+            mistakes.add(block, said)
+        _refuse_in_columns(column, mistakes)
+
+
+def _table(node: Node, block: Node, servers: Mapping[str, Node], folder: Path, table_of: TableOf) -> TableEntry:
+    """The table that a block is about, with what its implementation says."""
+    mistakes, about, table = Mistakes(), _children(block), _children(node)
+    given = mistakes.attempt(_implementation, about["implementation"], Node([], block.place, is_mapping=True))
+    own = _children(given)
+    server = _server(own.get("server"), servers, block, mistakes)
+    schema = _plain(_children(servers[server]).get("schema")) if server in servers else ""
+    name = mistakes.attempt(text("the object's name"), table.get("name"), "")
+    if not name:
+        mistakes.add(node, "an object of the contract's 'schema' has no 'name'.")
+    physical = _plain(table.get("physicalName")) or name
+    relation = f"{schema}.{physical}" if schema and "." not in physical else physical
+    kept = [pair for pair in given.value or [] if pair[0].value != "server"]  # type: ignore[index, union-attr]
+    if "severity" not in own and _plain(about.get("severity")).lower() in _GENTLE:
+        at = about["severity"].place
+        kept.append((Node("severity", at), Node("warn", at)))
+    extra: dict[str, Any] = {
+        "name": name,
+        "description": _plain(about.get("description")),
+        "tags": mistakes.attempt(texts("tags"), about.get("tags"), NO_TEXTS),
+    }
+    inside = Node(kept, given.place, is_mapping=True)  # type: ignore[arg-type]
+    made = table_of(inside, Target(relation=relation or "unnamed"), server, folder, extra)
+    return replace(made, mistakes=(*mistakes, *made.mistakes))
+
+
+def _implementation(node: Node) -> Node:
+    """What a block says: a mapping, or a text that holds one.
+
+    Raises:
+        UsageError: it is something else.
+    """
+    if isinstance(node.value, str):
+        try:
+            read = composed(node.value, "the text")
+        except (SqlauditError, RecursionError):
+            raise node.fail("the text of 'implementation' is not YAML.") from None
+        node = node if read is None else _at(read, node.place)
+    node.pairs("'implementation'")
+    return node
+
+
+def _at(node: Node, place: str) -> Node:
+    """A node with all in it at one place: a text has no lines of its own that others could look up."""
+    if not isinstance(node.value, list):
+        return Node(node.value, place)
+    if node.is_mapping:
+        pairs = [(_at(key, place), _at(value, place)) for key, value in node.value]  # type: ignore[misc]
+        return Node(pairs, place, is_mapping=True)
+    return Node([_at(one, place) for one in node.value], place)  # type: ignore[arg-type]
+
+
+def _server(given: Node | None, servers: Mapping[str, Node], block: Node, mistakes: Mistakes) -> str:
+    """The server that a block is about, empty after a mistake."""
+    if given is None and len(servers) == 1:
+        return next(iter(servers))
+    if given is None:
+        said = "several 'servers'; name one as 'server' in the implementation" if servers else "no 'servers'"
+        mistakes.add(block, f"it is not said where this table is: the contract has {said}.")
+        return ""
+    name = mistakes.attempt(text("server"), given, "")
+    if name and name not in servers:
+        mistakes.add(given, f"the contract has no server {name!r}.{closest(name, servers)}")
+    return name if name in servers else ""
+
+
+# From a policy file to a `Policy`: every mistake with its line, and whatever can be read is read.
 
 DEFAULT_POLICY = "sqlaudit.yml"
 VERSION = "1"
@@ -81,7 +277,7 @@ DEFAULTS: Keys = {
 COLUMNS = ("quasi_identifiers", "sensitive", "identifiers", "entity")
 ROLES: Keys = {
     "quasi_identifiers": described("What others may know about a person: columns or SQL expressions.", TEXT_OR_TEXTS),
-    **keys_of(Roles, *COLUMNS[1:], "joint", "nulls", "known_rows"),
+    **keys_of(Roles, *COLUMNS[1:], "joint", "nulls", "known_rows", "values"),
     **keys_of(Sampling),
 }
 _ABOUT: Keys = {
@@ -123,8 +319,8 @@ def load_policy(path: str | Path) -> Policy:
     if root is None:
         raise UsageError(f"{path}: is empty; `sqlaudit init` writes a policy to begin with.")
     if is_contract(root):
-        read = read_contract(root, path)
-        return replace(read, tables=tuple(with_originals(once(read.tables))))
+        read = read_contract(root, path, table_of)
+        return replace(read, tables=linked(read.tables))
     mistakes = Mistakes()
     found = mistakes.section(root, "the policy", TOP)
     if not root.is_mapping:
@@ -134,12 +330,12 @@ def load_policy(path: str | Path) -> Policy:
     connections = read_connections(found["connections"], mistakes) if "connections" in found else {}
     defaults = mistakes.section(found["defaults"], "'defaults'", DEFAULTS) if chosen(found, "defaults") else {}
     if "tables" not in found:
-        mistakes.append(Mistake(place_of(root), "the policy has no 'tables'; name what is to be tested."))
+        mistakes.add(root, "the policy has no 'tables'; name what is to be tested.")
     listed = mistakes.attempt(lambda node: tuple(node.items("'tables'")), chosen(found, "tables"), NO_NODES)
     persons = read_persons(chosen(found, "persons"), defaults, connections, file.parent, mistakes)
-    tables = [persons_apart(_table(node, defaults, connections, file.parent), persons) for node in listed]
+    tables = [persons_apart(_read_table(node, defaults, connections, file.parent), persons) for node in listed]
     sound = {name: connection for name, connection in connections.items() if connection is not None}
-    return Policy(str(path), sound, tuple(with_originals(once(tables))), tuple(mistakes))
+    return Policy(str(path), sound, linked(tables), tuple(mistakes))
 
 
 @speaking(in_a_policy)
@@ -155,31 +351,27 @@ def table_of(node: Node, target: Target, connection: str, folder: Path, extra: M
     found = mistakes.section(node, "sqlaudit in 'meta'", (*ROLES, *_ABOUT, "where"))
     if "where" in found:
         target = replace(target, where=mistakes.attempt(text("where"), found["where"], ""))
-    return _filled(node, found, {}, target, connection, folder, mistakes, extra)
+    return _filled(found, {}, target, connection, folder, extra)
 
 
-def _table(
+def _read_table(
     node: Node, defaults: Mapping[str, Node], connections: Mapping[str, Connection | None], folder: Path
 ) -> TableEntry:
-    mistakes = Mistakes()
-    found = mistakes.section(node, "a table", TABLE)
-    connection = read_connection(found, defaults, connections, node, mistakes)
-    target = read_target(found, connection, node, folder, mistakes)
-    return _filled(node, found, defaults, target, connection, folder, mistakes, {})
+    found = Mistakes().section(node, "a table", TABLE)
+    connection = read_connection(found, defaults, connections)
+    return _filled(found, defaults, read_target(found, connection, folder), connection, folder, {})
 
 
 def _filled(
-    node: Node,
-    found: Mapping[str, Node],
+    found: PolicySection,
     defaults: Mapping[str, Node],
     target: Target | None,
     connection: str,
     folder: Path,
-    mistakes: Mistakes,
     extra: Mapping[str, Any],
 ) -> TableEntry:
-    attempt = mistakes.attempt
-    roles = _roles(found, defaults, node, mistakes, extra.get("roles"))
+    node, mistakes, attempt = found.node, found.mistakes, found.mistakes.attempt
+    roles = _roles(found, defaults, extra.get("roles"))
     common = Common(
         attempt(choice("severity", SEVERITIES), found.get("severity", defaults.get("severity")), "error"),
         tuple(
@@ -196,10 +388,10 @@ def _filled(
         connection,
     )
     places = _role_places(found)
-    tests = _tests(found, defaults, common, roles, node, mistakes)
-    tests += coverage_tests(roles, places, place_of(node), named=_named(found, defaults, mistakes))
+    tests = _tests(found, defaults, common, roles)
+    tests += coverage_tests(roles, places, place_of(node), named=_named(found, defaults))
     if not tests and not mistakes:
-        mistakes.append(Mistake(place_of(node), "nothing is required of this table; write for instance [k=5]."))
+        mistakes.add(node, "nothing is required of this table; write for instance [k=5].")
     derived = attempt(texts("derived_from"), chosen(found, "derived_from"), NO_TEXTS)
     name = attempt(text("name"), found.get("name"), "") or extra.get("name", "") or (target.name if target else "")
     return TableEntry(
@@ -208,9 +400,9 @@ def _filled(
         target=target,
         roles=roles,
         connection=connection,
-        inputs=_inputs(found, connection, folder, mistakes),
+        inputs=_inputs(found, connection, folder),
         tests=tuple(tests),
-        exceptions=tuple(read_exceptions(found, tests, mistakes)),
+        exceptions=tuple(read_exceptions(found, tests)),
         tags=common.tags,
         owner=common.owner,
         description=attempt(text("description"), found.get("description"), extra.get("description", "")),
@@ -222,12 +414,11 @@ def _filled(
     )
 
 
-def _roles(
-    found: Mapping[str, Node], defaults: Mapping[str, Node], node: Node, mistakes: Mistakes, known: Roles | None
-) -> Roles:
-    attempt, known = mistakes.attempt, known or Roles()
+def _roles(found: PolicySection, defaults: Mapping[str, Node], known: Roles | None) -> Roles:
+    attempt, known = found.mistakes.attempt, known or Roles()
     nulls = attempt(choice("nulls", [one.value for one in NullPolicy]), found.get("nulls", defaults.get("nulls")), "")
     rows = attempt(choice("known_rows", [one.value for one in KnownRows]), found.get("known_rows"), "")
+    values = attempt(choice("values", [one.value for one in Folding]), found.get("values"), "")
     lists = [attempt(texts(f"'{role}'"), chosen(found, role), NO_TEXTS) for role in COLUMNS[:3]]
     try:
         return Roles(
@@ -238,24 +429,25 @@ def _roles(
             attempt(flag("joint"), found.get("joint"), known.joint),
             NullPolicy(nulls or "equal"),
             KnownRows(rows or known.known_rows),
-            _sampling(found, mistakes),
+            _sampling(found),
+            Folding(values) if values else known.values,
         )
     except UsageError as error:
-        mistakes.append(mistake_of(error, node))
+        found.mistakes.keep(error, found.node)
         return Roles()
 
 
-def _sampling(found: Mapping[str, Node], mistakes: Mistakes) -> Sampling:
+def _sampling(found: PolicySection) -> Sampling:
     """How the table is a sample.
 
     Raises:
         UsageError: it is said twice, or with a number out of its range.
     """
-    attempt = mistakes.attempt
+    attempt = found.mistakes.attempt
     nothing: Any = None
     return Sampling(
         attempt(number("sampling_fraction"), chosen(found, "sampling_fraction"), nothing),
-        attempt(people("population_size"), chosen(found, "population_size"), nothing),
+        attempt(whole("population_size", "of people", 15), chosen(found, "population_size"), nothing),
         attempt(text("weights"), chosen(found, "weights"), nothing),
     )
 
@@ -272,10 +464,10 @@ def _role_places(found: Mapping[str, Node]) -> dict[str, Any]:
     return places
 
 
-def _named(found: Mapping[str, Node], defaults: Mapping[str, Node], mistakes: Mistakes) -> Place | None:
+def _named(found: PolicySection, defaults: Mapping[str, Node]) -> Place | None:
     """Where it is said that every column needs a role; None when it is not."""
     node = found.get("all_columns_named", defaults.get("all_columns_named"))
-    wanted = mistakes.attempt(flag("all_columns_named"), node, False)
+    wanted = found.mistakes.attempt(flag("all_columns_named"), node, False)
     return place_of(node) if wanted and node is not None else None
 
 
@@ -290,42 +482,41 @@ def coverage_tests(roles: Roles, places: Mapping[str, Place], whole: Place, *, n
     return tests + ([TestSpec(ALL_NAMED, named, all_named=True)] if named is not None else [])
 
 
-def _tests(
-    found: Mapping[str, Node],
-    defaults: Mapping[str, Node],
-    common: Common,
-    roles: Roles,
-    node: Node,
-    mistakes: Mistakes,
-) -> list[TestSpec]:
+def _tests(found: PolicySection, defaults: Mapping[str, Node], common: Common, roles: Roles) -> list[TestSpec]:
     given = chosen(found, "requirements") or chosen(defaults, "requirements")
     if given is None:
-        mistakes.append(Mistake(place_of(node), "this table has no 'requirements'; write for instance [k=5]."))
+        found.mistakes.add(found.node, "this table has no 'requirements'; write for instance [k=5].")
         return []
     nothing: list[TestSpec] = []
-    return mistakes.attempt(lambda one: read_requirements(one, common, roles), given, nothing)
+    return found.mistakes.attempt(lambda one: read_requirements(one, common, roles), given, nothing)
 
 
-def _inputs(found: Mapping[str, Node], connection: str, folder: Path, mistakes: Mistakes) -> Mapping[str, Any]:
+def _inputs(found: PolicySection, connection: str, folder: Path) -> Mapping[str, Any]:
     node = chosen(found, "inputs")
     nothing = Inputs()
     if node is None:
         return nothing
     if isinstance(node.value, str):
-        inputs = mistakes.attempt(lambda one: load_inputs(folder / one.text("inputs")), node, nothing)
+        inputs = found.mistakes.attempt(lambda one: load_inputs(folder / one.text("inputs")), node, nothing)
     else:
-        inputs = mistakes.attempt(lambda one: inputs_from(one, folder), node, nothing)
+        inputs = found.mistakes.attempt(lambda one: inputs_from(one, folder), node, nothing)
     population = inputs.get("population")
     if not connection and isinstance(population, dict) and "table" in population:
         inputs["population"] = {**population, "table": str(folder / population["table"])}
     return inputs
 
 
-def once(tables: Sequence[TableEntry]) -> list[TableEntry]:
+def linked(tables: Sequence[TableEntry]) -> tuple[TableEntry, ...]:
+    """The tables of a policy, each with what the others say of it: a twin is a mistake, and an original may be one."""
+    return tuple(_with_originals(_once(tables)))
+
+
+def _once(tables: Sequence[TableEntry]) -> list[TableEntry]:
     """The tables; where two have one name, both get the mistake, since nobody knows which one is meant."""
     found = []
     for table in tables:
-        twin = next((other for other in tables if other is not table and _same(other, table)), None)
+        name = table.name.casefold()
+        twin = next((other for other in tables if other is not table and other.name.casefold() == name), None)
         if twin is not None:
             said = (
                 f"{table.name!r} also stands in line {twin.place.line}: two policies for one table. Merge them, or "
@@ -336,21 +527,16 @@ def once(tables: Sequence[TableEntry]) -> list[TableEntry]:
     return found
 
 
-def with_originals(tables: Sequence[TableEntry]) -> list[TableEntry]:
+def _with_originals(tables: Sequence[TableEntry]) -> list[TableEntry]:
     """The tables; an original or older release that bears the name of another entry of its connection is its table."""
     known = {(table.connection, table.name): table.target for table in tables if table.target is not None}
 
     def named(table: TableEntry, test: TestSpec) -> TestSpec:
-        if test.series is not None:
-            before = tuple(known.get((table.connection, one.name), one) for one in test.series.before)
-            return replace(test, series=replace(test.series, before=before))
-        if test.loss is None:
-            return test
-        target = known.get((table.connection, test.loss.original.name), test.loss.original)
-        return replace(test, loss=replace(test.loss, original=target))
+        others = [known.get((table.connection, one.name), one) for one in test.limit.others] if test.limit else []
+        if isinstance(test.limit, SeriesLimit):
+            return replace(test, limit=replace(test.limit, before=tuple(others)))
+        if isinstance(test.limit, LossLimit):
+            return replace(test, limit=replace(test.limit, original=others[0]))
+        return test
 
     return [replace(table, tests=tuple(named(table, test) for test in table.tests)) for table in tables]
-
-
-def _same(first: TableEntry, second: TableEntry) -> bool:
-    return first.name.casefold() == second.name.casefold()

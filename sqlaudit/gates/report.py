@@ -1,19 +1,34 @@
-"""The report of a policy's run: what keeps tables from being published first, every test, and what drifted."""
+"""The reports of a policy's run, of what was accepted as a baseline, and of how tests drifted since."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from sqlaudit.base.result import MEANING, Status
-from sqlaudit.gates.result import Drift, GateResult, GateTest, Outcome
-from sqlaudit.models.check import Check
+from sqlaudit.gates.result import Drift, GateResult, GateTest, Moment, Outcome
+from sqlaudit.models.base import Check
 from sqlaudit.models.phrases import WORDS, full_title, level_text, limit_text, short_cell, shortfall, statement_of
-from sqlaudit.reports.blocks import Bullets, Column, Facts, Paragraph, Table, Toned, Words
-from sqlaudit.reports.document import Document, Section, section
-from sqlaudit.reports.figures import count, figure, limit, percent, plural
-from sqlaudit.reports.notices import notices_block
-from sqlaudit.reports.ran import moment
+from sqlaudit.reports.document import (
+    Bullets,
+    Document,
+    Facts,
+    Paragraph,
+    Section,
+    Table,
+    Toned,
+    Words,
+    count,
+    figure,
+    limit,
+    notices_block,
+    percent,
+    plural,
+    section,
+    table,
+)
+from sqlaudit.reports.stored import moment
 
 OUTCOMES: dict[Outcome, Toned] = {
     Outcome.PASS: Toned("holds", "good"),
@@ -44,7 +59,8 @@ _NOT_SAID = (
 
 def gate_document(result: GateResult) -> Document:
     """The run of a policy as a document for any layout."""
-    told = [test for test in result.tests if test.outcome in (Outcome.WARN, Outcome.EXCEPTED, Outcome.ACCEPTED)]
+    allowed = (Outcome.WARN, Outcome.EXCEPTED, Outcome.ACCEPTED)
+    told = [test for test in result.tests if test.outcome in allowed or test.tolerated]
     return Document(
         gate_headline(result),
         (_about(result), Bullets(tuple(_lead(result))), *notices_of(result)),
@@ -85,11 +101,15 @@ def gate_headline(result: GateResult) -> Toned:
     parts = [
         f"{counted[outcome]} {words[counted[outcome] > 1]}" for outcome, words in _COUNTED.items() if outcome in counted
     ]
+    if tolerated := sum(test.tolerated for test in result.tests):
+        parts.append(f"{tolerated} {'holds' if tolerated == 1 else 'hold'} by a threshold")
     if result.mistakes:
         parts.append(f"the policy has {plural(len(result.mistakes), 'mistake')}")
     if not parts:
         return Toned("PASS: the test holds" if whole == 1 else f"PASS: all {whole} tests hold", "good")
-    parts[0] = parts[0].replace(" ", f" of {whole} tests ", 1) if counted.keys() - {Outcome.PASS} else parts[0]
+    parts[0] = (
+        parts[0].replace(" ", f" of {whole} tests ", 1) if tolerated or counted.keys() - {Outcome.PASS} else parts[0]
+    )
     word = "PASS" if result.passed else "FAIL" if Outcome.FAIL in counted else "ERROR"
     if word == "ERROR" and Outcome.ERROR not in counted and not result.mistakes:
         word = "UNDETERMINED"
@@ -103,8 +123,12 @@ def told_line(test: GateTest, policy: str) -> Toned:
     """
     line = f"line {test.place.line}" if test.place.line is not None else ""
     place = line if test.place.file == policy else str(test.place)
-    verdict = OUTCOMES[test.outcome]
+    verdict = _verdict(test)
     return Toned(f"{test.name}{f' ({place})' if place else ''} {verdict.text}: {sentence(test)}", verdict.tone)
+
+
+def _verdict(test: GateTest) -> Toned:
+    return Toned("tolerated", "warn") if test.tolerated else OUTCOMES[test.outcome]
 
 
 def sentence(test: GateTest) -> str:
@@ -166,42 +190,27 @@ def notices_of(result: GateResult) -> tuple[Bullets, ...]:
 
 
 def _drift(result: GateResult) -> Iterator[Words]:
-    for drift, tone, word in (
-        (Drift.WORSE, "bad", "worse"),
-        (Drift.BETTER, "good", "better"),
-        (Drift.NEW, "plain", "new"),
-    ):
+    for drift, word in ((Drift.WORSE, "worse"), (Drift.BETTER, "better"), (Drift.NEW, "new")):
         for test in result.tests:
             if test.change is not None and test.change.drift is drift:
-                yield Toned(
-                    f"{word}: {test.name}. {test.change.sentence}".rstrip(), "bad" if tone == "bad" else "plain"
-                )
+                said = f"{word}: {test.name}. {test.change.sentence}".rstrip()
+                yield Toned(said, "bad" if drift is Drift.WORSE else "plain")
     for name in result.gone:
         yield f"gone: {name}."
 
 
 def _tests(result: GateResult) -> Table:
-    drifted = any(test.change is not None for test in result.tests)
-    heads = [
-        Column("table"),
-        Column("requirement"),
-        Column("outcome"),
-        Column("level", True),
-        Column("limit", True),
-        Column("fall short", True),
-    ]
-    heads += [Column("baseline")] if drifted else []
-    return Table(tuple(heads), tuple(_row(test, drifted) for test in result.tests))
-
-
-def _row(test: GateTest, drifted: bool) -> tuple[Words, ...]:
-    check = test.check
-    wanted = test.requirement + (f" for {test.sensitive}" if test.sensitive is not None else "")
-    figures = (
-        ("", "", "") if check is None else (level_text(check), limit_text(check), short_cell(check, test.rows or 0))
-    )
-    change = (test.change.drift.value if test.change else "",) if drifted else ()
-    return (test.table, wanted, OUTCOMES[test.outcome], *figures, *change)
+    rows = []
+    for test in result.tests:
+        check = test.check
+        wanted = test.requirement + (f" for {test.sensitive}" if test.sensitive is not None else "")
+        figures = ("", "", "")
+        if check is not None:
+            figures = (level_text(check), limit_text(check), short_cell(check, test.rows or 0))
+        change = test.change.drift.value if test.change else ""
+        rows.append((test.table, wanted, _verdict(test), *figures, change))
+    drifted = "baseline" if any(test.change is not None for test in result.tests) else None
+    return table(("table", "requirement", "outcome", "#level", "#limit", "#fall short", drifted), rows)
 
 
 def _how(result: GateResult) -> tuple[Section, ...]:
@@ -219,3 +228,88 @@ def _how(result: GateResult) -> tuple[Section, ...]:
             )
         ),
     )
+
+
+SCHEMA = "sqlaudit-history/1"
+Key = tuple[str, str, str]
+_NOT_ACCEPTED = (Outcome.ERROR, Outcome.UNDETERMINED, Outcome.SKIPPED)
+
+
+def accepted_document(result: GateResult) -> Document:
+    """What `sqlaudit baseline` accepted."""
+    left = [test for test in result.tests if test.outcome in _NOT_ACCEPTED]
+    accepted = [test for test in result.tests if test.outcome not in _NOT_ACCEPTED]
+    short = [test for test in accepted if test.outcome is not Outcome.PASS]
+    mistakes = [Toned(f"{mistake.place}: {mistake.message}", "bad") for mistake in result.mistakes]
+    return Document(
+        Toned(f"Accepted the state of {plural(len(accepted), 'test')}, {len(short)} of which fall short today"),
+        (
+            Paragraph(
+                Toned(
+                    "With this baseline a gate fails only on what gets worse from now on.",
+                    hint=f"It is `sqlaudit test --baseline {result.baseline}`.",
+                )
+            ),
+            *notices_of(result),
+        ),
+        (
+            *section(
+                "Accepted although it falls short", Bullets(tuple(told_line(test, result.policy) for test in short))
+            ),
+            *section("Not accepted", Bullets((*mistakes, *(told_line(test, result.policy) for test in left)))),
+        ),
+    )
+
+
+def history_document(file: str, moments: Mapping[Key, Sequence[Moment]]) -> Document:
+    """Every test through the last runs, the newest first."""
+    runs = {moment.run for listed in moments.values() for moment in listed}
+    return Document(
+        Toned(f"{file}: {plural(len(moments), 'test')} through the last {plural(len(runs), 'run')}"),
+        (),
+        tuple(part for key, listed in moments.items() for part in section(_name(key), _table(listed))),
+    )
+
+
+def history_data(file: str, moments: Mapping[Key, Sequence[Moment]]) -> dict[str, Any]:
+    """The same for programs."""
+    tests = [
+        {
+            "table": table,
+            "requirement": requirement,
+            "sensitive": sensitive or None,
+            "runs": [{**vars(moment)} for moment in listed],
+        }
+        for (table, requirement, sensitive), listed in moments.items()
+    ]
+    return {"schema": SCHEMA, "baseline": file, "tests": tests}
+
+
+def _name(key: Key) -> str:
+    return f"{key[0]}: {key[1]}" + (f" for {key[2]}" if key[2] else "")
+
+
+def _table(moments: Sequence[Moment]) -> Table:
+    rows = (
+        (
+            str(moment.run),
+            moment.finished,
+            moment.outcome + (", accepted" if moment.accepted else ""),
+            "" if moment.level is None else _level(moment.level),
+            "" if moment.failing_rows is None else count(moment.failing_rows),
+            "" if moment.rows is None else count(moment.rows),
+        )
+        for moment in moments
+    )
+    return table(("#run", "finished", "outcome", "#level", "#rows that fall short", "#rows"), rows)
+
+
+def _level(text: str) -> str:
+    from fractions import Fraction
+
+    return figure(float(text) if any(sign in text for sign in ".einf") else Fraction(text))
+
+
+def not_accepted(result: GateResult) -> list[GateTest]:
+    """The tests that say nothing that could be accepted."""
+    return [test for test in result.tests if test.outcome in _NOT_ACCEPTED]

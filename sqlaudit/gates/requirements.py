@@ -6,36 +6,347 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
+from glob import has_magic
 from pathlib import Path
 from typing import Any
 
-from sqlaudit.base.errors import SqlauditError, UsageError
+from sqlaudit.base.errors import UsageError
+from sqlaudit.base.files import exists
 from sqlaudit.base.names import closest
 from sqlaudit.base.nodes import Node
-from sqlaudit.base.spec import Requirement, Roles
-from sqlaudit.gates.cell_limits import AGGREGATES, cells_text, read_cells
-from sqlaudit.gates.keys import (
-    OWNER,
-    POSITIVE,
-    SEVERITIES,
-    SEVERITY,
-    TAGS,
-    TEXT,
-    TEXT_OR_TEXTS,
-    TEXTS_OF_IT,
-    Keys,
-    described,
+from sqlaudit.base.options import (
+    DELIMITER,
+    FLAG,
+    NAMES,
+    ORDERED,
+    SHARE,
+    SWITCH,
+    TEXTS,
+    WHOLE,
+    Option,
+    options_of,
+    request_from,
 )
-from sqlaudit.gates.losses import LOSS, check_loss, loss_text, read_loss
-from sqlaudit.gates.nodes import NO_TEXTS, Mistakes, choice, mistake_of, place_of, share, text, texts, threshold, whole
-from sqlaudit.gates.series import M_INVARIANCE, check_series, read_series, series_text
-from sqlaudit.gates.spec import ColumnLimit, TestSpec, Threshold
-from sqlaudit.models.registry import REGISTRY
-from sqlaudit.models.requirements import PRESETS, find_model, parse_requirement, parse_requirements, requirement_from
+from sqlaudit.base.spec import Requirement, Roles, Target
+from sqlaudit.gates.nodes import (
+    NO_TEXTS,
+    Mistakes,
+    choice,
+    flag,
+    number,
+    place_of,
+    share,
+    text,
+    texts,
+    threshold,
+    whole,
+)
+from sqlaudit.gates.result import CellLimit, ColumnLimit, Limit, LossLimit, SeriesLimit, TestSpec, Threshold
+from sqlaudit.models.measures import OF_RELEASES
+from sqlaudit.models.registry import (
+    CELL_RULES,
+    PRESETS,
+    REGISTRY,
+    find_model,
+    parse_requirement,
+    parse_requirements,
+    requirement_from,
+)
+from sqlaudit.release.compare.request import DISTANCES, CompareRequest
+from sqlaudit.reports.document import limit as exact
+from sqlaudit.tabular.request import CELLS, ROWS, TOTALS, AggregatesRequest
+
+# Keys of a policy, as the reader of each section lists them: what each takes, as JSON Schema, and what it says.
+#
+# A section's keys are one mapping beside its reader: what the reader knows and the schema for editors both come from
+# it. Keys that say the same as options take all of it from the fields of the request.
+
+Key = dict[str, Any]
+"""What a key takes."""
+Keys = Mapping[str, Key]
+"""The keys of a section in the order in which they are told."""
+TEXT: Key = {"type": "string", "minLength": 1}
+TEXTS_OF_IT: Key = {"type": "array", "items": TEXT}
+TEXT_OR_TEXTS: Key = {"$ref": "#/$defs/texts"}
+YES_OR_NO: Key = {"type": "boolean"}
+POSITIVE: Key = {"type": "integer", "minimum": 1}
+LIMIT: Key = {"$ref": "#/$defs/number"}
+READ: Key = {"$ref": "#/$defs/read"}
+REQUIREMENTS: Key = {"$ref": "#/$defs/requirements", "description": "What must hold."}
+SEVERITIES = ("error", "warn")
+SEVERITY: Key = {"enum": list(SEVERITIES), "description": "error keeps the table back, warn only says so."}
+TAGS: Key = TEXT_OR_TEXTS | {"description": "For --select tag:…"}
+OWNER: Key = TEXT | {"description": "Who answers for it."}
+DERIVED_FROM: Key = TEXT_OR_TEXTS | {"description": "Names of tables that this one is made of, for --select name+"}
+_KINDS: Mapping[str, Key] = {
+    DELIMITER.name: {"type": "string"},
+    FLAG.name: YES_OR_NO,
+    SWITCH.name: YES_OR_NO,
+    NAMES.name: TEXT_OR_TEXTS,
+    ORDERED.name: TEXT_OR_TEXTS,
+    TEXTS.name: TEXT_OR_TEXTS,
+    SHARE.name: {"type": ["number", "string"]},
+    WHOLE.name: {"type": "integer"},
+}
+
+
+def described(description: str, takes: Key = TEXT) -> Key:
+    """A key that says what it is; a text, unless it takes something else."""
+    return takes | {"description": description}
+
+
+def keys_of(request: type[Any], *names: str) -> dict[str, Key]:
+    """The JSON Schema of keys that are fields of a request.
+
+    Args:
+        request: the dataclass. names: of its fields, as the policy has them; empty = every option.
+
+    Example:
+        >>> from sqlaudit.base.spec import Coverage
+        >>> keys_of(Coverage, "all_columns_named")
+        {'all_columns_named': {'type': 'boolean', 'description': 'A column without a role fails.'}}
+    """
+    options = dict(options_of(request))
+    return {name: key_of(options[name]) for name in names or options}
+
+
+def key_of(one: Option) -> Key:
+    """The JSON Schema of a key that is an option; a policy has keys where the help page speaks of options."""
+    takes = {"enum": list(one.kind.words)} if one.kind.words else _KINDS.get(one.kind.name, TEXT)
+    least = {} if one.least is None else {"minimum": one.least}
+    return takes | least | {"description": one.help.replace("--", "")}
+
+
+# Rules for the cells of a published table, as a policy writes them.
+
+AGGREGATES = "aggregates"
+CELL_OPTIONS = {one.name: one for _, one in options_of(AggregatesRequest) if one.section in (CELLS, ROWS, TOTALS)}
+"""What a policy says of a table; nothing there hides or writes cells."""
+SHOWN = "show_cells"
+OTHERS = "before", "linked"
+"""Further tables."""
+CELL_KEYS: Keys = {
+    **{name: key_of(one) for name, one in CELL_OPTIONS.items()},
+    "before": described("Older releases: of the same connection, or files.", TEXT_OR_TEXTS),
+    "linked": described("Further tables of the same people, judged together with this one.", TEXT_OR_TEXTS),
+    SHOWN: described("Name unsafe cells by their dimensions in what is told.", YES_OR_NO),
+    "require": described(f"Rules for cells: {', '.join(CELL_RULES)}.", TEXT_OR_TEXTS),
+}
+
+
+def read_cells(node: Node, mistakes: Mistakes, connection: str, folder: Path) -> tuple[CellLimit, ...]:
+    """The rules in a node, none after a mistake.
+
+    Args:
+        node: the mapping. connection: of the table, empty for files. folder: what relative paths start from.
+    """
+    found, attempt = mistakes.section(node, AGGREGATES, CELL_KEYS), mistakes.attempt
+    if "require" not in found:
+        mistakes.add(node, "aggregates needs require: the rules for cells, such as threshold=5.")
+        return ()
+    readers: dict[str, Callable[[str], Callable[[Node], Any]]] = {"flag": flag, "names": texts, "texts": texts}
+    given = {
+        name: attempt(readers.get(one.kind.name, text)(name), found.get(name), None)
+        for name, one in CELL_OPTIONS.items()
+    }
+    shown = attempt(flag(SHOWN), found.get(SHOWN), False)
+    if given["hierarchies"]:
+        given["hierarchies"] = str(folder / given["hierarchies"])
+    before, linked = (
+        tuple(
+            _other_table(name, connection, folder, patterns=True)
+            for name in attempt(texts(key), found.get(key), NO_TEXTS)
+        )
+        for key in OTHERS
+    )
+    rules = attempt(texts("require"), found["require"], NO_TEXTS)
+    if mistakes:
+        return ()
+    try:
+        given = {name: value for name, value in given.items() if value is not None}
+        request = request_from(AggregatesRequest, given, show_values=shown)
+        wanted = [one for rule in rules for one in parse_requirements("".join(rule.split()), among=CELL_RULES)]
+        return tuple(CellLimit(replace(request, requirements=(one,)), before, linked) for one in wanted)
+    except UsageError as error:
+        mistakes.keep(error, node)
+        return ()
+
+
+def _other_table(name: str, connection: str, folder: Path, *, patterns: bool = False) -> Target:
+    """A further table: of the connection, or a file, which is looked for beside the policy first."""
+    beside = not connection and (exists(folder / name) or (patterns and has_magic(name)))
+    return Target(relation=str(folder / name) if beside else name, label=name)
+
+
+def cells_text(limit: CellLimit) -> str:
+    """A rule for cells, the same text however it was written.
+
+    Example:
+        >>> rules = parse_requirements("threshold=5", among=CELL_RULES)
+        >>> cells_text(CellLimit(AggregatesRequest(by=("region", "month"), count="n", requirements=rules)))
+        'aggregates=threshold=5,by:region+month,count:n'
+    """
+    return f"{AGGREGATES}=" + ",".join(_parts(limit))
+
+
+def _parts(limit: CellLimit) -> Iterator[str]:
+    request = limit.request
+    yield request.requirements[0].text
+    for name, one in CELL_OPTIONS.items():
+        value = getattr(request, name)
+        if value and value != one.default:
+            value = Path(value).name if name == "hierarchies" else value  # not where it lies on this machine
+            shown = "yes" if value is True else value if isinstance(value, str) else "+".join(value)
+            yield f"{name}:{shown}"
+    for key, tables in zip(OTHERS, (limit.before, limit.linked), strict=True):
+        if tables:
+            yield f"{key}:" + "+".join(one.name for one in tables)
+
+
+# Limits on what a release may lose against its original, as a policy writes them.
+
+LOSS = "loss"
+FIGURES = ("value", "mean", "share")
+LOSS_KEYS: Keys = {
+    "original": described("The table before it was made safe: of the same connection, or a file."),
+    "measure": {"enum": list(OF_RELEASES), "description": "As for sqlaudit compare."},
+    "of": {"enum": list(FIGURES), "description": "The value, its mean, or its share of complete suppression."},
+    "at_most": LIMIT,
+    "at_least": LIMIT,
+    "column": described("Of one quasi-identifier; without it of all together."),
+    **keys_of(CompareRequest, "key", "by_position"),
+    "hierarchies": described("A file or folder; without it those of the inputs."),
+    **keys_of(CompareRequest, "distance"),
+}
+
+
+def read_loss(node: Node, mistakes: Mistakes, connection: str, folder: Path) -> tuple[LossLimit, ...]:
+    """The limit in a node, none after a mistake.
+
+    Args:
+        node: the mapping. connection: of the table, empty for files. folder: what relative paths start from.
+    """
+    found, attempt = mistakes.section(node, LOSS, LOSS_KEYS), mistakes.attempt
+    missing = [key for key in ("original", "measure") if key not in found]
+    if missing or ("at_most" in found) == ("at_least" in found):
+        said = " and ".join(missing) or "one of at_most and at_least"
+        mistakes.add(node, f"loss needs {said}.")
+        return ()
+    at_least = "at_least" in found
+    bound = "at_least" if at_least else "at_most"
+    original = attempt(text("original"), found["original"], "?")
+    hierarchies = attempt(text("hierarchies"), found.get("hierarchies"), "")
+    loss = LossLimit(
+        original=_other_table(original, connection, folder),
+        measure=attempt(choice("measure", OF_RELEASES), found["measure"], ""),
+        limit=attempt(number(bound), found[bound], Fraction(0)),
+        at_least=at_least,
+        figure=attempt(choice("of", FIGURES), found.get("of"), FIGURES[0]),
+        column=attempt(text("column"), found.get("column"), "") or None,
+        key=attempt(texts("key"), found.get("key"), NO_TEXTS),
+        by_position=attempt(flag("by_position"), found.get("by_position"), False),
+        hierarchies=str(folder / hierarchies) if hierarchies else "",
+        distance=attempt(choice("distance", DISTANCES), found.get("distance"), DISTANCES[0]),
+    )
+    return () if mistakes else (loss,)
+
+
+def loss_text(loss: LossLimit) -> str:
+    """A limit on a loss, the same text however it was written.
+
+    Example:
+        >>> loss_text(LossLimit(Target("raw", label="raw"), "entropy", Fraction(1, 2), figure="share"))
+        'loss=measure:entropy,of:share,at_most:0.5,original:raw'
+    """
+    parts = [f"measure:{loss.measure}"] + ([f"of:{loss.figure}"] if loss.figure != FIGURES[0] else [])
+    parts += [f"column:{loss.column}"] if loss.column else []
+    limit = str(loss.limit) if loss.limit.denominator == 1 else exact(loss.limit)
+    parts.append(f"{'at_least' if loss.at_least else 'at_most'}:{limit}")
+    return f"{LOSS}={','.join(parts)},original:{loss.original.name}"
+
+
+def check_loss(loss: LossLimit, roles: Roles) -> None:
+    """Nothing, when a limit fits the table's roles.
+
+    Raises:
+        UsageError: it does not; said before anything is connected.
+    """
+    measure = OF_RELEASES[loss.measure]
+    if not roles.quasi_identifiers:
+        raise UsageError("a loss needs quasi-identifiers; name them under 'quasi_identifiers'.")
+    if measure.sensitive and not roles.sensitive:
+        raise UsageError(f"the loss {loss.measure!r} needs a sensitive column; name one under 'sensitive'.")
+    if loss.key and loss.by_position:
+        raise UsageError("rows are paired by 'key' or 'by_position', not by both.")
+    if loss.column is not None and loss.column not in roles.quasi_identifiers:
+        raise UsageError(f"{loss.column!r} is no quasi-identifier of this table.")
+    if measure.complement is not loss.at_least:
+        better, bound = ("better", "at_least") if measure.complement else ("worse", "at_most")
+        raise UsageError(f"the measure {loss.measure!r} is {better} when it is higher; write {bound}.")
+
+
+# What a table and its older releases must say together, as a policy writes it.
+
+M_INVARIANCE = "m_invariance"
+SERIES_KEYS: Keys = {
+    "m": described("Fewest rows of a class, all with different sensitive values.", POSITIVE),
+    "before": described("All older releases of this table: of the same connection, or files.", TEXT_OR_TEXTS),
+    "entity": described("The column of persons, where the table names none."),
+    "counterfeits": described("Rows without an entity are counterfeits.", YES_OR_NO),
+}
+
+
+def read_series(node: Node, mistakes: Mistakes, connection: str, folder: Path) -> tuple[SeriesLimit, ...]:
+    """The limit in a node, none after a mistake.
+
+    Args:
+        node: the mapping. connection: of the table, empty for files. folder: what relative paths start from.
+    """
+    found, attempt = mistakes.section(node, M_INVARIANCE, SERIES_KEYS), mistakes.attempt
+    missing = [key for key in ("m", "before") if key not in found]
+    if missing:
+        said = f"{M_INVARIANCE} needs {' and '.join(missing)}: the limit, and all older releases of this table."
+        mistakes.add(node, said)
+        return ()
+    before = attempt(texts("before"), found["before"], NO_TEXTS)
+    limit = SeriesLimit(
+        attempt(whole("m"), found["m"], 1),
+        tuple(_other_table(name, connection, folder) for name in before),
+        attempt(text("entity"), found.get("entity"), ""),
+        attempt(flag("counterfeits"), found.get("counterfeits"), False),
+    )
+    return () if mistakes else (limit,)
+
+
+def series_text(limit: SeriesLimit) -> str:
+    """A limit on several releases, the same text however it was written.
+
+    Example:
+        >>> series_text(SeriesLimit(3, (Target("may", label="may"), Target("june", label="june"))))
+        'm_invariance=m:3,before:may+june'
+    """
+    more = (f",entity:{limit.entity}" if limit.entity else "") + (",counterfeits:yes" if limit.counterfeits else "")
+    return f"{M_INVARIANCE}=m:{limit.m},before:{'+'.join(one.name for one in limit.before)}{more}"
+
+
+def check_series(limit: SeriesLimit, roles: Roles) -> None:
+    """Nothing, when a limit fits the table's roles.
+
+    Raises:
+        UsageError: it does not; said before anything is connected.
+    """
+    if not limit.before:
+        raise UsageError(f"{M_INVARIANCE} needs at least one older release under 'before'.")
+    if not roles.quasi_identifiers or not roles.sensitive:
+        lacking = "quasi_identifiers" if not roles.quasi_identifiers else "sensitive"
+        raise UsageError(f"{M_INVARIANCE} needs quasi-identifiers and a sensitive column; name them under {lacking!r}.")
+    if not limit.entity and not roles.entity:
+        raise UsageError(f"{M_INVARIANCE} needs the column of persons; name it under 'entity'.")
+
 
 _CONDITION = {
     "type": "string",
-    "pattern": r"^\s*(>=|<=|!=|==|=|>|<)\s*[0-9]+(\.[0-9]+)?\s*(%|rows?)?\s*$",
+    "pattern": r"^\s*((>=|>)\s*[0-9]+(\.[0-9]+)?\s*(%|rows?)?|!=\s*0\s*(%|rows?)?)\s*$",
     "description": "A condition on the rows that fall short: '> 10' or '> 1%'.",
 }
 OPTIONS: Keys = {
@@ -80,9 +391,13 @@ def read_requirements(node: Node, common: Common, roles: Roles) -> list[TestSpec
         UsageError: it is no list.
     """
     found: list[TestSpec] = []
+    none: list[TestSpec] = []
     for item in _flat(node):
-        for test in _read(item, common, roles):
+        mistakes = Mistakes()
+        for test in mistakes.attempt(lambda one: _tests(one, common, roles), item, none):
             found += _unless_said(test, found)
+        if mistakes:
+            found += _unless_said(_broken(item, mistakes, common), found)
     return found
 
 
@@ -94,18 +409,7 @@ def _unless_said(test: TestSpec, found: Sequence[TestSpec]) -> list[TestSpec]:
     if replace(test, place=twin.place) == twin:
         return []
     said = f"{test.requirement!r} also stands in line {twin.place.line}, with other options; keep one."
-    return [
-        replace(
-            test,
-            requirement=f"{test.requirement} (again)",
-            model=None,
-            columns=None,
-            loss=None,
-            cells=None,
-            series=None,
-            mistake=said,
-        )
-    ]
+    return [replace(test, requirement=f"{test.requirement} (again)", model=None, limit=None, mistake=said)]
 
 
 def column_limit_text(limit: ColumnLimit) -> str:
@@ -134,16 +438,14 @@ def _flat(node: Node) -> Iterator[Node]:
             yield item
 
 
-def _read(item: Node, common: Common, roles: Roles) -> list[TestSpec]:
-    try:
-        return _tests(item, common, roles)
-    except SqlauditError as error:
-        return [_broken(item, mistake_of(error, item).message, _subject_text(item), common)]
-
-
-def _broken(item: Node, mistake: str, subject: str, common: Common) -> TestSpec:
+def _broken(item: Node, mistakes: Mistakes, common: Common) -> TestSpec:
     return TestSpec(
-        subject, place_of(item), mistake=mistake, severity=common.severity, tags=common.tags, owner=common.owner
+        _subject_text(item),
+        place_of(item),
+        mistake=" ".join(mistake.message for mistake in mistakes),
+        severity=common.severity,
+        tags=common.tags,
+        owner=common.owner,
     )
 
 
@@ -160,8 +462,9 @@ def _subject_text(item: Node) -> str:
 def _tests(item: Node, common: Common, roles: Roles) -> list[TestSpec]:
     if not item.is_mapping:
         written = "".join(item.text("a requirement").split())
-        test = TestSpec("", place_of(item))
-        return [_with_model(test, one, common, roles) for one in parse_requirements(written)]
+        test = TestSpec("", place_of(item), severity=common.severity, tags=common.tags, owner=common.owner)
+        models = parse_requirements(written)
+        return [_checked(replace(test, requirement=one.text, model=one), roles) for one in models]
     pairs = item.pairs("a requirement")
     subjects = [(key, value) for key, value in pairs if key.value not in OPTIONS]
     if len(subjects) != 1:
@@ -171,8 +474,7 @@ def _tests(item: Node, common: Common, roles: Roles) -> list[TestSpec]:
     key, value = subjects[0]
     found = [replace(base, place=place_of(key), **made) for made in _subject(key, value, mistakes, common)]
     if mistakes:
-        said = " ".join(mistake.message for mistake in mistakes)
-        return [_broken(item, said, _subject_text(item), common)]
+        return [_broken(item, mistakes, common)]
     return [_checked(test, roles) for test in found]
 
 
@@ -188,9 +490,7 @@ def _one_subject(names: Sequence[str]) -> str:
 
 def _is_subject(name: str) -> bool:
     try:
-        return name in (COLUMN_SETS, LOSS, AGGREGATES, M_INVARIANCE, "preset") or bool(
-            find_model(name.partition("@")[0]).name
-        )
+        return name in (*_LIMITS, "preset") or bool(find_model(name.partition("@")[0]).name)
     except UsageError:
         return False
 
@@ -234,18 +534,9 @@ def _fail(sentence: str) -> Callable[[Node], None]:
 def _subject(key: Node, value: Node, mistakes: Mistakes, common: Common) -> list[dict[str, Any]]:
     """What a requirement's key and value add to its options: one requirement, or those of a preset."""
     name = key.text("a requirement's name")
-    if name == COLUMN_SETS:
-        limit = _column_limit(value, mistakes)
-        return [] if limit is None else [{"requirement": column_limit_text(limit), "columns": limit}]
-    if name == LOSS:
-        loss = read_loss(value, mistakes, common.connection, common.folder)
-        return [] if loss is None else [{"requirement": loss_text(loss), "loss": loss}]
-    if name == AGGREGATES:
-        limits = read_cells(value, mistakes, common.connection, common.folder)
-        return [{"requirement": cells_text(one), "cells": one} for one in limits]
-    if name == M_INVARIANCE:
-        series = read_series(value, mistakes, common.connection, common.folder)
-        return [] if series is None else [{"requirement": series_text(series), "series": series}]
+    if name in _LIMITS:
+        limits = _LIMITS[name].read(value, mistakes, common.connection, common.folder)
+        return [{"requirement": _LIMITS[name].text(limit), "limit": limit} for limit in limits]
     if name == "preset":
         preset = choice("preset", PRESETS)(value)
         wanted = [parse_requirement(one) for one in PRESETS[preset].requirements]
@@ -262,7 +553,7 @@ def _model(name: str, value: Node) -> Requirement:
     return requirement_from(name, value.text(f"the limit of {name}").strip())
 
 
-def _column_limit(node: Node, mistakes: Mistakes) -> ColumnLimit | None:
+def _column_limit(node: Node, mistakes: Mistakes, *_: object) -> tuple[ColumnLimit, ...]:
     found = mistakes.section(node, COLUMN_SETS, COLUMN_KEYS)
     if "max_size" not in found:
         raise node.fail("column_sets needs max_size: how many columns an attacker knows at most.")
@@ -275,18 +566,11 @@ def _column_limit(node: Node, mistakes: Mistakes) -> ColumnLimit | None:
         attempt(_among, found.get("among"), among),
         attempt(texts("exclude"), found.get("exclude"), NO_TEXTS),
     )
-    return None if mistakes else limit
+    return () if mistakes else (limit,)
 
 
 def _among(node: Node) -> str | tuple[str, ...]:
     return choice("among", _AMONG)(node) if isinstance(node.value, str) else texts("among")(node)
-
-
-def _with_model(base: TestSpec, model: Requirement, common: Common, roles: Roles) -> TestSpec:
-    test = replace(
-        base, requirement=model.text, model=model, severity=common.severity, tags=common.tags, owner=common.owner
-    )
-    return _checked(test, roles)
 
 
 def _checked(test: TestSpec, roles: Roles) -> TestSpec:
@@ -295,21 +579,10 @@ def _checked(test: TestSpec, roles: Roles) -> TestSpec:
     Raises:
         UsageError: it does not; said before anything is connected.
     """
-    if test.columns is not None:
-        if test.columns.among == _AMONG[0] and not roles.quasi_identifiers:
-            raise UsageError("column_sets looks at the quasi-identifiers, and the table names none; add 'among'.")
-        _refuse_thresholds(test, "a limit on column sets has its own share")
-        return test
-    if test.loss is not None:
-        check_loss(test.loss, roles)
-        _refuse_thresholds(test, "a loss is a figure of the whole table")
-        return test
-    if test.series is not None:
-        check_series(test.series, roles)
-        _refuse_thresholds(test, "m-invariance is a figure of all releases together")
-        return test
-    if test.cells is not None:
-        _refuse_thresholds(test, "a rule for cells counts cells")
+    if test.limit is not None:
+        kind = _LIMITS[test.requirement.partition("=")[0]]
+        kind.check(test.limit, roles)
+        _refuse_thresholds(test, kind.counts)
     if test.model is None:
         return test
     model = REGISTRY[test.model.model]
@@ -324,6 +597,38 @@ def _checked(test: TestSpec, roles: Roles) -> TestSpec:
     return test
 
 
+def _check_columns(limit: ColumnLimit, roles: Roles) -> None:
+    if limit.among == _AMONG[0] and not roles.quasi_identifiers:
+        raise UsageError("column_sets looks at the quasi-identifiers, and the table names none; add 'among'.")
+
+
 def _refuse_thresholds(test: TestSpec, why: str) -> None:
     if test.warn_if is not None or test.error_if is not None:
         raise UsageError(f"warn_if and error_if count rows that fall short, and {why}; leave them out.")
+
+
+@dataclass(frozen=True)
+class _LimitKind:
+    """A kind of limit besides the privacy models.
+
+    Args:
+        read: the limits in a node, none after a mistake. text: of one. check: refuses one that does not fit the roles.
+        counts: why no threshold on failing rows stands beside it.
+    """
+
+    read: Callable[[Node, Mistakes, str, Path], tuple[Limit, ...]]
+    text: Callable[[Any], str]
+    check: Callable[[Any, Roles], None]
+    counts: str
+
+
+_LIMITS = {
+    COLUMN_SETS: _LimitKind(
+        _column_limit, column_limit_text, _check_columns, "a limit on column sets has its own share"
+    ),
+    LOSS: _LimitKind(read_loss, loss_text, check_loss, "a loss is a figure of the whole table"),
+    AGGREGATES: _LimitKind(read_cells, cells_text, lambda limit, roles: None, "a rule for cells counts cells"),
+    M_INVARIANCE: _LimitKind(
+        read_series, series_text, check_series, "m-invariance is a figure of all releases together"
+    ),
+}

@@ -1,20 +1,43 @@
-"""What a run of a policy found: one result a test, in frozen dataclasses that reports read. No value of a row."""
+"""What a policy says after reading, and what a run of it found. Frozen; no value of a row."""
 
 from __future__ import annotations
 
+import datetime
 import json
+import os
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, ClassVar
+from fractions import Fraction
+from pathlib import Path
+from typing import Annotated, Any, ClassVar
 from uuid import NAMESPACE_URL, uuid5
 
 from sqlaudit.base.connection_texts import without_connections
-from sqlaudit.base.documents import HERE, LEFT_OUT, OR_NULL, Documented, after, key, shown, told
 from sqlaudit.base.errors import ExitCode
-from sqlaudit.base.result import UNDER_VERDICT, Result, Warned
+from sqlaudit.base.result import (
+    FROM_0,
+    FROM_1,
+    HERE,
+    LEFT_OUT,
+    OR_NULL,
+    UNDER_VERDICT,
+    Documented,
+    Result,
+    Severity,
+    Status,
+    Warned,
+    after,
+    json_schema,
+    key,
+    shown,
+    told,
+)
+from sqlaudit.base.spec import Requirement, Roles, Target
 from sqlaudit.base.version import __version__
-from sqlaudit.models.check import Check
+from sqlaudit.models.base import Check
 from sqlaudit.reports.notebook import Shown
+from sqlaudit.tabular.request import AggregatesRequest
 
 
 class Outcome(StrEnum):
@@ -34,6 +57,10 @@ class Outcome(StrEnum):
     SKIPPED = "skipped"
 
 
+UNDECIDED = (Outcome.ERROR, Outcome.UNDETERMINED, Outcome.SKIPPED)
+"""What says nothing that could be accepted."""
+
+
 class Drift(StrEnum):
     """How a test compares with the accepted baseline."""
 
@@ -45,23 +72,37 @@ class Drift(StrEnum):
 
 @dataclass(frozen=True)
 class Place(Documented):
-    """Where a test is written: the file as the user named it, and its line (None = the whole file)."""
+    """Where a test is written.
+
+    Args:
+        file: as the user named it. line: in the file, None = the whole file.
+    """
 
     file: str
-    line: int | None = None
+    line: Annotated[int, FROM_1] | None = None
 
     def __str__(self) -> str:
         return self.file if self.line is None else f"{self.file}, line {self.line}"
+
+    def relative(self, root: Path) -> str:
+        """The file with forward slashes, relative to the root of the repository where it lies below it."""
+        file = Path(os.path.normpath(Path(self.file).absolute()))
+        return (file.relative_to(root) if file.is_relative_to(root) else file).as_posix()
 
 
 @dataclass(frozen=True)
 class Excepted(Documented):
     """An exception that the policy makes: until when (ISO date), why, and whether that day is over."""
 
-    until: str
+    until: Annotated[str, json_schema(format="date")]
     reason: str
     expired: bool
-    place: Place = field(metadata=key("line") | shown(lambda place: place.line))
+    place: Place = field(metadata=LEFT_OUT)
+
+    @told("expired", key("line"))
+    def _line(self) -> Annotated[int, FROM_1] | None:
+        """The line in the file, None = the whole file."""
+        return self.place.line
 
 
 @dataclass(frozen=True)
@@ -85,15 +126,16 @@ class GateTest(Documented):
     """One test: a requirement on a table, for one sensitive attribute where the model has one.
 
     Args:
-        table: the name of the table's entry. requirement: as the policy writes it. sensitive: the attribute, or None.
-        outcome: how it ended. message: what is to be said besides the figures: why it could not be run, or what a
-            tolerance, exception or baseline allowed.
-        place: the policy's line. connection: its name, empty for files.
+        table: the name of the table's entry. requirement: as the policy writes it.
+        sensitive: the sensitive column, where the model has one. outcome: how it ended.
+        message: what is to be said besides the figures: why it could not be run, or what a tolerance, exception or
+            baseline allowed. place: the policy's line. connection: its name, empty for files.
         severity, tags, owner, description: as the policy has them.
-        check: the figures; None when there are none. rows, classes: of the table.
-        sets: the column sets beyond their limit. unit: what they count, `rows` or `persons`.
+        check: the figures, as in an audit; None when there are none.
+        rows: rows of the table (persons, in a limit on column sets with an entity). classes: of the table.
+        sets: the minimal column sets beyond their limit. unit: what they count, `rows` or `persons`.
         exception: the exception that the policy makes for it. change: how it compares with a baseline.
-        exit_code: what it asks the process to end with.
+        exit_code: what the test asks the process to end with. asked: a digest of all that decides its figures.
     """
 
     table: str
@@ -103,7 +145,7 @@ class GateTest(Documented):
     sensitive: str | None = None
     message: str = field(default="", metadata=after("severity"))
     connection: str = field(default="", metadata=after("place"))
-    severity: str = field(default="error", metadata=after("outcome"))
+    severity: Severity = field(default="error", metadata=after("outcome"))
     tags: tuple[str, ...] = ()
     owner: str = ""
     description: str = ""
@@ -115,6 +157,7 @@ class GateTest(Documented):
     exception: Excepted | None = None
     change: Change | None = None
     exit_code: ExitCode = ExitCode.OK
+    asked: str = field(default="", metadata=LEFT_OUT)
 
     @property
     def name(self) -> str:
@@ -125,6 +168,16 @@ class GateTest(Documented):
     def key(self) -> tuple[str, str, str]:
         """What tells it from all other tests, also from one run to the next."""
         return self.table, self.requirement, self.sensitive or ""
+
+    @property
+    def model(self) -> str:
+        """The name of what was tested: of its model, or what stands before the limit."""
+        return self.check.model if self.check is not None else self.requirement.partition("=")[0]
+
+    @property
+    def tolerated(self) -> bool:
+        """Whether it holds only because a threshold of the policy lets some rows fall short."""
+        return self.outcome is Outcome.PASS and self.check is not None and self.check.status is not Status.PASS
 
     @property
     def blocks(self) -> bool:
@@ -164,8 +217,25 @@ class Moment:
     rows: int | None
 
 
-def _by_table(found: tuple[tuple[str, Warned], ...]) -> list[dict[str, Any]]:
-    return [{"table": table} | warned.to_dict() for table, warned in found]
+@dataclass(frozen=True)
+class TableWarned(Documented):
+    """What an audit of a table warns of."""
+
+    table: str
+    warned: Warned = field(metadata=HERE)
+
+
+def _by_table(found: tuple[tuple[str, Warned], ...]) -> list[TableWarned]:
+    return [TableWarned(*pair) for pair in found]
+
+
+def _loosened(test: GateTest) -> Warned:
+    """What is to be said of a requirement that a threshold loosens."""
+    assert test.check is not None
+    number, unit = test.check.failing_rows or 0, "person" if "persons" in test.check.details else "row"
+    meet = f"{number:,} {unit} does" if number == 1 else f"{number:,} {unit}s do"
+    what = test.requirement + (f" for {test.sensitive}" if test.sensitive is not None else "")
+    return Warned("loosened_requirement", (), f"{meet} not meet {what}. {test.message}")
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -173,11 +243,12 @@ class GateResult(Result, Shown):
     """What one run of a policy found.
 
     Args:
-        policy: the policy's file as the user named it. tests: in the policy's order.
-        mistakes: what is wrong with the policy itself. time: when it ran (ISO 8601). seconds: how long it took.
+        policy: the policy's file as the user named it. seconds: how long it took.
+        tests: one entry a requirement and sensitive column, in the policy's order.
+        mistakes: what is wrong with the policy itself.
         tables: how many tables were tested. warnings: (table, warning) pairs of the audits.
         baseline: the file with the accepted state, empty without one. gone: tests of the baseline that the policy no
-            longer has. notes: further sentences. versions: of sqlaudit and the engines.
+            longer has. notes: further sentences.
         places: (table, place) pairs: where each table's entry stands. datasets: what catalogues call each table.
     """
 
@@ -185,7 +256,7 @@ class GateResult(Result, Shown):
     shown_by: ClassVar = "sqlaudit.gates.report:gate_document"
     frame_of: ClassVar = "tests"
 
-    seconds: float = 0.0
+    seconds: Annotated[float, FROM_0] = 0.0
     policy: str
     tables: int = 0
     tests: tuple[GateTest, ...]
@@ -214,7 +285,13 @@ class GateResult(Result, Shown):
     def notices(self) -> tuple[tuple[str, Warned], ...]:
         """What stands directly under the verdict: table by table what it does not cover, worst first."""
         found = [pair for pair in dict.fromkeys(self.warnings) if pair[1].code in UNDER_VERDICT]
+        found += [(test.table, _loosened(test)) for test in self.tests if test.tolerated]
         return tuple(sorted(found, key=lambda pair: UNDER_VERDICT.index(pair[1].code)))
+
+    @property
+    def broken(self) -> bool:
+        """Whether a test could not be run, or the policy has a mistake."""
+        return bool(self.mistakes) or any(test.outcome is Outcome.ERROR for test in self.tests)
 
     def place_of(self, table: str) -> Place:
         """Where a table stands in the policy: the place of its entry, or the whole file when it is not known."""
@@ -233,3 +310,254 @@ class GateResult(Result, Shown):
     def exit_codes(self) -> tuple[ExitCode, ...]:
         """What tests and mistakes ask the process to end with; the command line takes the worst."""
         return (*(test.exit_code for test in self.tests), *(ExitCode.USAGE for _ in self.mistakes))
+
+
+# What a policy says, after reading: connections, tables with their roles, and the tests on them.
+
+
+@dataclass(frozen=True)
+class Threshold:
+    """A condition on the rows that fall short: `> 10`, `> 1%`, `!= 0`.
+
+    Args:
+        text: as it was written. operator: one of >, >=, <= and !=.
+        number: rows, or a share of all rows when `share`.
+    """
+
+    text: str
+    operator: str
+    number: Fraction
+    share: bool
+
+    def met(self, failing: int, rows: int) -> bool:
+        """Whether so many of so many rows meet the condition, exactly."""
+        value = Fraction(failing, rows) if self.share and rows else Fraction(failing)
+        return {
+            ">": value > self.number,
+            ">=": value >= self.number,
+            "<=": value <= self.number,
+            "!=": value != self.number,
+        }[self.operator]
+
+
+@dataclass(frozen=True)
+class Connection:
+    """Where tables are. No password is ever part of it: `env`, `password_env` and profiles are read when connecting.
+
+    Args:
+        name: as tables refer to it. kind: `duckdb`, `env`, `url`, `service` or `dbt_profile`; `server` for
+            one of a data contract that sqlaudit does not connect to.
+        value: a path, the name of an environment variable, a URL, a service, or a profile.
+        password_env: the environment variable with the password for `url` and `service`, empty = none.
+        target, profiles_dir: of a dbt profile; empty = as dbt chooses.
+        folder: what relative paths start from. place: where it is written.
+        namespace: what catalogues call the database, empty = its name here.
+    """
+
+    name: str
+    kind: str
+    value: str = field(repr=False)
+    place: Place
+    folder: Path
+    password_env: str = ""
+    target: str = ""
+    profiles_dir: str = ""
+    namespace: str = ""
+
+
+@dataclass(frozen=True)
+class ColumnLimit:
+    """No set of at most `max_size` columns puts more than `share` of the rows (or persons) into classes below `k`.
+
+    Args:
+        among: `quasi_identifiers`, `all`, or the columns by name. exclude: columns that are left out.
+    """
+
+    max_size: int
+    k: int = 5
+    share: Fraction = Fraction(0)
+    among: str | tuple[str, ...] = "quasi_identifiers"
+    exclude: tuple[str, ...] = ()
+    others: ClassVar[tuple[Target, ...]] = ()
+
+
+@dataclass(frozen=True)
+class LossLimit:
+    """What a release may lose against its original, by a measure of `sqlaudit compare`.
+
+    Args:
+        original: the table before it was made safe. measure: the measure's name.
+        limit: the bound; from below when `at_least`. figure: `value`, `mean` (of a cell or row) or `share` (of what
+            complete suppression loses). column: of one column, None = of all together.
+        key, by_position: which rows belong together. hierarchies: a file or folder, empty = those of the inputs.
+        distance: of sensitive values: equal, ordered or hierarchical.
+    """
+
+    original: Target
+    measure: str
+    limit: Fraction
+    at_least: bool = False
+    figure: str = "value"
+    column: str | None = None
+    key: tuple[str, ...] = ()
+    by_position: bool = False
+    hierarchies: str = ""
+    distance: str = "equal"
+
+    @property
+    def others(self) -> tuple[Target, ...]:
+        """The further tables that it is about."""
+        return (self.original,)
+
+
+@dataclass(frozen=True)
+class CellLimit:
+    """A rule for the cells of a published table.
+
+    Args:
+        request: which column says what of a cell, and one rule. before: older releases that it is compared with.
+        linked: further tables of the same people, judged together with this one.
+    """
+
+    request: AggregatesRequest
+    before: tuple[Target, ...] = ()
+    linked: tuple[Target, ...] = ()
+
+    @property
+    def others(self) -> tuple[Target, ...]:
+        """The further tables that it is about."""
+        return (*self.before, *self.linked)
+
+
+@dataclass(frozen=True)
+class SeriesLimit:
+    """The m for which a table and its older releases must be m-invariant.
+
+    Args:
+        m: the limit. before: the older releases, first the oldest. entity: the column of persons, empty = the table's.
+        counterfeits: whether rows without an entity are counterfeits.
+    """
+
+    m: int
+    before: tuple[Target, ...]
+    entity: str = ""
+    counterfeits: bool = False
+
+    @property
+    def others(self) -> tuple[Target, ...]:
+        """The further tables that it is about."""
+        return self.before
+
+
+Limit = ColumnLimit | LossLimit | CellLimit | SeriesLimit
+"""What a requirement may be besides a privacy model."""
+
+
+@dataclass(frozen=True)
+class PolicyException:
+    """What a table may fall short of for a while.
+
+    Args:
+        requirement: the requirement as written, or a model's name. sensitive: the one attribute it is for, or empty.
+        until: the last day on which it holds. reason: why. up_to: how many rows may fall short, None = any.
+    """
+
+    requirement: str
+    sensitive: str
+    until: datetime.date
+    reason: str
+    up_to: Threshold | None
+    place: Place
+
+
+@dataclass(frozen=True)
+class TestSpec:
+    """One requirement of a table. Exactly one of `model`, `limit`, `identifier`, `all_named` and `mistake` is
+    given.
+
+    Args:
+        requirement: its text, the same in every run. place: where it is written.
+        model: a privacy model with its limit. limit: one on something else. mistake: why it could not be read.
+        sensitive: the attributes it is for, empty = all. warn_if, error_if: on the rows that fall short; None = any.
+    """
+
+    __test__ = False  # not a test of pytest
+
+    requirement: str
+    place: Place
+    model: Requirement | None = None
+    limit: Limit | None = None
+    identifier: str = ""
+    all_named: bool = False
+    mistake: str = ""
+    severity: str = "error"
+    warn_if: Threshold | None = None
+    error_if: Threshold | None = None
+    sensitive: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    owner: str = ""
+    description: str = ""
+
+
+@dataclass(frozen=True)
+class PersonsEntry:
+    """A table with a row for each person, for all tables of its connection that have the column of persons.
+
+    Args:
+        target, connection: where it is. entity: the column, by the same name in all tables.
+        static: columns that are known of a person beside what other tables say. place: where it is written.
+    """
+
+    target: Target
+    connection: str
+    entity: str
+    static: tuple[str, ...]
+    place: Place
+
+
+@dataclass(frozen=True)
+class TableEntry:
+    """One table of a policy.
+
+    Args:
+        name: unique in the policy. target, roles, inputs: as an audit takes them; None when they could not be read.
+        connection: its name, empty for files. derived_from: the names of entries that it is made of.
+        tests: what must hold. exceptions: what may not hold for a while.
+        mistakes: what keeps the whole table from being tested. role_places: where each column is named.
+        insensitive: columns that need no role. about_persons: whether tables of persons may be its own.
+        persons: those of its connection.
+    """
+
+    name: str
+    place: Place
+    target: Target | None
+    roles: Roles = field(default_factory=Roles)
+    connection: str = ""
+    inputs: Mapping[str, Any] = field(default_factory=dict)
+    tests: tuple[TestSpec, ...] = ()
+    exceptions: tuple[PolicyException, ...] = ()
+    tags: tuple[str, ...] = ()
+    owner: str = ""
+    description: str = ""
+    derived_from: tuple[str, ...] = ()
+    mistakes: tuple[Mistake, ...] = ()
+    role_places: Mapping[str, Place] = field(default_factory=dict)
+    insensitive: tuple[str, ...] = ()
+    about_persons: bool = True
+    persons: tuple[PersonsEntry, ...] = ()
+
+
+@dataclass(frozen=True)
+class Policy:
+    """A policy that was read.
+
+    Args:
+        file: as the user named it. mistakes: those that belong to no table.
+        notes: what a reader of its results should know of the file.
+    """
+
+    file: str
+    connections: Mapping[str, Connection]
+    tables: tuple[TableEntry, ...]
+    mistakes: tuple[Mistake, ...] = ()
+    notes: tuple[str, ...] = ()

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from sqlaudit.gates import cell_limits, connections, exceptions, losses, persons, reading, series
-from sqlaudit.gates.keys import TEXT, TEXTS_OF_IT, Keys
-from sqlaudit.gates.requirements import COLUMN_KEYS, OPTIONS
-from sqlaudit.gates.targets import READ_KEYS
+from sqlaudit.gates import connections, reading, requirements, tables
+from sqlaudit.gates.requirements import COLUMN_KEYS, OPTIONS, TEXT, TEXTS_OF_IT, Keys
+from sqlaudit.gates.tables import READ_KEYS
 from sqlaudit.models.base import Model, Parameter
-from sqlaudit.models.registry import REGISTRY
-from sqlaudit.models.requirements import PRESETS
+from sqlaudit.models.registry import PRESETS, REGISTRY
 
 _DRAFT = "https://json-schema.org/draft/2020-12/schema"
 _NUMBER_TEXT = {"type": "string", "pattern": r"^\s*[0-9]*\.?[0-9]+(/[0-9]+|\s*%)?\s*$"}
@@ -28,7 +26,7 @@ def policy_schema() -> dict[str, Any]:
             "connection": _one_of(connections.KINDS, connections.KEYS),
             "defaults": _section(reading.DEFAULTS),
             "table": _one_of(_KINDS, reading.TABLE),
-            "persons": _one_of(_KINDS, persons.KEYS, "entity"),
+            "persons": _one_of(_KINDS, tables.PERSON_KEYS, "entity"),
             "read": _section(READ_KEYS),
             "requirements": {
                 "type": "array",
@@ -36,10 +34,10 @@ def policy_schema() -> dict[str, Any]:
             },
             "requirement": _requirement(),
             "column_sets": _section(COLUMN_KEYS, "max_size"),
-            "loss": _one_of(("at_most", "at_least"), losses.KEYS, "original", "measure"),
-            "aggregates": _section(cell_limits.KEYS, "by", "require"),
-            "m_invariance": _section(series.KEYS, "m", "before"),
-            "exception": _one_of(("requirement", "identifier"), exceptions.KEYS, "until", "reason"),
+            "loss": _one_of(("at_most", "at_least"), requirements.LOSS_KEYS, "original", "measure"),
+            "aggregates": _section(requirements.CELL_KEYS, "by", "require"),
+            "m_invariance": _section(requirements.SERIES_KEYS, "m", "before"),
+            "exception": _one_of(("requirement", "identifier"), tables.EXCEPTION_KEYS, "until", "reason"),
             "texts": {"oneOf": [TEXT, TEXTS_OF_IT]},
             "number_text": _NUMBER_TEXT,
             **_numbers(),

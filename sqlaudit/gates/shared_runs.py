@@ -1,26 +1,55 @@
-"""Tests that one result answers together: it is made for the first of them and kept for the others."""
+"""Tests that one result answers together: of cells, column sets, losses, and of releases over time."""
 
 from __future__ import annotations
 
 import datetime
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from typing import Generic, TypeVar
 
-from sqlaudit.base.errors import Interrupted, SqlauditError
-from sqlaudit.base.spec import ReadOptions, Target
+from sqlaudit.base.errors import SqlauditError, UsageError
+from sqlaudit.base.relation import Relation
+from sqlaudit.base.result import Number, Status
+from sqlaudit.base.spec import ReadOptions, Requirement, Target
+from sqlaudit.column_sets.request import ColumnRequest, FindSets
+from sqlaudit.column_sets.result import ColumnSet, ColumnSets
+from sqlaudit.column_sets.search import find_columns
 from sqlaudit.engines.contract import Engine
-from sqlaudit.gates.judging import errored
-from sqlaudit.gates.result import GateTest
-from sqlaudit.gates.spec import TableEntry, TestSpec
+from sqlaudit.gates.judging import attempt, errored, judged
+from sqlaudit.gates.requirements import M_INVARIANCE
+from sqlaudit.gates.result import (
+    CellLimit,
+    ColumnLimit,
+    ColumnSetFigures,
+    GateTest,
+    Limit,
+    LossLimit,
+    Outcome,
+    SeriesLimit,
+    TableEntry,
+    TestSpec,
+)
+from sqlaudit.models.base import Check
+from sqlaudit.models.judge import compares
+from sqlaudit.models.measures import OF_RELEASES
+from sqlaudit.models.registry import CELL_RULES, parse_requirement
+from sqlaudit.release.compare.request import CompareRequest
+from sqlaudit.release.compare.result import CompareResult, Loss
+from sqlaudit.release.compare.run import compare_tables
+from sqlaudit.release.series.result import AttributeFigures, ReleasesResult
+from sqlaudit.reports.document import percent
+from sqlaudit.tabular.result import AggregatesResult, RuleFound
 
-Limit = TypeVar("Limit")
+# Tests that one result answers together: it is made for the first of them and kept for the others.
+
+L = TypeVar("L", bound=Limit)
 Result = TypeVar("Result")
 
 
 @dataclass
-class SharedRuns(ABC, Generic[Limit, Result]):
+class SharedRuns(ABC, Generic[L, Result]):
     """Runs the tests of one table that are alike but for their limits.
 
     Args:
@@ -29,43 +58,35 @@ class SharedRuns(ABC, Generic[Limit, Result]):
 
     engine: Engine
     today: datetime.date
-    _found: dict[Limit, Result] = field(default_factory=dict, init=False)
+    _found: dict[L, Result] = field(default_factory=dict, init=False)
 
-    def run(self, entry: TableEntry, spec: TestSpec, limit: Limit) -> list[GateTest]:
+    def run(self, entry: TableEntry, spec: TestSpec, limit: L) -> list[GateTest]:
         """What comes of a test: one result, or one for every sensitive attribute; an error is one, too.
 
         Raises:
             Interrupted: somebody pressed Ctrl-C.
         """
-        try:
-            return list(self._tests(entry, spec, limit, self._result(entry, limit)))
-        except Interrupted:
-            raise
-        except SqlauditError as error:
-            return [errored(entry, spec, error)]
+        found = attempt(lambda: list(self._tests(entry, spec, limit, self._result(entry, limit))))
+        return [errored(entry, spec, found)] if isinstance(found, SqlauditError) else found
 
-    def _result(self, entry: TableEntry, limit: Limit) -> Result:
+    def _result(self, entry: TableEntry, limit: L) -> Result:
         asked = self._question(limit)
         if asked not in self._found:
-            limits = (self._limit(test) for test in entry.tests)
-            alike = [one for one in limits if one is not None and self._question(one) == asked]
+            limits = (test.limit for test in entry.tests)
+            alike = [one for one in limits if isinstance(one, type(limit)) and self._question(one) == asked]
             self._found[asked] = self._find(entry, alike)
         return self._found[asked]
 
-    @abstractmethod
-    def _limit(self, spec: TestSpec) -> Limit | None:
-        """The limit of a test, None where it is of another kind."""
-
-    @abstractmethod
-    def _question(self, limit: Limit) -> Limit:
+    def _question(self, limit: L) -> L:
         """What two limits must have in common to be answered by one result."""
+        return limit
 
     @abstractmethod
-    def _find(self, entry: TableEntry, alike: Sequence[Limit]) -> Result:
+    def _find(self, entry: TableEntry, alike: Sequence[L]) -> Result:
         """The result that answers limits with the same question."""
 
     @abstractmethod
-    def _tests(self, entry: TableEntry, spec: TestSpec, limit: Limit, result: Result) -> Iterable[GateTest]:
+    def _tests(self, entry: TableEntry, spec: TestSpec, limit: L, result: Result) -> Iterable[GateTest]:
         """The tests that a result decides."""
 
 
@@ -74,3 +95,284 @@ def read_alike(entry: TableEntry, others: Iterable[Target]) -> list[Target]:
     assert entry.target is not None
     read = entry.target.read
     return [replace(one, read=read) if one.read == ReadOptions() else one for one in others]
+
+
+# Tests of the cells of published tables: one reading for all rules over the same cells.
+
+_OUTSIDERS = "Hidden cells are judged for outsiders, and not for contributors, who know their own part."
+
+
+class CellTests(SharedRuns[CellLimit, AggregatesResult]):
+    """Runs the tests on the cells of one table, one for each rule."""
+
+    def _question(self, limit: CellLimit) -> CellLimit:
+        return replace(limit, request=replace(limit.request, requirements=()))
+
+    def _find(self, entry: TableEntry, alike: Sequence[CellLimit]) -> AggregatesResult:
+        from sqlaudit.tabular.run import find_unsafe_cells
+
+        assert entry.target is not None
+        rules = tuple(one for other in alike for one in other.request.requirements)
+        before, linked = (read_alike(entry, some) for some in (alike[0].before, alike[0].linked))
+        request = replace(alike[0].request, requirements=rules)
+        return find_unsafe_cells(self.engine, entry.target, request, before, linked)
+
+    def _tests(
+        self, entry: TableEntry, spec: TestSpec, limit: CellLimit, result: AggregatesResult
+    ) -> Iterator[GateTest]:
+        test = judged(entry, spec, _cells_check(result, spec, limit), result.cells, None, self.today)
+        rule = CELL_RULES[limit.request.requirements[0].model]
+        if result.outsiders_only and test.outcome is Outcome.PASS and rule.of_hidden:
+            test = replace(test, message=f"{test.message} {_OUTSIDERS}".strip())
+        shown = "; ".join(_keys(result, limit)) if limit.request.show_values else ""
+        yield replace(test, message=f"{test.message} Cells: {shown}.".strip()) if shown else test
+
+
+def _keys(result: AggregatesResult, limit: CellLimit) -> Iterator[str]:
+    """The unsafe cells of a rule by their dimensions, where the policy allows to tell them."""
+    over = [*result.rules, *(one for two in result.differences for one in two.unsafe)]
+    for one in over:
+        if one.text == limit.request.requirements[0].text:
+            for key in one.keys:
+                yield ", ".join(f"{name}={'–' if value is None else value}" for name, value in key.items())
+
+
+def _cells_check(result: AggregatesResult, spec: TestSpec, limit: CellLimit) -> Check:
+    """A rule over cells and over what changed, as a check: how many cells are unsafe."""
+    wanted = limit.request.requirements[0].text
+    over = [*result.rules, *(one for two in result.differences for one in two.unsafe)]
+    found = [one for one in over if one.text == wanted]
+    unsafe = sum(one.cells for one in found)
+    of_changes = unsafe - found[0].cells
+    undecided = any(one.undecided or one.status is Status.UNDETERMINED for one in found)
+    undecided |= bool(result.mistakes) or not result.cells
+    status = Status.FAIL if unsafe else Status.UNDETERMINED if undecided else Status.PASS
+    notes = [problem.message for problem in result.mistakes] or [_note(one) for one in found if one.note]
+    return Check(
+        model=found[0].rule,
+        sensitive=None,
+        parameters=found[0].parameters,
+        level=unsafe,
+        levels={"unsafe_cells": found[0].cells, "unsafe_changes": of_changes},
+        operator="<=",
+        required=0,
+        status=status,
+        failing_rows=unsafe,
+        text=spec.requirement,
+        note=notes[0] if notes and status is Status.UNDETERMINED else "",
+        title=f"Unsafe cells by the {CELL_RULES[found[0].rule].title}",
+    )
+
+
+def _note(one: RuleFound) -> str:
+    """What was missing, as the end of a sentence or one of its own."""
+    return f"the rule {one.note}" if one.note.startswith(one.text) else one.note
+
+
+# Tests of column sets: how many columns single persons out, and which.
+
+MOST_SETS = 10_000
+_SETS_SAID = 3
+
+
+@dataclass
+class ColumnSetTests(SharedRuns[ColumnLimit, ColumnSets]):
+    """Runs the tests on column sets of one table, one for each limit.
+
+    Args:
+        rows: the rows of a table, with what is known of its persons.
+    """
+
+    rows: Callable[[TableEntry], Relation | Target]
+
+    def _find(self, entry: TableEntry, alike: Sequence[ColumnLimit]) -> ColumnSets:
+        roles, limit = entry.roles, alike[0]
+        columns: Sequence[str] = () if limit.among == "all" else limit.among
+        if limit.among == "quasi_identifiers":
+            columns = [name for name in roles.quasi_identifiers if name not in limit.exclude]
+        exclude = limit.exclude if columns else (*roles.identifiers, *limit.exclude)
+        if columns:
+            columns, exclude = [name for name in columns if name not in exclude], ()
+        request = ColumnRequest(
+            tuple(columns),
+            exclude,
+            roles.entity,
+            roles.values,
+            k=limit.k,
+            tolerance=limit.share,
+            max_size=limit.max_size,
+            find=FindSets.ALL,
+            limit=MOST_SETS,
+            nulls=roles.nulls,
+            effects=False,
+        )
+        rows = self.rows(entry)
+        relation = rows if isinstance(rows, Relation) else self.engine.open(rows)
+        return find_columns(self.engine, relation, request)
+
+    def _tests(self, entry: TableEntry, spec: TestSpec, limit: ColumnLimit, result: ColumnSets) -> Iterator[GateTest]:
+        test = judged(entry, spec, _check_of(spec, limit, result), result.total, None, self.today)
+        sets = tuple(ColumnSetFigures(one.columns, one.rows_at_risk) for one in result.sets)
+        said = " ".join(part for part in (_sets_said(result), test.message) if part)
+        yield replace(test, sets=sets, unit=result.unit, message=said)
+
+
+def _check_of(spec: TestSpec, limit: ColumnLimit, found: ColumnSets) -> Check:
+    """A limit on column sets as a check: how many minimal sets are beyond it, and the rows of the worst of them."""
+    worst = max((one.rows_at_risk for one in found.sets), default=0)
+    status = Status.FAIL if found.sets_found else Status.PASS if found.complete else Status.UNDETERMINED
+    return Check(
+        model="column_sets",
+        sensitive=None,
+        title="column sets beyond the limit",
+        parameters={"max_size": limit.max_size, "k": limit.k, "share": limit.share},
+        level=found.sets_found,
+        levels={"sets": found.sets_found},
+        operator="<=",
+        required=0,
+        status=status if found.total else Status.UNDETERMINED,
+        failing_rows=worst,
+        failing_share=worst / found.total if found.total else None,
+        text=spec.requirement,
+    )
+
+
+def _sets_said(found: ColumnSets) -> str:
+    """The worst sets in words; column names and counts only."""
+    if not found.sets:
+        return ""
+    ranked = sorted(found.sets, key=lambda one: (-one.rows_at_risk, one.columns))
+    said = "; ".join(_set_said(one, found) for one in ranked[:_SETS_SAID])
+    more = f"; and {len(found.sets) - _SETS_SAID} more" if len(found.sets) > _SETS_SAID else ""
+    return f"{said}{more}."
+
+
+def _set_said(one: ColumnSet, found: ColumnSets) -> str:
+    names = ", ".join(one.columns) or "no column at all"
+    share = percent(one.share_at_risk)
+    return f"{names}: {one.rows_at_risk:,} of {found.total:,} {found.unit} ({share}) in classes below {found.k}"
+
+
+# Tests of what a release lost: one comparison for all losses of a table against the same original.
+
+_AUDIT = parse_requirement("k=1")
+"""A comparison audits the release, too; the policy's own tests do that, so here one cheap model will do."""
+
+
+class LossTests(SharedRuns[LossLimit, CompareResult]):
+    """Runs the tests on losses of one table, one for every sensitive attribute that the measure is about, or one."""
+
+    def _question(self, limit: LossLimit) -> LossLimit:
+        return replace(limit, measure="", limit=Fraction(0), at_least=False, figure="value", column=None)
+
+    def _find(self, entry: TableEntry, alike: Sequence[LossLimit]) -> CompareResult:
+        return compare_tables(self.engine, _request(entry, alike))
+
+    def _tests(self, entry: TableEntry, spec: TestSpec, limit: LossLimit, result: CompareResult) -> Iterator[GateTest]:
+        for loss in _of(result, spec, limit):
+            yield judged(entry, spec, _loss_check(loss, spec, limit), result.released, None, self.today)
+
+
+def _request(entry: TableEntry, limits: Sequence[LossLimit]) -> CompareRequest:
+    assert entry.target is not None
+    first = limits[0]
+    own = entry.inputs.get("hierarchies")
+    return CompareRequest(
+        original=read_alike(entry, [first.original])[0],
+        release=entry.target,
+        qi=entry.roles.quasi_identifiers,
+        sensitive=entry.roles.sensitive,
+        values=entry.roles.values,
+        key=first.key,
+        by_position=first.by_position,
+        hierarchies=first.hierarchies or own,
+        measures=tuple({limit.measure: None for limit in limits}),
+        distance=first.distance,
+        workload=0,
+        requirements=(_AUDIT,),
+        inputs=entry.inputs,
+    )
+
+
+def _of(result: CompareResult, spec: TestSpec, limit: LossLimit) -> list[Loss]:
+    """The losses that a limit is about.
+
+    Raises:
+        UsageError: the comparison has no such figure.
+    """
+    found = [
+        loss
+        for loss in result.losses
+        if loss.measure == limit.measure
+        and loss.column == limit.column
+        and (not spec.sensitive or loss.sensitive is None or loss.sensitive in spec.sensitive)
+    ]
+    if not found:  # a test that says nothing must not pass by being absent
+        raise UsageError(f"The comparison tells no loss {limit.measure!r} of this column and sensitive attribute.")
+    return found
+
+
+def _loss_check(loss: Loss, spec: TestSpec, limit: LossLimit) -> Check:
+    figures: dict[str, Number | None] = {"value": loss.value, "mean": loss.mean, "share": loss.share}
+    level = figures[limit.figure]
+    operator = ">=" if limit.at_least else "<="
+    title = OF_RELEASES[loss.measure].title + (f" of {loss.column}" if loss.column else "")
+    words = {"value": "", "mean": ", on average", "share": ", as a share of what complete suppression loses,"}
+    status = Status.UNDETERMINED
+    if level is not None:
+        status = Status.PASS if compares(level, operator, limit.limit) else Status.FAIL
+    return Check(
+        model="loss",
+        sensitive=loss.sensitive,
+        parameters={},
+        level=level,
+        levels={limit.figure: level},
+        operator=operator,
+        required=limit.limit,
+        status=status,
+        text=spec.requirement,
+        note=loss.why if level is None else "",
+        title=f"{title[0].upper()}{title[1:]}{words[limit.figure]}",
+    )
+
+
+# Tests of a table beside its older releases: one look at all of them for all limits that only differ in m.
+
+
+class SeriesTests(SharedRuns[SeriesLimit, ReleasesResult]):
+    """Runs the tests on one table beside its older releases, one for every sensitive attribute."""
+
+    def _question(self, limit: SeriesLimit) -> SeriesLimit:
+        return replace(limit, m=1)
+
+    def _find(self, entry: TableEntry, alike: Sequence[SeriesLimit]) -> ReleasesResult:
+        from sqlaudit.release.series.request import SeriesRequest
+        from sqlaudit.release.series.run import find_in_releases
+
+        assert entry.target is not None
+        request = SeriesRequest(
+            entity=alike[0].entity or entry.roles.entity or "",
+            qi=entry.roles.quasi_identifiers,
+            sensitive=entry.roles.sensitive,
+            values=entry.roles.values,
+            counterfeits=alike[0].counterfeits,
+        )
+        return find_in_releases(self.engine, [*read_alike(entry, alike[0].before), entry.target], request)
+
+    def _tests(
+        self, entry: TableEntry, spec: TestSpec, limit: SeriesLimit, result: ReleasesResult
+    ) -> Iterator[GateTest]:
+        for name in spec.sensitive or result.sensitive:
+            yield self._test(entry, spec, limit, result.attribute(name))
+
+    def _test(self, entry: TableEntry, spec: TestSpec, limit: SeriesLimit, found: AttributeFigures) -> GateTest:
+        from sqlaudit.release.series.run import check_of_series
+
+        requirement = Requirement(M_INVARIANCE, {"m": limit.m}, spec.requirement, spec.severity)
+        own = found.releases[-1]
+        test = judged(entry, spec, check_of_series(requirement, found), own.rows, own.classes, self.today)
+        if not found.singled_out:
+            return test
+        verb = "person is" if found.singled_out == 1 else "persons are"
+        said = f"{found.singled_out:,} {verb} singled out by the releases that they are in."
+        return replace(test, message=f"{test.message} {said}".strip())

@@ -13,12 +13,10 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sqlaudit.base.documents import plain
 from sqlaudit.base.errors import UsageError
-from sqlaudit.base.files import check_destination, write_rows
-from sqlaudit.base.leftovers import PrivateFolder
-from sqlaudit.classes.failing import AllFailing
-from sqlaudit.classes.found import FailingClass
+from sqlaudit.base.files import PrivateFolder, check_destination, write_rows
+from sqlaudit.base.result import plain
+from sqlaudit.classes.failing import AllFailing, FailingClass
 
 if TYPE_CHECKING:
     from sqlaudit.engines.duckdb.store import Store
@@ -31,7 +29,7 @@ _BATCH = 10_000
 
 @dataclass
 class FailureStore:
-    """Writes failing classes into the table `failures` of a DuckDB file, which every run replaces.
+    """Writes failing classes into the table `failures` of a DuckDB file, which every run replaces when it ends.
 
     Args:
         path: the file; other tables in it stay. classes: how many were written. unnamed: sentences on requirements
@@ -44,6 +42,8 @@ class FailureStore:
     path: Path
     classes: int = field(default=0, init=False)
     unnamed: list[str] = field(default_factory=list, init=False)
+    _folder: PrivateFolder = field(default_factory=lambda: PrivateFolder("failures"), init=False, repr=False)
+    _spools: list[Path] = field(default_factory=list, init=False, repr=False)
 
     def __post_init__(self) -> None:
         check_destination(self.path, (".duckdb", ".db"))
@@ -54,21 +54,30 @@ class FailureStore:
                     f"{str(self.path)!r} holds a {found[0]} 'failures' that sqlaudit did not make, and that is never "
                     "replaced; name another file, or rename it there."
                 )
-            store.run("store_failures.sql", marker=MARKER)
 
     def add(self, table: str, failing: Iterable[FailingClass]) -> None:
-        """Write the classes of a table, streamed through a file beside the database's spill files.
+        """Keep the classes of a table for `write`, streamed into a file beside the database's spill files.
+
+        Raises:
+            UsageError: there is no room for them.
+        """
+        if isinstance(failing, AllFailing):
+            self.unnamed += [f"{table}: {sentence}" for sentence in failing.unnamed]
+        spool = Path(self._folder.path, f"{len(self._spools)}.parquet")
+        write_rows(spool, NAMES, self._batches(table, failing))
+        self._spools.append(spool)
+
+    def write(self) -> None:
+        """Write all classes in one transaction, so that runs at the same time are not mixed.
 
         Raises:
             UsageError: the file cannot be written.
         """
-        if isinstance(failing, AllFailing):
-            self.unnamed += [f"{table}: {sentence}" for sentence in failing.unnamed]
-        with PrivateFolder("failures") as folder:
-            spool = Path(folder.path, "failures.parquet")
-            write_rows(spool, NAMES, self._batches(table, failing))
-            with self._open(spool) as store:
+        with self._open(*self._spools) as store:
+            store.run("store_failures.sql", marker=MARKER)
+            for spool in self._spools:
                 store.run("add_failures.sql", [str(spool)])
+        self._folder.close()
 
     def _batches(self, table: str, failing: Iterable[FailingClass]) -> Iterator[list[list[Any]]]:
         rest = iter(failing)

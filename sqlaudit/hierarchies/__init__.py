@@ -2,7 +2,7 @@
 
 - `read_hierarchies` reads them from a file, a folder or a mapping; `Hierarchy` and the `Level`s are what it gives;
 - `dictionary.dictionary` has the values of a column with their labels, checked;
-- `level_sql.level_sql` and `level_sql.published` write a level as SQL;
+- `levels.level_sql` and `levels.published` write a level as SQL;
 - `cell_reader.reader_of` and `cell_reader.plain_reader` read the cells of a release (`cells`), and
-  `membership.membership` tells which values lie in which cells.
+  `dictionary.membership` tells which values lie in which cells.
 """

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import datetime
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -9,16 +11,111 @@ from fractions import Fraction
 from functools import cached_property
 
 from sqlaudit.base.errors import UsageError
-from sqlaudit.base.relation import Kind, Statement
+from sqlaudit.base.nodes import Name
+from sqlaudit.base.relation import Kind
 from sqlaudit.base.sql import Raw, render
 from sqlaudit.engines.contract import Engine
-from sqlaudit.hierarchies.cell_levels import as_interval, has_label, is_of_level
-from sqlaudit.hierarchies.cell_text import read_cell
-from sqlaudit.hierarchies.cells import AnyValue, Cell, Exact, Interval, LabelNode, Mask, Values, point_of
+from sqlaudit.hierarchies.cells import (
+    AnyValue,
+    Bound,
+    Cell,
+    Exact,
+    Interval,
+    LabelNode,
+    Mask,
+    Values,
+    point_of,
+    read_cell,
+    whole,
+)
 from sqlaudit.hierarchies.dictionary import Dictionary
-from sqlaudit.hierarchies.hierarchy import Hierarchy, Name
-from sqlaudit.hierarchies.levels import MappedLevel, SqlLevel, TopLevel
-from sqlaudit.hierarchies.matching import matched_rows
+from sqlaudit.hierarchies.levels import (
+    LIMITS,
+    DateLevel,
+    Hierarchy,
+    Level,
+    MappedLevel,
+    MaskLevel,
+    SqlLevel,
+    TopLevel,
+    WidthLevel,
+    matched_rows,
+)
+
+# Which levels that are computed, not listed, have a given cell.
+
+_NOWHERE = Interval(Fraction(0), Fraction(0), True, True)
+
+
+def as_interval(cell: Cell, kind: Kind) -> Interval | None:
+    """The cell as an interval, None when it is none; a mask of the last digits of whole numbers is one, too."""
+    if isinstance(cell, Mask):
+        digits = cell.pattern.rstrip("*")
+        if kind is not Kind.INTEGER or not (digits.isascii() and digits.isdecimal()) or digits.startswith("0"):
+            return None
+        unit = 10 ** (len(cell.pattern) - len(digits))
+        return Interval(Fraction(int(digits) * unit), Fraction((int(digits) + 1) * unit), False, True)
+    if not isinstance(cell, Interval):
+        return None
+    return whole(cell) if kind is Kind.INTEGER else cell
+
+
+def is_of_level(cell: Cell, level: Level, kind: Kind) -> bool:
+    """Whether a computed level gives some value this cell."""
+    if isinstance(level, MaskLevel) and isinstance(cell, Mask):
+        text = cell.pattern
+        kept = min(level.count, len(text)) if level.keeps else max(0, len(text) - level.count)
+        return "*" not in text[:kept] and set(text[kept:]) <= {"*"}
+    if isinstance(level, WidthLevel) and isinstance(cell, Interval):
+        return as_interval(cell, kind) == as_interval(_of_width(level, cell), kind)
+    if isinstance(level, DateLevel) and isinstance(cell, Interval):
+        return read_cell(_of_part(level, cell.low), kind) == cell
+    return False
+
+
+def has_label(level: Level, key: str, kind: Kind) -> bool:
+    """Whether a computed level covers the value with a key; what it does not cover gets the default."""
+    if isinstance(level, DateLevel):
+        return isinstance(point_of(key, kind), datetime.datetime)
+    if not isinstance(level, WidthLevel):
+        return True
+    number = point_of(key, kind)
+    if not isinstance(number, Fraction | float) or math.isnan(number):
+        return False
+    below = level.low is not None and number < level.low
+    above = level.high is not None and number >= level.high
+    return below or above or -LIMITS[kind] < number < LIMITS[kind]
+
+
+def _of_width(level: WidthLevel, cell: Interval) -> Interval:
+    """The interval of a level in which a cell begins (or ends, when it has no beginning)."""
+    if cell.low is None:
+        return Interval(None, level.low, False, True) if level.low is not None else _NOWHERE
+    if not isinstance(cell.low, Fraction):
+        return _NOWHERE
+    if level.high is not None and cell.low >= level.high:
+        return Interval(level.high, None)
+    start = level.origin + level.width * ((cell.low - level.origin) // level.width)
+    end = start + level.width
+    low = start if level.low is None else max(start, level.low)
+    return Interval(low, end if level.high is None else min(end, level.high), False, True)
+
+
+def _of_part(level: DateLevel, low: Bound | None) -> str:
+    """The label of a date level in whose time a moment lies, empty without one."""
+    if low is None or isinstance(low, Fraction):
+        return ""
+    year = low.year
+    span = {"decade": 10, "century": 100}.get(level.part.value)
+    if span:
+        return f"{year // span * span:04}-{year // span * span + span - 1:04}"
+    return {
+        "day": f"{year:04}-{low.month:02}-{low.day:02}",
+        "month": f"{year:04}-{low.month:02}",
+        "quarter": f"{year:04}-Q{(low.month + 2) // 3}",
+        "year": f"{year:04}",
+    }[level.part.value]
+
 
 _FORMS = "a value, *, [20, 30), 20-30, <30, 13***, {a, b}, or a label of its hierarchy"
 
@@ -73,7 +170,7 @@ class CellReader:
         """What one text stands for, None when it cannot be read; a label of `level` wins, then the lowest level.
 
         Example:
-            >>> from sqlaudit.hierarchies.hierarchy import plain
+            >>> from sqlaudit.hierarchies.levels import plain
             >>> CellReader(plain("age"), Kind.INTEGER).read("20-29").high
             Fraction(29, 1)
         """
@@ -96,13 +193,18 @@ class CellReader:
 
     def contains(self, cell: Cell, key: Name) -> bool:
         """Whether a cell stands for a value, given by its key (None = NULL)."""
-        if isinstance(cell, AnyValue):
-            return True
-        if isinstance(cell, Exact):
-            return cell.key == key
+        if isinstance(cell, AnyValue | Exact):
+            return isinstance(cell, AnyValue) or cell.key == key
         if isinstance(cell, LabelNode):
             return self._label(key, cell.level) == cell.label
-        return key is not None and self._holds(cell, key)
+        if key is None:
+            return False
+        if isinstance(cell, Values):
+            return key in cell.keys
+        if isinstance(cell, Mask):
+            return cell.holds(key)
+        point = point_of(key, self.kind)
+        return point is not None and cell.holds(point)
 
     def covers(self, cell: Cell, other: Cell) -> bool:
         """Whether everything that the other cell stands for lies in this one.
@@ -119,7 +221,10 @@ class CellReader:
         if isinstance(cell, LabelNode) or isinstance(other, LabelNode):
             mine, theirs = self._leaves(cell), self._leaves(other)
             return theirs <= mine and (bool(theirs) or self._rest(cell, other))
-        return self._spans(cell, other)
+        if isinstance(cell, Mask) and isinstance(other, Mask):
+            return cell.contains(other)
+        first, second = as_interval(cell, self.kind), as_interval(other, self.kind)
+        return first is not None and second is not None and first.contains(second)
 
     def compare(self, cell: Cell, other: Cell) -> CellOrder:
         """How two cells lie to each other: `COARSER` when the first one covers the second and more."""
@@ -147,8 +252,8 @@ class CellReader:
         if isinstance(cell, Exact):
             return (0, *(n for n in range(1, top) if self._label(None, n) is None)) if cell.key is None else (0,)
         if isinstance(cell, LabelNode):
-            same = [level for level in self._levels_of_label[cell.label] if self._same_group(cell, level)]
-            return tuple(same)
+            group = self._groups.get((cell.label, cell.level))
+            return tuple(n for n in self._levels_of_label[cell.label] if self._groups.get((cell.label, n)) == group)
         return tuple(n for n, level in enumerate(self.hierarchy.levels, 1) if is_of_level(cell, level, self.kind))
 
     def leaves(self, cell: Cell) -> int | None:
@@ -245,26 +350,6 @@ class CellReader:
         default = self.hierarchy.default
         return isinstance(cell, LabelNode) and isinstance(other, LabelNode) and cell.label == other.label == default
 
-    def _same_group(self, cell: LabelNode, level: int) -> bool:
-        return self._groups.get((cell.label, level)) == self._groups.get((cell.label, cell.level))
-
-    # --- cells that need no list ---
-
-    def _holds(self, cell: Interval | Mask | Values, key: str) -> bool:
-        if isinstance(cell, Values):
-            return key in cell.keys
-        if isinstance(cell, Mask):
-            return cell.holds(key)
-        point = point_of(key, self.kind)
-        return point is not None and cell.holds(point)
-
-    def _spans(self, cell: Cell, other: Cell) -> bool:
-        """Whether one mask or interval lies in another."""
-        if isinstance(cell, Mask) and isinstance(other, Mask):
-            return cell.contains(other)
-        first, second = as_interval(cell, self.kind), as_interval(other, self.kind)
-        return first is not None and second is not None and first.contains(second)
-
 
 def reader_of(dictionary: Dictionary, workbench: Engine) -> CellReader:
     """The reader for releases of a column whose values are in a dictionary.
@@ -280,7 +365,7 @@ def reader_of(dictionary: Dictionary, workbench: Engine) -> CellReader:
             source=Raw(dictionary.relation.sql),
             levels=list(numbers),
         )
-        return CellReader(hierarchy, kind, _by_key(workbench, statement), numbers)
+        return CellReader(hierarchy, kind, {key: tuple(labels) for key, *labels in workbench.run(statement)}, numbers)
     return plain_reader(hierarchy, kind)
 
 
@@ -290,7 +375,3 @@ def plain_reader(hierarchy: Hierarchy, kind: Kind) -> CellReader:
         return CellReader(hierarchy, kind)
     numbers = tuple(n for n, level in enumerate(hierarchy.levels, 1) if isinstance(level, MappedLevel))
     return CellReader(hierarchy, kind, dict(matched_rows(hierarchy.table, kind, hierarchy)), numbers)
-
-
-def _by_key(workbench: Engine, statement: Statement) -> dict[Name, tuple[Name, ...]]:
-    return {row[0]: tuple(row[1:]) for row in workbench.run(statement)}

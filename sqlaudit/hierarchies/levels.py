@@ -1,17 +1,25 @@
-"""The levels of a hierarchy: frozen value objects, one kind for each way to say how values become coarser.
-
-A level knows what it means, not how it is spelled in SQL (`level_sql`) or checked against a table (`dictionary`).
-"""
+"""Hierarchies: level by level coarser, how levels are kept, found in a column, and said as SQL."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import datetime
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal, InvalidOperation
 from enum import StrEnum
 from fractions import Fraction
 from itertools import pairwise
 
 from sqlaudit.base.errors import UsageError
+from sqlaudit.base.names import closest, literal, quote, spoken
+from sqlaudit.base.nodes import Name
+from sqlaudit.base.relation import DATES, NUMBERS, Kind
+from sqlaudit.base.sql import Raw, environment, expression
+
+# The levels of a hierarchy: frozen value objects, one kind for each way to say how values become coarser.
+#
+# A level knows what it means, not how it is spelled in SQL (`level_sql`) or checked against a table (`dictionary`).
 
 TOP = "*"
 """The label of every value, NULL included, at the highest level."""
@@ -270,3 +278,452 @@ def decimal_text(number: Fraction) -> str:
     digits = str(abs(number.numerator) * 10**places // number.denominator).rjust(places + 1, "0")
     sign = "-" if number < 0 else ""
     return sign + (f"{digits[:-places]}.{digits[-places:]}" if places else digits)
+
+
+# A hierarchy: how the values of one column become coarser, level by level, until only `*` is left.
+#
+# Level 0 is the value itself. At levels 1, 2, … a value has a label, which is a text. At the highest level every value,
+# NULL too, is `*`. Below it NULL stays NULL, unless a value table names it.
+
+
+class Use(StrEnum):
+    """What a search may do with a column."""
+
+    GENERALIZE = "generalize"
+    KEEP = "keep"
+    """Only level 0: the column stays as it is."""
+    DROP = "drop"
+    """Always `*`: the column is left out and takes no part in the search."""
+
+
+@dataclass(frozen=True)
+class ValueTable:
+    """Values with their labels, as a CSV hierarchy, a tree or a mapping lists them.
+
+    Args:
+        rows: value (None = NULL) to its labels, from level 1 to the level below the top; None where NULL stays NULL.
+        depth: how many labels each value has.
+        place: where it was read from, for errors.
+        top: how the file calls the highest level; cells of a release may be spelled so.
+    """
+
+    rows: Mapping[Name, tuple[Name, ...]] = field(hash=False)
+    depth: int
+    place: str
+    top: str = "*"
+
+    def labels(self, place: int) -> Iterator[tuple[Name, Name]]:
+        """(value, label) at a place, 0 = level 1."""
+        return ((value, labels[place]) for value, labels in self.rows.items())
+
+
+@dataclass(frozen=True)
+class Hierarchy:
+    """The hierarchy of one column.
+
+    Args:
+        column: the column or expression, as `--qi` names it.
+        levels: levels 1, 2, …; the last one is the top. Empty for a column that is kept.
+        use: whether a search may generalize the column.
+        default: the label of values that no level covers, below the top; None = they are an error.
+        table: the values and labels behind `MappedLevel`s.
+        form: the word of the file schema it was written with: widths, mask, dates, tree, csv, values, sql, or nothing
+            for a column without a hierarchy (kept or suppressed).
+        place: where it was read from, for errors and reports.
+    """
+
+    column: str
+    levels: tuple[Level, ...]
+    use: Use = Use.GENERALIZE
+    default: str | None = None
+    table: ValueTable | None = None
+    form: str = ""
+    place: str = ""
+
+    def __post_init__(self) -> None:
+        if (self.use is Use.KEEP) != (not self.levels):
+            raise UsageError(f"{self.column}: only a column that is kept has no levels.")
+        if self.levels and not isinstance(self.levels[-1], TopLevel):
+            object.__setattr__(self, "levels", (*self.levels, TopLevel()))
+
+    @property
+    def height(self) -> int:
+        """The number of the highest level, where every value is `*`; 0 for a column that is kept."""
+        return len(self.levels)
+
+    @property
+    def takes_part(self) -> bool:
+        """Whether a search chooses a level for it."""
+        return self.use is not Use.DROP
+
+    def level(self, number: int) -> Level | None:
+        """The level of a number, None for level 0.
+
+        Raises:
+            IndexError: there is no such level.
+        """
+        if not 0 <= number <= self.height:
+            raise IndexError(f"{self.column} has levels 0 to {self.height}, not {number}")
+        return self.levels[number - 1] if number else None
+
+    def level_names(self) -> tuple[str, ...]:
+        """What reports call levels 0, 1, …"""
+        return ("values", *(level.name for level in self.levels))
+
+    def examples(self) -> tuple[str, ...]:
+        """What a value may become at levels 0, 1, …; empty where there is nothing to show.
+
+        They are made up, or labels of the hierarchy's own file that are no values there: no value of a table is shown.
+        """
+        return ("", *(self._listed(one.place) if isinstance(one, MappedLevel) else one.example for one in self.levels))
+
+    def _listed(self, place: int) -> str:
+        labels = () if self.table is None else self.table.labels(place)
+        values = () if self.table is None else self.table.rows
+        return next((label for _, label in labels if label and label not in values), "")
+
+
+def plain(column: str) -> Hierarchy:
+    """What a column without a hierarchy has: it is kept (level 0) or suppressed (level 1, `*`).
+
+    Example:
+        >>> plain("sex").height
+        1
+    """
+    return Hierarchy(column, (TopLevel(),))
+
+
+def kept(column: str, place: str = "") -> Hierarchy:
+    """A column that stays as it is: height 0."""
+    return Hierarchy(column, (), Use.KEEP, form="keep", place=place)
+
+
+def dropped(column: str, place: str = "") -> Hierarchy:
+    """A column that is always `*`."""
+    return Hierarchy(column, (TopLevel(),), Use.DROP, form="drop", place=place)
+
+
+def from_table(column: str, table: ValueTable, form: str, default: str | None = None) -> Hierarchy:
+    """The hierarchy that a value table describes."""
+    levels = tuple(MappedLevel(place) for place in range(table.depth))
+    return Hierarchy(column, (*levels, TopLevel()), default=default, table=table, form=form, place=table.place)
+
+
+def heights(hierarchies: Sequence[Hierarchy]) -> tuple[int, ...]:
+    """The heights of several hierarchies, in their order."""
+    return tuple(hierarchy.height for hierarchy in hierarchies)
+
+
+# How the values that a file names are found in a column: by their text, whatever the spelling of numbers.
+#
+# Text must agree letter by letter. For numbers `1` also names 1.0 and 1.00, `true` names True, dates and times are
+# written as ISO does. Every kind has one *key*: the text of a value in one spelling, the same on every engine.
+
+_MOST_DIGITS = 400
+Rows = list[tuple[Name, tuple[Name, ...]]]
+
+
+def key_of(text: str, kind: Kind) -> str | None:
+    """The key of a value that a file or a released cell spells as `text`, None when no value of the kind is spelled so.
+
+    Example:
+        >>> key_of("1.0", Kind.INTEGER), key_of("1.5", Kind.INTEGER), key_of("2.50", Kind.DECIMAL)
+        ('1', None, '2.5')
+    """
+    if kind in NUMBERS:
+        return _number_key(text.strip(), kind)
+    if kind is Kind.BOOLEAN:
+        folded = text.strip().lower()
+        return folded if folded in ("true", "false") else None
+    if kind in DATES:
+        return _date_key(text.strip(), kind)
+    return text
+
+
+def matched_rows(table: ValueTable, kind: Kind, hierarchy: Hierarchy) -> Rows:
+    """The rows of a value table with keys instead of spellings; what no value of the kind is spelled as is left out.
+
+    In a CSV file an empty field names NULL, and the empty text with it.
+
+    Raises:
+        UsageError: one value in two spellings with different labels.
+    """
+    rows: dict[Name, tuple[Name, ...]] = {}
+    for value, labels in _with_empty_text(table, kind, hierarchy):
+        key = None if value is None else key_of(value, kind)
+        if value is not None and key is None:
+            continue
+        known = rows.setdefault(key, labels)
+        if known != labels:
+            level = next(i for i, (a, b) in enumerate(zip(known, labels, strict=True), 1) if a != b)
+            raise UsageError(
+                f"{table.place}: a value of {hierarchy.column} stands here twice, written in two ways, with different "
+                f"labels at level {level}."
+            )
+    return list(rows.items())
+
+
+def _with_empty_text(table: ValueTable, kind: Kind, hierarchy: Hierarchy) -> Iterable[tuple[Name, tuple[Name, ...]]]:
+    yield from table.rows.items()
+    if hierarchy.form == "csv" and None in table.rows and "" not in table.rows and kind in (Kind.TEXT, Kind.OTHER):
+        yield "", table.rows[None]
+
+
+def _number_key(text: str, kind: Kind) -> str | None:
+    if kind is Kind.FLOAT:
+        try:
+            return repr(float(text)) if "_" not in text else None
+        except ValueError:
+            return None
+    try:
+        number = Decimal(text) if "_" not in text else Decimal("NaN")
+    except InvalidOperation:
+        return None
+    if not number.is_finite() or abs(number.adjusted()) > _MOST_DIGITS:
+        return None
+    if kind is Kind.INTEGER:
+        return str(int(number)) if number == int(number) else None
+    plain = f"{number:f}"
+    trimmed = plain.rstrip("0").rstrip(".") if "." in plain else plain
+    return "0" if trimmed == "-0" else trimmed
+
+
+def _date_key(text: str, kind: Kind) -> str | None:
+    try:
+        if kind is Kind.DATE:
+            return datetime.date.fromisoformat(text).isoformat()
+        found = datetime.datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    zone = ""
+    if found.tzinfo is not None:
+        found, zone = found.astimezone(datetime.UTC).replace(tzinfo=None), "+00"
+    whole = found.isoformat(" ", "seconds")
+    return whole + (f".{found.microsecond:06d}".rstrip("0") if found.microsecond else "") + zone
+
+
+# Levels as SQL: one expression over a value, the same labels on every engine; listed levels as joined tables.
+
+VALUE = "value"
+"""What a user's expression may call the column, whatever its name."""
+_MASKED = (Kind.TEXT, Kind.INTEGER, Kind.OTHER)
+LIMITS = {Kind.FLOAT: 10**15, Kind.INTEGER: 10**20, Kind.DECIMAL: 10**20}
+"""Numbers beyond have no interval: exact decimals of every engine hold what lies within."""
+_NOTHING = ("NULL", "NULL")
+"""What a table of labels holds when a hierarchy names no value of the column: it is joined to nothing."""
+_FLOAT_DECIMALS = 20
+
+
+@dataclass(frozen=True)
+class Holds:
+    """What a column holds: its kind, and the engine's spelling of its type."""
+
+    kind: Kind
+    type: str = ""
+
+
+@dataclass(frozen=True)
+class ReleasedColumn:
+    """A column of a release as SQL: an expression for the SELECT list, and what is joined for it (empty = nothing)."""
+
+    expression: str
+    join: str = ""
+
+
+def refuse_kind(hierarchy: Hierarchy, kind: Kind) -> None:
+    """Nothing when every level has a meaning for the values of a column.
+
+    Raises:
+        UsageError: intervals of texts, masks of fractions, parts of numbers.
+    """
+    for number, level in enumerate(hierarchy.levels, 1):
+        where = f"{hierarchy.column}, level {number} ({level.name})"
+        if isinstance(level, WidthLevel) and kind not in NUMBERS:
+            hint = "use 'dates'" if kind in DATES else "name it as an expression that gives a number"
+            raise UsageError(f"{where}: intervals are for numbers, and the column holds {_KINDS[kind]}; {hint}.")
+        if isinstance(level, MaskLevel) and kind not in _MASKED:
+            hint = "use 'widths'" if kind in NUMBERS else "use 'dates'" if kind in DATES else "list its values"
+            raise UsageError(
+                f"{where}: masks are for texts and whole numbers, and the column holds {_KINDS[kind]}; {hint}."
+            )
+        if isinstance(level, DateLevel) and kind not in DATES:
+            raise UsageError(
+                f"{where}: is for dates, and the column holds {_KINDS[kind]}; name it as an expression, for instance "
+                f"CAST({_written(hierarchy.column)} AS DATE)."
+            )
+
+
+_KINDS = {
+    Kind.BOOLEAN: "true and false",
+    Kind.INTEGER: "whole numbers",
+    Kind.DECIMAL: "decimals",
+    Kind.FLOAT: "floats",
+    Kind.TEXT: "texts",
+    Kind.DATE: "dates",
+    Kind.TIMESTAMP: "points in time",
+    Kind.TIME: "times of day",
+    Kind.OTHER: "values of another kind",
+}
+
+
+def _written(name: str) -> str:
+    """A column as an expression names it: in quotes where its name is not a plain one."""
+    return name if name.isidentifier() else quote(name, "duckdb")
+
+
+def level_sql(hierarchy: Hierarchy, number: int, value_sql: str, dialect: str, holds: Holds) -> str:
+    """The label of a value at a level, as a SQL expression in the engine's dialect.
+
+    NULL has the label NULL below the top, and so has a value that the level does not cover; the default is not applied.
+
+    Args:
+        hierarchy: the column's. number: the level; 0 gives the value itself.
+        value_sql: the column or expression, in the dialect. holds: what it holds.
+
+    Raises:
+        UsageError: a user's expression that is none, or over another column.
+        ValueError: a level that lists its values has no expression; see `published`.
+
+    Example:
+        >>> from sqlaudit.hierarchies.read import read_hierarchy
+        >>> from sqlaudit.base.nodes import nodes_of
+        >>> zips = read_hierarchy("zip", nodes_of({"mask": {"keep": [3]}}))
+        >>> level_sql(zips, 1, '"zip"', "duckdb", Holds(Kind.TEXT)).split(" || ")[0]
+        'LEFT(CAST("zip" AS VARCHAR), 3)'
+    """
+    level = hierarchy.level(number)
+    value = Raw(_operand(value_sql))
+    if level is None:
+        return value_sql
+    if isinstance(level, WidthLevel):
+        return _interval(level, value, dialect, holds)
+    if isinstance(level, MaskLevel):
+        return expression("hierarchies/hierarchy_mask.sql", dialect, value=value, count=level.count, keeps=level.keeps)
+    if isinstance(level, DateLevel):
+        zoned = "with time zone" in holds.type.lower()
+        return expression("hierarchies/hierarchy_date.sql", dialect, value=value, cut=level.part.value, zoned=zoned)
+    if isinstance(level, SqlLevel):
+        return _own(hierarchy, number, level, value.sql, dialect, holds.kind)
+    if isinstance(level, MappedLevel):
+        raise ValueError(f"level {number} of {hierarchy.column} lists its values and has no expression")
+    return literal(TOP, dialect)
+
+
+def published(
+    hierarchy: Hierarchy, number: int, value_sql: str, dialect: str, holds: Holds, alias: str = "labels"
+) -> ReleasedColumn:
+    """A column at a level as a release has it: default applied, listed levels as a joined table of the file's values.
+
+    Args:
+        hierarchy, number, value_sql, dialect, holds: as for `level_sql`.
+        alias: what the joined table is called; one of its own for each column.
+
+    Raises:
+        UsageError: as `level_sql`.
+    """
+    level = hierarchy.level(number)
+    if not isinstance(level, MappedLevel) or hierarchy.table is None:
+        label = level_sql(hierarchy, number, value_sql, dialect, holds)
+        whole = level is None or isinstance(level, TopLevel)
+        return ReleasedColumn(label if whole else _or_default(hierarchy, label, value_sql, dialect))
+    rows = matched_rows(hierarchy.table, holds.kind, hierarchy)
+    name = quote(alias, dialect)
+    # what stands here is common to all dialects, and a table of many values would take sqlglot long
+    condition = expression(
+        "hierarchies/hierarchy_has_key.sql",
+        dialect,
+        value=Raw(_operand(value_sql)),
+        listed=Raw(name + ".sqlaudit_value"),
+        kind=holds.kind.value,
+        null=any(value is None for value, _ in rows),
+    )
+    join = (
+        environment()
+        .get_template("hierarchies/hierarchy_published_labels.sql")
+        .render(
+            rows=[(_text(value, dialect), _text(labels[level.place], dialect)) for value, labels in rows] or [_NOTHING],
+            alias=name,
+            condition=condition,
+        )
+    )
+    return ReleasedColumn(_or_default(hierarchy, name + ".sqlaudit_label", value_sql, dialect), join.strip())
+
+
+def _or_default(hierarchy: Hierarchy, label: str, value_sql: str, dialect: str) -> str:
+    if hierarchy.default is None:
+        return label
+    return expression(
+        "hierarchies/hierarchy_default.sql",
+        dialect,
+        label=Raw(label),
+        value=Raw(_operand(value_sql)),
+        default=Raw(literal(hierarchy.default, dialect)),
+    )
+
+
+def _text(value: str | None, dialect: str) -> str:
+    return "NULL" if value is None else literal(value, dialect)
+
+
+def _operand(sql: str) -> str:
+    """SQL that can stand beside any operator."""
+    simple = re.fullmatch(r'"(?:[^"]|"")*"|[A-Za-z_][A-Za-z_0-9.]*', sql)
+    return sql if simple else "(" + sql + ")"
+
+
+def _interval(level: WidthLevel, value: Raw, dialect: str, holds: Holds) -> str:
+    def cuts(bound: Fraction | None) -> bool:
+        return bound is not None and (bound - level.origin) % level.width != 0
+
+    bounded = level.low is not None and level.high is not None
+    return expression(
+        "hierarchies/hierarchy_interval.sql",
+        dialect,
+        value=value,
+        kind=holds.kind.value,
+        scale=_scale(level, holds),
+        plain=holds.kind is Kind.INTEGER and level.decimals == 0 and bounded,
+        nan=holds.kind is Kind.FLOAT or (holds.kind is Kind.DECIMAL and spoken(dialect).loose_decimals),
+        width=decimal_text(level.width),
+        origin=decimal_text(level.origin),
+        decimals=level.decimals,
+        low=None if level.low is None else decimal_text(level.low),
+        high=None if level.high is None else decimal_text(level.high),
+        cut_low=cuts(level.low),
+        cut_high=cuts(level.high),
+        limit=str(LIMITS[holds.kind]),
+        upward=level.low is not None and level.low >= level.origin,
+    )
+
+
+def _scale(level: WidthLevel, holds: Holds) -> int:
+    """Decimals with which the intervals of a column are computed without rounding."""
+    if holds.kind is Kind.FLOAT:
+        return _FLOAT_DECIMALS
+    found = re.search(r"\(\s*\d+\s*,\s*(\d+)\s*\)", holds.type) if holds.kind is Kind.DECIMAL else None
+    return max(level.decimals, int(found[1]) if found else 0)
+
+
+def _own(hierarchy: Hierarchy, number: int, level: SqlLevel, value: str, dialect: str, kind: Kind) -> str:
+    """A user's expression with the column put in; no other column may stand in it."""
+    from sqlglot import exp
+
+    from sqlaudit.base.guard import guard_expression, remark_on, warn
+
+    option = f"{hierarchy.place or hierarchy.column}, level {number} of {hierarchy.column!r}"
+    tree = guard_expression(level.expression, dialect, option)
+    names = {hierarchy.column.casefold(), VALUE}
+    warn(remark_on(tree, dict.fromkeys((hierarchy.column.lower(), VALUE), kind), dialect, option))
+    for column in list(tree.find_all(exp.Column)):
+        if column.name.casefold() not in names:
+            known = [hierarchy.column, VALUE]
+            raise UsageError(
+                f"{option}: an expression is over this column alone, and {column.name!r} is another."
+                f"{closest(column.name, known)}"
+            )
+        replaced = exp.Var(this=value)
+        if column is tree:
+            tree = replaced
+        else:
+            column.replace(replaced)
+    return expression("hierarchies/hierarchy_own.sql", dialect, value=Raw(tree.sql(dialect=dialect, comments=False)))

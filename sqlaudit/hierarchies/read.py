@@ -2,21 +2,205 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+import csv
+import io
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import field, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from sqlaudit.base.errors import UsageError
+from sqlaudit.base.errors import InputError, UsageError
+from sqlaudit.base.files import as_written, is_folder, no_name
+from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.names import closest
-from sqlaudit.base.nodes import Node, exact_number, load_nodes, nodes_of
-from sqlaudit.base.paths import is_folder
-from sqlaudit.base.words import spelled
-from sqlaudit.hierarchies.csv_table import Lines, read_csv_table, value_table
-from sqlaudit.hierarchies.hierarchy import Hierarchy, Name, ValueTable, dropped, from_table, kept, plain
-from sqlaudit.hierarchies.levels import TOP, Level, SqlLevel, TopLevel, date_levels, mask_levels, width_levels
-from sqlaudit.hierarchies.value_tree import Tree, tree_of
+from sqlaudit.base.nodes import Name, Node, exact_number, load_nodes, nodes_of
+from sqlaudit.base.parameter_names import spelled
+from sqlaudit.hierarchies.levels import (
+    TOP,
+    Hierarchy,
+    Level,
+    SqlLevel,
+    TopLevel,
+    ValueTable,
+    date_levels,
+    dropped,
+    from_table,
+    kept,
+    mask_levels,
+    plain,
+    width_levels,
+)
+
+# Trees over the values of a sensitive attribute: nested in a file, or a CSV hierarchy as ARX and Amnesia write it.
+
+
+@dataclass(frozen=True)
+class Tree:
+    """A tree whose leaves are values.
+
+    `leaves` maps a value (None = NULL) to the inner nodes above it, from below the root down. `height` is the number
+    of edges of the longest path; shorter paths count as padded below their leaf.
+    """
+
+    leaves: dict[str | None, tuple[str, ...]]
+    height: int
+    place: str
+
+    @classmethod
+    def from_paths(cls, paths: Sequence[tuple[str, tuple[str, ...], str | None]], place: str) -> Tree:
+        """A tree from (place, inner nodes, leaf).
+
+        Raises:
+            UsageError: no leaf, or a leaf that stands in two places.
+        """
+        leaves: dict[str | None, tuple[str, ...]] = {}
+        for where, above, leaf in paths:
+            if leaf in leaves:
+                raise UsageError(f"{where}: this leaf of the tree also stands elsewhere in it.")
+            leaves[leaf] = above
+        if not leaves:
+            raise UsageError(f"{place}: the tree has no leaves.")
+        return cls(leaves, 1 + max(map(len, leaves.values())), place)
+
+    def groups(self, lanes: Sequence[str | None], depth: int) -> list[list[int]]:
+        """The positions in `lanes` (names of leaves) that share their node at a depth (1 = children of the root)."""
+        found: dict[tuple[str | None, ...], list[int]] = {}
+        for lane, leaf in enumerate(lanes):
+            above = self.leaves[leaf]
+            # a leaf is told from an inner node of the same name by the mark in front
+            node = ("node", *above[:depth]) if depth <= len(above) else ("leaf", leaf)
+            found.setdefault(node, []).append(lane)
+        return list(found.values())
+
+
+def read_tree_csv(path: Path) -> Tree:
+    """The tree in a CSV hierarchy: one line a value, `value;level1;…;*`, without a header.
+
+    The separator is ; where the first line has one, else a comma. An empty first field names NULL. When the last
+    level is the same everywhere it is the root, else a root is added above it.
+
+    Raises:
+        InputError: the file cannot be read.
+        UsageError: lines of different length, a value on two lines, or a group that lies under two different ones.
+    """
+    rows = hierarchy_rows(path)
+    top = {row[-1] for _, row in rows}
+    depth = len(rows[0][1]) - 1 if len(top) == 1 else len(rows[0][1])
+    parents: dict[tuple[int, str], str] = {}
+    paths = []
+    for line, row in rows:
+        place = f"{path}, line {line}"
+        if len(row) != len(rows[0][1]):
+            raise UsageError(f"{place}: has {len(row)} fields, the first line has {len(rows[0][1])}.")
+        for level in range(1, depth - 1):
+            if parents.setdefault((level, row[level]), row[level + 1]) != row[level + 1]:
+                raise UsageError(f"{place}: the group at level {level} lies under another group in an earlier line.")
+        # labels may repeat at different levels
+        above = tuple(f"{level}\0{row[level]}" for level in range(depth - 1, 0, -1))
+        paths.append((place, above, row[0] or None))
+    return Tree.from_paths(paths, str(path))
+
+
+def hierarchy_rows(path: Path) -> list[tuple[int, list[str]]]:
+    """The lines of a CSV hierarchy with their numbers; the separator is ; where the first line has one, else a comma.
+
+    Apostrophes in front of formulas, as sqlaudit writes them, are taken away.
+
+    Raises:
+        InputError: the file cannot be read.
+        UsageError: it is not CSV, or the first line has fewer than two fields.
+    """
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror}).") from None
+    except UnicodeDecodeError:
+        raise InputError(f"{path}: is not text in UTF-8.") from None
+    except ValueError:
+        raise no_name(path) from None
+    separator = ";" if ";" in text.split("\n", 1)[0] else ","
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
+    try:
+        rows = [(reader.line_num, [as_written(field) for field in row]) for row in reader if row]
+    except csv.Error:
+        raise UsageError(f"{path}, line {reader.line_num}: is not a line of CSV.") from None
+    if not rows or len(rows[0][1]) < 2:
+        raise UsageError(f"{path}: a hierarchy has lines of a value and its levels, value;level1;…;*.")
+    return rows
+
+
+def tree_of(node: Node, _: Path) -> Tree:
+    """A tree: keys of mappings are inner nodes, what lists hold are leaves."""
+    return Tree.from_paths(list(_paths(node, ())), node.place)
+
+
+def _paths(node: Node, above: tuple[str, ...]) -> Iterator[tuple[str, tuple[str, ...], Name]]:
+    """(place, inner nodes from the top, leaf): keys of mappings are inner nodes, what lists hold are leaves."""
+    if node.is_mapping:
+        for key, value in node.pairs("a tree"):
+            if isinstance(value.value, list):
+                yield from _paths(value, (*above, key.text("a branch's name")))
+            elif value.value is None:
+                yield key.place, above, key.name("a leaf")
+            else:
+                yield value.place, (*above, key.text("a branch's name")), value.name("a leaf")
+        return
+    for item in node.items("a branch of a tree"):
+        if isinstance(item.value, list):
+            yield from _paths(item, above)
+        else:
+            yield item.place, above, item.name("a leaf")
+
+
+def tree_of_csv(node: Node, folder: Path) -> Tree:
+    """The tree in a CSV file that a node names, relative to a folder."""
+    return read_tree_csv(folder / node.text("'tree_csv'"))
+
+
+# Value tables in CSV, as ARX and Amnesia write them: one line a value, `value;level1;…;*`, without a header.
+
+Lines = Sequence[tuple[str, Name, tuple[Name, ...]]]
+"""(place, value, labels)."""
+
+
+def read_csv_table(path: Path) -> ValueTable:
+    """The value table in a CSV hierarchy.
+
+    The separator is `;` where the first line has one, else a comma. An empty first field names NULL and the empty
+    text. When the last column is the same in all lines it is the highest level, else one is added above it.
+
+    Raises:
+        InputError: the file cannot be read.
+        UsageError: lines of different length, or a value on two lines with different labels.
+    """
+    rows = hierarchy_rows(path)
+    width = len(rows[0][1])
+    for line, row in rows:
+        if len(row) != width:
+            raise UsageError(f"{path}, line {line}: has {len(row)} fields, the first line has {width}.")
+    return value_table([(f"{path}, line {line}", row[0] or None, tuple(row[1:])) for line, row in rows], str(path))
+
+
+def value_table(lines: Lines, place: str) -> ValueTable:
+    """A value table from its lines; the last level is taken as the top when it is the same in all of them.
+
+    Raises:
+        UsageError: a value on two lines with different labels.
+    """
+    rows: dict[Name, tuple[Name, ...]] = {}
+    for where, value, labels in lines:
+        known = rows.setdefault(value, labels)
+        if known != labels:
+            level = next(i for i, (a, b) in enumerate(zip(known, labels, strict=True), 1) if a != b)
+            raise UsageError(f"{where}: this value has another label at level {level} in an earlier line.")
+    tops = {labels[-1] for labels in rows.values()}
+    top = tops.pop() if len(tops) == 1 else None
+    if top is not None:
+        rows = {value: labels[:-1] for value, labels in rows.items()}
+    depth = len(next(iter(rows.values())))
+    return ValueTable(rows, depth, place, TOP if top is None else top)
+
 
 FORMS = ("widths", "mask", "dates", "tree", "csv", "values", "sql")
 _OPTIONS = {"widths": ("origin", "low", "high", "default"), "mask": ()}
@@ -56,7 +240,7 @@ class Hierarchies:
                 raise UsageError(f"{hierarchy.place}: {name!r} is not among the quasi-identifiers.{hint}")
             if column in found:
                 raise UsageError(f"{hierarchy.place}: {column!r} has a second hierarchy here.")
-            found[column] = _renamed(hierarchy, column)
+            found[column] = replace(hierarchy, column=column)
         return tuple(found.get(column) or plain(column) for column in columns)
 
 
@@ -194,7 +378,12 @@ def _mask(column: str, parts: Parts, _: Path) -> Hierarchy:
         if [key.value for key, _ in ways] != ["keep"]:
             raise node.fail("'mask' is a list of numbers of characters to mask, or {keep: [numbers to keep]}.")
         node = ways[0][1]
-    counts = [_whole(item) for item in _items(node, "'mask'")]
+    counts = []
+    for item in _items(node, "'mask'"):
+        number = exact_number(item, "a number of characters")
+        if number.denominator != 1:
+            raise item.fail("a number of characters is whole.")
+        counts.append(number.numerator)
     return _computed(column, mask_levels(counts, f"{node.place}, {column}", keeps=keeps), parts, "mask")
 
 
@@ -238,26 +427,14 @@ def _values(column: str, parts: Parts, _: Path) -> Hierarchy:
     for where, _value, labels in lines:
         if len(labels) != len(lines[0][2]):
             raise UsageError(f"{where}: has {len(labels)} labels, the first value has {len(lines[0][2])}.")
-    return from_table(column, _listed(lines, node.place), "values", _default(parts))
-
-
-def _listed(lines: Lines, place: str) -> ValueTable:
-    """A value table whose last level is the top only where it says so: a mapping need not go up to one value."""
-    if {labels[-1] for _, _, labels in lines} == {TOP}:
-        return value_table(lines, place)
-    return value_table([(where, value, (*labels, TOP)) for where, value, labels in lines], place)
+    if {labels[-1] for _, _, labels in lines} != {TOP}:  # a mapping need not go up to one value
+        lines = [(where, value, (*labels, TOP)) for where, value, labels in lines]
+    return from_table(column, value_table(lines, node.place), "values", _default(parts))
 
 
 def _items(node: Node, what: str) -> list[Node]:
     """The node as a list; a single text counts as a list of one."""
     return [node] if isinstance(node.value, str) else node.items(what)
-
-
-def _whole(node: Node) -> int:
-    number = exact_number(node, "a number of characters")
-    if number.denominator != 1:
-        raise node.fail("a number of characters is whole.")
-    return number.numerator
 
 
 _READERS: Mapping[str, Callable[[str, Parts, Path], Hierarchy]] = {
@@ -269,10 +446,6 @@ _READERS: Mapping[str, Callable[[str, Parts, Path], Hierarchy]] = {
     "values": _values,
     "sql": _sql,
 }
-
-
-def _renamed(hierarchy: Hierarchy, column: str) -> Hierarchy:
-    return hierarchy if hierarchy.column == column else replace(hierarchy, column=column)
 
 
 def _from_folder(folder: Path, columns: Sequence[str]) -> tuple[Hierarchy, ...]:

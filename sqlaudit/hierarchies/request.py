@@ -1,17 +1,33 @@
-"""What is asked of the hierarchy of one column: how its values become coarser, and what is done with it."""
+"""The hierarchy of one column: what is asked, the call from Python, and the file that is written."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import csv
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
+from sqlaudit.base.columns_of import resolve
 from sqlaudit.base.errors import UsageError
-from sqlaudit.base.options import FILE, FLAG, ORDERED, TEXT, option
-from sqlaudit.base.words import spelled
+from sqlaudit.base.files import check_destination, is_folder, label_cell, replacing
+from sqlaudit.base.names import closest
+from sqlaudit.base.nodes import Node, load_nodes, nodes_of
+from sqlaudit.base.options import FILE, FLAG, ORDERED, TEXT, option, wrong_types_told
+from sqlaudit.base.parameter_names import spelled
+from sqlaudit.base.relation import Kind, Statement
+from sqlaudit.base.spec import Limits, ReadOptions, Target, make_target
+from sqlaudit.base.sql import Raw, render
+from sqlaudit.engines import opened
+from sqlaudit.engines.contract import Database, Engine, provenance
+from sqlaudit.engines.workbench import workbench_of
+from sqlaudit.engines.writing import files_read, refuse_overwriting
+from sqlaudit.hierarchies.dictionary import Dictionary, dictionary, held, values_statement
+from sqlaudit.hierarchies.levels import Hierarchy, MappedLevel, MaskLevel, Use, level_sql, refuse_kind
+from sqlaudit.hierarchies.read import bare, read_hierarchies, read_hierarchy
+from sqlaudit.hierarchies.result import CheckedLevel, HierarchyResult
 
-if TYPE_CHECKING:
-    from sqlaudit.hierarchies.hierarchy import Hierarchy
+# What is asked of the hierarchy of one column: how its values become coarser, and what is done with it.
 
 _DATES = "month,quarter,year,decade"
 _HOW, _WHAT = "How values become coarser", "What to do"
@@ -81,8 +97,6 @@ class HierarchyRequest:
         Raises:
             UsageError: the form is wrong, or the file has nothing for the column.
         """
-        from sqlaudit.hierarchies.api import named_hierarchy
-
         if self.from_ is not None:
             return named_hierarchy(column, self.from_, self.default)
         if self.tree is not None:
@@ -94,9 +108,6 @@ class HierarchyRequest:
 
 def _named_tree(column: str, path: Path, default: str | None) -> Hierarchy:
     """The hierarchy of a file that holds nothing but a tree."""
-    from sqlaudit.base.nodes import Node, load_nodes
-    from sqlaudit.hierarchies.read import read_hierarchy
-
     root = load_nodes(path)
     if root is None:
         raise UsageError(f"{path}: holds no tree.")
@@ -104,3 +115,205 @@ def _named_tree(column: str, path: Path, default: str | None) -> Hierarchy:
     if default is not None:
         parts.append((Node("default", root.place), Node(default, root.place)))
     return read_hierarchy(column, Node(parts, root.place, is_mapping=True), path.parent)
+
+
+# A hierarchy of the values that occur as a CSV file, as ARX reads and writes it.
+
+BATCH = 20_000
+
+
+def write_csv(made: Dictionary, workbench: Engine, path: Path) -> int:
+    """Write `value;level1;…;*`, one line a value that occurs, in the values' order; returns how many lines.
+
+    NULL has a line, with an empty first field, only when it has labels of its own below the top: without one it stays
+    NULL there. The empty text is spelled the same way, so when both have labels the empty text's line is left out.
+
+    What a spreadsheet would run as a formula gets an apostrophe in front, which reading the file takes away again.
+
+    Raises:
+        UsageError: the file cannot be written.
+    """
+    check_destination(path, (".csv",))
+    statement = render(
+        "hierarchies/hierarchy_lines.sql",
+        workbench.dialect,
+        source=Raw(made.relation.sql),
+        height=made.hierarchy.height,
+    )
+    written = 0
+    with replacing(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, delimiter=";", lineterminator="\n")
+        for batch in workbench.stream(statement, BATCH):
+            writer.writerows([label_cell(text) for text in row] for row in batch)
+            written += len(batch)
+    return written
+
+
+SHOWN = 50
+"""Values that are shown at most."""
+_YAML = (".yml", ".yaml")
+
+
+@wrong_types_told
+def hierarchy(
+    target: Any,
+    column: str,
+    levels: Mapping[str, Any] | str | Path,
+    *,
+    default: str | None = None,
+    to: str | Path | None = None,
+    show_values: bool = False,
+    db: Database = None,
+    query: str = "",
+    where: str = "",
+    read: ReadOptions | Mapping[str, Any] | None = None,
+    limits: Limits | Mapping[str, Any] | None = None,
+) -> HierarchyResult:
+    """Check a hierarchy against the values of a column, and write it to a file when asked.
+
+    Args:
+        target: a table, view, file path or glob, or a pandas, polars or Arrow table; None with `query`.
+        column: a column or expression.
+        levels: one form with its options, such as `{"widths": [5, 10], "low": 15}`, `{"mask": [1, 2]}`,
+            `{"dates": ["month", "year"]}`, `{"tree": …}`, `{"values": …}`, `{"sql": […]}`; or a CSV hierarchy, a
+            folder of these, or a YAML file with a section `hierarchies` that has the column.
+        default: the label of values that the hierarchy does not cover.
+        to: a .csv file for the hierarchy of the values that occur; written only when the hierarchy can be used.
+        show_values: whether the first values may be read and shown.
+        db, query, where, read, limits: as for `sqlaudit.audit`.
+
+    Raises:
+        UsageError: an unknown column or form, or levels that have no meaning for what the column holds.
+        EngineError: the database refused, failed or went away.
+
+    Example:
+        >>> import pandas as pd, sqlaudit
+        >>> people = pd.DataFrame({"age": [34, 38, 51, 52]})
+        >>> found = sqlaudit.hierarchy(people, "age", {"widths": [5, 10, 20]})
+        >>> [(level.name, level.groups, level.smallest) for level in found.levels]
+        [('values', 4, 1), ('width 5', 3, 1), ('width 10', 2, 2), ('width 20', 2, 2), ('*', 1, 4)]
+    """
+    made = named_hierarchy(column, levels, default)
+    chosen = make_target(target, query=query, where=where, read=read)
+    file = None if to is None else Path(to)
+    levels_file = [Path(levels)] if isinstance(levels, str | Path) else []
+    refuse_overwriting([file], [*files_read(db, [chosen]), *levels_file])
+    with opened(db, limits, chosen) as engine:
+        return check_hierarchy(engine, chosen, made, file, show_values)
+
+
+def named_hierarchy(
+    column: str, levels: Mapping[str, Any] | str | Path, default: str | None = None, place: str = "the hierarchy"
+) -> Hierarchy:
+    """The hierarchy of a column from a form or a file; `place` is what errors about a form begin with.
+
+    Raises:
+        UsageError: the form is wrong, or the file has nothing for the column.
+    """
+    if isinstance(levels, Mapping):
+        made = read_hierarchy(column, nodes_of(levels, place))
+    else:
+        made = _from_file(column, Path(levels))
+    if made.use is not Use.GENERALIZE:
+        raise UsageError(f"{made.place}: {column} is kept or dropped, so there is nothing to check.")
+    return made if default is None else replace(made, default=default)
+
+
+def _from_file(column: str, path: Path) -> Hierarchy:
+    if not is_folder(path) and path.suffix.lower() not in _YAML:
+        return read_hierarchy(column, nodes_of({"csv": str(path)}, str(path)))
+    read = read_hierarchies(path)
+    if read.folder is not None:
+        return read.for_columns([column])[0]
+    folded = {bare(name).casefold(): name for name in read.given}
+    name = column if column in read.given else folded.get(bare(column).casefold())
+    if name is None:
+        raise UsageError(f"{read.place}: there is no hierarchy of {column!r}.{closest(column, read.given)}")
+    return replace(read.given[name], column=column)
+
+
+def check_hierarchy(
+    engine: Engine, target: Target, made: Hierarchy, to: Path | None = None, show_values: bool = False
+) -> HierarchyResult:
+    """A hierarchy checked against the values of its column over an open engine; see `hierarchy`."""
+    if to is not None:
+        check_destination(to, (".csv",))
+    already = len(engine.executed)
+    relation = engine.open(target)
+    column = resolve(made.column, relation, engine.dialect, "COLUMN")
+    with workbench_of(engine) as workbench:
+        found = dictionary(engine, workbench, relation, column, made, check=False)
+        try:
+            written = write_csv(found, workbench, to) if to is not None and not found.problems else None
+            values = _shown(found, workbench) if show_values else ()
+        finally:
+            workbench.drop(found.relation.label)
+        made_by = provenance(engine, already, workbench)
+    return HierarchyResult(
+        target=target.name,
+        column=made.column,
+        holds=found.holds.kind.value,
+        form=made.form or "none",
+        rows=found.rows,
+        missing_rows=found.missing_rows,
+        levels=_levels(found, column.sql, engine.dialect),
+        problems=found.problems,
+        notes=tuple(_notes(found, to)),
+        written=written,
+        values=values,
+        statements=made_by["statements"],
+        versions=made_by["versions"],
+        time=made_by["time"],
+    )
+
+
+def plan_hierarchy(engine: Engine, target: Target, made: Hierarchy) -> list[Statement]:
+    """The statement that would count the values."""
+    relation = engine.open(target)
+    column = resolve(made.column, relation, engine.dialect, "COLUMN")
+    holds = held(engine, relation, column)
+    refuse_kind(made, holds.kind)
+    return [values_statement(relation, column, made, holds, engine.dialect, with_value=engine.own_workbench)]
+
+
+def _levels(found: Dictionary, value: str, dialect: str) -> tuple[CheckedLevel, ...]:
+    levels, below = [], 0
+    for facts in found.levels:
+        listed = isinstance(found.hierarchy.level(facts.level), MappedLevel)
+        sql = None if listed else level_sql(found.hierarchy, facts.level, value, dialect, found.holds)
+        levels.append(CheckedLevel(**(vars(facts) | {"nested": not below, "split_groups": below, "sql": sql})))
+        below = facts.split_groups
+    return tuple(levels)
+
+
+def _notes(found: Dictionary, to: Path | None) -> Iterator[str]:
+    made = found.hierarchy
+    if found.holds.kind is Kind.INTEGER and any(isinstance(level, MaskLevel) for level in made.levels):
+        yield (
+            f"{made.column} holds whole numbers: leading zeros, if there were any, are lost, and masks count "
+            "the digits that are left."
+        )
+    if found.missing_rows and made.levels:
+        yield "Missing values stay missing below the highest level, unless a value table names them."
+    if made.table is not None and made.table.top != "*":
+        yield "The file has a name of its own for the highest level; a release has * there."
+    same = [
+        str(above.level)
+        for below, above in zip(found.levels, found.levels[1:], strict=False)
+        if below.groups == above.groups and not below.split_groups
+    ]
+    if same:
+        yield f"Not coarser than the level below, for these values: level {', '.join(same)}."
+    if to is not None and found.problems:
+        yield "No file was written, since the hierarchy cannot be used."
+
+
+def _shown(found: Dictionary, workbench: Engine) -> tuple[tuple[str | None, ...], ...]:
+    statement = render(
+        "hierarchies/hierarchy_shown.sql",
+        workbench.dialect,
+        source=Raw(found.relation.sql),
+        height=found.hierarchy.height,
+        most=SHOWN,
+    )
+    return tuple(tuple(row) for row in workbench.run(statement))

@@ -1,12 +1,26 @@
-"""What checking a hierarchy found. Frozen; without values unless they were asked for."""
+"""What checking a hierarchy found, and its report. Frozen; without values unless they were asked for."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import Annotated, ClassVar, Literal
 
-from sqlaudit.base.documents import LAST, Documented, told
-from sqlaudit.base.result import Result, Timing
+from sqlaudit.base.relation import Kind
+from sqlaudit.base.result import LAST, NOT_EMPTY, Documented, Result, Timing, told
+from sqlaudit.reports.document import (
+    Bullets,
+    Column,
+    Document,
+    Table,
+    Toned,
+    Words,
+    count,
+    plural,
+    report_on,
+    section,
+    table,
+)
 from sqlaudit.reports.notebook import Shown
 
 
@@ -17,10 +31,10 @@ class CheckedLevel(Documented):
     Args:
         level: its number, 0 = the values themselves. name: what it is: `width 5`, `last 2 masked`, `listed`, …
         groups: different labels; missing values count as one.
-        smallest, largest: rows of the smallest and of the largest group.
+        smallest: rows of the smallest group. largest: rows of the largest group.
         nested: whether every group of the level below lies in one group of this level.
         split_groups: groups of the level below that lie in several.
-        uncovered_values, uncovered_rows: values that have no label here.
+        uncovered_values: values that have no label here. uncovered_rows: rows with these.
         sql: the label as an expression in the engine's dialect; None for listed levels.
     """
 
@@ -41,28 +55,26 @@ class HierarchyResult(Result, Shown):
     """A hierarchy of one column, checked against the values that occur.
 
     Args:
-        target: what was looked at. column: the column or expression.
-        holds: what it holds (integer, text, …). form: how the hierarchy was given (widths, mask, csv, …).
-        rows, missing_rows: of the table, and those where the column is missing.
+        target: what was looked at. column: the column or expression. holds: what it holds.
+        form: how the hierarchy was given. rows: rows of the table. missing_rows: rows in which the column is missing.
         levels: from level 0, the values, to the highest, where every value is `*`.
         problems: one sentence for everything that keeps the hierarchy from being used; empty when nothing does.
-        notes: what is worth knowing.
-        written: lines of the file that was written; None without one.
+        notes: what is worth knowing. written: lines of the file that was written; None without one.
         values: (value, label at level 1, …) of the first values, empty unless values may be shown.
-        statements: what ran. versions: of sqlaudit and the engine. time: when.
+        statements: what ran in the database, in order.
     """
 
     schema: ClassVar = "sqlaudit-hierarchy/1"
-    shown_by: ClassVar = "sqlaudit.hierarchies.report:hierarchy_document"
+    shown_by: ClassVar = "sqlaudit.hierarchies.result:hierarchy_document"
     frame_of: ClassVar = "levels"
 
     target: str
     column: str
-    holds: str
-    form: str
+    holds: Annotated[str, Kind]
+    form: Annotated[str, Literal["widths", "mask", "dates", "tree", "csv", "values", "sql", "none"]]
     rows: int
     missing_rows: int
-    levels: tuple[CheckedLevel, ...]
+    levels: Annotated[tuple[CheckedLevel, ...], NOT_EMPTY]
     problems: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     written: int | None = None
@@ -74,3 +86,50 @@ class HierarchyResult(Result, Shown):
     def usable(self) -> bool:
         """Whether every value has a label at every level, and the levels are nested."""
         return not self.problems
+
+
+# The report on a hierarchy: what every level makes of the values, and what is wrong with it.
+
+
+def hierarchy_document(result: HierarchyResult) -> Document:
+    """A checked hierarchy as a document for any layout."""
+    verdict = "can be used" if result.usable else "cannot be used"
+    return report_on(
+        result,
+        Toned(f"{result.target}: the hierarchy of {result.column} {verdict}", "good" if result.usable else "bad"),
+        (Bullets(tuple(_lead(result))),),
+        section("Levels", _levels(result)),
+        section("Worth knowing", Bullets(result.notes)),
+        section("Values", _values(result)),
+    )
+
+
+def _lead(result: HierarchyResult) -> Iterator[Words]:
+    yield from (Toned(problem, "bad") for problem in result.problems)
+    if result.usable:
+        yield "Every value has a label at every level, and every level is a function of the one below."
+    values = result.levels[0].groups - (1 if result.missing_rows else 0)
+    missing = f"; {plural(result.missing_rows, 'row')} with none" if result.missing_rows else ""
+    yield f"{plural(values, 'value')} in {plural(result.rows, 'row')}{missing}."
+    if result.written is not None:
+        yield f"{plural(result.written, 'line')} of values and labels were written."
+
+
+def _levels(result: HierarchyResult) -> Table:
+    gaps = "#No label" if any(level.uncovered_values for level in result.levels) else None
+    rows: list[tuple[Words, ...]] = []
+    for level in result.levels:
+        nested: Words = "" if not level.level else "yes" if level.nested else Toned("NO", "bad")
+        sizes = map(count, (level.groups, level.smallest, level.largest))
+        missing = Toned(count(level.uncovered_values), "bad") if level.uncovered_values else ""
+        rows.append((str(level.level), level.name, *sizes, nested, missing))
+    return table(("#Level", "What", "#Groups", "#Smallest", "#Largest", "Nested", gaps), rows)
+
+
+def _values(result: HierarchyResult) -> Table | None:
+    if not result.values:
+        return None
+    columns = (Column("Value"), *(Column(f"Level {level.level}") for level in result.levels[1:]))
+    more = result.levels[0].groups - len(result.values)
+    caption = f"The first {count(len(result.values))}; {count(more)} more were found." if more > 0 else ""
+    return Table(columns, tuple(tuple("" if cell is None else cell for cell in row) for row in result.values), caption)

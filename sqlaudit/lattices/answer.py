@@ -8,13 +8,11 @@ from dataclasses import dataclass
 from itertools import product
 
 from sqlaudit.audits.disclosure.attribute import Disclosure
+from sqlaudit.base.errors import STOPPED, BudgetSpent, Stop, by_hand, never
 from sqlaudit.classes.opening import shown_roles
-from sqlaudit.column_sets.budget import STOPPED, BudgetSpent, Stop, by_hand, never
-from sqlaudit.engines.contract import Engine
-from sqlaudit.engines.provenance import provenance
+from sqlaudit.engines.contract import Engine, provenance
 from sqlaudit.hierarchies.dictionary import Dictionary
-from sqlaudit.hierarchies.hierarchy import Hierarchy, Use
-from sqlaudit.lattices.costs import CostTable
+from sqlaudit.hierarchies.levels import Hierarchy, Use
 from sqlaudit.lattices.evaluate import Evaluator
 from sqlaudit.lattices.losses import Losses
 from sqlaudit.lattices.request import Find, LatticeRequest
@@ -27,10 +25,9 @@ from sqlaudit.lattices.result import (
     Shortfall,
     Strategies,
 )
-from sqlaudit.lattices.search.along import climb
-from sqlaudit.lattices.search.found import Found
-from sqlaudit.lattices.search.loss import NodeLoss
-from sqlaudit.lattices.search.strategies import local_optima
+from sqlaudit.lattices.search.lattice import Found
+from sqlaudit.lattices.search.tagged import climb
+from sqlaudit.lattices.search.tags import NodeLoss, local_optima
 from sqlaudit.lattices.verdicts import Node, Verdict
 
 MOST_PRICED = 20_000
@@ -43,8 +40,8 @@ class Searched:
 
     Args:
         request: what was asked. hierarchies: of the quasi-identifiers, in their order. dictionaries: of those that take
-            part, by place. evaluator: decides. losses, costs: price. values: counts the different
-            ones of a sensitive attribute.
+            part, by place. evaluator: decides. losses: price. values: counts the different ones of a
+            sensitive attribute.
     """
 
     request: LatticeRequest
@@ -52,7 +49,6 @@ class Searched:
     dictionaries: Mapping[int, Dictionary]
     evaluator: Evaluator
     losses: Losses
-    costs: CostTable
     values: Callable[[str], int]
 
     def node_loss(self) -> NodeLoss:
@@ -78,10 +74,7 @@ class Searched:
         """The losses of safe nodes."""
         if self._by_levels:
             return [self.losses.whole(node) for node in nodes]
-        bits = self.losses.measure.cell == "size_bits"
-        tuples = self.losses.measure.name == "entropy-volume-inflation"
-        inflation = self.losses.measure.by == "pairs"
-        parts = self.evaluator.loss_parts(nodes, self.costs.labels, bits=bits, tuples=tuples, inflation=inflation)
+        parts = self.evaluator.loss_parts(nodes, self.losses.labels, self.losses.wanted)
         return [self.losses.of(part) for part in parts]
 
 

@@ -1,22 +1,34 @@
-"""Values as path codes: every level of every column is a mask, so that a node of the lattice is GROUP BY (key & mask).
-
-A value's code is its path from the top of the hierarchy down: for each level the number of the label among those under
-the same parent. The bits of all columns' paths lie side by side in as few words as hold them. Clearing the bits of the
-levels below l leaves the label at level l, whatever the hierarchy looked like: no join is needed any more.
-"""
+"""The table as coded keys: levels as masks, rows that stay, sensitive attributes, and the histogram of all nodes."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
+from sqlaudit.audits.models_asked import asked_models
 from sqlaudit.base.columns_of import Resolved
 from sqlaudit.base.errors import UsageError
-from sqlaudit.base.relation import Relation
+from sqlaudit.base.relation import Relation, Statement
+from sqlaudit.base.spec import NullPolicy, Requirement, Roles
 from sqlaudit.base.sql import Raw, render
+from sqlaudit.classes.attribute_inputs import inputs_of
+from sqlaudit.classes.facts import SensitiveTable
+from sqlaudit.classes.histogram import HistogramBuilder, Packing
+from sqlaudit.classes.opening import ResolvedRoles, frame_of, sensitive_table
 from sqlaudit.engines.contract import Engine
+from sqlaudit.engines.workbench import keep
 from sqlaudit.hierarchies.dictionary import Dictionary
 from sqlaudit.lattices.verdicts import Node
+from sqlaudit.models.base import Context, Model, expression
+from sqlaudit.models.judge import Asked, merged_facts
+
+# Values as path codes: every level of every column is a mask, so that a node of the lattice is GROUP BY (key & mask).
+#
+# A value's code is its path from the top of the hierarchy down: for each level the number of the label among those
+# under the same parent. The bits of all columns' paths lie side by side in as few words as hold them. Clearing the
+# bits of the levels below l leaves the label at level l, whatever the hierarchy looked like: no join is needed any
+# more.
 
 WORD = 62
 """Bits of a key word: sums of parts never reach the sign of a BIGINT."""
@@ -190,3 +202,355 @@ def _first_with_room(used: list[int], width: int) -> int:
             return word
     used.append(0)
     return len(used) - 1
+
+
+# The rows of a table with coded quasi-identifiers, as a FROM item: for models and roles that need rows, not counts.
+#
+# Where the engine keeps relations the codes are joined by value. Elsewhere (PostgreSQL) values are numbered inside the
+# database by the rule of the dictionaries, and the numbers' codes stand in the statement; no cell does.
+
+
+@dataclass(frozen=True)
+class CodedSource:
+    """A table whose rows are coded: a FROM item, its quasi-identifiers, and what else is read of it."""
+
+    sql: str
+    columns: tuple[str, ...]
+    others: tuple[str, ...] = ()
+    entity: str | None = None
+
+
+def coded_rows(
+    engine: Engine,
+    workbench: Engine,
+    source: CodedSource,
+    columns: Sequence[KeyColumn],
+    layout: KeyLayout,
+    listed: Sequence[CodedSource] = (),
+    *,
+    numbered: bool = False,
+    name: str = "sqlaudit_lattice_rows",
+) -> str:
+    """A FROM item with k0, k1, … z0, z1, … o1, o2, … e for every row; kept as a relation where the engine can.
+
+    Args:
+        engine: where the rows lie. workbench: where the codes lie.
+        source: the table. columns: its quasi-identifiers with their dictionaries. layout: their codes.
+        listed: the tables whose values the dictionaries list; empty = the source alone.
+        numbered: whether rows need numbers of their own. name: what the relation is called.
+    """
+    places = []
+    for position, (column, coded) in enumerate(zip(columns, layout.columns, strict=True)):
+        numbers = _numbers(workbench, coded, layout)
+        missing = next((row[1:] for row in numbers if row[-1]), (0,) * (layout.words + 1))
+        places.append(
+            {
+                "sql": Raw(source.columns[position]),
+                "position": position,
+                "missing": missing,
+                "codes": Raw(coded.codes.sql) if workbench is engine else None,
+                "numbers": [] if workbench is engine else numbers,
+                "kind": column.dictionary.holds.kind.value,
+                "listed": [(Raw(table.columns[position]), Raw(table.sql)) for table in (listed or (source,))],
+            }
+        )
+    statement = render(
+        "lattices/lattice_coded.sql",
+        engine.dialect,
+        step="coded rows",
+        source=Raw(source.sql),
+        columns=places,
+        others=[Raw(sql) for sql in source.others],
+        words=layout.words,
+        numbered=numbered,
+        entity=None if source.entity is None else Raw(source.entity),
+    )
+    if engine.can_materialize:
+        return engine.materialize(name, statement).sql
+    return "(" + statement.sql + ")"
+
+
+def node_keys(layout: KeyLayout, node: Node, nulls: NullPolicy, joined: Sequence[str] = ()) -> tuple[str, ...]:
+    """Expressions of a node's key over coded rows; `joined` are columns that belong to the key as they are.
+
+    With NULLs that are equal, the masked words. With NULLs that are wildcards, one for each column, NULL where its
+    label is missing. With NULLs that are distinct, the masked words, and a number of its own for a row in which a label
+    is missing.
+    """
+    if nulls is NullPolicy.WILDCARD:
+        return (*_wildcards(layout, node), *joined)
+    keys = [_masked(word, mask) for word, mask in enumerate(layout.masks(node)) if mask]
+    open_columns = [
+        (position, level)
+        for position, (column, level) in enumerate(zip(layout.columns, node, strict=True))
+        if level < max(1, column.height)
+    ]
+    if nulls is NullPolicy.DISTINCT and (open_columns or joined):
+        keys.append(expression("own_number", columns=open_columns, joined=joined))
+    return (*keys, *joined)
+
+
+def _wildcards(layout: KeyLayout, node: Node) -> list[str]:
+    found = []
+    for position, (column, level) in enumerate(zip(layout.columns, node, strict=True)):
+        if level < max(1, column.height):
+            for word, mask in enumerate(column.masks(level, layout.words)):
+                if mask or word == 0:
+                    found.append(expression("unless_missing", position=position, level=level, code=_masked(word, mask)))
+    return found
+
+
+def _masked(word: int, mask: int) -> str:
+    return expression("masked", word=word, mask=mask)
+
+
+def _numbers(workbench: Engine, coded: CodedColumn, layout: KeyLayout) -> list[tuple[int, ...]]:
+    """(number of the value, what it adds to each word, up to which level its label is missing)."""
+    statement = render(
+        "lattices/lattice_numbers.sql",
+        workbench.dialect,
+        step="codes of " + coded.label,
+        codes=Raw(coded.codes.sql),
+        key=layout.key,
+    )
+    return [tuple(map(int, row)) for row in workbench.run(statement)]
+
+
+# The sensitive attributes of a lattice search: their lanes in words that add up, and what is required of them.
+
+LANES = 200
+"""Up to this many sensitive values a class is one count vector; beyond, classes are counted node by node."""
+_WORD = 62
+_OF_PRESENCE = {"distinct_values", "presence", "first_place", "last_place", "first_lane", "last_lane"}
+"""Facts that only ask which values occur: a bit a value is enough for them."""
+
+
+@dataclass(frozen=True)
+class Attribute:
+    """A sensitive attribute (or none: `resolved` is None) with the models that are asked of it.
+
+    Args:
+        position: its place among the attributes.
+        table: the attribute over the whole table.
+        asked: the models, each with the requirement that it stands for.
+        every_count: whether all counts are wanted, whatever the models look at.
+    """
+
+    position: int
+    resolved: Resolved | None
+    table: SensitiveTable | None
+    asked: tuple[Asked, ...]
+    every_count: bool = False
+
+    @property
+    def counted(self) -> bool:
+        """Whether any model looks at sensitive values, and not at sizes alone."""
+        models = [item.model for item in self.asked]
+        looked_at = self.every_count or bool(merged_facts(models)) or not all(m.facts_tell for m in models)
+        return self.table is not None and looked_at
+
+    @property
+    def presence_only(self) -> bool:
+        """Whether it is enough to know which values occur in a class."""
+        models = [item.model for item in self.asked]
+        only = {fact.macro for fact in merged_facts(models)} <= _OF_PRESENCE
+        return only and not self.every_count and all(model.facts_tell for model in models)
+
+    @property
+    def packing(self) -> Packing:
+        """The lanes' places in words of 62 bits: wide enough for the most frequent value, or one bit for presence."""
+        if not self.counted or self.table is None:
+            return Packing((), 1, "BIGINT")
+        bits = 1 if self.presence_only else max(1, max(self.table.totals, default=1).bit_length())
+        per_word = _WORD // bits
+        lanes = range(self.table.distinct)
+        chunks = [lanes[start : start + per_word] for start in range(0, len(lanes), per_word)]
+        words = tuple(tuple((lane, place * bits) for place, lane in enumerate(chunk)) for chunk in chunks)
+        return Packing(words, bits, "BIGINT")
+
+    @property
+    def words(self) -> list[tuple[str, str]]:
+        """(name, aggregate) of its words in a histogram of classes."""
+        aggregate = "BIT_OR" if self.presence_only else "SUM"
+        return [(f"w{self.position}_{word}", aggregate) for word in range(len(self.packing.words))]
+
+
+def read_attributes(
+    engine: Engine,
+    relation: Relation,
+    roles: ResolvedRoles,
+    given: Roles,
+    requirements: Sequence[Requirement],
+    inputs: Mapping[str, Any],
+    *,
+    every_count: bool = False,
+) -> list[Attribute]:
+    """Every sensitive attribute of the roles (or one for none) with its models, made for a search.
+
+    Args:
+        engine, relation, roles, given, requirements, inputs: as of `open_evaluator`.
+        every_count: whether all counts are wanted, whatever the models look at.
+
+    Raises:
+        UsageError: a requirement that does not fit the roles, or an attribute that can't be audited.
+    """
+    found = []
+    if given.sampling.given:
+        from sqlaudit.population.sample import inputs_with_sampling
+
+        inputs = inputs_with_sampling(inputs, engine, relation, roles, given)
+    for position, attribute in enumerate(roles.sensitive or (None,)):
+        builder = HistogramBuilder(engine, frame_of(relation, roles, attribute, given), given.nulls, position)
+        table, _ = sensitive_table(builder, attribute)
+        context = Context(
+            table,
+            0,
+            inputs_of(inputs, attribute.label if attribute else None, table, given.values),
+            frozenset(requirement.model for requirement in requirements),
+        )
+        asked = asked_models(requirements, context, given, attribute, position)
+        found.append(Attribute(position, attribute, table, tuple(asked), every_count))
+    return found
+
+
+def decides(item: Asked) -> bool:
+    """Whether a model's verdict makes a node unsafe: it is required, and not only to be warned of."""
+    return item.model.is_required and item.requirement.severity != "warn"
+
+
+def inherited(model: Model, limit_rows: int) -> bool:
+    """Whether coarser nodes inherit a model's verdict under a suppression limit of so many rows (SPEC: section 4)."""
+    return model.inherited_with_limit if limit_rows else model.inherited
+
+
+# One pass over the table: the histogram of coded keys that every node of the lattice is rolled up from.
+#
+# DuckDB joins the codes while it reads. Any other database counts every combination of values, numbers the values and
+# streams numbers and counts to the workbench, where the same statement makes the histogram of them. Spark keeps the
+# combinations for a moment, since it would count them again for every column whose values are numbered.
+
+BASE = "sqlaudit_lattice_base"
+_CELLS = "sqlaudit_lattice_cells"
+_COUNTED = "sqlaudit_lattice_counted"
+
+
+def base_histogram(
+    engine: Engine,
+    workbench: Engine,
+    relation: Relation,
+    columns: Sequence[KeyColumn],
+    layout: KeyLayout,
+    attributes: Sequence[Attribute],
+) -> Relation:
+    """The coded histogram on the workbench: id (always 0), k0 …, n, and the words of the attributes' lanes.
+
+    Args:
+        engine: where the table lies. workbench: where the histogram is kept.
+        relation: the table. columns: its quasi-identifiers in the order of the layout.
+        layout: where each column's codes lie. attributes: the sensitive attributes; those that nothing is asked of
+            but sizes have no words.
+    """
+    counted = [attribute for attribute in attributes if attribute.counted]
+    if workbench is engine:
+        return workbench.materialize(BASE, _from_rows(engine, relation, columns, layout, counted))
+    cells = _cells(engine, workbench, relation, columns, counted)
+    base = workbench.materialize(BASE, _from_cells(workbench, cells, layout, counted))
+    workbench.drop(_CELLS)
+    return base
+
+
+def _from_rows(
+    engine: Engine, relation: Relation, columns: Sequence[KeyColumn], layout: KeyLayout, counted: Sequence[Attribute]
+) -> Statement:
+    coded = zip([column.column for column in columns], layout.columns, strict=True)
+    return render(
+        "lattices/lattice_base.sql",
+        engine.dialect,
+        step="coded histogram",
+        source=Raw(relation.sql),
+        words=layout.words,
+        columns=[{"sql": Raw(c.sql), "codes": Raw(place.codes.sql), "value": "v"} for c, place in coded],
+        attributes=[
+            _words(a) | {"sql": Raw(_sql(a)), "lanes": _lanes(engine, relation, a), "value": "s"} for a in counted
+        ],
+        weight="",
+    )
+
+
+def _from_cells(workbench: Engine, cells: Relation, layout: KeyLayout, counted: Sequence[Attribute]) -> Statement:
+    width = len(layout.columns)
+    return render(
+        "lattices/lattice_base.sql",
+        workbench.dialect,
+        step="coded histogram",
+        source=Raw(cells.sql),
+        words=layout.words,
+        columns=[
+            {"sql": f"i{i}", "codes": Raw(place.codes.sql), "value": "id"} for i, place in enumerate(layout.columns)
+        ],
+        attributes=[
+            _words(a) | {"sql": f"i{width + i}", "lanes": _base_numbers(a), "value": "lane"}
+            for i, a in enumerate(counted)
+        ],
+        weight="c",
+    )
+
+
+def _cells(
+    engine: Engine, workbench: Engine, relation: Relation, columns: Sequence[KeyColumn], counted: Sequence[Attribute]
+) -> Relation:
+    """Numbers of values with their counts, on the workbench."""
+    named = [(column.column.sql, column.dictionary.holds.kind.value, False) for column in columns]
+    named += [(_sql(attribute), "", _table(attribute).text) for attribute in counted]
+    given: dict[str, Any] = {
+        "source": Raw(relation.sql),
+        "columns": [{"sql": Raw(sql), "kind": kind, "collated": collated} for sql, kind, collated in named],
+    }
+    types = [(f"i{i}", "BIGINT") for i, _ in enumerate(named)] + [("c", "BIGINT")]
+    kept = None
+    if engine.can_materialize:
+        counting = render("lattices/lattice_counted.sql", engine.dialect, step="combinations of values", **given)
+        kept = Raw(engine.materialize(_COUNTED, counting).sql)
+    statement = render("lattices/lattice_cells.sql", engine.dialect, step="coded histogram", kept=kept, **given)
+    try:
+        return keep(engine, workbench, _CELLS, statement, types)
+    finally:
+        if kept is not None:
+            engine.drop(_COUNTED)
+
+
+def _words(attribute: Attribute) -> dict[str, Any]:
+    return {
+        "position": attribute.position,
+        "words": attribute.packing.words,
+        "aggregate": attribute.words[0][1] if attribute.words else "SUM",
+    }
+
+
+def _lanes(engine: Engine, relation: Relation, attribute: Attribute) -> Raw:
+    """The values with their lanes, as a FROM item."""
+    statement = render(
+        "classes/totals.sql",
+        engine.dialect,
+        step="sensitive values",
+        source=Raw(relation.sql),
+        sensitive=Raw(_sql(attribute)),
+        entity=None,
+        text=_table(attribute).text,
+    )
+    return Raw(engine.materialize(f"sqlaudit_lattice_lanes_{attribute.position}", statement).sql)
+
+
+def _base_numbers(attribute: Attribute) -> Raw:
+    """All lanes, as a FROM item."""
+    return Raw(f"(SELECT range AS lane FROM range({_table(attribute).distinct}))")
+
+
+def _sql(attribute: Attribute) -> str:
+    return attribute.resolved.sql if attribute.resolved else "NULL"
+
+
+def _table(attribute: Attribute) -> SensitiveTable:
+    if attribute.table is None:
+        raise ValueError("an attribute without a table has no lanes")
+    return attribute.table

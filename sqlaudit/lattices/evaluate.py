@@ -7,26 +7,34 @@ population, an entity, NULLs that match anything), every node is audited on its 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
 from sqlaudit.base.errors import UsageError
+from sqlaudit.base.parameter_names import about, spelled
 from sqlaudit.base.relation import Relation
 from sqlaudit.base.spec import NullPolicy, Requirement, Roles
 from sqlaudit.base.sql import Raw, render
-from sqlaudit.base.words import about, spelled
 from sqlaudit.classes.opening import ResolvedRoles
 from sqlaudit.engines.contract import Engine
-from sqlaudit.lattices.attributes import LANES, Attribute, decides, inherited, read_attributes
-from sqlaudit.lattices.audited_nodes import AuditedNodes, AuditedTable, audited_nodes
-from sqlaudit.lattices.base_histogram import base_histogram
-from sqlaudit.lattices.coding import KeyColumn, KeyLayout, code_values
+from sqlaudit.lattices.audits import AuditedNodes, AuditedTable, audited_nodes
+from sqlaudit.lattices.coding import (
+    LANES,
+    Attribute,
+    KeyColumn,
+    KeyLayout,
+    base_histogram,
+    code_values,
+    decides,
+    inherited,
+    read_attributes,
+)
 from sqlaudit.lattices.figures import NodeFigures
-from sqlaudit.lattices.noise import MEASURE as NOISE
 from sqlaudit.lattices.parts import NodeLosses
 from sqlaudit.lattices.rollup import Rollup
 from sqlaudit.lattices.verdicts import CellWeight, LossParts, Node, NodeClasses, Verdict
+from sqlaudit.models.measures import Measure
 
 
 class Evaluator:
@@ -52,7 +60,7 @@ class Evaluator:
         audited: AuditedNodes | None = None,
         *,
         inherits: bool = True,
-        of_values: str = "",
+        of_values: Measure | None = None,
     ) -> None:
         self.layout = layout
         self.rows = rows
@@ -62,24 +70,14 @@ class Evaluator:
         self._rollup = Rollup(workbench, layout, base, words)
         self._figures = NodeFigures(workbench, attributes, rows, limit_rows)
         sensitive = attributes[0] if of_values else None
-        noise = of_values == NOISE
-        self._losses = NodeLosses(workbench, layout, base, self._figures, rows, self.tuples, sensitive, noise=noise)
-        self._monotone = inherits and all_inherited(attributes, self.limit_rows)
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The columns of the lattice, in the order of a node's levels."""
-        return tuple(column.label for column in self.layout.columns)
+        self._losses = NodeLosses(workbench, layout, base, self._figures, rows, self.tuples, sensitive, of_values)
+        self.monotone = inherits and all_inherited(attributes, self.limit_rows)
+        """Whether every node coarser than a safe one is safe, under this limit."""
 
     @property
     def heights(self) -> tuple[int, ...]:
         """The highest level of every column; 0 for a column that is kept as it is."""
         return self.layout.heights
-
-    @property
-    def monotone(self) -> bool:
-        """Whether every node coarser than a safe one is safe, under this limit."""
-        return self._monotone
 
     @property
     def tuples(self) -> int:
@@ -102,28 +100,23 @@ class Evaluator:
         return [found[node] for node in nodes]
 
     def loss_parts(
-        self,
-        nodes: Sequence[Node],
-        weights: Iterable[CellWeight] = (),
-        bits: bool = False,
-        tuples: bool = False,
-        inflation: bool = False,
+        self, nodes: Sequence[Node], weights: Iterable[CellWeight] = (), wanted: Collection[str] = ()
     ) -> list[LossParts]:
         """What losses need to know of the nodes, in their order; see `LossParts`.
 
         Args:
             nodes: of the lattice. weights: of the labels of columns; the same ones at every call.
-            bits: whether to add up what the cells leave open about their values, too. tuples: whether to look at the
-                finest node, too. inflation: whether to compare regions of rows with their tuples.
+            wanted: `bits` to add up what the cells leave open about their values, too, `tuples` to look at the finest
+                node, `inflation` to compare regions of rows with their tuples.
         """
         for node in nodes:
             self.layout.check(node)
         given = tuple(weights)
         if self._audited is not None:
-            return [self._audited.parts(node, given, bits, tuples, inflation) for node in nodes]
+            return [self._audited.parts(node, given, wanted) for node in nodes]
         found: dict[Node, LossParts] = {}
         for chunk in self._rollup.walk(nodes):
-            found.update((part.node, part) for part in self._losses.parts(chunk, given, bits, tuples, inflation))
+            found.update((part.node, part) for part in self._losses.parts(chunk, given, wanted))
         return [found[node] for node in nodes]
 
     def classes(self, nodes: Sequence[Node], knowledge: int) -> Iterator[NodeClasses]:
@@ -213,7 +206,7 @@ def open_evaluator(
     limit: Fraction = Fraction(0),
     population: Relation | None = None,
     every_count: bool = False,
-    of_values: str = "",
+    of_values: Measure | None = None,
 ) -> Evaluator:
     """What decides the nodes of a lattice.
 
@@ -224,18 +217,18 @@ def open_evaluator(
         requirements: what the table must satisfy. inputs: further inputs, as `read_inputs` gives them.
         limit: the share of the rows that may be suppressed. population: the population table, if a model needs one.
         every_count: whether `classes` is going to be asked.
-        of_values: the loss that looks at the sensitive attribute, the only one; empty for none.
+        of_values: the loss that looks at the sensitive attribute, the only one; None for none.
 
     Raises:
         UsageError: requirements that do not fit the roles, a limit that has no meaning with them, or losses that look
             at sensitive values where classes are no count vectors.
     """
-    counts = every_count or bool(of_values)
+    counts = every_count or of_values is not None
     attributes = read_attributes(engine, relation, roles, given, requirements, inputs or {}, every_count=counts)
     refuse_limit(attributes, given, limit)
     layout = code_values(workbench, columns)
     one_by_one = needs_audits(attributes, given)
-    if one_by_one and of_values:
+    if one_by_one and of_values is not None:
         raise UsageError(
             "A loss that looks at sensitive values is told of nodes that are counted together: of rows and not of "
             f"persons, with {spelled('nulls', 'equal')}, up to {LANES} sensitive values, and without a requirement "

@@ -3,12 +3,15 @@
 Every measure is a loss, smaller is better. Losses of cells add up column by column, so they need little of a node:
 what each column costs at its level when no row is suppressed, and, for the suppressed rows, what their cells would
 have cost. `LossParts` is what the database says of a node; the rest is arithmetic.
+
+The leaves under a label are those that the hierarchy lists, where it lists its values; else the different values of
+the table.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -17,14 +20,63 @@ import numpy as np
 
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.names import closest
-from sqlaudit.base.words import about
-from sqlaudit.lattices.verdicts import LossParts, Node
+from sqlaudit.base.parameter_names import about
+from sqlaudit.base.relation import Relation
+from sqlaudit.base.sql import Raw, render
+from sqlaudit.engines.contract import Engine
+from sqlaudit.lattices.verdicts import CellWeight, LossParts, Node
 from sqlaudit.models.measures import OF_NODES, Measure
 
+TOP = "*"
 _SHARES = ("level", "changed")
 """Costs of which a loss is the mean over all cells."""
-_BY_LEVEL = ("changed", "risen", "risen_by_weight")
-"""Costs that all cells of a level have alike."""
+Listed = Mapping[int, Mapping[str | None, int]]
+"""For each level how many of a hierarchy's own values lie under each of its labels; level 0 has one entry a value."""
+
+
+@dataclass(frozen=True)
+class Label:
+    """A label of one level: rows and different values of the table under it, the entropy among these in bits, and of
+    numbers the width; None where none is under it."""
+
+    level: int
+    text: str | None
+    rows: int
+    values: int
+    entropy: float
+    width: float | None = None
+
+
+@dataclass(frozen=True)
+class CostedColumn:
+    """A column as its costs need it.
+
+    Args:
+        name: the column. height: its highest level, 0 for a column that is kept as it is.
+        labels: those of the levels between, and last the whole column. listed: the values that its hierarchy lists.
+        numeric: whether the column holds numbers, so that labels have widths.
+    """
+
+    name: str
+    height: int
+    labels: Sequence[Label]
+    listed: Listed | None = None
+    numeric: bool = False
+
+    @property
+    def leaves(self) -> int:
+        """The values that * stands for."""
+        values = self.labels[-1].values if self.labels else 0
+        return values if self.listed is None else max(values, sum(self.listed.get(0, {}).values()))
+
+    def leaves_under(self, label: Label) -> int:
+        """The values that a label may stand for."""
+        if label.level == self.height:
+            return self.leaves
+        listed = None if self.listed is None else self.listed.get(label.level, {}).get(label.text)
+        if listed is None:
+            return self.leaves if label.text == TOP else label.values
+        return listed
 
 
 @dataclass(frozen=True)
@@ -52,7 +104,7 @@ class Losses:
 
     Args:
         measure: the measure. rows: rows of the table. columns: what each column costs, in the order of a node.
-        weights: of the columns, in their order; empty = all equal.
+        weights: of the columns, in their order; empty = all equal. labels: what cells with one label cost.
 
     Raises:
         UsageError: weights for a measure that knows no columns.
@@ -69,6 +121,7 @@ class Losses:
     rows: int
     columns: tuple[ColumnCosts, ...]
     weights: tuple[Fraction, ...] = ()
+    labels: tuple[CellWeight, ...] = ()
 
     def __post_init__(self) -> None:
         if self.weights and not self.measure.separable:
@@ -77,29 +130,25 @@ class Losses:
                 f"They have one for {', '.join(name for name, one in OF_NODES.items() if one.separable)}."
             )
 
-    @property
-    def by_columns(self) -> bool:
-        """Whether a node's loss is known from its levels alone when no row is suppressed."""
-        return self.measure.separable
-
     def of(self, parts: LossParts) -> float:
         """The loss of a node, the rows in failing classes suppressed."""
-        if self.measure.name == "discernibility":
-            return float(parts.kept_squares + self.rows * parts.failing_rows)
-        if self.measure.name == "entropy-volume-inflation":
-            whole = math.log2(self.rows) if self.rows else 0.0
-            return max(0.0, parts.kept_bits + parts.failing_rows * whole - parts.tuple_bits)
-        if self.measure.by == "pairs" or self.measure.sensitive:
-            inflated = {"volume-inflation": parts.inflation, "independent-volume-inflation": parts.inflation_apart}
-            return {**inflated, **parts.of_values}[self.measure.name]
-        if self.measure.name == "class-size":
-            classes = parts.kept_classes + (parts.failing_rows > 0)
-            return self.rows / classes if classes else 0.0
+        if self.measure.name in parts.figures:
+            return parts.figures[self.measure.name]
+        if not self.measure.separable:
+            return _OF_CLASSES[self.measure.name](parts)
         costs = [
             self._kept(column, level) + (self._added(position, parts) if parts.failing_rows else 0.0)
             for position, (column, level) in enumerate(zip(self.columns, parts.node, strict=True))
         ]
         return self._together([self._scaled(column, cost) for column, cost in zip(self.columns, costs, strict=True)])
+
+    @property
+    def wanted(self) -> frozenset[str]:
+        """What has to be counted besides classes: `bits`, `tuples` or `inflation`; see `LossParts`."""
+        measure = self.measure
+        wanted = {"bits": measure.cell == "size_bits", "inflation": measure.by == "pairs"}
+        wanted["tuples"] = measure.name == "entropy-volume-inflation"
+        return frozenset(name for name, is_wanted in wanted.items() if is_wanted)
 
     def whole(self, node: Node) -> float:
         """The loss of a node when no row is suppressed; for `bounded` measures a lower bound of the loss otherwise.
@@ -107,7 +156,7 @@ class Losses:
         Raises:
             ValueError: the measure counts classes, so levels do not tell.
         """
-        if not self.by_columns:
+        if not self.measure.separable:
             raise ValueError(self.measure.name)
         costs = (self._kept(column, level) for column, level in zip(self.columns, node, strict=True))
         return self._together([self._scaled(column, cost) for column, cost in zip(self.columns, costs, strict=True)])
@@ -123,14 +172,10 @@ class Losses:
 
     def transform(self, total: Any) -> Any:
         """The loss of nodes from the sums of their terms: a number or a numpy array."""
-        weight = self._weight or 1.0
+        weight = float(sum(self.weights) if self.weights else len(self.columns)) or 1.0
         if self.measure.cell == "leaves":
             return np.expm1(total / weight)
         return total / weight if self.measure.cell in _SHARES else total
-
-    @property
-    def _weight(self) -> float:
-        return float(sum(self.weights)) if self.weights else float(len(self.columns))
 
     def _kept(self, column: ColumnCosts, level: int) -> float:
         return column.kept[level] if self.measure.cell else level
@@ -144,7 +189,7 @@ class Losses:
             return parts.failing_bits_at_top[position] - parts.failing_bits[position]
         if self.measure.cell == "level":
             return parts.failing_rows * (1 - (level / column.height if column.height else 0.0))
-        if self.measure.cell in _BY_LEVEL:
+        if self.measure.cell in _OF_LEVELS:
             return parts.failing_rows * (column.suppressed - (column.kept[level] / self.rows if self.rows else 0.0))
         cells: float = parts.failing_rows * (column.value if level == 0 else column.suppressed)
         if 0 < level < column.height:
@@ -170,6 +215,72 @@ class Losses:
         return float(self.transform(math.fsum(self._term(position, one) for position, one in enumerate(scaled))))
 
 
+def labels_of(workbench: Engine, dictionary: Relation, height: int, *, numeric: bool = False) -> list[Label]:
+    """The labels of the levels between the values and the top, and last * for the whole column; none for no row.
+
+    Args:
+        workbench: what holds the dictionary. dictionary: (row_count, l1, l2, ...), one row a value.
+        height: the column's highest level, 0 for a column that is kept as it is.
+        numeric: whether the dictionary has numbers in a column v.
+    """
+    statement = render(
+        "lattices/lattice_costs.sql",
+        workbench.dialect,
+        step="labels of a column",
+        dictionary=Raw(dictionary.sql),
+        levels=list(range(1, height)),
+        top=height,
+        numeric=numeric,
+    )
+    return [
+        Label(int(level), text, int(rows), int(values), max(0.0, math.log2(rows) - float(bits) / rows), width)
+        for level, text, rows, values, bits, width in workbench.run(statement)
+    ]
+
+
+def costs_of(
+    measure: Measure, rows: int, columns: Sequence[CostedColumn], beta: Fraction = Fraction(1)
+) -> tuple[tuple[ColumnCosts, ...], tuple[CellWeight, ...]]:
+    """The costs of all columns over a table of so many rows, and those of single labels, which rows that are
+    suppressed no longer cost; `beta` of height weights."""
+    weights: list[CellWeight] = []
+    if measure.cell not in ("", "size_bits", *_OF_LEVELS):
+        of_label = _OF_LABELS[measure.cell]
+        weights = [
+            CellWeight(position, one.level, one.text, of_label(column, one))
+            for position, column in enumerate(columns)
+            for one in column.labels
+            if 0 < one.level < column.height
+        ]
+    return tuple(_costs_of_column(measure, column, rows, beta) for column in columns), tuple(weights)
+
+
+def _costs_of_column(measure: Measure, column: CostedColumn, rows: int, beta: Fraction) -> ColumnCosts:
+    height = column.height
+    if measure.cell in _OF_LEVELS:
+        kept = tuple(float(rows * cost) for cost in _OF_LEVELS[measure.cell](height, beta))
+        return ColumnCosts(column.name, height, kept, 0.0, 1.0)
+    of_label = _OF_LABELS[measure.cell]
+    value = 1.0 if measure.cell == "leaves" else 0.0
+    sums = [rows * value] + [0.0] * height
+    for one in column.labels:
+        if one.level:
+            sums[one.level] += one.rows * of_label(column, one)
+    suppressed = of_label(column, column.labels[-1]) if column.labels else 0.0
+    return ColumnCosts(column.name, height, tuple(sums), value, suppressed, column.leaves)
+
+
+def risen(height: int, beta: Fraction) -> tuple[float, ...]:
+    """For each level the weighted hierarchical distance from the values, 0 to 1; weights 1/(j−1)^beta, j from the root.
+
+    Example:
+        >>> risen(2, Fraction(0)), [round(one, 4) for one in risen(5, Fraction(1))][3]
+        ((0.0, 0.5, 1.0), 0.3431)
+    """
+    steps = [math.pow(level, -float(beta)) for level in range(height, 0, -1)]
+    return tuple(math.fsum(steps[:level]) / math.fsum(steps) if steps else 0.0 for level in range(height + 1))
+
+
 def column_weights(given: Mapping[str, Fraction], columns: Sequence[str]) -> tuple[Fraction, ...]:
     """The weights in the order of the columns, 1 where none is given; empty when none is given at all.
 
@@ -192,3 +303,44 @@ def column_weights(given: Mapping[str, Fraction], columns: Sequence[str]) -> tup
     if not any(weights.values()):
         raise UsageError(f"{about('weights')}: at least one column needs a weight above 0.")
     return tuple(weights[name] for name in columns)
+
+
+def _spread(column: CostedColumn, label: Label) -> float:
+    """The width of the values under a label over that of the column; of values that are no numbers, how many of the
+    column's values these are, 0 for a single one."""
+    whole = column.labels[-1]
+    label = whole if label.text == TOP else label
+    if column.numeric:
+        return (label.width or 0.0) / whole.width if whole.width and math.isfinite(whole.width) else 0.0
+    return label.values / whole.values if label.values > 1 else 0.0
+
+
+def _redacted(column: CostedColumn, label: Label) -> float:
+    return float(label.level == column.height or label.text == TOP or label.values == column.labels[-1].values)
+
+
+_OF_LABELS: Mapping[str, Callable[[CostedColumn, Label], float]] = {
+    "": lambda column, label: 0.0,
+    "leaves": lambda column, label: column.leaves_under(label),
+    "entropy": lambda column, label: label.entropy,
+    "size_bits": lambda column, label: label.entropy,
+    "monotone_entropy": lambda column, label: label.rows / column.labels[-1].rows * label.entropy,
+    "redacted": _redacted,
+    "spread": _spread,
+}
+"""What a cell costs whose label decides; bits of single values are summed up as the entropy of their cell."""
+_OF_LEVELS: Mapping[str, Callable[[int, Fraction], Sequence[float | Fraction]]] = {
+    "level": lambda height, beta: [Fraction(level, height or 1) for level in range(height + 1)],
+    "changed": lambda height, beta: [float(level > 0) for level in range(height + 1)],
+    "risen": lambda height, beta: risen(height, Fraction(0)),
+    "risen_by_weight": risen,
+}
+"""What a cell costs at each level, where the level alone decides."""
+_OF_CLASSES: Mapping[str, Callable[[LossParts], float]] = {
+    "discernibility": lambda parts: float(parts.kept_squares + parts.rows * parts.failing_rows),
+    "class-size": lambda parts: parts.rows / (parts.kept_classes + (parts.failing_rows > 0)) if parts.rows else 0.0,
+    "entropy-volume-inflation": lambda parts: max(
+        0.0, parts.kept_bits + parts.failing_rows * (math.log2(parts.rows) if parts.rows else 0.0) - parts.tuple_bits
+    ),
+}
+"""The losses that follow from the classes of a node."""

@@ -7,20 +7,21 @@ limit no row is suppressed, whatever fails.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+import math
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
 from typing import Any, Protocol
 
 from sqlaudit.base.relation import Relation
 from sqlaudit.base.sql import Raw, render
 from sqlaudit.engines.contract import Engine
-from sqlaudit.lattices.attributes import Attribute
-from sqlaudit.lattices.checks import placed, prepared
-from sqlaudit.lattices.coding import KeyLayout
-from sqlaudit.lattices.noise import NodeNoise
+from sqlaudit.lattices.coding import Attribute, KeyLayout
+from sqlaudit.lattices.figures import placed, prepared
 from sqlaudit.lattices.rollup import Chunk
-from sqlaudit.lattices.variance import NodeVariance
-from sqlaudit.lattices.verdicts import CellWeight, LossParts, Node
+from sqlaudit.lattices.verdicts import CellWeight, LossParts
+from sqlaudit.models.measures import Measure, RangeQuery, random_ranges
 
 _GIVEN = "sqlaudit_lattice_given"
 _WEIGHTS = "sqlaudit_lattice_weights"
@@ -30,6 +31,13 @@ _NODES = "sqlaudit_lattice_masks"
 _BATCH = 50_000
 _READ = 8_000_000
 """Finest classes that one statement reads, nodes times classes."""
+_COUNTS = "sqlaudit_lattice_lane_counts"
+_TUPLES = "sqlaudit_lattice_tuple_distances"
+_RANKED = "sqlaudit_lattice_ranked"
+_INFLATIONS = ("volume-inflation", "independent-volume-inflation")
+QUERIES, SEED = 100, 0
+_AT_ONCE = 50
+"""Queries of one statement."""
 
 
 class SaysWhatFails(Protocol):
@@ -45,8 +53,7 @@ class NodeLosses:
     Args:
         workbench: where the chunks lie. layout: the columns' places in the key. base: the finest classes.
         figures: what makes a class fail. rows: rows of the table. finest: how many the finest classes are.
-        sensitive: the attribute whose counts the finest classes have, where losses look at it. noise: whether they ask
-            for the noise of range queries, and not for how far values are from those of the table.
+        sensitive: the attribute whose counts the finest classes have, where the `measure` looks at it.
     """
 
     def __init__(
@@ -58,66 +65,59 @@ class NodeLosses:
         rows: int,
         finest: int,
         sensitive: Attribute | None = None,
-        *,
-        noise: bool = False,
+        measure: Measure | None = None,
     ) -> None:
         self._workbench, self._layout, self._base, self._figures = workbench, layout, base, figures
         self._rows, self._finest = rows, finest
         self._weights: tuple[CellWeight, ...] | None = None
         self._weighted: Relation | None = None
-        self._bits: Relation | None = None
-        self._tuple_bits: float | None = None
         self._of_sensitive: NodeNoise | NodeVariance | None = None
-        if sensitive is not None:
-            self._of_sensitive = (
-                NodeNoise(workbench, layout, base, sensitive, rows)
-                if noise
-                else NodeVariance(workbench, layout.key, base, sensitive, rows)
-            )
+        if sensitive is not None and measure is not None:
+            count = NodeNoise if measure.by == "noise" else NodeVariance
+            self._of_sensitive = count(workbench, layout, base, sensitive, rows)
 
-    def parts(
-        self, chunk: Chunk, weights: Iterable[CellWeight], bits: bool, tuples: bool = False, inflation: bool = False
-    ) -> list[LossParts]:
+    def parts(self, chunk: Chunk, weights: Iterable[CellWeight], wanted: Collection[str]) -> list[LossParts]:
         """The parts of a chunk's nodes; see `LossParts`."""
         given = self._figures.failing(chunk)
-        counts = self._run(chunk, "lattices/lattice_parts.sql", "classes that are kept", given)
-        if tuples and self._tuple_bits is None:
-            statement = render("lattices/lattice_tuple_bits.sql", self._workbench.dialect, base=Raw(self._base.sql))
-            self._tuple_bits = float(self._workbench.run(statement)[0][0])
-        counted = {int(place): tuple(map(int, found)) for place, *found, _ in counts}
-        kept_bits = {int(row[0]): float(row[-1]) for row in counts}
-        failing = Chunk(chunk.sql, {p: node for p, node in chunk.nodes.items() if counted.get(p, (0, 0, 0))[2]})
+        counts = {
+            int(place): found
+            for place, *found in self._run(chunk, "lattices/lattice_parts.sql", "classes that are kept", given)
+        }
+        tuple_bits = self._tuple_bits if "tuples" in wanted else 0.0
+        nothing = [0.0] * len(self._layout.columns)
+        failing = Chunk(chunk.sql, {p: node for p, node in chunk.nodes.items() if p in counts and int(counts[p][2])})
         weighted = self._weigh(failing, tuple(weights), given)
-        open_bits = self._open_bits(failing, given) if bits else {}
-        inflated = self.inflation(chunk, given) if inflation else {}
-        asked = self._of_sensitive
-        of_values = asked.of(self._in_batches(chunk), self._masks, given) if asked else {}
-        return [
-            replace(
-                self._of(node, counted.get(place, (0, 0, 0, 0)), weighted.get(place), open_bits.get(place), bits),
-                kept_bits=kept_bits.get(place, 0.0),
-                tuple_bits=self._tuple_bits or 0.0,
-                inflation=inflated.get(place, (0.0, 0.0))[0],
-                inflation_apart=inflated.get(place, (0.0, 0.0))[1],
-                of_values=of_values.get(place, {}),
+        bits = self._bits_of(failing, given) if "bits" in wanted else {}
+        figures = self.inflation(chunk, given) if "inflation" in wanted else {}
+        if self._of_sensitive is not None:
+            for place, found in self._of_sensitive.of(self._in_batches(chunk), self._masks, given).items():
+                figures[place] = figures.get(place, {}) | found
+        parts = []
+        for place, node in chunk.nodes.items():
+            classes, kept, gone, squares, kept_bits = counts.get(place, (0, 0, 0, 0, 0.0))
+            here, top = bits.get(place, (nothing, nothing)) if "bits" in wanted else ([], [])
+            parts.append(
+                LossParts(
+                    node=node,
+                    classes=int(classes),
+                    kept_classes=int(kept),
+                    rows=self._rows,
+                    failing_rows=int(gone),
+                    kept_squares=int(squares),
+                    failing_weights=tuple(weighted.get(place, nothing)),
+                    failing_bits=tuple(here),
+                    failing_bits_at_top=tuple(top),
+                    kept_bits=float(kept_bits),
+                    tuple_bits=tuple_bits,
+                    figures=figures.get(place, {}),
+                )
             )
-            for place, node in chunk.nodes.items()
-        ]
+        return parts
 
-    def _of(
-        self,
-        node: Node,
-        counted: tuple[int, ...],
-        weighted: list[float] | None,
-        open_bits: tuple[list[float], list[float]] | None,
-        bits: bool,
-    ) -> LossParts:
-        classes, kept, failing, squares = counted
-        none = [0.0] * len(node)
-        here, top = open_bits or (none, none) if bits else ([], [])
-        return LossParts(
-            node, classes, kept, self._rows, failing, squares, tuple(weighted or none), tuple(here), tuple(top)
-        )
+    @cached_property
+    def _tuple_bits(self) -> float:
+        statement = render("lattices/lattice_tuple_bits.sql", self._workbench.dialect, base=Raw(self._base.sql))
+        return float(self._workbench.run(statement)[0][0])
 
     def _run(self, chunk: Chunk, template: str, step: str, given: dict[str, Any], **more: Any) -> list[tuple[Any, ...]]:
         return self._workbench.run(placed(prepared(template, step, **given, **more), chunk.sql))
@@ -143,20 +143,27 @@ class NodeLosses:
                 found[int(place)][int(position)] = float(weight)
         return found
 
-    def inflation(self, chunk: Chunk, given: dict[str, Any]) -> dict[int, tuple[float, float]]:
+    def inflation(self, chunk: Chunk, given: dict[str, Any]) -> dict[int, dict[str, float]]:
         """By how much the regions of all rows are larger than their tuples, of all columns together and column by
-        column; `given` says which classes of the chunk are left out."""
-        found: dict[int, tuple[float, float]] = {}
+        column, by the names of the measures; `given` says which classes of the chunk are left out."""
+        found = dict.fromkeys(chunk.nodes, dict.fromkeys(_INFLATIONS, 0.0))
         for part in self._in_batches(chunk):
-            template, step = "lattices/lattice_part_inflation.sql", "regions of rows"
-            for place, joint, apart in self._of_finest(part, template, step, given, rows=self._rows):
-                found[int(place)] = (float(joint), float(apart))
+            rows = self._of_finest(
+                part, "lattices/lattice_part_inflation.sql", "regions of rows", given, rows=self._rows
+            )
+            found |= {int(place): dict(zip(_INFLATIONS, map(float, sums), strict=True)) for place, *sums in rows}
         return found
 
-    def _open_bits(self, chunk: Chunk, given: dict[str, Any]) -> dict[int, tuple[list[float], list[float]]]:
-        found: dict[int, tuple[list[float], list[float]]] = {}
+    def _bits_of(self, chunk: Chunk, given: dict[str, Any]) -> dict[int, tuple[list[float], list[float]]]:
+        """What the cells of suppressed rows leave open about their values, and what * would."""
+        width = len(self._layout.columns)
+        found = {place: ([0.0] * width, [0.0] * width) for place in chunk.nodes}
         for part in self._in_batches(chunk):
-            found |= self._bits_of(part, given)
+            rows = self._of_finest(part, "lattices/lattice_part_bits.sql", "values of suppressed rows", given)
+            for place, position, here, top in rows:
+                if int(place) in part.nodes:
+                    found[int(place)][0][int(position)] = float(here)
+                    found[int(place)][1][int(position)] = float(top)
         return found
 
     def _in_batches(self, chunk: Chunk) -> Iterator[Chunk]:
@@ -170,8 +177,6 @@ class NodeLosses:
         self, chunk: Chunk, template: str, step: str, given: dict[str, Any], **more: Any
     ) -> list[tuple[Any, ...]]:
         """A statement over the finest classes of every node, and the bits that labels leave open about values."""
-        if self._bits is None:
-            self._bits = self._of_values()
         levels = self._levels(chunk, values=True)
         nodes = self._masks(chunk)
         return self._run(
@@ -183,7 +188,7 @@ class NodeLosses:
             base=Raw(self._base.sql),
             nodes=Raw(nodes.sql),
             levels=Raw(levels.sql),
-            bits=Raw(self._bits.sql),
+            bits=Raw(self._value_bits.sql),
             **more,
         )
 
@@ -192,16 +197,6 @@ class NodeLosses:
         columns = [("id", "BIGINT"), *((f"m{word}", "BIGINT") for word in range(self._layout.words))]
         masks = [(place, *self._layout.masks(node)) for place, node in chunk.nodes.items()]
         return self._workbench.keep_rows(_NODES, columns, _batches(masks))
-
-    def _bits_of(self, chunk: Chunk, given: dict[str, Any]) -> dict[int, tuple[list[float], list[float]]]:
-        rows = self._of_finest(chunk, "lattices/lattice_part_bits.sql", "values of suppressed rows", given)
-        width = len(self._layout.columns)
-        found = {place: ([0.0] * width, [0.0] * width) for place in chunk.nodes}
-        for place, position, here, top in rows:
-            if int(place) in found:
-                found[int(place)][0][int(position)] = float(here)
-                found[int(place)][1][int(position)] = float(top)
-        return found
 
     def _levels(self, chunk: Chunk, *, values: bool) -> Relation:
         """At which level each node has each column, and the bits of the key that say its label (or its `values`)."""
@@ -234,7 +229,8 @@ class NodeLosses:
         self._workbench.drop(_GIVEN)
         return kept
 
-    def _of_values(self) -> Relation:
+    @cached_property
+    def _value_bits(self) -> Relation:
         """How many bits each label leaves open about each value."""
         labels = [
             self._label(position, level)
@@ -259,3 +255,147 @@ class NodeLosses:
 
 def _batches(rows: Sequence[tuple[Any, ...]]) -> Iterable[Sequence[tuple[Any, ...]]]:
     return (rows[start : start + _BATCH] for start in range(0, len(rows), _BATCH))
+
+
+@dataclass
+class _ValueLosses:
+    """Losses of nodes that look at a sensitive attribute.
+
+    Args:
+        workbench: where the chunks lie. layout: the columns' places in the key. base: the finest classes, with the
+            lanes of the attribute. attribute: the sensitive one. rows: rows of the table.
+    """
+
+    workbench: Engine
+    layout: KeyLayout
+    base: Relation
+    attribute: Attribute
+    rows: int
+
+    @cached_property
+    def counts(self) -> Relation:
+        """The counts of sensitive values in the finest classes: key, lane, c, and part of the table."""
+        packing = self.attribute.packing
+        words = zip(self.attribute.words, packing.words, strict=True)
+        unpacked = render(
+            "lattices/lattice_lane_counts.sql",
+            self.workbench.dialect,
+            step="sensitive values of the finest classes",
+            key=self.layout.key,
+            base=Raw(self.base.sql),
+            lanes=[(lane, name, shift) for (name, _), word in words for lane, shift in word],
+            mask=2**packing.bits - 1,
+        )
+        return self.workbench.materialize(_COUNTS, unpacked)
+
+
+class NodeVariance(_ValueLosses):
+    """The measures `variance-loss`, `hybrid` and `hybrid-log`: how far classes are from the table, before and after
+    (Hsu, 4.4).
+
+    Distances are the earth mover's with equal ones between values. The sums of distances are whole numbers, so that
+    what must not fall from one node to a coarser one does not.
+    """
+
+    def of(
+        self, chunks: Iterable[Chunk], masked: Callable[[Chunk], Relation], given: dict[str, Any]
+    ) -> dict[int, dict[str, float]]:
+        """The measures of the nodes of some chunks, by place and name.
+
+        Args:
+            chunks: of nodes. masked: makes the relation of their masks. given: which of their classes are left out.
+        """
+        tuples, before = self._finest
+        scale = Fraction(1, 2 * self.rows)  # a difference of shares weighs a half where values are equally far apart
+        found: dict[int, dict[str, float]] = {}
+        for chunk in chunks:
+            statement = prepared(
+                "lattices/lattice_part_distances.sql",
+                "distances of classes",
+                key=self.layout.key,
+                counts=Raw(self.counts.sql),
+                tuples=Raw(tuples.sql),
+                nodes=Raw(masked(chunk).sql),
+                rows=self.rows,
+                **given,
+            )
+            for place, after, hybrid, hybrid_log in self.workbench.run(placed(statement, chunk.sql)):
+                found[int(place)] = {
+                    "variance-loss": float((before - int(after)) * scale),
+                    "hybrid": float(hybrid) * float(scale),
+                    "hybrid-log": float(hybrid_log) * float(scale),
+                }
+        return found
+
+    @cached_property
+    def _finest(self) -> tuple[Relation, int]:
+        """The distances of the finest classes, and their sum."""
+        dialect = self.workbench.dialect
+        measured = render(
+            "lattices/lattice_tuple_distances.sql",
+            dialect,
+            step="distances of the finest classes",
+            key=self.layout.key,
+            counts=Raw(self.counts.sql),
+            rows=self.rows,
+        )
+        tuples = self.workbench.materialize(_TUPLES, measured)
+        whole = render("lattices/lattice_distance.sql", dialect, step="distance", tuples=Raw(tuples.sql))
+        return tuples, int(self.workbench.run(whole)[0][0])
+
+
+class NodeNoise(_ValueLosses):
+    """The measure `range-query-noise`, with equal distances between values: how far the rows that a query means are
+    from the class that it gets (Hsu, 4.5).
+
+    The source sums over all subsets of a class, which is out of reach. Random range queries draw such subsets: a
+    hundred, the same ones for every node, so that nodes differ by what they are and not by what was drawn. They are
+    those that a comparison of the release with its original draws unless it is told otherwise.
+    """
+
+    def of(
+        self, chunks: Iterable[Chunk], masked: Callable[[Chunk], Relation], given: dict[str, Any]
+    ) -> dict[int, dict[str, float]]:
+        """The measure of the nodes of some chunks, by place and name; as of `NodeVariance`."""
+        ranked, queries = self._finest
+        found: dict[int, list[float]] = {}
+        for chunk in chunks:
+            nodes = masked(chunk)
+            found |= {place: [] for place in chunk.nodes}
+            for start in range(0, len(queries), _AT_ONCE):
+                statement = prepared(
+                    "lattices/lattice_part_noise.sql",
+                    "noise of range queries",
+                    key=self.layout.key,
+                    ranked=Raw(ranked.sql),
+                    nodes=Raw(nodes.sql),
+                    places=list(range(1, len(self.layout.columns) + 1)),
+                    queries=[query.parts() for query in queries[start : start + _AT_ONCE]],
+                    rows=self.rows,
+                    **given,
+                )
+                for place, noise in self.workbench.run(placed(statement, chunk.sql)):
+                    found[int(place)].append(float(noise))
+        scale = 2 * len(queries) * max(1, self.rows)
+        return {place: {"range-query-noise": math.fsum(noises) / scale} for place, noises in found.items()}
+
+    @cached_property
+    def _finest(self) -> tuple[Relation, list[RangeQuery]]:
+        """The counts of values in the finest classes with the numbers of their values, and the queries."""
+        columns, domains = [], []
+        for place, column in enumerate(self.layout.columns, 1):
+            codes, masks = Raw(column.codes.sql), column.masks(0, self.layout.words)
+            columns.append({"codes": codes, "words": [(word, mask) for word, mask in enumerate(masks) if mask]})
+            step = "values of " + column.label
+            known = render("lattices/lattice_values_known.sql", self.workbench.dialect, step=step, codes=codes)
+            domains.append((place, known))
+        statement = render(
+            "lattices/lattice_ranked.sql",
+            self.workbench.dialect,
+            step="numbers of the values of the finest classes",
+            counts=Raw(self.counts.sql),
+            columns=columns,
+        )
+        ranked = self.workbench.materialize(_RANKED, statement)
+        sizes = [(place, int(self.workbench.run(known)[0][0])) for place, known in domains]
+        return ranked, random_ranges(QUERIES, SEED, sizes)

@@ -2,18 +2,294 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
+from itertools import combinations, pairwise
 
+import numpy as np
+from numpy.typing import NDArray
+
+from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.result import MEANING
-from sqlaudit.base.words import spelled
-from sqlaudit.lattices.disclosure_report import disclosure_blocks
-from sqlaudit.lattices.local_report import local_blocks
-from sqlaudit.lattices.pictures import grid_picture, grid_table, heights_table, losses_picture, nodes_picture
-from sqlaudit.lattices.result import LatticeColumn, LatticeNode, LatticeResult, Published, Shortfall
-from sqlaudit.reports.blocks import Block, Bullets, Code, Column, Facts, Paragraph, Table, Toned, Words
-from sqlaudit.reports.document import About, Document, section
-from sqlaudit.reports.figures import count, figure, limit, listing, part, plural
-from sqlaudit.reports.ran import made, sql_section
+from sqlaudit.lattices.result import LatticeColumn, LatticeNode, LatticeResult, Levels, Published, Shortfall
+from sqlaudit.lattices.verdicts import just_above, node_text
+from sqlaudit.reports.document import (
+    Block,
+    Bullets,
+    Code,
+    Column,
+    Document,
+    Facts,
+    Paragraph,
+    Picture,
+    Table,
+    Toned,
+    Words,
+    count,
+    facts,
+    figure,
+    limit,
+    listing,
+    part,
+    plural,
+    report_on,
+    section,
+    table,
+    unnamed_notice,
+    written_to,
+)
+from sqlaudit.reports.stored import made, sql_section
+
+# What a page draws of a lattice: its nodes with their verdicts, where safety begins, and what nodes lose.
+#
+# A small lattice is drawn node by node (Hasse diagram: a line joins a node to one that is a single level coarser). Of a
+# larger one a grid shows, for the two columns that decide most, how many of the nodes with these levels are safe.
+
+DRAWN = 120
+"""Nodes that can be told apart in one picture."""
+MOST_BARS = 20
+_OPEN, _SAFE, _UNSAFE = "open", "safe", "unsafe"
+
+Shares = tuple[int, int]
+"""Safe nodes, and nodes in all."""
+
+
+def nodes_picture(result: LatticeResult) -> Picture | None:
+    """The lattice node by node; None when it is too large, has one node, or nothing is known of it."""
+    if set(result.verdicts) <= {None} or not 1 < len(result.verdicts) <= DRAWN:
+        return None
+    kinds, names = _kinds(result), ", ".join(column.name for column in result.searched)
+    rows: dict[int, list[Levels]] = defaultdict(list)
+    top = tuple(column.height for column in result.searched)
+    for node in kinds:
+        rows[sum(node)].append(node)
+    return Picture(
+        "graph",
+        f"Every node of the lattice: levels of {names}; a line leads to a node one level coarser",
+        {
+            "nodes": [
+                {"name": node_text(node), "x": place - (len(row) - 1) / 2, "y": height, "kind": kinds[node]}
+                for height, row in sorted(rows.items())
+                for place, node in enumerate(row)
+            ],
+            "edges": [[node_text(node), node_text(above)] for node in kinds for above in just_above(node, top)],
+            "y": "sum of levels",
+        },
+    )
+
+
+def grid_picture(result: LatticeResult) -> Picture | None:
+    """Safe nodes by the levels of the two columns that decide most; None for lattices that are drawn node by node."""
+    found = _grid(result)
+    if found is None:
+        return None
+    (low, high), shares = found
+    rows, columns = _levels_of(result, low), _levels_of(result, high)
+    cells = [[shares[y, x] for x in range(len(columns))] for y in range(len(rows))]
+    names = [column.name for column in result.searched]
+    return Picture(
+        "heat",
+        f"Of the nodes with these levels of {names[low]} and {names[high]}, how many are safe"
+        f"{' (as far as is known)' if None in result.verdicts else ''}: a full square is all of them"
+        f"{', a frame is around those of the chosen node' if result.best else ''}",
+        {
+            "rows": rows,
+            "columns": columns,
+            "values": [[safe / nodes for safe, nodes in row] for row in cells],
+            "texts": [[part(safe, nodes) if safe else "" for safe, nodes in row] for row in cells],
+            "x": names[high],
+            "y": names[low],
+            **({"marked": [result.best.levels[low], result.best.levels[high]]} if result.best else {}),
+        },
+    )
+
+
+def grid_table(result: LatticeResult) -> Table | None:
+    """The same in numbers."""
+    found = _grid(result)
+    if found is None:
+        return None
+    (low, high), shares = found
+    names = [column.name for column in result.searched]
+    rows = tuple(
+        (
+            level,
+            *(
+                f"{count(safe)} of {count(nodes)}"
+                for safe, nodes in (shares[y, x] for x in range(_width(result, high)))
+            ),
+        )
+        for y, level in enumerate(_levels_of(result, low))
+    )
+    heads = (Column(names[low]), *(Column(level, True) for level in _levels_of(result, high)))
+    return Table(heads, rows, f"Safe nodes by the levels of {names[low]} (lines) and {names[high]}")
+
+
+def heights_table(result: LatticeResult) -> Table | None:
+    """How many nodes are safe at which height of the lattice; None when nothing is known."""
+    if set(result.verdicts) <= {None}:
+        return None
+    tally: Counter[tuple[int, bool | None]] = Counter(
+        (sum(node), verdict) for node, verdict in zip(result.every_node(), result.verdicts, strict=True)
+    )
+    undecided = any(verdict is None for verdict in result.verdicts)
+    rows = tuple(
+        (
+            count(height),
+            count(sum(tally[height, verdict] for verdict in (True, False, None))),
+            count(tally[height, True]),
+            count(tally[height, False]),
+            *((count(tally[height, None]),) if undecided else ()),
+        )
+        for height in range(1 + sum(column.height for column in result.searched))
+    )
+    titles = ("sum of levels", "nodes", "safe", "not safe", *(("not decided",) if undecided else ()))
+    return Table(tuple(Column(title, True) for title in titles), rows, "How many nodes are safe at which height")
+
+
+def losses_picture(nodes: Sequence[LatticeNode], title: str) -> Picture | None:
+    """What nodes lose, the least first; None with fewer than two losses."""
+    priced = [node for node in nodes if node.loss is not None][:MOST_BARS]
+    if len(priced) < 2:
+        return None
+    return Picture(
+        "bars",
+        f"{title} of safe nodes, the least first",
+        {
+            "names": [node_text(node.levels) for node in priced],
+            "series": {title: [float(node.loss or 0) for node in priced]},
+            "x": title,
+        },
+    )
+
+
+def _kinds(result: LatticeResult) -> Mapping[Levels, str]:
+    """How each node is drawn."""
+    signs = {True: _SAFE, False: _UNSAFE, None: _OPEN}
+    kinds = {node: signs[verdict] for node, verdict in zip(result.every_node(), result.verdicts, strict=True)}
+    kinds |= {node.levels: "minimal" for node in result.minimal or ()}
+    return kinds | ({result.best.levels: "best"} if result.best else {})
+
+
+def _grid(result: LatticeResult) -> tuple[tuple[int, int], Mapping[tuple[int, int], Shares]] | None:
+    """Two columns, that of fewer levels first, and the safe nodes of all by their levels.
+
+    Of all pairs it is the one whose shares are the farthest apart.
+    """
+    able = [place for place, column in enumerate(result.searched) if column.height]
+    if len(result.verdicts) <= DRAWN or len(able) < 2 or not any(result.verdicts):
+        return None
+    widths = [_width(result, place) for place in range(len(result.searched))]
+    safe = np.array([verdict is True for verdict in result.verdicts]).reshape(widths)
+    tallies = {pair: _tally(safe, pair) for pair in combinations(able, 2)}
+    chosen = max(tallies, key=lambda pair: (_spread(tallies[pair]), -pair[0], -pair[1]))
+    low, high = sorted(chosen, key=lambda place: (_width(result, place), place))
+    return (low, high), _tally(safe, (low, high))
+
+
+def _tally(safe: NDArray[np.bool_], pair: tuple[int, int]) -> dict[tuple[int, int], Shares]:
+    """The safe nodes by the levels of two columns; every pair of levels has as many nodes."""
+    table = safe.sum(axis=tuple(place for place in range(safe.ndim) if place not in pair))
+    table = table if pair[0] < pair[1] else table.T
+    nodes = safe.size // table.size
+    return {(y, x): (number, nodes) for y, row in enumerate(table.tolist()) for x, number in enumerate(row)}
+
+
+def _spread(shares: Mapping[tuple[int, int], Shares]) -> float:
+    """The variance of the shares: columns whose levels make no difference have none."""
+    values = [safe / nodes for safe, nodes in shares.values()]
+    mean = sum(values) / len(values)
+    return sum((value - mean) ** 2 for value in values) / len(values)
+
+
+def _levels_of(result: LatticeResult, place: int) -> list[str]:
+    column = result.searched[place]
+    return [f"{level} {column.called(level)}" for level in range(len(column.levels))]
+
+
+def _width(result: LatticeResult, place: int) -> int:
+    return result.searched[place].height + 1
+
+
+MOST_CURVES = 8
+"""So many numbers of pieces of knowledge can be told apart in one picture, and stand side by side in a table."""
+MOST_LINES = 60
+_KNOWLEDGE = {False: "any basic implications", True: "negated atoms only"}
+
+Curves = dict[int, list[tuple[float, Fraction]]]
+"""(entropy, least disclosure) by pieces of knowledge."""
+
+
+def disclosure_blocks(result: LatticeResult) -> Iterator[Block]:
+    """Entropy against worst-case disclosure at the nodes, for each sensitive attribute and each kind of knowledge.
+
+    For every value that the smallest entropy of a class takes, the least maximum disclosure of the nodes with it.
+    Source: Martin et al., Worst-Case Background Knowledge, section 4 and Figure 6.
+    """
+    for sensitive in dict.fromkeys(node.sensitive for node in result.disclosures):
+        asked = [point.k for point in result.disclosures[0].curve]
+        shown = list(asked)
+        if len(asked) > MOST_CURVES:  # as many as can be shown, the first and the last among them
+            shown = sorted({asked[round(place * (len(asked) - 1) / (MOST_CURVES - 1))] for place in range(MOST_CURVES)})
+        if len(shown) < len(asked):
+            yield Paragraph(f"Shown for k = {listing(map(str, shown), MOST_CURVES)}; the JSON has all of {len(asked)}.")
+        for negated, kind in _KNOWLEDGE.items():
+            curves = {k: result.least_disclosure(k, sensitive, negated=negated) for k in shown}
+            yield from _least_disclosure(curves, sensitive, kind)
+
+
+def _least_disclosure(curves: Curves, sensitive: str, kind: str) -> Iterator[Block]:
+    """A picture, a table, and how often more entropy goes with more disclosure; empty when it never does."""
+    yield Picture(
+        "curves",
+        f"The least maximum disclosure of {sensitive} among nodes with the same smallest entropy of a class; {kind}",
+        {
+            "curves": {
+                f"k = {k}": [(entropy, float(least)) for entropy, least in curve] for k, curve in curves.items()
+            },
+            "x": f"smallest entropy of {sensitive} in a class (nats)",
+            "y": "least maximum disclosure",
+            "legend": "lower left",
+        },
+    )
+    lines = list(zip(*curves.values(), strict=True))
+    rows = ((figure(line[0][0], 5), *(figure(least) for _, least in line)) for line in lines[:MOST_LINES])
+    more = f"; the first {MOST_LINES} of {count(len(lines))} entropies" if len(lines) > MOST_LINES else ""
+    heads = ("#smallest entropy", *(f"#k = {k}" for k in curves))
+    yield table(heads, rows, f"Least disclosure of {sensitive}, {kind}{more}")
+    rises = {k: sum(after > before for (_, before), (_, after) in pairwise(curve)) for k, curve in curves.items()}
+    said = listing((f"{count(times)} for k = {k}" for k, times in rises.items() if times), MOST_CURVES)
+    steps = plural(len(lines) - 1, "step")
+    often = f"Of the {steps} from one entropy to the next larger one, disclosure goes up in {said}."
+    yield Paragraph(often if said else "")
+
+
+def local_blocks(result: LatticeResult, measured: str, most: int) -> Iterator[Block]:
+    """The safe node of smallest loss on each strategy of generalization (OLA, step 2): sentences, and a table of `most`
+    of the local optima with their `measured` loss."""
+    local = result.local
+    if local is None or not result.safe_nodes:
+        return
+    ways = plural(local.strategies, "strategy", "strategies")
+    without = f"; {count(local.without)} without a safe node" if local.without else ""
+    yield Paragraph(
+        f"There {'is' if local.strategies == 1 else 'are'} {ways}{without}. A strategy is a way from the finest node "
+        "to the coarsest, one level of one column at a step. Its local optimum is its safe node of smallest loss."
+    )
+    if local.falls:
+        steps = plural(local.falls, "step")
+        yield Paragraph(f"At {steps} from a safe node to the next, a coarser node loses less than a finer one.")
+    if local.optima is None:
+        yield Paragraph(
+            "There are too many of these steps to count strategies by their local optimum: they are not counted."
+        )
+        return
+    found = len(local.optima)
+    more = f"The first {count(most)} of {plural(found, 'local optimum', 'local optima')}" if found > most else ""
+    rows = ((node_text(one.levels), figure(one.loss), count(one.strategies)) for one in local.optima[:most])
+    yield table(("levels", f"#{measured}", "#strategies"), rows, more)
+
 
 MOST = 20
 """Nodes that a table of the report shows; the JSON has all of them."""
@@ -26,25 +302,26 @@ _STOPPED = {
 
 def lattice_document(result: LatticeResult) -> Document:
     """The result of a search as a document for any layout."""
-    return Document(
+    required = listing(result.requirements, None)
+    allowed = f", {plural(result.limit_rows, 'row')} suppressed at most" if result.limit_rows else ""
+    about = Paragraph(f"{result.target}: {plural(result.rows, 'row')}; required: {required}{allowed}.")
+    return report_on(
+        result,
         headline(result),
-        (_about(result), Bullets(tuple(_lead(result)))),
-        (
-            *section("The node", *_node(result)),
-            *section("Why no node is safe", Bullets(tuple(result.why))),
-            *section("Minimal safe nodes", *_minimal(result)),
-            *section("Safe nodes", *_safe(result)),
-            *section("Local optima of the strategies", *local_blocks(result, _title(result), MOST)),
-            *section("Nodes along the chain", _chain(result)),
-            *section("What knowledge can reveal at the nodes", *disclosure_blocks(result)),
-            *section("The release", *_release(result.published)),
-            *section("Nodes in the order they were checked", *_walk(result)),
-            *section("The lattice", _columns(result), *_map(result)),
-            *section("How it was searched", _how(result)),
-            *section("What this does not say", Bullets((MEANING,))),
-            *sql_section(result),
-        ),
-        about=About(result.target, result.time),
+        (about, Bullets(tuple(_lead(result)))),
+        section("The node", *_node(result)),
+        section("Why no node is safe", Bullets(tuple(result.why))),
+        section("Minimal safe nodes", *_minimal_nodes(result)),
+        section("Safe nodes", *_nodes(result, result.safe_nodes, "safe node")),
+        section("Local optima of the strategies", *local_blocks(result, _title(result), MOST)),
+        section("Nodes along the chain", _chain(result)),
+        section("What knowledge can reveal at the nodes", *disclosure_blocks(result)),
+        section("The release", *_release(result.published)),
+        section("Nodes in the order they were checked", *_walk(result)),
+        section("The lattice", _columns(result), *_map(result)),
+        section("How it was searched", _how(result)),
+        section("What this does not say", Bullets((MEANING,))),
+        sql_section(result),
     )
 
 
@@ -57,75 +334,29 @@ def headline(result: LatticeResult) -> Toned:
     if not result.complete:
         so_far = "before a safe node was found" if result.best is None else "this is the best safe node so far"
         return Toned(f"INCOMPLETE: the search was stopped{'; ' if result.best else ' '}{so_far}", "warn")
-    return Toned(_answers(result)[result.find], "good")
-
-
-def _answers(result: LatticeResult) -> dict[str, str]:
-    return {
+    answers = {
         "best": "The best safe node",
         "chain": "The finest safe node of the chain",
         "minimal": f"{plural(len(result.minimal or ()), 'minimal safe node')}; there are no others",
         "all": f"{plural(result.safe or 0, 'safe node')} of {count(result.nodes)}",
     }
-
-
-def _about(result: LatticeResult) -> Paragraph:
-    required = listing(result.requirements, None)
-    allowed = f", {plural(result.limit_rows, 'row')} suppressed at most" if result.limit_rows else ""
-    return Paragraph(f"{result.target}: {plural(result.rows, 'row')}; required: {required}{allowed}.")
+    return Toned(answers[result.find], "good")
 
 
 def _lead(result: LatticeResult) -> Iterator[Words]:
     best = result.best
     if best is not None:
         among = {"minimal": "Least loss among them: levels", "all": "Least loss: levels"}.get(result.find, "Levels")
-        yield Toned(f"{among} {_said(result, best)}.", "good" if result.complete else "warn")
-        yield f"{_measured(result, best)}{_left_out(result, best)}."
-    yield from _stopped(result)
-
-
-def _said(result: LatticeResult, node: LatticeNode) -> str:
-    """A node in words: `2,1,0: age in steps of width 10, sex as *; zip unchanged`."""
-    placed = list(zip(result.searched, node.levels, strict=True))
-    changed = [f"{column.name} {_at(column.called(level))}" for column, level in placed if level]
-    same = [column.name for column, level in placed if not level]
-    said = [", ".join(changed)] if changed else []
-    if same:
-        said.append(f"{listing(same)} unchanged")
-    dropped = [column.name for column in result.columns if column.use == "drop"]
-    if dropped:
-        said.append(f"{listing(dropped)} left out")
-    return f"{_levels(node)}: {'; '.join(said)}"
-
-
-def _at(called: str) -> str:
-    """A level as a sentence has it: `in steps of width 10`, `with first 2 kept`, `as *`."""
-    if called.startswith("width "):
-        return f"in steps of {called}"
-    return f"with {called}" if called.endswith((" kept", " masked")) else f"as {called}"
-
-
-def _measured(result: LatticeResult, node: LatticeNode) -> str:
-    classes = plural(node.classes, "class", "classes")
-    loss = "" if node.loss is None else f"{_title(result)} {figure(node.loss)}; "
-    smallest = "" if node.failing_rows else f", the smallest of {plural(node.smallest, 'row')}"
-    return f"{loss}{classes}{smallest}"
-
-
-def _title(result: LatticeResult) -> str:
-    special = {"precision": "Loss of precision", "class-size": "Average class size"}
-    return special.get(result.measure, result.measure.replace("-", " ").capitalize())
-
-
-def _left_out(result: LatticeResult, node: LatticeNode) -> str:
-    if not node.failing_rows:
-        return ""
-    rows = f"{plural(node.failing_rows, 'row')} ({part(node.failing_rows, result.rows)})"
-    left = f"; the smallest class left has {plural(node.smallest_left, 'row')}" if node.smallest_left else ""
-    return f"; {rows} in classes that fall short are suppressed{left}"
-
-
-def _stopped(result: LatticeResult) -> Iterator[Words]:
+        yield Toned(f"{among} {_describe(result, best)}.", "good" if result.complete else "warn")
+        said = "" if best.loss is None else f"{_title(result)} {figure(best.loss)}; "
+        said += plural(best.classes, "class", "classes")
+        if best.failing_rows:
+            rows = f"{plural(best.failing_rows, 'row')} ({part(best.failing_rows, result.rows)})"
+            said += f"; {rows} in classes that fall short are suppressed"
+            said += f"; the smallest class left has {plural(best.smallest_left, 'row')}" if best.smallest_left else ""
+        else:
+            said += f", the smallest of {plural(best.smallest, 'row')}"
+        yield f"{said}."
     if result.complete:
         return
     yield Toned(f"The search was stopped{_STOPPED.get(result.stopped, '')}, so there may be a better node.", "warn")
@@ -135,15 +366,35 @@ def _stopped(result: LatticeResult) -> Iterator[Words]:
         yield f"Proven: no safe node has a loss below {figure(result.bound)}."
 
 
+def _describe(result: LatticeResult, node: LatticeNode) -> str:
+    """A node in words: `2,1,0: age in steps of width 10, sex as *; zip unchanged`."""
+    placed = list(zip(result.searched, node.levels, strict=True))
+    changed = ", ".join(f"{column.name} {_at(column.called(level))}" for column, level in placed if level)
+    same = listing(column.name for column, level in placed if not level)
+    dropped = listing(column.name for column in result.columns if column.use == "drop")
+    said = (changed, same and f"{same} unchanged", dropped and f"{dropped} left out")
+    return f"{node_text(node.levels)}: {'; '.join(filter(None, said))}"
+
+
+def _at(called: str) -> str:
+    """A level as a sentence has it: `in steps of width 10`, `with first 2 kept`, `as *`."""
+    if called.startswith("width "):
+        return f"in steps of {called}"
+    return f"with {called}" if called.endswith((" kept", " masked")) else f"as {called}"
+
+
+def _title(result: LatticeResult) -> str:
+    special = {"precision": "Loss of precision", "class-size": "Average class size"}
+    return special.get(result.measure, result.measure.replace("-", " ").capitalize())
+
+
 def _node(result: LatticeResult) -> Iterator[Block]:
     best = result.best
     if best is None:
         return
-    rows = tuple(
-        (column.name, f"{level} of {column.height}", _becoming(column, level))
-        for column, level in zip(result.searched, best.levels, strict=True)
-    )
-    yield Table((Column("column"), Column("level", True), Column("values become")), rows)
+    placed = zip(result.searched, best.levels, strict=True)
+    rows = ((column.name, f"{level} of {column.height}", _becoming(column, level)) for column, level in placed)
+    yield table(("column", "#level", "values become"), rows)
     if best.fails:
         yield Paragraph("Classes that fall short and are suppressed:")
         yield Bullets(tuple(_short(one, result.rows) for one in best.fails))
@@ -159,48 +410,43 @@ def _short(one: Shortfall, rows: int) -> str:
     about = f" for {one.sensitive}" if one.sensitive else ""
     if one.classes is None:
         return f"{one.requirement}{about}: the figure is {figure(one.level)}"
-    classes = plural(one.classes, "class", "classes")
-    short = f"{plural(one.rows or 0, 'row')}{f' ({part(one.rows, rows)})' if one.rows and rows else ''}"
-    return f"{one.requirement}{about}: {classes} with {short}"
+    classes, short = plural(one.classes, "class", "classes"), plural(one.rows or 0, "row")
+    share = f" ({part(one.rows, rows)})" if one.rows and rows else ""
+    return f"{one.requirement}{about}: {classes} with {short}{share}"
 
 
-def _minimal(result: LatticeResult) -> Iterator[Block | None]:
+def _minimal_nodes(result: LatticeResult) -> list[Block | None]:
     if result.find not in ("minimal", "all") or not result.minimal:
+        return []
+    blocks = list(_nodes(result, result.minimal, "minimal safe node"))
+    return blocks[:-1] if result.safe_nodes else blocks
+
+
+def _nodes(result: LatticeResult, nodes: tuple[LatticeNode, ...] | None, what: str) -> Iterator[Block | None]:
+    """The nodes of least loss in a table, and what all of them lose as a picture."""
+    if not nodes:
         return
-    yield from _nodes(result, result.minimal, "minimal safe node")
-    if not result.safe_nodes:
-        yield losses_picture(_ranked(result.minimal), _title(result))
-
-
-def _safe(result: LatticeResult) -> Iterator[Block | None]:
-    if result.safe_nodes:
-        yield from _nodes(result, result.safe_nodes, "safe node")
-        yield losses_picture(_ranked(result.safe_nodes), _title(result))
-
-
-def _nodes(result: LatticeResult, nodes: tuple[LatticeNode, ...], what: str) -> Iterator[Block]:
+    title = _title(result)
     if len(nodes) > MOST:
-        yield Paragraph(f"The {MOST} with the smallest {_title(result).lower()} of {plural(len(nodes), what)}.")
-    shown = _ranked(nodes)[:MOST]
+        yield Paragraph(f"The {MOST} with the smallest {title.lower()} of {plural(len(nodes), what)}.")
+    ranked = sorted(nodes, key=lambda node: (node.loss is None, node.loss or 0.0, node.levels))
+    shown = ranked[:MOST]
     known = all(node.smallest_left is not None for node in shown)
-    smallest = "smallest left" if any(node.failing_rows for node in shown) else "smallest"
-    titles = (_title(result), "suppressed rows", "classes", *((smallest,) if known else ()))
-    heads = (Column("levels"), *(Column(title, True) for title in titles))
-    yield Table(heads, tuple(_line(node)[: len(heads)] for node in shown))
+    smallest = "#smallest left" if any(node.failing_rows for node in shown) else "#smallest"
+    rows = (
+        (
+            node_text(node.levels),
+            "" if node.loss is None else figure(node.loss),
+            *map(count, (node.suppressed_rows or 0, node.classes, node.smallest_left or 0)),
+        )
+        for node in shown
+    )
+    yield table(("levels", f"#{title}", "#suppressed rows", "#classes", smallest if known else None), rows)
+    yield losses_picture(ranked, title)
 
 
-def _ranked(nodes: tuple[LatticeNode, ...]) -> list[LatticeNode]:
-    """The least loss first."""
-    return sorted(nodes, key=lambda node: (node.loss is None, node.loss or 0.0, node.levels))
-
-
-def _line(node: LatticeNode) -> tuple[Words, ...]:
-    loss = "" if node.loss is None else figure(node.loss)
-    return (_levels(node), loss, count(node.suppressed_rows or 0), count(node.classes), count(node.smallest_left or 0))
-
-
-def _levels(node: LatticeNode) -> str:
-    return ",".join(map(str, node.levels))
+def _verdict(node: LatticeNode) -> Toned:
+    return Toned("safe", "good") if node.safe else Toned("not safe", "bad")
 
 
 def _chain(result: LatticeResult) -> Table | None:
@@ -210,14 +456,14 @@ def _chain(result: LatticeResult) -> Table | None:
     rows: list[tuple[Words, ...]] = []
     for levels in result.chain:
         node = known.get(levels)
-        verdict: Words = "" if node is None else Toned("safe", "good") if node.safe else Toned("not safe", "bad")
-        figures = () if node is None else tuple(one for one in node.fails if one.classes is None)
-        short = "" if node is None else "–" if figures else count(node.failing_rows)
-        why = "; ".join(_short(one, result.rows) for one in figures)
-        rows.append((",".join(map(str, levels)), verdict, short, why))
-    heads = (Column("levels"), Column("checked"), Column("rows that fall short", True), Column("falls short of"))
+        if node is None:
+            rows.append((node_text(levels), "", "", ""))
+            continue
+        figures = [_short(one, result.rows) for one in node.fails if one.classes is None]
+        short = "–" if figures else count(node.failing_rows)
+        rows.append((node_text(levels), _verdict(node), short, "; ".join(figures)))
     whole = any(row[3] for row in rows)  # a figure of the whole table: no row falls short of it by itself
-    return Table(heads if whole else heads[:3], tuple(row if whole else row[:3] for row in rows))
+    return table(("levels", "checked", "#rows that fall short", "falls short of" if whole else None), rows)
 
 
 def _walk(result: LatticeResult) -> Iterator[Block]:
@@ -225,15 +471,11 @@ def _walk(result: LatticeResult) -> Iterator[Block]:
         return
     if len(result.walk) > MOST:
         yield Paragraph(f"The first {MOST} of {count(len(result.walk))}; the JSON has all of them.")
-    rows = tuple(
-        (
-            ",".join(map(str, node.levels)),
-            Toned("safe", "good") if node.safe else Toned("not safe", "bad"),
-            "; ".join(_short(one, result.rows) for one in node.fails),
-        )
+    rows = (
+        (node_text(node.levels), _verdict(node), "; ".join(_short(one, result.rows) for one in node.fails))
         for node in result.walk[:MOST]
     )
-    yield Table((Column("levels"), Column("verdict"), Column("falls short of")), rows)
+    yield table(("levels", "verdict", "falls short of"), rows)
 
 
 def _release(made: Published | None) -> Iterator[Block]:
@@ -246,8 +488,7 @@ def _release(made: Published | None) -> Iterator[Block]:
 
 def _release_sentences(made: Published) -> Iterator[Words]:
     if made.file:
-        values = f", the values of its buckets to {made.buckets}" if made.buckets else ""
-        yield f"Written to {made.file}{values}."
+        yield written_to(made.file, made.buckets)
     elif made.executed:
         yield f"The view {made.view} was made in the database."
     else:
@@ -256,13 +497,7 @@ def _release_sentences(made: Published) -> Iterator[Words]:
         )
     if made.view:
         yield "Its rows may come in the order of the table, which can give them away: sort them in what you hand on."
-    if made.unnamed:
-        yield Toned(
-            f"Columns without a role are in it as they are: {listing(made.unnamed)}.",
-            "warn",
-            f"Name those that say something about a person with {spelled('qi')}, or leave them out with "
-            f"{spelled('identifier')}.",
-        )
+    yield from unnamed_notice(made.unnamed)
     audit = made.audit
     if audit is None:
         return
@@ -276,16 +511,17 @@ def _release_sentences(made: Published) -> Iterator[Words]:
 
 def _columns(result: LatticeResult) -> Table:
     weighted = any(column.weight is not None for column in result.columns)
-    heads = [Column("column"), Column("values", True), Column("levels")] + (
-        [Column("weight", True)] if weighted else []
+    rows = (
+        (
+            column.name,
+            "" if column.values is None else count(column.values),
+            {"keep": "kept as it is", "drop": "left out"}.get(column.use)
+            or "; ".join(_becoming(column, level) for level in range(len(column.levels))),
+            limit(column.weight) if weighted else "",
+        )
+        for column in result.columns
     )
-    rows = []
-    for column in result.columns:
-        use = {"keep": "kept as it is", "drop": "left out"}.get(column.use)
-        levels = use or "; ".join(_becoming(column, level) for level in range(len(column.levels)))
-        line: tuple[Words, ...] = (column.name, "" if column.values is None else count(column.values), levels)
-        rows.append((*line, limit(column.weight)) if weighted else line)
-    return Table(tuple(heads), tuple(rows))
+    return table(("column", "#values", "levels", "#weight" if weighted else None), rows)
 
 
 def _map(result: LatticeResult) -> Iterator[Block | None]:
@@ -297,19 +533,16 @@ def _map(result: LatticeResult) -> Iterator[Block | None]:
         yield heights_table(result)
 
 
-def _beta(result: LatticeResult) -> str:
-    return "" if result.beta is None else f" with beta {limit(result.beta)}"
-
-
 def _how(result: LatticeResult) -> Facts:
     decided = f"{count(result.nodes)} nodes, {count(result.checked)} checked"
     tagged = (result.tagged_safe or 0) + (result.tagged_unsafe or 0)
     if tagged:
         decided += f", {count(tagged)} {'follows' if tagged == 1 else 'follow'} from these"
+    beta = "" if result.beta is None else f" with beta {limit(result.beta)}"
     inherited = "yes" if result.monotone else "no: suppression breaks it for these requirements"
     relied = "yes" if result.loss_monotone else "no, so the search did not rely on it"
-    pairs: list[tuple[str, Words]] = [
-        ("question", f"{result.find}, by {result.measure}{_beta(result)}"),
+    return facts(
+        ("question", f"{result.find}, by {result.measure}{beta}"),
         ("algorithm", result.algorithm),
         ("lattice", decided),
         ("safe nodes", "" if result.safe is None else count(result.safe)),
@@ -317,5 +550,4 @@ def _how(result: LatticeResult) -> Facts:
         ("coarser nodes lose no less", relied),
         ("only warned of", ", ".join(result.warn_only)),
         *made(result),
-    ]
-    return Facts(tuple(pair for pair in pairs if pair[1]))
+    )

@@ -24,9 +24,9 @@ from sqlaudit.base.options import (
     listed,
     option,
 )
+from sqlaudit.base.parameter_names import about, spelled
 from sqlaudit.base.publication import RELEASE, BucketPublication, Suppressed
 from sqlaudit.base.spec import NullPolicy, Requirement, Roles, Target
-from sqlaudit.base.words import about, spelled
 from sqlaudit.lattices.search.choice import AUTO, FITS
 from sqlaudit.lattices.verdicts import Node
 from sqlaudit.models.measures import OF_NODES, find_measure
@@ -46,6 +46,7 @@ class Find(StrEnum):
 
 
 _NODES = "Which nodes"
+
 _ALGORITHMS = (AUTO, *dict.fromkeys(name for names in FITS.values() for name in names))
 
 
@@ -103,7 +104,7 @@ class LatticeRequest:
     )
     chain: Sequence[Node] = option(
         (),
-        OptionKind("text", lambda _, value: _chain(value)),
+        OptionKind("text", lambda _, value: parse_chain(value) if value else ()),
         'The nodes of a chain, from fine to coarse: "0,0 1,0 2,1".',
         _NODES,
         metavar="NODES",
@@ -148,7 +149,7 @@ class LatticeRequest:
             self._check_knowledge()
 
     def _check_knowledge(self) -> None:
-        from sqlaudit.models.worst_case import MAX_KNOWLEDGE
+        from sqlaudit.models.belief import MAX_KNOWLEDGE
 
         if not 0 <= self.knowledge[0] <= self.knowledge[-1] <= MAX_KNOWLEDGE:
             raise UsageError(f"{spelled('knowledge')} takes numbers from 0 to {MAX_KNOWLEDGE}.")
@@ -222,13 +223,6 @@ class LatticePublication(BucketPublication):
         return bool(self.view) or super().is_sql
 
 
-def _chain(value: str | Sequence[Sequence[int]]) -> tuple[Node, ...]:
-    """The nodes of a chain as the command line or Python gives them; an empty text is none."""
-    if isinstance(value, str):
-        return parse_chain(value) if value else ()
-    return tuple(tuple(node) for node in value)
-
-
 def _knowledge(value: int | str | Iterable[int]) -> tuple[int, ...]:
     """Numbers of pieces of knowledge as the command line or Python gives them, ascending; an empty text is none."""
     if isinstance(value, str):
@@ -259,8 +253,9 @@ def parse_knowledge(text: str) -> tuple[int, ...]:
     return tuple(sorted(found))
 
 
-def parse_chain(text: str) -> tuple[Node, ...]:
-    """The nodes of a chain from `0,0 0,1 1,1`: levels separated by commas, nodes by spaces or semicolons.
+def parse_chain(text: str | Sequence[Sequence[int]]) -> tuple[Node, ...]:
+    """The nodes of a chain from `0,0 0,1 1,1`: levels separated by commas, nodes by spaces or semicolons; or as Python
+    gives them.
 
     Raises:
         UsageError: no such text, nodes of different length, or a node that is not coarser than the one before.
@@ -269,6 +264,8 @@ def parse_chain(text: str) -> tuple[Node, ...]:
         >>> parse_chain("0,0 0,1 2,1")
         ((0, 0), (0, 1), (2, 1))
     """
+    if not isinstance(text, str):
+        return tuple(tuple(node) for node in text)
     nodes = []
     for part in text.replace(";", " ").split():
         levels = part.split(",")
@@ -278,8 +275,3 @@ def parse_chain(text: str) -> tuple[Node, ...]:
     if not nodes:
         raise UsageError(f"{spelled('chain')} takes at least one node.")
     return tuple(nodes)
-
-
-def shown(node: Node) -> str:
-    """A node as people write it: `0,3,1`."""
-    return ",".join(map(str, node))

@@ -6,26 +6,32 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import product
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar, Literal
 
-from sqlaudit.base.documents import (
+from sqlaudit.base.result import (
     AS_FLOAT,
-    HERE,
+    BELOW_ONE,
+    FROM_0,
     IF_ANY,
     LEFT_OUT,
     OR_NULL,
     Documented,
+    MeasuredResult,
+    Number,
+    ShownRoles,
+    Status,
     after,
+    json_schema,
     key,
     plain,
     shown,
     told,
 )
-from sqlaudit.base.result import MeasuredResult, Number
-from sqlaudit.models.disclosure.curve import DisclosurePoint
+from sqlaudit.models.disclosure.exact import DisclosurePoint
 from sqlaudit.reports.notebook import Shown
 
 Levels = tuple[int, ...]
+Use = Annotated[str, Literal["generalize", "keep", "drop"]]
 _SIGNS: Mapping[bool | None, str] = {True: "s", False: "u", None: "?"}
 """Verdicts in the JSON: safe, unsafe, unknown."""
 _SAME_ENTROPY = 10
@@ -38,9 +44,10 @@ class LatticeColumn(Documented):
 
     Args:
         name: as it was given. height: its highest level, where every value is `*`; 0 = it is kept as it is.
-        levels: what its levels are called, from level 0 on. form: how its hierarchy was written.
+        levels: what its levels are called, from level 0 on.
+        form: how its hierarchy was written: widths, mask, dates, tree, csv, values, sql, keep, drop, or empty.
         use: `generalize`, `keep`, or `drop` for a column that is left out of the release and of the lattice.
-        values: different values in the table. weight: in the loss; None when no weights were given.
+        values: different values in the table; missing is one. weight: in the loss; None when no weights were given.
         examples: what a value may become at each level, made up or from the hierarchy's file, never from the table;
             empty where there is nothing to show.
     """
@@ -49,9 +56,9 @@ class LatticeColumn(Documented):
     height: int
     levels: tuple[str, ...]
     form: str
-    use: str
+    use: Use
     values: int | None = None
-    weight: Fraction | None = None
+    weight: Annotated[Fraction, FROM_0] | None = None
     examples: tuple[str, ...] = field(default=(), metadata=LEFT_OUT, compare=False)
 
     def example(self, level: int) -> str:
@@ -72,7 +79,9 @@ class Shortfall(Documented):
 
     Args:
         requirement: as it was written. sensitive: the attribute it speaks of, None for requirements on sizes.
-        classes, rows: what falls short; None for a figure of the whole table. level: that figure.
+        rows: what falls short; None for a figure of the whole table.
+        classes: classes that fall short; None for a figure of the whole table.
+        level: the achieved level, for requirements on the whole table.
     """
 
     requirement: str
@@ -87,8 +96,8 @@ class LatticeNode(Documented):
     """A node that was decided.
 
     Args:
-        levels: in the order of the columns. safe: the verdict.
-        classes: equivalence classes, failing ones included. smallest: rows (persons) of the smallest one.
+        levels: in the order of the columns. safe: the verdict. classes: equivalence classes, failing ones included.
+        smallest: rows (persons, with an entity) of the smallest class.
         failing_rows: rows in classes that fail; what a release of the node suppresses.
         fails: the requirements that classes fail, one entry a sensitive attribute.
         loss: under the measure of the search, None where nobody asked.
@@ -101,7 +110,7 @@ class LatticeNode(Documented):
     smallest: int = field(metadata=key("smallest_class"))
     failing_rows: int = field(metadata=after("suppressed_rows"))
     fails: tuple[Shortfall, ...] = ()
-    loss: float | None = field(default=None, metadata=after("safe"))
+    loss: Annotated[float, FROM_0] | None = field(default=None, metadata=after("safe"))
     smallest_left: int | None = field(default=None, metadata=LEFT_OUT, compare=False)
 
     @property
@@ -123,7 +132,7 @@ class DisclosedNode(Documented):
 
     levels: Levels
     sensitive: str
-    entropy: float = field(metadata=key("smallest_entropy"))
+    entropy: Annotated[float, FROM_0] = field(metadata=key("smallest_entropy"))
     curve: tuple[DisclosurePoint, ...]
 
 
@@ -132,7 +141,8 @@ class LocalOptimum(Documented):
     """The safe node of smallest loss of some strategies.
 
     Args:
-        levels: in the order of the columns. loss: under the measure of the search. strategies: how many.
+        levels: in the order of the columns. loss: under the measure of the search.
+        strategies: of how many strategies it is the safe node of smallest loss.
     """
 
     levels: Levels
@@ -161,13 +171,13 @@ class Checked(Documented):
     """The audit of what was published, a check of the whole way from the table to the release.
 
     Args:
-        status: the verdict of the audit. rows, classes: of the release.
-        suppressed: rows of the table that it leaves out or stars.
+        status: the verdict of the audit. classes: equivalence classes of the release. rows: rows of the release.
+        suppressed: rows of the table that the release leaves out or stars.
         failing: the requirements that fail in it, as they were written.
         note: why a requirement may fail there although the node is safe.
     """
 
-    status: str
+    status: Annotated[str, Status]
     rows: int
     classes: int
     suppressed: int = field(metadata=key("suppressed_rows"))
@@ -180,12 +190,13 @@ class Published(Documented):
     """The release of the best node.
 
     Args:
-        levels: of the node. sql: the statement that makes the view, or the query of a file as it ran in the session;
-            holds no value of the table beyond those that the hierarchies list. select: the query alone.
+        levels: of the node.
+        sql: the statement that makes the view, or the query of a file as it ran in the session; holds no value of the
+            table beyond those that the hierarchies list. select: the query alone.
         view: the view's name, empty for a file. file: the file's name, empty for a view.
-        executed: whether the view was made. suppressed: `drop` or `star`.
-        columns: of the release, in order. keys: those that are quasi-identifiers. unnamed: those that no role was given
-            to, which are in it as they are.
+        executed: whether the view was made. suppressed: what becomes of suppressed rows.
+        columns: columns of the release, in order. keys: columns of the release that are quasi-identifiers.
+        unnamed: columns without a role, which are in the release as they are.
         audit: what an audit of it says, None when nothing could be read.
         buckets: the file of the values of its buckets, empty for a release in one table.
     """
@@ -195,7 +206,7 @@ class Published(Documented):
     view: str = field(default="", metadata=OR_NULL)
     file: str = field(default="", metadata=OR_NULL)
     executed: bool = False
-    suppressed: str = "drop"
+    suppressed: Annotated[str, Literal["drop", "star"]] = "drop"
     columns: tuple[str, ...] = ()
     keys: tuple[str, ...] = ()
     unnamed: tuple[str, ...] = ()
@@ -208,7 +219,7 @@ def _levels(nodes: tuple[LatticeNode, ...] | None) -> list[Levels] | None:
     return None if nodes is None else [node.levels for node in nodes]
 
 
-def _signs(verdicts: tuple[bool | None, ...]) -> str | None:
+def _signs(verdicts: tuple[bool | None, ...]) -> Annotated[str, json_schema(pattern="^[su?]*$")] | None:
     return "".join(_SIGNS[verdict] for verdict in verdicts) or None
 
 
@@ -217,31 +228,33 @@ class LatticeResult(MeasuredResult, Shown):
     """What a search in the generalization lattice found.
 
     Args:
-        target: the table's name. rows: its rows. engine: what counted them. time: when it ended, UTC.
-        roles: the roles of columns. columns: the quasi-identifiers, dropped ones last.
-        requirements: as they were written; `warnings` those that only warn.
-        suppression, limit_rows: the share and number of rows that may be suppressed.
-        find, measure, algorithm: what was asked, and what was done. monotone: whether the search could rely on every
-            node coarser than a safe one being safe.
-        nodes: of the lattice. checked: decided by counting. tagged_safe, tagged_unsafe: that follow from others.
+        target: the table's name. rows: rows of the table. engine: the engine and its version.
+        roles: the roles of columns as they were given. columns: the quasi-identifiers, dropped ones last.
+        requirements: as they were written. warn_only: requirements that decide nothing.
+        suppression: the share of rows that may be suppressed. limit_rows: the number of rows that may be.
+        find: what was asked. measure: the loss measure. algorithm: what was done.
+        monotone: whether the search could rely on every node coarser than a safe one being safe.
+        nodes: nodes of the lattice, or of the chain. checked: nodes that were decided by counting.
+        tagged_safe: nodes that are safe because of others; None where nodes are not tagged one by one.
+        tagged_unsafe: nodes that are unsafe because of others; None where nodes are not tagged one by one.
         safe: safe nodes in all, None when not every node was decided.
         minimal: the minimal safe nodes, None when they are not known.
-        best: the safe node of smallest loss among those known; with `complete` it is the best one of all.
-        chain: with `find` chain the nodes of the chain. safe_nodes: with `find` all every safe node, smallest loss
-            first. top: the coarsest node of all; when it is not safe no node may be.
-        bound: when the search was stopped, a loss below which there is no safe node; None when not known.
-        complete: whether the question was answered. stopped: why not: `budget`, `interrupted` or `limit`.
-        unknown: nodes that are not decided when it was not.
-        verdicts: whether each node of the lattice is safe, None where that is not known, in the order of `every_node`;
-            empty for a chain, and for more nodes than a result tells of one by one.
+        best: the safe node of smallest loss; when the search was stopped, of those known. For a chain its finest safe
+            node. chain: with `find` chain its nodes, from fine to coarse.
+        safe_nodes: with `find` all every safe node, smallest loss first.
+        top: the coarsest node of all; when it is not safe no node may be. None when it was not asked for.
+        bound: no safe node has a smaller loss; None when nothing is known. complete: whether the question was answered.
+        stopped: why not: `budget`, `interrupted` or `limit`.
+        unknown: nodes whose verdict is not known; None where nodes are not tagged.
+        verdicts: whether each node of the lattice is safe, in JSON a letter a node, s safe, u unsafe, ? unknown: the
+            nodes in the order of their levels, those of the last column changing fastest. None (in Python empty) for a
+            chain, and for more nodes than a result tells of one by one.
         walk: every node that was counted, in order, when that was asked for.
         disclosures: what can be learnt at every node, safe or not, when that was asked for with `knowledge`.
         local: with `find` all the strategies of generalization by their local optimum; None when nodes are not decided
-            or not priced.
-        why: why there is no safe node, in sentences. published: the release, if one was asked for.
-        beta: of the weights of `whd-height`; None for other measures.
+            or not priced. why: why there is no safe node, in sentences. published: the release, if one was asked for.
+        beta: the exponent of the height weights of whd-height; None for other measures.
         loss_monotone: whether the search could rely on a node losing no less than a finer safe one.
-        statements: what ran in the database. versions: of programs.
     """
 
     schema: ClassVar = "sqlaudit-lattice/1"
@@ -250,18 +263,18 @@ class LatticeResult(MeasuredResult, Shown):
     target: str = field(metadata=key("target.name"))
     rows: int = field(metadata=key("target.rows"))
     engine: str = field(metadata=key("target.engine"))
-    roles: Mapping[str, Any]
+    roles: ShownRoles
     requirements: tuple[str, ...]
     warn_only: tuple[str, ...] = ()
-    suppression: Fraction = field(metadata=key("suppression.share"))
+    suppression: Annotated[Fraction, BELOW_ONE] = field(metadata=key("suppression.share"))
     limit_rows: int = field(metadata=key("suppression.rows"))
-    find: str
+    find: Annotated[str, Literal["best", "minimal", "all", "chain"]]
     measure: str
-    algorithm: str
+    algorithm: Annotated[str, Literal["bounds", "best-first", "ola", "incognito", "exhaustive", "chain"]]
     monotone: bool
     loss_monotone: bool
     complete: bool = True
-    stopped: str = ""
+    stopped: Annotated[str, Literal["", "budget", "interrupted", "limit"]] = ""
     columns: tuple[LatticeColumn, ...] = field(metadata=key("hierarchies"))
     nodes: int = field(metadata=key("lattice.nodes"))
     checked: int = field(metadata=key("lattice.checked"))
@@ -271,7 +284,7 @@ class LatticeResult(MeasuredResult, Shown):
     safe: int | None = field(metadata=key("lattice.safe"))
     minimal: tuple[LatticeNode, ...] | None = field(metadata=key("lattice.minimal") | shown(_levels))
     best: LatticeNode | None = field(metadata=key("lattice.best"))
-    bound: float | None = field(default=None, metadata=key("lattice.bound"))
+    bound: Annotated[float, FROM_0] | None = field(default=None, metadata=key("lattice.bound"))
     verdicts: tuple[bool | None, ...] = field(default=(), repr=False, metadata=key("lattice.verdicts") | shown(_signs))
     top: LatticeNode | None = field(default=None, metadata=key("lattice.top"))
     chain: tuple[Levels, ...] = field(default=(), metadata=key("lattice.chain"))
@@ -281,7 +294,7 @@ class LatticeResult(MeasuredResult, Shown):
     local: Strategies | None = field(default=None, repr=False, metadata=key("lattice.local") | IF_ANY)
     why: tuple[str, ...] = ()
     published: Published | None = None
-    beta: Fraction | None = field(default=None, metadata=AS_FLOAT)
+    beta: Annotated[Fraction, FROM_0] | None = field(default=None, metadata=AS_FLOAT)
 
     @property
     def searched(self) -> tuple[LatticeColumn, ...]:
@@ -338,11 +351,17 @@ class LatticeResult(MeasuredResult, Shown):
         best = () if self.best is None else (self.best,)
         return [plain(node) | self.named(node.levels) for node in self.minimal or self.safe_nodes or best]
 
-    @told("columns", HERE)
-    def _names(self) -> dict[str, Any]:
-        searched = self.searched
-        return {"lattice": {"columns": [one.name for one in searched], "heights": [one.height for one in searched]}}
+    @told("columns", key("lattice.columns"))
+    def _searched_names(self) -> tuple[str, ...]:
+        """The columns of the lattice; levels are in their order."""
+        return tuple(one.name for one in self.searched)
+
+    @told("_searched_names", key("lattice.heights"))
+    def _heights(self) -> Levels:
+        """Their highest levels."""
+        return tuple(one.height for one in self.searched)
 
     @told("minimal", key("lattice.minimal_nodes"))
     def _minimal_nodes(self) -> tuple[LatticeNode, ...] | None:
+        """The same with their figures."""
         return self.minimal

@@ -16,7 +16,7 @@ from sqlaudit.base.relation import Relation, Statement
 from sqlaudit.base.sql import Raw, render
 from sqlaudit.engines.contract import Engine
 from sqlaudit.lattices.coding import CodedColumn, KeyLayout
-from sqlaudit.lattices.verdicts import Node
+from sqlaudit.lattices.verdicts import Node, at_level, is_finer
 
 _BUDGET = 400_000
 """Groups that a stage of a walk handles at a time: few enough to stay in a processor's cache."""
@@ -218,7 +218,7 @@ class Rollup:
         if not rest:
             yield from _chunk(merged, asked)
             for level in levels[column][1:]:
-                above = tuple(_at(node, column, level) for node in merged.nodes)
+                above = tuple(at_level(node, column, level) for node in merged.nodes)
                 ids = [place for place, node in enumerate(above) if node in asked]
                 if ids:
                     step = self._step(merged, self._clearing(column, level), ids if len(ids) < len(above) else [])
@@ -227,7 +227,7 @@ class Rollup:
         created = []
         finer = merged
         for level in levels[column][1:]:
-            above = tuple(_at(node, column, level) for node in merged.nodes)
+            above = tuple(at_level(node, column, level) for node in merged.nodes)
             finer = self._materialize(self._step(finer, self._clearing(column, level)), above)
             created.append(finer)
         for bunch in _bunches([*segments, *created]):
@@ -242,7 +242,7 @@ class Rollup:
 
     def _clearing(self, column: int, level: int) -> tuple[int, ...]:
         """Masks that leave a level of one column, and all of the others."""
-        return self._layout.masks(_at((0,) * len(self._layout.columns), column, level))
+        return self._layout.masks(at_level((0,) * len(self._layout.columns), column, level))
 
     def _step(self, source: _Grouped, masks: Sequence[int], ids: Sequence[int] = ()) -> Statement:
         return render(
@@ -269,19 +269,11 @@ class Rollup:
 
 def _smallest(grouped: Iterable[_Grouped], node: Node) -> _Grouped:
     """The one with the fewest groups that is finer than a node."""
-    return min((one for one in grouped if _finer(one.nodes[0], node)), key=lambda one: one.rows)
+    return min((one for one in grouped if is_finer(one.nodes[0], node)), key=lambda one: one.rows)
 
 
 def _meet(nodes: Sequence[Node]) -> Node:
     return tuple(map(min, zip(*nodes, strict=True)))
-
-
-def _finer(node: Node, other: Node) -> bool:
-    return all(a <= b for a, b in zip(node, other, strict=True))
-
-
-def _at(node: Node, column: int, level: int) -> Node:
-    return (*node[:column], level, *node[column + 1 :])
 
 
 def _chunk(grouped: _Grouped, asked: set[Node]) -> Iterator[Chunk]:

@@ -7,39 +7,77 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import partial
+from pathlib import Path
+from typing import Any
 
+from sqlaudit.audits.auditor import Auditor
+from sqlaudit.audits.release import (
+    audit_written,
+    before,
+    in_one_spelling,
+    laid_in_buckets,
+    refuse_without_buckets,
+    write,
+    write_buckets,
+)
 from sqlaudit.base.columns_of import Resolved
-from sqlaudit.base.errors import UsageError
+from sqlaudit.base.errors import EngineError, UsageError, until
+from sqlaudit.base.numbers import Share
+from sqlaudit.base.options import made, request_from, wrong_types_told
+from sqlaudit.base.parameter_names import spelled
+from sqlaudit.base.publication import Suppressed
 from sqlaudit.base.relation import Kind, Relation, Statement
+from sqlaudit.base.spec import (
+    AuditSpec,
+    Folding,
+    KnownRows,
+    Limits,
+    NullPolicy,
+    ReadOptions,
+    Roles,
+    Sampling,
+    Target,
+    make_target,
+    roles_from,
+)
 from sqlaudit.base.sql import Raw, render
-from sqlaudit.base.words import spelled
 from sqlaudit.classes.attribute_inputs import refuse_unclear
 from sqlaudit.classes.facts import Frame
 from sqlaudit.classes.histogram import HistogramBuilder
-from sqlaudit.classes.inputs import population_target, read_inputs
-from sqlaudit.classes.opening import ResolvedRoles, frame_of, load_columns, resolve_roles
-from sqlaudit.column_sets.budget import until
-from sqlaudit.engines.contract import Engine
+from sqlaudit.classes.inputs import further_targets, population_target, read_inputs
+from sqlaudit.classes.opening import ResolvedRoles, frame_of, load_columns, refuse_merged, resolve_roles, values_of
+from sqlaudit.engines import connect, opened
+from sqlaudit.engines.contract import Database, Engine, View
 from sqlaudit.engines.workbench import workbench_of
+from sqlaudit.engines.writing import check_view, create_view, files_read, refuse_overwriting
 from sqlaudit.hierarchies.dictionary import NAME, Dictionary, dictionary, held, values_statement
-from sqlaudit.hierarchies.hierarchy import Hierarchy
-from sqlaudit.hierarchies.levels import MappedLevel
+from sqlaudit.hierarchies.levels import Hierarchy, MappedLevel
 from sqlaudit.hierarchies.read import read_hierarchies
 from sqlaudit.lattices.answer import MOST_PRICED, Searched, result_of
-from sqlaudit.lattices.attributes import read_attributes
-from sqlaudit.lattices.coding import KeyColumn
-from sqlaudit.lattices.costs import CostedColumn, CostTable, Listed, cost_table, labels_of
+from sqlaudit.lattices.coding import KeyColumn, read_attributes
 from sqlaudit.lattices.evaluate import open_evaluator
-from sqlaudit.lattices.losses import Losses, column_weights
-from sqlaudit.lattices.release_layout import OpenedForRelease
-from sqlaudit.lattices.request import LatticeRequest
-from sqlaudit.lattices.result import LatticeResult
-from sqlaudit.lattices.search.inquiry import Tell, silent
+from sqlaudit.lattices.losses import CostedColumn, Listed, Losses, column_weights, costs_of, labels_of
+from sqlaudit.lattices.release import (
+    OpenedForRelease,
+    ReleaseSql,
+    audit_of,
+    audit_release,
+    best_of,
+    checkable,
+    disagree,
+    levels_of,
+    release,
+)
+from sqlaudit.lattices.request import Find, LatticePublication, LatticeRequest
+from sqlaudit.lattices.result import Checked, LatticeResult, Published
 from sqlaudit.lattices.search.lattice import search_lattice
+from sqlaudit.lattices.search.tags import Tell, silent
 from sqlaudit.models.measures import find_measure
-from sqlaudit.profiles.suspects import Written, written_as_they_are
+from sqlaudit.models.registry import Require, requirements
+from sqlaudit.profiles.identifying import Written, written_as_they_are
 
 _NUMBERS = (Kind.INTEGER, Kind.DECIMAL, Kind.FLOAT)
 
@@ -63,7 +101,9 @@ class SearchedTable:
         Raises:
             UsageError: a column to keep that is not there or is not published.
         """
-        return written_as_they_are(engine, self.relation, self.roles.not_published_as_they_are, keep)
+        return written_as_they_are(
+            engine, self.relation, self.roles.not_published_as_they_are, keep, self.roles.published_as_they_are
+        )
 
 
 def open_table(engine: Engine, request: LatticeRequest) -> SearchedTable:
@@ -73,7 +113,7 @@ def open_table(engine: Engine, request: LatticeRequest) -> SearchedTable:
         UsageError: a column or hierarchy that does not fit. InputError: a file of hierarchies that cannot be read.
     """
     relation = engine.open(request.target)
-    roles = resolve_roles(request.roles, relation, engine.dialect)
+    roles = resolve_roles(request.roles, relation, engine)
     refuse_unclear(read_inputs(request.inputs), [attribute.label for attribute in roles.sensitive])
     labels = [column.label for column in roles.quasi_identifiers]
     return SearchedTable(relation, roles, read_hierarchies(request.hierarchies or {}).for_columns(labels))
@@ -92,11 +132,14 @@ def find_nodes(
         UsageError: a request that does not fit the table.
         EngineError: the database refused, failed or went away.
     """
+    measure = find_measure(request.measure)
     already, stop = len(engine.executed), until(time.monotonic(), request.time_budget)
     table = table or open_table(engine, request)
     inputs = read_inputs(request.inputs)
     population = engine.open(population_target(inputs, request.target)) if "population" in inputs else None
     relation, roles = load_columns(engine, table.relation, table.roles)
+    others = () if population is None else (population,)
+    refuse_merged(engine, values_of(relation, roles, engine.dialect, others), request.roles.values)
     with workbench_of(engine) as workbench, _dictionaries(engine, workbench, relation, roles, table) as dictionaries:
         columns = [KeyColumn(roles.quasi_identifiers[place], made) for place, made in dictionaries.items()]
         evaluator = open_evaluator(
@@ -111,12 +154,15 @@ def find_nodes(
             limit=request.suppression,
             population=population,
             every_count=bool(request.knowledge),
-            of_values=request.measure if find_measure(request.measure).sensitive else "",
+            of_values=measure if measure.sensitive else None,
         )
         _refuse_many(request, evaluator.heights)
         values = partial(_distinct, engine, relation, roles)
-        losses, costs = _losses(request, _costed(workbench, dictionaries), evaluator.rows)
-        searched = Searched(request, table.hierarchies, dictionaries, evaluator, losses, costs, values)
+        costed = _costed(workbench, dictionaries)
+        costs, labels = costs_of(measure, evaluator.rows, costed, request.beta)
+        weights = column_weights(request.weights, [column.name for column in costed])
+        losses = Losses(measure, evaluator.rows, costs, weights, labels)
+        searched = Searched(request, table.hierarchies, dictionaries, evaluator, losses, values)
         found = None
         if evaluator.rows:
             found = search_lattice(
@@ -162,7 +208,7 @@ def opened_for_release(engine: Engine, request: LatticeRequest, table: SearchedT
     return OpenedForRelease(
         engine,
         table.relation,
-        table.roles,
+        in_one_spelling(engine, table.relation, table.roles),
         request.roles,
         table.hierarchies,
         tuple(held(engine, table.relation, column) for column in columns),
@@ -243,14 +289,271 @@ def listed_leaves(hierarchy: Hierarchy) -> Listed | None:
     return found
 
 
-def _losses(request: LatticeRequest, columns: Sequence[CostedColumn], rows: int) -> tuple[Losses, CostTable]:
-    measure = find_measure(request.measure)
-    costs = cost_table(measure, rows, columns, request.beta)
-    weights = column_weights(request.weights, [column.name for column in columns])
-    return Losses(measure, rows, costs.columns, weights), costs
-
-
 def _distinct(engine: Engine, relation: Relation, roles: ResolvedRoles, label: str) -> int:
     """How many different values a sensitive attribute has; NULL is one."""
     (attribute,) = [one for one in roles.sensitive if one.label == label]
     return HistogramBuilder(engine, Frame(relation.sql, (), None, False)).shape(attribute.sql)[0]
+
+
+# From the best node to a release: its SQL, its view or file, and the audit of what came out.
+
+
+def publish(
+    engine: Engine,
+    request: LatticeRequest,
+    table: SearchedTable,
+    result: LatticeResult,
+    publication: LatticePublication,
+) -> Published:
+    """The release of the best node: written as SQL, audited, and put into its file if it has one.
+
+    A view is not made here: the session only reads.
+
+    Raises:
+        UsageError: there is no safe node, a release that cannot be written, or a file that cannot.
+        EngineError: the audit contradicts the search.
+    """
+    opened, node = opened_for_release(engine, request, table), best_of(result)
+    star = publication.suppressed is Suppressed.STAR
+    made = release(opened, levels_of(result, node), suppress=node.failing_rows > 0, star=star)
+    checked = audit_release(opened, request, result, star=star)
+    select, sql = made.sql, made.ordered
+    if publication.is_sql:
+        select = made.over(engine.lasting(table.relation), not publication.view)
+        sql = View(publication.view, select).statement(engine.dialect) if publication.view else select
+    if publication.buckets is not None:
+        _in_buckets(opened, request, result, publication, made, checked)
+    else:
+        batches = engine.stream(Statement("release", made.ordered))
+        another = disagree("the file has another number of rows")
+        spec = audit_of(request, made.keys, Target(relation=result.target), result.rows, alone=True)
+        known = (checked.rows, checked.classes, checked.failing)
+        check = partial(audit_written, publication, names=made.columns, spec=spec, roles=opened.roles, known=known)
+        write(publication, sql, made.columns, batches, checked.rows, another, partial(check, disagree=disagree))
+    return Published(
+        node.levels,
+        sql,
+        publication.view,
+        str(publication.file or ""),
+        False,
+        publication.suppressed.value,
+        made.columns,
+        made.keys,
+        made.unnamed,
+        checked,
+        select,
+        str(publication.buckets or ""),
+    )
+
+
+def _in_buckets(
+    opened: OpenedForRelease,
+    request: LatticeRequest,
+    result: LatticeResult,
+    publication: LatticePublication,
+    made: ReleaseSql,
+    checked: Checked,
+) -> None:
+    """The release as two tables."""
+    node, both = best_of(result), made
+    if publication.original_qi:
+        suppress = node.failing_rows > 0
+        both = release(opened, levels_of(result, node), suppress=suppress, star=False, originals=True)
+    laid = laid_in_buckets(f"({both.sql})", made.columns, made.keys, both.originals, opened.roles)
+    spec = audit_of(request, made.keys, Target(relation=result.target), result.rows, alone=True)
+    known = (checked.rows, checked.classes, bool(checked.failing))
+    write_buckets(opened.engine, publication, laid, spec, known)
+
+
+NO_VIEW = LatticePublication()
+
+
+@wrong_types_told
+def lattice(
+    target: Any = None,
+    *,
+    qi: Sequence[str] = (),
+    require: Require = None,
+    sensitive: Sequence[str] | str = (),
+    hierarchies: Any = None,
+    suppress: Share = 0,
+    find: Find | str = Find.BEST,
+    measure: str = "loss",
+    weights: Mapping[str, Share] | None = None,
+    beta: int | float | str | Fraction = 1,
+    algorithm: str = "auto",
+    chain: Sequence[Sequence[int]] = (),
+    knowledge: Sequence[int] | int | str = (),
+    time_budget: float | None = None,
+    walk: bool = True,
+    identifier: Sequence[str] = (),
+    entity: str | None = None,
+    joint: bool = False,
+    nulls: NullPolicy | str = NullPolicy.EQUAL,
+    sampling_fraction: Share | None = None,
+    population_size: int | None = None,
+    known_rows: KnownRows | str = KnownRows.WORSE,
+    values: Folding | str | None = None,
+    publish_view: str = "",
+    execute: bool = False,
+    replace_view: bool = False,
+    to: str | Path | None = None,
+    buckets_to: str | Path | None = None,
+    original_qi: bool = False,
+    suppressed: Suppressed | str = Suppressed.DROP,
+    keep_column: Sequence[str] | str = (),
+    db: Database = None,
+    query: str = "",
+    where: str = "",
+    inputs: Mapping[str, Any] | None = None,
+    read: ReadOptions | Mapping[str, Any] | None = None,
+    limits: Limits | Mapping[str, Any] | None = None,
+    roles: Roles | Mapping[str, Any] | None = None,
+) -> LatticeResult:
+    """Find out how little a table must be coarsened to be safe (`sqlaudit lattice`).
+
+    Args:
+        target: a table, view, file path or glob, or a pandas, polars or Arrow table; None with `query`.
+        qi: the quasi-identifiers, in the order of a node's levels. require: what a release must satisfy.
+        sensitive, identifier, entity, joint, nulls, known_rows, inputs: as for `audit`, and so is `require`.
+        sampling_fraction, population_size: as for `audit`; for weights of rows, give their sum as the population.
+        hierarchies: how each quasi-identifier becomes coarser: a YAML file, a folder of CSV files, or a mapping such as
+            `{"age": {"widths": [5, 10]}, "sex": "keep"}`; a column without one is kept or suppressed.
+        suppress: the share of the rows that may be left out, in classes that fall short.
+        find: `best`, `minimal`, `all` or `chain`. measure: the loss that is minimized. weights: of columns in it.
+        beta: the exponent of the height weights of the measure `whd-height`.
+        algorithm: `auto`, `bounds`, `best-first`, `ola`, `incognito`, `exhaustive` or `chain`.
+        chain: with `chain`: nodes from fine to coarse. knowledge: with `all`: for how many pieces of knowledge the
+            maximum disclosure of every node is told, as numbers or as "0..12".
+        time_budget: seconds. walk: keep every node that was counted.
+        publish_view: write the view of the best node; with `execute` make it in the database, over a connection of its
+            own, replacing a view only with `replace_view`. to: write the release to a .parquet or .csv file instead, or
+            its SELECT to a .sql file.
+        buckets_to: publish in buckets: `to` gets the persons, this file the values of their buckets.
+        original_qi: whether persons keep their quasi-identifiers as they were there.
+        suppressed: `drop` or `star`: what a release does with rows in classes that fall short.
+        keep_column: columns that are written though they look like direct identifiers.
+        db, query, where, read, limits: as for `audit`.
+        roles: the roles at once, instead of their parameters: a mapping of these, or what `profile(…).roles` proposes.
+        values: `fold` or `exact`: whether persons and sensitive values that differ only in case, blanks, width or
+            characters without a picture are one; where some do, it has to be said.
+
+    Raises:
+        UsageError: a column, hierarchy, requirement or option that does not fit.
+        EngineError: the database refused, failed or went away, or a release contradicts the search.
+
+    Example:
+        >>> import pandas as pd, sqlaudit
+        >>> people = pd.DataFrame({"age": [31, 34, 38, 52, 57], "sex": list("fmfmf")})
+        >>> found = sqlaudit.lattice(people, qi=["age", "sex"], require={"k": 2}, hierarchies={"age": {"widths": [10]}})
+        >>> found.best.levels, found.named(found.best.levels)
+        ((2, 0), {'age': '*', 'sex': 'values'})
+    """
+    request = request_from(
+        LatticeRequest,
+        locals(),
+        target=make_target(target, query=query, where=where, read=read),
+        roles=roles_from(
+            locals(),
+            sampling=request_from(
+                Sampling, {"sampling_fraction": sampling_fraction, "population_size": population_size}
+            ),
+        ),
+        requirements=requirements(require),
+        inputs=inputs or {},
+    )
+    publication = request_from(LatticePublication, locals())
+    check_publication(publication, db if isinstance(db, str) else None)
+    refuse_overwriting([publication.file, publication.buckets], files_read(db, targets_of(request)))
+    with opened(db, limits, *targets_of(request)) as engine:
+        result = search_and_publish(engine, request, publication)
+    return (
+        make(db if isinstance(db, str) else None, request, publication, result, made(Limits, limits, "limits"))
+        if execute
+        else result
+    )
+
+
+def check_publication(publication: LatticePublication, db: str | None) -> None:
+    """Nothing when the release can be put where it is wanted, as far as that can be said before any work.
+
+    Raises:
+        UsageError: a file that cannot be written, or a view without the name of its database.
+    """
+    publication.check()
+    if publication.execute and not db:
+        raise UsageError(
+            f"{spelled('execute', True)} makes a view in a database, over a connection of its own; name it with "
+            f"{spelled('db')}."
+        )
+    if publication.view:
+        view = View(publication.view, "")
+        view.parts()
+        if publication.execute and db:
+            check_view(db, view)
+
+
+def targets_of(request: LatticeRequest) -> tuple[Target, ...]:
+    """Everything that a search reads."""
+    spec = AuditSpec(request.target, request.roles, request.requirements, request.inputs)
+    return (request.target, *further_targets(spec))
+
+
+def search_and_publish(
+    engine: Engine, request: LatticeRequest, publication: LatticePublication = NO_VIEW, tell: Tell = silent
+) -> LatticeResult:
+    """Search, and write the release of the best node; a view is not made yet.
+
+    Args:
+        engine: an open engine. request, publication: what is asked. tell: told of progress.
+
+    Raises:
+        UsageError, EngineError: as `lattice`.
+    """
+    table = open_table(engine, request)
+    refuse_without_buckets(publication, request.roles, table.roles)
+    before(engine, publication, table.written(engine, publication.keep))
+    result = find_nodes(engine, request, tell=tell, table=table)
+    if not publication.wanted or result.best is None or result.stopped == "interrupted":
+        return result
+    return replace(result, published=publish(engine, request, table, result, publication))
+
+
+def make(
+    db: str | None, request: LatticeRequest, publication: LatticePublication, result: LatticeResult, limits: Limits
+) -> LatticeResult:
+    """Make the view of a result over a connection of its own, and audit the view.
+
+    Raises:
+        UsageError: no database, or a relation of that name is there already.
+        EngineError: the database refused, or the audit of the view contradicts that of its SQL.
+    """
+    written = result.published
+    if written is None or not publication.execute:
+        return result
+    view = View(publication.view, written.select)
+    create_view(db, view, replace=publication.replace)
+    checked = _audited(db, request, written.keys, publication.view, limits, written.audit, result.rows)
+    return replace(result, published=replace(written, executed=True, audit=checked))
+
+
+def _audited(
+    db: str | None,
+    request: LatticeRequest,
+    keys: Sequence[str],
+    view: str,
+    limits: Limits,
+    before: Checked | None,
+    rows: int,
+) -> Checked | None:
+    """The audit of the view as others will read it; it must find what was found before the view was made."""
+    if before is None or request.roles.entity is not None:  # persons are not in the view
+        return before
+    target = Target(relation=view)
+    spec = audit_of(request, keys, target, rows, alone=True)
+    with connect(db, limits, target, *further_targets(spec)) as engine:
+        found = Auditor(engine, failing_classes=0, rows_meant=True).audit(spec)
+    agrees = found.status.value == before.status or checkable(request, alone=True) != request.requirements
+    if (found.rows, found.classes.count) != (before.rows, before.classes) or not agrees:
+        raise EngineError(f"The view {view!r} does not hold what was searched; the table changed meanwhile. Drop it.")
+    return before

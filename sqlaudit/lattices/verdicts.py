@@ -7,16 +7,41 @@ Knowledge, section 3.4; LeFevre, DeWitt, Ramakrishnan: Incognito, SIGMOD 2005.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from sqlaudit.base.result import Number
 
 if TYPE_CHECKING:
-    from sqlaudit.classes.signatures import Signatures
+    from sqlaudit.classes.facts import Signatures
 
 Node = tuple[int, ...]
+
+
+def is_finer(node: Node, other: Node) -> bool:
+    """Whether no level of the node is above that of the other one."""
+    return all(a <= b for a, b in zip(node, other, strict=True))
+
+
+def node_text(node: Sequence[int]) -> str:
+    """A node as people write it: `0,3,1`."""
+    return ",".join(map(str, node))
+
+
+def at_level(node: Sequence[int], column: int, level: int) -> Node:
+    """The node with one column at another level."""
+    return (*node[:column], level, *node[column + 1 :])
+
+
+def just_below(node: Node) -> list[Node]:
+    """The nodes one step finer."""
+    return [at_level(node, column, level - 1) for column, level in enumerate(node) if level]
+
+
+def just_above(node: Node, top: Node) -> list[Node]:
+    """The nodes one step coarser."""
+    return [at_level(node, column, level + 1) for column, level in enumerate(node) if level < top[column]]
 
 
 @dataclass(frozen=True)
@@ -92,9 +117,7 @@ class LossParts:
         failing_bits_at_top: the same against the whole table: −log2 Pr(value).
         kept_bits: the sum over the kept classes of their rows times log2 of their rows.
         tuple_bits: the same over all classes of the finest node.
-        inflation: how much larger the regions of the rows are than their tuples, added up; 0 unless asked for.
-        inflation_apart: the same with the product over the columns for a region.
-        of_values: the measures that look at a sensitive attribute, by name; empty unless asked for.
+        figures: the losses that are counted as they are, by the names of their measures; empty unless asked for.
     """
 
     node: Node
@@ -108,9 +131,7 @@ class LossParts:
     failing_bits_at_top: tuple[float, ...] = ()
     kept_bits: float = 0.0
     tuple_bits: float = 0.0
-    inflation: float = 0.0
-    inflation_apart: float = 0.0
-    of_values: Mapping[str, float] = field(default_factory=dict)
+    figures: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)

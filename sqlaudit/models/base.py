@@ -1,30 +1,41 @@
-"""What a privacy model is: it names the facts it needs, says when a class falls short, and judges what comes back.
-
-A model never sees a connection. It is made for one sensitive attribute with its parameters, and then asked for facts,
-levels and predicates; what the database answers is judged in Python. Where a predicate in floating point is too close
-to its limit, `doubtful` says so and `holds` decides the few classes concerned exactly, from their counts.
-"""
+"""What a privacy model is, what a check of it is, and the kinds of models with figures of their own."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import field
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import Annotated, Any, ClassVar, Literal, Protocol
 
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.frozen import dataclass
+from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.relation import Statement
-from sqlaudit.base.result import Number
+from sqlaudit.base.result import (
+    FROM_0_TO_1,
+    IF_ANY,
+    LEFT_OUT,
+    Code,
+    Documented,
+    Number,
+    Operator,
+    Severity,
+    Status,
+    after,
+    key,
+    told,
+)
+from sqlaudit.base.spec import KnownRows
 from sqlaudit.base.sql import environment
-from sqlaudit.base.words import spelled
-from sqlaudit.classes.facts import ClassHistogram, Fact, Frame, Level, SensitiveTable
-from sqlaudit.classes.found import ClassSizes
-from sqlaudit.classes.listing import Listing, ToldOfClass
+from sqlaudit.classes.facts import ClassHistogram, Fact, Frame, Level, SensitiveTable, Signatures
+from sqlaudit.classes.failing import ClassSizes, Listing, ToldOfClass
 
-if TYPE_CHECKING:
-    from sqlaudit.classes.signatures import Signatures
-    from sqlaudit.models.persons import PersonsFacts
+# What a privacy model is: it names the facts it needs, says when a class falls short, and judges what comes back.
+#
+# A model never sees a connection. It is made for one sensitive attribute with its parameters, and then asked for facts,
+# levels and predicates; what the database answers is judged in Python. Where a predicate in floating point is too close
+# to its limit, `doubtful` says so and `holds` decides the few classes concerned exactly, from their counts.
 
 BAND = 1e-9
 """Relative width of the band around a limit inside which floats do not decide."""
@@ -40,8 +51,8 @@ class Parameter:
     name: str
     kind: str
     help: str
-    minimum: Fraction | None = None
-    maximum: Fraction | None = None
+    minimum: int | None = None
+    maximum: int | None = None
     default: Any = None
 
 
@@ -74,7 +85,7 @@ class Judgement:
     unnamed: str = ""
     """Why nothing names them, where that is so: what a sentence about the requirement goes on with."""
     undecided: bool = False
-    """Whether the level alone does not decide, as it is an estimate near the limit."""
+    """Whether nothing passes by this judgement, as an estimate alone meets the limit."""
 
 
 class Model:
@@ -89,7 +100,7 @@ class Model:
     parameters: ClassVar[tuple[Parameter, ...]] = ()
     short_forms: ClassVar[tuple[str, ...]] = ()
     main: ClassVar[str] = ""
-    """The parameter that a requirement written as `name=number` sets."""
+    """The parameter that a requirement written as `name=number` sets: the first, where nothing else is said."""
     needs: ClassVar[tuple[str, ...]] = ()
     """Names of further inputs without which the model cannot be evaluated."""
     needs_order: ClassVar[bool] = False
@@ -127,6 +138,10 @@ class Model:
     """Whether what persons' events tell decides it, and no class of rows."""
     of_releases: ClassVar[bool] = False
     """Whether several releases of one table decide it, and no table alone."""
+
+    def __init_subclass__(cls) -> None:
+        if "parameters" in cls.__dict__ and "main" not in cls.__dict__:
+            cls.main = cls.parameters[0].name
 
     def __init__(self, parameters: Mapping[str, Any], context: Context) -> None:
         self.given = dict(parameters)
@@ -291,6 +306,79 @@ class Population:
     person: StatedPerson | None = None
 
 
+@dataclass(frozen=True)
+class Shared:
+    """What sets of at most so many events say.
+
+    Args:
+        smallest: the fewest persons who share one. exposed: persons with one that too few share.
+        sets: minimal sets that too few share. exact: whether all were counted; else `smallest` may be lower, and the
+            others are at least so many.
+    """
+
+    smallest: int
+    exposed: int
+    sets: int
+    exact: bool
+
+
+@dataclass(frozen=True)
+class Singled:
+    """The expected share of persons whom events drawn at random single out, and where it lies: counted, or with 95%."""
+
+    share: Fraction
+    low: Fraction
+    high: Fraction
+
+
+@dataclass(frozen=True)
+class Told:
+    """What at most so many known events tell of a sensitive attribute.
+
+    Args:
+        share: the largest share of the persons with a set who hold one value. smallest: the fewest of these persons.
+        exposed: persons with a set that too few share, or of whom too many hold one value. exact: as of `Shared`.
+    """
+
+    share: Fraction
+    smallest: int
+    exposed: int
+    exact: bool
+
+
+@dataclass(frozen=True)
+class Alike:
+    """Persons with all the same events.
+
+    Args:
+        smallest: the fewest, None where there is nobody. classes, persons: in classes of too few.
+    """
+
+    smallest: int | None
+    classes: int
+    persons: int
+
+
+class PersonsFacts(Protocol):
+    """What was counted of persons and their events."""
+
+    @property
+    def persons(self) -> int:
+        """How many."""
+
+    def same(self, k: int) -> Alike:
+        """Who has the same events as somebody else, where fewer than k persons are too few."""
+
+    def shared(self, k: int, known: int) -> Shared:
+        """What at most so many events say, where fewer than k persons are too few."""
+
+    def singled(self, known: int) -> Singled:
+        """Whom so many events drawn at random single out."""
+
+    def told(self, k: int, h: Fraction, known: int) -> Told:
+        """What at most so many events tell, where fewer than k persons are too few and a share above h too large."""
+
+
 class Ask(Protocol):
     """Runs a statement, whose $1, $2, … are the parameters, and keeps its rows for the next model."""
 
@@ -340,3 +428,274 @@ class Answers(Protocol):
 
     def combinations(self, model: Model) -> Sequence[tuple[Any, ...]]:
         """(facts…, classes, rows) of every combination of the model's facts, or one more than can be judged."""
+
+
+# One requirement or model, judged.
+
+WORST_FIRST = (Status.FAIL, Status.UNDETERMINED, Status.WARN, Status.PASS, None)
+
+
+@dataclass(frozen=True)
+class OfKnownRows(Documented):
+    """What a check finds for somebody who knows one row of a person, or all: as the check has it."""
+
+    level: Number | None
+    status: Status | None
+    failing_classes: int | None
+    failing_rows: int | None
+    failing_share: Annotated[float, FROM_0_TO_1] | None
+
+
+@dataclass(frozen=True)
+class ByKnownRows(Documented):
+    """A check for somebody who knows one row of a person, and for somebody who knows all of them.
+
+    Args:
+        worse: which of them the check itself is. one, all: what is found for each.
+    """
+
+    worse: Annotated[KnownRows, Literal["one", "all"]]
+    one: OfKnownRows
+    all: OfKnownRows
+
+
+@dataclass(frozen=True)
+class Check(Documented):
+    """One model on one sensitive attribute: the level achieved and, when required, the verdict.
+
+    Args:
+        model: the model's name, as `sqlaudit models` lists it.
+        sensitive: the sensitive attribute, None for models that need none.
+        parameters: the model's parameters besides the limit.
+        level: the main number; None when undefined. Infinity is `math.inf`, in JSON null beside `infinite`.
+        levels: every number that the model reports, the main one first.
+        operator: how level and limit compare when the requirement holds.
+        required: the limit, None when nothing was required. status: the verdict, None when nothing was required.
+        failing_classes, failing_rows: what falls short; None when nothing was required, and for figures of the whole
+            table. failing_share: failing_rows as a share of the table. details: further figures of the model.
+        note: which definition was used, or why nothing can be said.
+        known_rows: where persons have several rows that tell more than one: what is found for somebody who knows one
+            row of a person, and for somebody who knows all of them. The check itself is the worse.
+        text: the requirement as the user wrote it. title: the model's name for people, empty = made from `model`.
+    """
+
+    model: Code
+    sensitive: str | None
+    parameters: Mapping[str, Any]
+    level: Number | None
+    levels: Mapping[str, Number | None]
+    operator: Operator
+    required: Number | None = None
+    status: Status | None = None
+    failing_classes: int | None = None
+    failing_rows: int | None = None
+    failing_share: Annotated[float, FROM_0_TO_1] | None = None
+    severity: Severity = "error"
+    text: str = field(default="", metadata=LEFT_OUT)
+    note: str = field(default="", metadata=IF_ANY | after("title"))
+    details: Mapping[str, Any] = field(default_factory=dict, metadata=IF_ANY | after("note"))
+    title: str = field(default="", metadata=IF_ANY)
+    known_rows: ByKnownRows | None = field(default=None, metadata=IF_ANY)
+
+    @told("severity", key("infinite") | IF_ANY)
+    def _infinite(self) -> bool:
+        """Whether the level is infinity."""
+        return isinstance(self.level, float) and math.isinf(self.level)
+
+
+class WithVerdict:
+    """A result whose verdict is the worst of its checks."""
+
+    __slots__ = ()
+
+    checks: tuple[Check, ...]
+
+    @property
+    @told("checks", IF_ANY)
+    def status(self) -> Status | None:
+        """The worst verdict among the requirements, None when nothing was required."""
+        verdicts = {check.status for check in self.checks}
+        return next((one for one in WORST_FIRST if one in verdicts), None)
+
+    @property
+    def passed(self) -> bool:
+        """True when no requirement failed or stayed undetermined."""
+        return self.status in (None, Status.PASS, Status.WARN)
+
+
+# The kinds of models that the figures of the common statement do not answer, or not alone.
+
+MAX_COMBINATIONS = 200_000
+"""At most so many combinations of facts are judged in Python; beyond, the check stays undetermined."""
+
+
+class SizeModel(Model):
+    """A model that only the sizes of classes decide; judged in Python from the class-size histogram."""
+
+    needs_sensitive: ClassVar[bool] = False
+    recipe: ClassVar[str] = "sizes"
+    figure: ClassVar[str] = "share_where"
+    """Its figure of the whole table in one SELECT; with `_above`, the predicate against a limit."""
+
+    def judge(self, answers: Answers) -> Judgement:
+        """From the sizes; which classes fall short says the statement that all models share."""
+        return answers.counted(self, self.judge_sizes(answers.sizes))
+
+    def level_by_sizes(self, sizes: ClassSizes) -> Number | None:
+        """The main number."""
+        return next(iter(self.judge_sizes(sizes).levels.values()))
+
+    def judge_sizes(self, sizes: ClassSizes) -> Judgement:
+        """The judgement from the sizes of all classes."""
+        raise NotImplementedError(self.name)
+
+
+class SignatureModel(Model):
+    """A model that the distinct signatures of the classes decide: their rows and their largest counts."""
+
+    one_value_per_person: ClassVar[bool] = True
+    by_figures: ClassVar[bool] = False
+    by_signatures: ClassVar[bool] = True
+    recipe: ClassVar[str] = "disclosure"
+
+    def judge(self, answers: Answers) -> Judgement:
+        """From the signatures."""
+        assert answers.signatures is not None
+        return self.judge_signatures(answers.signatures)
+
+    def knowledge(self) -> int:
+        """With as many as there are values all is certain. One more count is needed."""
+        return min(self.pieces(), self.table.distinct)
+
+    def judge_signatures(self, signatures: Signatures) -> Judgement:
+        """The judgement from all signatures, which answer for `knowledge` or more."""
+        raise NotImplementedError(self.name)
+
+
+class HistogramModel(Model):
+    """A model that is judged in Python from how many classes have each combination of its facts.
+
+    Only for facts with few combinations (presence of values, first and last rank): what returns must not grow with
+    the rows. A judgement's `at_limit` names the classes that fall short, where that is a short piece of SQL.
+    """
+
+    by_figures: ClassVar[bool] = False
+    by_combinations: ClassVar[bool] = True
+
+    @classmethod
+    def why_not_alone(cls, parameters: Mapping[str, Any], inputs: Mapping[str, Any]) -> str:
+        """Python decides."""
+        return "a cover is searched for in Python, once the database has told which values meet."
+
+    def judge(self, answers: Answers) -> Judgement:
+        """From the combinations, unless there are too many."""
+        rows = answers.combinations(self)
+        if len(rows) > MAX_COMBINATIONS:
+            many = f"more than {MAX_COMBINATIONS:,} different combinations of values"
+            return Judgement({self.main: None}, None, None, note=f"the classes have {many}, too many to decide")
+        return self.judge_histogram(rows)
+
+    def falls_short(self, combination: Sequence[Any]) -> bool:
+        """As one class of it is judged."""
+        return bool(self.judge_histogram([(*combination, 1, 1)]).failing_classes)
+
+    def judge_histogram(self, rows: Sequence[tuple[Any, ...]]) -> Judgement:
+        """The judgement from (facts…, classes, rows) tuples."""
+        raise NotImplementedError(self.name)
+
+
+class QueryModel(Model):
+    """A model that no class fact can carry: it brings statements of its own."""
+
+    by_figures: ClassVar[bool] = False
+    own_statements: ClassVar[bool] = True
+
+    @classmethod
+    def why_not_alone(cls, parameters: Mapping[str, Any], inputs: Mapping[str, Any]) -> str:
+        """There are further statements."""
+        return "figures at its limit are decided exactly in Python, from further statements; one SELECT cannot."
+
+    def population(self, question: Question, *, sensitive: bool = False) -> Population:
+        """The population, whose classes (with the sensitive attribute) are matched with those of the table.
+
+        Raises:
+            UsageError: there is none, or missing values rule that out.
+        """
+        people = question.population
+        if people is None or (sensitive and people.sensitive is None) or question.frame.solo:
+            raise UsageError(
+                f"{self.name} matches the classes of the table with those of the population, which "
+                f"{spelled('nulls', 'distinct')} "
+                f"rules out: use {spelled('nulls', 'equal')}."
+            )
+        return people
+
+    def judge(self, answers: Answers) -> Judgement:
+        """From its own statements."""
+        return self.judge_query(answers.question)
+
+    def judge_query(self, question: Question) -> Judgement:
+        """The judgement from what statements of its own return."""
+        raise NotImplementedError(self.name)
+
+
+# Which groups of sensitive values occur in a class, as numbers whose bits are the groups.
+
+WORD = 60
+"""Groups that one number of the database tells apart."""
+MAX_LISTED = 20_000
+"""Up to this many combinations are listed in the condition that finds the failing classes again."""
+TOO_MANY = f"has classes of more than {MAX_LISTED:,} kinds that fall short, too many to find again"
+
+
+@dataclass(frozen=True)
+class Combination:
+    """Groups that occur together: the numbers as the database has them, all bits in one, and where they occur."""
+
+    words: tuple[int, ...]
+    mask: int
+    classes: int
+    rows: int
+
+
+def presence_facts(name: str, groups: Sequence[Sequence[int]]) -> tuple[Fact, ...]:
+    """Facts that tell which of the groups of lanes occur, 60 groups a fact."""
+    return tuple(
+        Fact(
+            f"{name}_{start // WORD}",
+            "presence",
+            {"groups": [(list(lanes), 2**bit) for bit, lanes in enumerate(groups[start : start + WORD])]},
+        )
+        for start in range(0, max(1, len(groups)), WORD)
+    )
+
+
+def combinations_of(rows: Sequence[tuple[Any, ...]]) -> list[Combination]:
+    """The combinations in (words…, classes, rows) tuples."""
+    found = []
+    for *words, classes, table_rows in rows:
+        numbers = tuple(int(word) for word in words)
+        mask = sum(word << WORD * position for position, word in enumerate(numbers))
+        found.append(Combination(numbers, mask, int(classes), int(table_rows)))
+    return found
+
+
+def decide(found: Sequence[tuple[Combination, int]], facts: Sequence[Fact], limit: int | None, main: str) -> Judgement:
+    """At least `limit` for every combination: the lowest number, and what falls short."""
+    levels = {main: min((number for _, number in found), default=None)}
+    if limit is None:
+        return Judgement(levels)
+    short = [combination for combination, number in found if number < limit]
+    classes, rows = sum(one.classes for one in short), sum(one.rows for one in short)
+    if len(short) > MAX_LISTED:
+        return Judgement(levels, classes, rows, unnamed=TOO_MANY)
+    return Judgement(levels, classes, rows, at_limit=one_of(facts, [one.words for one in short]))
+
+
+def one_of(facts: Sequence[Fact], rows: Sequence[tuple[int, ...]]) -> str:
+    """SQL over facts: their values are those of one of the rows; empty without any."""
+    if not rows:
+        return ""
+    if len(facts) == 1:
+        return expression("one_of", fact=facts[0].name, values=[row[0] for row in rows])
+    return expression("one_of_rows", facts=[fact.name for fact in facts], rows=rows)

@@ -1,27 +1,43 @@
-"""What an attacker believes who knows the population: Bayes-optimal belief, and the breaches that follow from it.
-
-For a person with original quasi-identifiers q0 inside the class q*, the belief in a value s is proportional to
-n(q*,s) N(q0,s) / N(q*,s): rows of the class with s, people of the population with q0 and s, and with q* and s (the
-sizes of q0 and q* cancel). Floats decide what lies clear of a limit, fractions the rest.
-"""
+"""What an attacker believes: Bayes-optimal belief of who knows the population, and the worst case of k pieces."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.frozen import dataclass
+from sqlaudit.base.parameter_names import command
 from sqlaudit.base.relation import Statement
 from sqlaudit.base.result import Number
 from sqlaudit.base.sql import Raw, render
-from sqlaudit.base.words import spelled
-from sqlaudit.classes.listing import Keyed
-from sqlaudit.models.base import Judgement, Parameter, Population, Question, StatedPerson, band, number
-from sqlaudit.models.kinds import QueryModel
-from sqlaudit.models.recursive import THESIS
+from sqlaudit.classes.failing import Every, Keyed, Listed
+from sqlaudit.models.base import (
+    Judgement,
+    Parameter,
+    Population,
+    QueryModel,
+    Question,
+    SignatureModel,
+    StatedPerson,
+    band,
+    expression,
+    number,
+)
+from sqlaudit.models.diversity import THESIS
+
+if TYPE_CHECKING:
+    from sqlaudit.classes.facts import IntArray, Signatures
+    from sqlaudit.models.disclosure.program import ClassDisclosure
+
+
+# What an attacker believes who knows the population: Bayes-optimal belief, and the breaches that follow from it.
+#
+# For a person with original quasi-identifiers q0 inside the class q*, the belief in a value s is proportional to
+# n(q*,s) N(q0,s) / N(q*,s): rows of the class with s, people of the population with q0 and s, and with q* and s (the
+# sizes of q0 and q* cancel). Floats decide what lies clear of a limit, fractions the rest.
 
 MAX_LISTED = 5_000
 """Up to this many of them that turn out to fall short are listed to find their classes again."""
@@ -82,18 +98,15 @@ class BayesOptimalBelief(QueryModel):
 
     name: ClassVar[str] = "bayes_optimal_belief"
     title: ClassVar[str] = "Bayes-optimal belief"
-    definition: ClassVar[str] = (
+    definition: ClassVar = (
         "β(q0,s) = n(q*,s) f(s|q0)/f(s|q*), divided by its sum over s: the belief of an attacker who knows the shares "
         "f in the population, in the value s of a person with original quasi-identifiers q0 in the class q*."
     )
     reference: ClassVar[str] = f"{THESIS}, 3.1.3 and 3.2; Machanavajjhala et al., TKDD 2007, theorem 3.1"
     note: ClassVar[str] = "q0 runs over all original values that the population has inside a class of the table."
     operator: ClassVar[str] = "<="
-    parameters: ClassVar[tuple[Parameter, ...]] = (
-        Parameter("posterior", "decimal", "highest belief allowed", Fraction(0), Fraction(1)),
-    )
+    parameters: ClassVar[tuple[Parameter, ...]] = (Parameter("posterior", "decimal", "highest belief allowed", 0, 1),)
     short_forms: ClassVar[tuple[str, ...]] = ("belief",)
-    main: ClassVar[str] = "posterior"
     needs: ClassVar[tuple[str, ...]] = ("population", "original_qi")
     inherited: ClassVar[bool] = False
     one_value_per_person: ClassVar[bool] = True
@@ -113,14 +126,10 @@ class BayesOptimalBelief(QueryModel):
         Raises:
             UsageError: a value that a class has and the population does not have there.
         """
-        people = question.population
-        if people is None or people.sensitive is None or question.frame.solo:
-            raise UsageError(
-                f"{self.name} matches the classes of the table with those of the population, which "
-                f"{spelled('nulls', 'distinct')} "
-                f"rules out: use {spelled('nulls', 'equal')}."
-            )
-        found = _found(question.ask(self._statement(question, people, "totals")))
+        people = self.population(question, sensitive=True)
+        unknown, highest, lowest, *counts = question.ask(self._statement(question, people, "totals"))[0]
+        beliefs = [None if belief is None else float(number(belief)) for belief in (highest, lowest)]
+        found = FoundBelief(int(unknown), beliefs[0], beliefs[1], *(int(count or 0) for count in counts))
         if found.unknown:
             raise UsageError(
                 f"{found.unknown:,} combinations of class and value of {self.table.name} occur in the table but not "
@@ -141,7 +150,12 @@ class BayesOptimalBelief(QueryModel):
         judgement = Judgement(self.levels_of(found), found.classes, found.rows, details)
         if len(found.at_limit) > MAX_LISTED:
             return replace(judgement, unnamed=f"has more than {MAX_LISTED:,} kinds of classes at its limit")
-        return replace(judgement, listing=self._listing(question, people, found.at_limit))
+
+        def relation() -> str:
+            return f"({self._statement(question, people, 'classes', found.at_limit).sql})"
+
+        listing = Keyed(relation, ("highest", "lowest"), ("highest_belief", "lowest_belief"))
+        return replace(judgement, listing=listing)
 
     def _of_person(self, question: Question, people: Population, person: StatedPerson) -> list[dict[str, Any]]:
         """Prior and posterior belief in each value that the population knows of people like this one, exactly.
@@ -154,18 +168,18 @@ class BayesOptimalBelief(QueryModel):
             raise UsageError(f"{person.place}: nobody of the population in a class of the table fits this person.")
         if len(classes := {row[:-4] for row in rows}) > 1:
             raise UsageError(f"{person.place}: people like this one are in {len(classes)} classes; say more of them.")
-        values = [(int(row[-4]), int(row[-3]), int(row[-2]), int(row[-1])) for row in rows]
-        terms = [self._term(*value) for value in values]
-        everybody, total = sum(here for _, _, here, _ in values), sum(terms)
+        numbers, values = [tuple(map(int, row[-4:])) for row in rows], self.table.values
+        terms = [self._term(*row) for row in numbers]
+        everybody, total = sum(here for _, _, here, _ in numbers), sum(terms)
         ranks = sorted(range(self.table.distinct), key=lambda lane: (-self.table.totals[lane], lane))
         told: list[dict[str, Any]] = [
             {
                 "rank": ranks.index(lane) + 1,
-                **({"value": _text_of(self.table.values[lane])} if person.shown else {}),
+                **({"value": None if values[lane] is None else str(values[lane])} if person.shown else {}),
                 "prior": Fraction(here, everybody),
                 "posterior": term / total if total else None,
             }
-            for (lane, _, here, _), term in zip(values, terms, strict=True)
+            for (lane, _, here, _), term in zip(numbers, terms, strict=True)
             if lane >= 0
         ]
         return sorted(told, key=lambda one: (-(one["posterior"] or 0), one["rank"]))
@@ -176,15 +190,11 @@ class BayesOptimalBelief(QueryModel):
         factor: Fraction = Fraction(1) if factors is None or lane < 0 else factors[lane]
         return factor * Fraction(n * here, around)
 
-    def _listing(self, question: Question, people: Population, at_limit: Sequence[str]) -> Keyed:
-        def relation() -> str:
-            return f"({self._statement(question, people, 'classes', at_limit).sql})"
-
-        return Keyed(relation, ("highest", "lowest"), ("highest_belief", "lowest_belief"))
-
     def _statement(self, question: Question, people: Population, stage: str, at_limit: Sequence[str] = ()) -> Statement:
         frame, limits = question.frame, self.limits()
         factors = self.context.inputs.get("alpha")
+        # whether each original quasi-identifier holds numbers, and the parameter that it is compared with
+        stated = people.person.numbers if people.person is not None and stage == "person" else ()
         return render(
             "models/belief.sql",
             question.dialect,
@@ -202,7 +212,7 @@ class BayesOptimalBelief(QueryModel):
             factors=[float(factor) for factor in factors] if factors else None,
             limits=list(limits),
             of_absent=any(limit.of_absent for limit in limits),
-            stated=_stated(people.person) if stage == "person" else [],
+            stated=[(number, Raw(f"${place}")) for place, number in enumerate(stated, 1)],
             stage=stage,
             most=MAX_CASES + 1,
             at_limit=list(at_limit),
@@ -236,14 +246,14 @@ class RhoBreach(BayesOptimalBelief):
 
     name: ClassVar[str] = "rho1_rho2_breach"
     title: ClassVar[str] = "(ρ1,ρ2)-privacy breach"
-    definition: ClassVar[str] = (
+    definition: ClassVar = (
         "No prior < ρ1 with posterior > ρ2, and no prior > 1−ρ1 with posterior < 1−ρ2; prior = the value's share "
         "among people with the same original quasi-identifiers. The level counts the breaches."
     )
     reference: ClassVar[str] = f"{THESIS}, 3.1.6; Evfimievski, Gehrke, Srikant, PODS 2003"
-    parameters: ClassVar[tuple[Parameter, ...]] = (
-        Parameter("rho1", "decimal", "what counts as a low belief", Fraction(0), Fraction(1)),
-        Parameter("rho2", "decimal", "what counts as a high belief", Fraction(0), Fraction(1)),
+    parameters: ClassVar = (
+        Parameter("rho1", "decimal", "what counts as a low belief", 0, 1),
+        Parameter("rho2", "decimal", "what counts as a high belief", 0, 1),
     )
     short_forms: ClassVar[tuple[str, ...]] = ("rho_breach",)
     main: ClassVar[str] = ""
@@ -274,11 +284,8 @@ class DeltaPositive(BayesOptimalBelief):
     title: ClassVar[str] = "δ-positive disclosure"
     definition: ClassVar[str] = "No posterior above 1 − δ. The level is the highest posterior, the limit 1 − δ."
     reference: ClassVar[str] = f"{THESIS}, 3.1.4"
-    parameters: ClassVar[tuple[Parameter, ...]] = (
-        Parameter("delta", "decimal", "how far a belief must stay from certainty", Fraction(0), Fraction(1)),
-    )
+    parameters: ClassVar = (Parameter("delta", "decimal", "how far a belief must stay from certainty", 0, 1),)
     short_forms: ClassVar[tuple[str, ...]] = ("delta_positive",)
-    main: ClassVar[str] = "delta"
     by_default: ClassVar[bool] = False
 
     @property
@@ -296,17 +303,14 @@ class EpsilonNegative(BayesOptimalBelief):
 
     name: ClassVar[str] = "epsilon_negative_disclosure"
     title: ClassVar[str] = "ε-negative disclosure"
-    definition: ClassVar[str] = (
+    definition: ClassVar = (
         "No posterior below ε, for any value of the table or the population; a value that is absent from a class has "
         "posterior 0 there. The level is the lowest posterior."
     )
     reference: ClassVar[str] = f"{THESIS}, 3.1.5"
     operator: ClassVar[str] = ">="
-    parameters: ClassVar[tuple[Parameter, ...]] = (
-        Parameter("epsilon", "decimal", "lowest belief allowed", Fraction(0), Fraction(1)),
-    )
+    parameters: ClassVar = (Parameter("epsilon", "decimal", "lowest belief allowed", 0, 1),)
     short_forms: ClassVar[tuple[str, ...]] = ("epsilon_negative",)
-    main: ClassVar[str] = "epsilon"
     by_default: ClassVar[bool] = False
 
     def limits(self) -> tuple[Limit, ...]:
@@ -318,21 +322,88 @@ class EpsilonNegative(BayesOptimalBelief):
         return {"lowest": found.lowest, "posterior": found.highest}
 
 
-def _found(rows: Sequence[tuple[Any, ...]]) -> FoundBelief:
-    unknown, highest, lowest, *counts = rows[0]
-    beliefs = [None if belief is None else float(number(belief)) for belief in (highest, lowest)]
-    return FoundBelief(int(unknown), beliefs[0], beliefs[1], *(int(count or 0) for count in counts))
-
-
-def _stated(person: StatedPerson | None) -> list[tuple[bool, Raw]]:
-    """For each original quasi-identifier whether it holds numbers, and the parameter that it is compared with."""
-    numbers = person.numbers if person else ()
-    return [(number, Raw(f"${place}")) for place, number in enumerate(numbers, 1)]
-
-
-def _text_of(value: Any) -> str | None:
-    return None if value is None else str(value)
-
-
 def _compares(value: Fraction, operator: str, limit: Fraction) -> bool:
     return value > limit if operator == ">" else value < limit
+
+
+# (c,k)-safety: the worst that an attacker with k pieces of knowledge can learn about anybody.
+
+MAX_KNOWLEDGE = 200
+"""The largest number of pieces of knowledge that anybody can ask for."""
+MAX_ALONE = 3
+"""Up to so many pieces of knowledge one SELECT writes maximum disclosure out."""
+MAX_CLASSES = 20_000
+"""Up to this many signatures are listed to find the classes that fall short again."""
+
+
+class WorstCaseSafety(SignatureModel):
+    """The maximum disclosure against any k basic implications stays below c."""
+
+    name: ClassVar[str] = "c_k_safety"
+    title: ClassVar[str] = "(c,k)-safety"
+    definition: ClassVar = (
+        "Maximum disclosure < c: no k basic implications (if these persons have these values, then one of those has "
+        "one of those) make any statement 'this person has this value' as probable as c."
+    )
+    reference: ClassVar[str] = (
+        "Martin, Kifer, Machanavajjhala, Gehrke, Halpern: Worst-Case Background Knowledge, ICDE 2007"
+    )
+    note: ClassVar[str] = "A class falls short when some person in it can be disclosed with probability c or more."
+    operator: ClassVar[str] = "<"
+    parameters: ClassVar = (
+        Parameter("c", "decimal", "probability that must not be reached", 0, 1),
+        Parameter("k", "integer", "pieces of knowledge", 0, MAX_KNOWLEDGE, default=3),
+    )
+    short_forms: ClassVar = ("disclosure", "maximum_disclosure")
+
+    @classmethod
+    def why_not_alone(cls, parameters: Mapping[str, Any], inputs: Mapping[str, Any]) -> str:
+        """What is written out grows fast with k."""
+        pieces = int(parameters.get("k", 3))
+        if pieces <= MAX_ALONE:
+            return ""
+        return (
+            "the statement writes out every way to spread k + 1 atoms over persons, which it does for k of at most "
+            f"{MAX_ALONE}; {command('audit')} takes k = {pieces}."
+        )
+
+    def pieces(self) -> int:
+        """k."""
+        return int(self.values["k"])
+
+    def judge_signatures(self, signatures: Signatures) -> Judgement:
+        """The maximum disclosure at k, and the classes whose own disclosure reaches c."""
+        from sqlaudit.models.disclosure.few import disclosure_points
+
+        if not len(signatures):
+            return Judgement({"disclosure": None, "negated": None})
+        k = self.knowledge()
+        point = disclosure_points(signatures, k)[k]
+        levels = {"disclosure": point.maximum, "negated": point.negated}
+        if not self.is_required:
+            return Judgement(levels)
+        from sqlaudit.models.disclosure.program import class_disclosure
+
+        by_class = class_disclosure(signatures, k)
+        limit = Fraction(self.values["c"])
+        (short,) = by_class.failing(limit).nonzero()
+        judgement = Judgement(levels, by_class.failing_classes(limit), by_class.failing_rows(limit))
+        if len(short) <= MAX_CLASSES:
+            return replace(judgement, listing=self._listing(by_class, short))
+        if len(short) == len(signatures):
+            return replace(judgement, listing=Every())
+        unnamed = f"has classes with more than {MAX_CLASSES:,} different counts that fall short, too many to find again"
+        return replace(judgement, unnamed=unnamed)
+
+    def _listing(self, found: ClassDisclosure, short: IntArray) -> Listed:
+        """The signatures at some positions, each with its disclosure."""
+        depth = min(found.signatures.k + 1, self.table.distinct)
+
+        def relation() -> str:
+            rows = []
+            for position, disclosure in zip(short.tolist(), found.approximate[short].tolist(), strict=True):
+                n, counts = found.signatures.signature(position)
+                rows.append((":".join(map(str, (n, *counts[:depth]))), disclosure))
+            return expression("listed_signatures", rows=rows)
+
+        return Listed(relation, depth, "disclosure")

@@ -2,19 +2,80 @@
 
 from __future__ import annotations
 
+import functools
+import operator
 from collections.abc import Sequence
 from fractions import Fraction
+from itertools import combinations
+from math import comb
 from typing import Any, ClassVar
 
 from sqlaudit.base.errors import UsageError
 from sqlaudit.classes.attribute_inputs import Categories
 from sqlaudit.classes.facts import Fact, Level
-from sqlaudit.classes.listing import ToldOfClass
-from sqlaudit.models.base import Judgement, Model, Parameter, expression
-from sqlaudit.models.kinds import HistogramModel
-from sqlaudit.models.presence import combinations, decide, presence_facts
-from sqlaudit.models.recursive import THESIS
-from sqlaudit.models.set_cover import largest_unions, smallest_cover
+from sqlaudit.classes.failing import ToldOfClass
+from sqlaudit.models.base import (
+    HistogramModel,
+    Judgement,
+    Model,
+    Parameter,
+    combinations_of,
+    decide,
+    expression,
+    presence_facts,
+)
+from sqlaudit.models.diversity import THESIS
+
+# Smallest covers and largest unions of few sets, exactly. Elements are bits.
+
+
+def smallest_cover(elements: int, sets: Sequence[int]) -> int | None:
+    """How many of the sets are needed to cover all elements; None when they cannot.
+
+    Args:
+        elements: what is to be covered, a number whose bits are the elements.
+        sets: the same of every set.
+
+    Example:
+        >>> smallest_cover(0b1111, [0b0111, 0b1100, 0b0011])
+        2
+    """
+    all_covers = sorted({cover & elements for cover in sets})
+    useful = [one for one in all_covers if not any(one != other and one & other == one for other in all_covers)]
+    if functools.reduce(operator.or_, useful, 0) != elements:
+        return None
+    return next(size for size in range(len(useful) + 1) if _covers(elements, useful, size))
+
+
+def _covers(elements: int, sets: Sequence[int], size: int) -> bool:
+    """Whether `size` sets are enough: some set must hold the element that the fewest sets hold."""
+    if not elements:
+        return True
+    if not size:
+        return False
+    rest, fewest = elements, list(sets)
+    while rest:
+        bit = rest & -rest
+        rest ^= bit
+        holding = [cover for cover in sets if cover & bit]
+        if len(holding) < len(fewest) or rest == elements ^ bit:
+            fewest = holding
+    return any(_covers(elements & ~cover, sets, size - 1) for cover in fewest)
+
+
+def largest_unions(sets: Sequence[frozenset[int]], count: int, limit: int) -> list[frozenset[int]] | None:
+    """The unions of `count` sets (all of them when there are fewer) that lie in no other; None beyond `limit` choices.
+
+    Example:
+        >>> largest_unions([frozenset({0}), frozenset({0, 1}), frozenset({2})], 1, 10)
+        [frozenset({0, 1}), frozenset({2})]
+    """
+    size = min(count, len(sets))
+    if comb(len(sets), size) > limit:
+        return None
+    unions = {frozenset[int]().union(*chosen) for chosen in combinations(sets, size)}
+    return sorted((one for one in unions if not any(one < other for other in unions)), key=sorted)
+
 
 MAX_CATEGORIES = 20
 """Up to this many categories the smallest cover is computed."""
@@ -50,14 +111,13 @@ class CategoricalDiversity(HistogramModel, CategoricalModel):
 
     name: ClassVar[str] = "l_categorical_diversity"
     title: ClassVar[str] = "l-categorical diversity"
-    definition: ClassVar[str] = (
+    definition: ClassVar = (
         "At least l of the categories (the don't-care set counts as one) are needed to cover the values of every "
         f"class; exact, with up to {MAX_CATEGORIES} categories."
     )
     reference: ClassVar[str] = f"{THESIS}, 3.5.3"
-    parameters: ClassVar[tuple[Parameter, ...]] = (Parameter("l", "integer", "fewest categories allowed", Fraction(1)),)
+    parameters: ClassVar = (Parameter("l", "integer", "fewest categories allowed", 1),)
     short_forms: ClassVar[tuple[str, ...]] = ("categorical_l",)
-    main: ClassVar[str] = "l"
     inherited_with_limit: ClassVar[bool] = True
     wildcard: ClassVar[bool] = True
 
@@ -88,7 +148,7 @@ class CategoricalDiversity(HistogramModel, CategoricalModel):
             sum(1 << kind for kind, member in enumerate(members) if member >> index & 1)
             for index in range(len(self.categories.sets))
         ]
-        found = [(occurring, smallest_cover(occurring.mask, sets) or 0) for occurring in combinations(rows)]
+        found = [(occurring, smallest_cover(occurring.mask, sets) or 0) for occurring in combinations_of(rows)]
         return decide(found, self.facts(), self.values["l"], "l")
 
 
@@ -101,11 +161,8 @@ class DensityControl(CategoricalModel):
     reference: ClassVar[str] = f"{THESIS}, 3.5.5 and 3.5.6"
     note: ClassVar[str] = "Beside a requirement mu_dilution the don't-care set has no upper limit (level and verdict)."
     operator: ClassVar[str] = "<="
-    parameters: ClassVar[tuple[Parameter, ...]] = (
-        Parameter("d", "decimal", "largest share allowed", Fraction(0), Fraction(1)),
-    )
+    parameters: ClassVar = (Parameter("d", "decimal", "largest share allowed", 0, 1),)
     short_forms: ClassVar[tuple[str, ...]] = ("d_density", "density")
-    main: ClassVar[str] = "d"
 
     def facts(self) -> tuple[Fact, ...]:
         """The rows of the largest category."""
@@ -141,11 +198,8 @@ class Dilution(Model):
     definition: ClassVar[str] = "The don't-care set has a share of at least μ in every class."
     reference: ClassVar[str] = f"{THESIS}, 3.5.6"
     note: ClassVar[str] = "It wins over the limit that a d_density_control beside it would set on the don't-care set."
-    parameters: ClassVar[tuple[Parameter, ...]] = (
-        Parameter("mu", "decimal", "smallest share allowed", Fraction(0), Fraction(1)),
-    )
+    parameters: ClassVar = (Parameter("mu", "decimal", "smallest share allowed", 0, 1),)
     short_forms: ClassVar[tuple[str, ...]] = ("dilution",)
-    main: ClassVar[str] = "mu"
     needs: ClassVar[tuple[str, ...]] = ("dont_care",)
 
     def facts(self) -> tuple[Fact, ...]:
@@ -170,19 +224,18 @@ class CategoricalRecursive(CategoricalModel):
 
     name: ClassVar[str] = "c_l_categorical_recursive_diversity"
     title: ClassVar[str] = "(c,l)-categorical recursive diversity"
-    definition: ClassVar[str] = (
+    definition: ClassVar = (
         "The largest category's share is at most c times the share that no l categories together can cover, in every "
         "class. The don't-care set is no category here; its rows are uncovered."
     )
     reference: ClassVar[str] = f"{THESIS}, 3.5.7 and 3.5.8"
     note: ClassVar[str] = "The level is the smallest c that holds for this l."
     operator: ClassVar[str] = "<="
-    parameters: ClassVar[tuple[Parameter, ...]] = (
-        Parameter("c", "decimal", "how many times the uncovered share the largest may be", Fraction(0)),
-        Parameter("l", "integer", "how many categories cover together", Fraction(1), default=2),
+    parameters: ClassVar = (
+        Parameter("c", "decimal", "how many times the uncovered share the largest may be", 0),
+        Parameter("l", "integer", "how many categories cover together", 1, default=2),
     )
     short_forms: ClassVar[tuple[str, ...]] = ("categorical_recursive",)
-    main: ClassVar[str] = "c"
 
     def facts(self) -> tuple[Fact, ...]:
         """The largest category, and the largest union of l categories."""
@@ -230,14 +283,14 @@ class CLDensityControl(CategoricalRecursive):
 
     name: ClassVar[str] = "c_l_density_control"
     title: ClassVar[str] = "(c,l)-density control"
-    definition: ClassVar[str] = (
+    definition: ClassVar = (
         "With the categories by descending share, the first share is at most c times the sum of the shares from the "
         "l-th on, in every class. The don't-care set is no category here."
     )
     reference: ClassVar[str] = f"{THESIS}, 3.5.10 (the sum starts at l, not at 1)"
-    parameters: ClassVar[tuple[Parameter, ...]] = (
-        Parameter("c", "decimal", "how many times the tail the largest may be", Fraction(0)),
-        Parameter("l", "integer", "from which category on the tail is summed", Fraction(1), default=2),
+    parameters: ClassVar = (
+        Parameter("c", "decimal", "how many times the tail the largest may be", 0),
+        Parameter("l", "integer", "from which category on the tail is summed", 1, default=2),
     )
     short_forms: ClassVar[tuple[str, ...]] = ("c_l_density",)
 

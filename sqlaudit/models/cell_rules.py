@@ -1,8 +1,4 @@
-"""Rules for the cells of published tables: which cell says too much of the few who are behind it.
-
-Definitions are those of the Handbook on Statistical Disclosure Control (Hundepool and others). A rule looks at whole
-numbers and decides exactly; a cell at its limit is safe.
-"""
+"""Rules for the cells of published tables: by contributors, by the largest contributions, and by margins."""
 
 from __future__ import annotations
 
@@ -12,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.frozen import dataclass
-from sqlaudit.base.words import spelled
+from sqlaudit.base.parameter_names import spelled
 from sqlaudit.models.base import Model, Parameter
 
 if TYPE_CHECKING:
@@ -20,6 +16,11 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     Bools = npt.NDArray[np.bool_]
+
+# Rules for the cells of published tables: which cell says too much of the few who are behind it.
+#
+# Definitions are those of the Handbook on Statistical Disclosure Control (Hundepool and others). A rule looks at whole
+# numbers and decides exactly; a cell at its limit is safe.
 
 HANDBOOK = "Hundepool et al., Handbook on Statistical Disclosure Control; Statistical Disclosure Control, Wiley 2012"
 
@@ -66,9 +67,6 @@ class CellFacts(Protocol):
     def structural(self) -> Bools | None:
         """Cells in which nobody can be."""
 
-    def pinned(self, width: Fraction) -> tuple[Bools, Bools, str]:
-        """Hidden cells that published ones leave less than a width, where that is decided, and what was missing."""
-
     def top(self, number: int) -> CellNumbers | None:
         """What the so many largest contributors have together; None when the contributions are not at hand."""
 
@@ -108,7 +106,7 @@ class CellRule(Model):
     of_changes: ClassVar[bool] = True
     """Whether it has a meaning for what changed between two releases of a table."""
     of_hidden: ClassVar[bool] = False
-    """Whether it judges hidden cells, too."""
+    """Whether it judges hidden cells by their limits, and says nothing of others."""
     of_margins: ClassVar[bool] = False
     """Whether it compares cells with their margins."""
 
@@ -116,6 +114,11 @@ class CellRule(Model):
     def contributions(self) -> int:
         """How many of the largest contributions of a cell it looks at."""
         return 0
+
+    @property
+    def width(self) -> Fraction:
+        """How far apart the limits of a hidden cell are at least; 0 where the rule does not judge hidden cells."""
+        return Fraction(0)
 
     def alone(self) -> Alone | None:
         """The rule where one SELECT has to say it; None when a cell alone does not tell."""
@@ -147,11 +150,10 @@ class FewContributors(CellRule):
     title: ClassVar[str] = "threshold rule"
     definition: ClassVar[str] = "Every cell has at least n contributors or none; zeros:yes = none is too few."
     reference: ClassVar[str] = HANDBOOK
-    parameters: ClassVar[tuple[Parameter, ...]] = (
-        Parameter("n", "integer", "fewest contributors of a cell", Fraction(1)),
+    parameters: ClassVar = (
+        Parameter("n", "integer", "fewest contributors of a cell", 1),
         Parameter("zeros", "text", "whether cells without any fail, yes or no", default="no"),
     )
-    main: ClassVar[str] = "n"
     short_forms: ClassVar[tuple[str, ...]] = ("min_contributors",)
 
     def prepare(self) -> None:
@@ -183,12 +185,11 @@ class Holdings(CellRule):
 
     name: ClassVar[str] = "holdings"
     title: ClassVar[str] = "minimum number of holdings"
-    definition: ClassVar[str] = (
+    definition: ClassVar = (
         "The contributors of every cell belong to at least n holdings (households, groups of firms), or there are none."
     )
     reference: ClassVar[str] = HANDBOOK + "; tau-Argus"
-    parameters: ClassVar[tuple[Parameter, ...]] = (Parameter("n", "integer", "fewest holdings of a cell", Fraction(1)),)
-    main: ClassVar[str] = "n"
+    parameters: ClassVar = (Parameter("n", "integer", "fewest holdings of a cell", 1),)
     of_changes: ClassVar[bool] = False
 
     def alone(self) -> Alone:
@@ -202,3 +203,306 @@ class Holdings(CellRule):
             return self._undecided(cells, f"the numbers of holdings: name their column with {spelled('holdings')}")
         unsafe = (found.units < self.values["n"]) & (found.units != 0) & found.known
         return Verdicts(unsafe.astype(bool), found.known)
+
+
+# Rules for the cells of published tables that look at the largest contributions to their sums.
+
+
+class _Contributions(CellRule):
+    """Base of the rules that look at the largest contributions."""
+
+    reference: ClassVar[str] = HANDBOOK
+
+    def verdicts(self, cells: CellFacts) -> Verdicts:
+        """By the largest contributions; without them, what few contributors leave no doubt about."""
+        if cells.value is None:
+            where = f"name their column with {spelled('value')}"
+            return self._undecided(cells, f"the sums of contributions, which the table does not have: {where}")
+        found = self._largest(cells)
+        if found is None:
+            return self._by_number(cells, cells.value)
+        top, known = found
+        return Verdicts(self._falls_short(cells.value.units, top).astype(bool) & known, known)
+
+    def level(self, cells: CellFacts) -> tuple[npt.NDArray[Any], Bools] | None:
+        """By the largest contributions: at that distance the rule would let the cell be published."""
+        found = self._largest(cells)
+        if cells.value is None or found is None:
+            return None
+        return self._level(cells.value.units, found[0]), found[1]
+
+    def _largest(self, cells: CellFacts) -> tuple[list[npt.NDArray[Any]], Bools] | None:
+        """What the 1, 2, … largest contributors have together, and where that and the value are known."""
+        top = [one for number in range(1, self.contributions + 1) if (one := cells.top(number))]
+        if cells.value is None or len(top) < self.contributions:
+            return None
+        known = cells.value.known
+        for one in top:
+            known = known & one.known
+        return [one.units for one in top], known
+
+    def _level(self, value: npt.NDArray[Any], top: Sequence[npt.NDArray[Any]]) -> npt.NDArray[Any]:
+        """The level of each cell, rounded up; not above zero where the cell is safe."""
+        raise NotImplementedError(self.name)
+
+    def _by_number(self, cells: CellFacts, value: CellNumbers) -> Verdicts:
+        """Where there are no more contributors than the rule looks at, they are the whole cell."""
+        known = value.known & (value.units == 0)
+        unsafe = known & False
+        if cells.contributors is not None and self._few_fall_short:
+            few = cells.contributors.known & (cells.contributors.units <= self.contributions)
+            unsafe = few & value.known & (value.units > 0)
+        named = {1: "the largest contribution", 2: "the two largest contributions"}
+        what = named.get(self.contributions, f"the {self.contributions} largest contributions")
+        missing = (
+            f"{what} of a cell, which the table does not have: name their columns with {spelled('largest')}, "
+            "or judge the rows that the table was made from"
+        )
+        return Verdicts(unsafe.astype(bool), (known | unsafe).astype(bool), missing)
+
+    @property
+    def _few_fall_short(self) -> bool:
+        """Whether a cell falls short that has no more contributors than the rule looks at."""
+        return True
+
+    def _falls_short(self, value: npt.NDArray[Any], top: Sequence[npt.NDArray[Any]]) -> Bools:
+        """Cells that fall short, by their value and by what the 1, 2, … largest contributors have together."""
+        raise NotImplementedError(self.name)
+
+
+class Dominance(_Contributions):
+    """Few contributors have most of a cell."""
+
+    name: ClassVar[str] = "dominance"
+    title: ClassVar[str] = "(n,k)-dominance rule"
+    definition: ClassVar[str] = "The n largest contributions of every cell are together at most k percent of it."
+    operator: ClassVar[str] = "<="
+    parameters: ClassVar = (
+        Parameter("n", "integer", "how many contributors", 1, 20, default=1),
+        Parameter("k", "decimal", "largest share that they may have, in percent", 0, 100),
+    )
+    main: ClassVar[str] = "k"
+
+    @property
+    def contributions(self) -> int:
+        """n."""
+        return int(self.values["n"])
+
+    def alone(self) -> Alone:
+        """More than k percent."""
+        k, n = Fraction(self.values["k"]), self.contributions
+        given = {"n": n, "numerator": k.numerator, "denominator": k.denominator}
+        return Alone("dominated", ("x", *(f"x{place}" for place in range(1, n + 1))), given)
+
+    @property
+    def _few_fall_short(self) -> bool:
+        return Fraction(self.values["k"]) < 100
+
+    def _falls_short(self, value: npt.NDArray[Any], top: Sequence[npt.NDArray[Any]]) -> Bools:
+        from sqlaudit.base.solver import times  # every audit loads the registry, and few judge cells
+
+        k = Fraction(self.values["k"])
+        found: Bools = times(top[-1], 100 * k.denominator) > times(value, k.numerator)
+        return found
+
+    def _level(self, value: npt.NDArray[Any], top: Sequence[npt.NDArray[Any]]) -> npt.NDArray[Any]:
+        """100/k of the n largest together, less the cell."""
+        from sqlaudit.base.solver import minus, times
+
+        k = Fraction(self.values["k"])
+        if not k:
+            raise UsageError("dominance: no value of a hidden cell lets contributors have 0 percent; take a larger k.")
+        level: npt.NDArray[Any] = minus(-(times(top[-1], -100 * k.denominator) // k.numerator), value)
+        return level
+
+
+class _Estimate(_Contributions):
+    """Base of the rules on how closely the second largest contributor can estimate the largest."""
+
+    operator: ClassVar[str] = ">="
+
+    @property
+    def contributions(self) -> int:
+        """The largest and the second largest."""
+        return 2
+
+    @property
+    def share(self) -> Fraction:
+        """What all others must have together, as a share of the largest contribution."""
+        raise NotImplementedError(self.name)
+
+    def alone(self) -> Alone:
+        """The others have less than that share."""
+        share = self.share
+        return Alone("estimated", ("x", "x1", "x2"), {"numerator": share.numerator, "denominator": share.denominator})
+
+    @property
+    def _few_fall_short(self) -> bool:
+        return self.share > 0
+
+    def _falls_short(self, value: npt.NDArray[Any], top: Sequence[npt.NDArray[Any]]) -> Bools:
+        from sqlaudit.base.solver import minus, times
+
+        rest = times(minus(value, top[1]), self.share.denominator)
+        found: Bools = rest < times(top[0], self.share.numerator)
+        return found
+
+    def _level(self, value: npt.NDArray[Any], top: Sequence[npt.NDArray[Any]]) -> npt.NDArray[Any]:
+        """That share of the largest contribution, less what all but the two largest have."""
+        from sqlaudit.base.solver import minus, times
+
+        wanted = -(times(top[0], -self.share.numerator) // self.share.denominator)
+        level: npt.NDArray[Any] = minus(wanted, minus(value, top[1]))
+        return level
+
+
+class PPercent(_Estimate):
+    """How closely the second largest contributor can estimate the largest."""
+
+    name: ClassVar[str] = "p_percent"
+    title: ClassVar[str] = "p% rule"
+    definition: ClassVar = (
+        "In every cell all but the two largest contributors have together at least p percent of the largest "
+        "contribution, so that the second largest cannot estimate it more closely."
+    )
+    parameters: ClassVar = (Parameter("p", "decimal", "how close an estimate must not be, in percent", 0, 1000),)
+
+    @property
+    def share(self) -> Fraction:
+        """p/100."""
+        return Fraction(self.values["p"]) / 100
+
+
+class PQ(_Estimate):
+    """The same, for an attacker who knows something beforehand."""
+
+    name: ClassVar[str] = "pq"
+    title: ClassVar[str] = "pq rule"
+    definition: ClassVar = (
+        "As p%, for an attacker who could estimate every contribution to q percent before the table was published: all "
+        "but the two largest have together at least p/q of the largest contribution."
+    )
+    parameters: ClassVar = (
+        Parameter("p", "decimal", "how close an estimate must not be, in percent", 0, 100),
+        Parameter("q", "decimal", "how close estimates were before, in percent", 0, 100, default=100),
+    )
+
+    def prepare(self) -> None:
+        """p is below q."""
+        p, q = Fraction(self.values["p"]), Fraction(self.values["q"])
+        if p >= q:
+            raise UsageError(f"pq: p is below q; they are {float(p):g} and {float(q):g}.")
+
+    @property
+    def share(self) -> Fraction:
+        """p/q."""
+        return Fraction(self.values["p"]) / Fraction(self.values["q"])
+
+
+# Rules for the cells of published tables that look at their margins, and at what these tell of hidden cells.
+
+ANY = "any"
+
+
+class _Margins(CellRule):
+    """Base of the rules that look at the margin of a cell in one dimension, or in any."""
+
+    reference: ClassVar[str] = HANDBOOK
+    main: ClassVar[str] = "dimension"
+    of_changes: ClassVar[bool] = False
+    of_margins: ClassVar[bool] = True
+
+    def verdicts(self, cells: CellFacts) -> Verdicts:
+        """By the numbers of contributors, in the dimension or in each."""
+        if cells.contributors is None:
+            where = f"name their column with {spelled('count')} or {spelled('contributors')}"
+            return self._undecided(cells, f"the numbers of contributors: {where}")
+        return self._of(cells, cells.contributors)
+
+    def _of(self, cells: CellFacts, found: CellNumbers) -> Verdicts:
+        """The verdict on every cell by its contributors and margins."""
+        raise NotImplementedError(self.name)
+
+    def _places(self, cells: CellFacts) -> Sequence[int]:
+        wanted = str(self.values["dimension"])
+        if wanted == ANY:
+            return range(len(cells.names))
+        if wanted not in cells.names:
+            raise UsageError(f"{self.name}: {wanted!r} is not in {spelled('by')}: {', '.join(cells.names)}.")
+        return [cells.names.index(wanted)]
+
+
+class FullCell(_Margins):
+    """Everybody in a group has the property."""
+
+    name: ClassVar[str] = "full_cell"
+    title: ClassVar[str] = "full cells"
+    definition: ClassVar = (
+        "No cell has as many contributors as its margin in a dimension: otherwise everybody in the group has that "
+        "property, however many they are."
+    )
+    parameters: ClassVar = (Parameter("dimension", "text", f"the dimension that is a property of persons, or {ANY}"),)
+
+    def _of(self, cells: CellFacts, found: CellNumbers) -> Verdicts:
+        """As many as in the margin, in one of the dimensions."""
+        import numpy as np
+
+        unsafe, judged = np.zeros(len(cells), dtype=np.bool_), found.known.copy()
+        for place in self._places(cells):
+            margin, known = cells.margin(place)
+            unsafe |= (known & found.known & (found.units > 0) & (found.units == margin)).astype(bool)
+            judged &= known
+        return Verdicts(unsafe, judged | unsafe, "margins, some of whose cells are hidden")
+
+
+class ZeroStructural(_Margins):
+    """Empty cells that could have had somebody."""
+
+    name: ClassVar[str] = "zero_structural"
+    title: ClassVar[str] = "zeros that are not structural"
+    definition: ClassVar = (
+        "A cell without contributors is one in which nobody can be (structural); any other tells of everybody in its "
+        "margin that they are not in it."
+    )
+    parameters: ClassVar = (Parameter("dimension", "text", f"the dimension whose margin must have somebody, or {ANY}"),)
+
+    def _of(self, cells: CellFacts, found: CellNumbers) -> Verdicts:
+        """None, where there could be some."""
+        import numpy as np
+
+        empty = (found.known & (found.units == 0)).astype(bool)
+        if cells.structural is not None:
+            empty &= ~cells.structural
+        tells = np.zeros(len(cells), dtype=np.bool_)
+        for place in self._places(cells):
+            margin, known = cells.margin(place)
+            tells |= (~known | (margin > 0)).astype(bool)
+        return Verdicts(empty & tells, found.known)
+
+
+class NoUnpickableCell(CellRule):
+    """Totals that give back what was hidden."""
+
+    name: ClassVar[str] = "no_unpickable_cell"
+    title: ClassVar[str] = "no hidden cell that totals give back"
+    definition: ClassVar = (
+        "The least and the largest value that published cells and totals together leave a hidden cell are at least "
+        "width apart, so that nobody can compute it, or nearly."
+    )
+    reference: ClassVar[str] = HANDBOOK + ", section 4.2; Fischetti and Salazar-González, JASA 2001"
+    parameters: ClassVar = (
+        Parameter("width", "decimal", "how far apart both limits of a hidden cell are at least", 0),
+    )
+
+    of_changes: ClassVar[bool] = False
+    of_hidden: ClassVar[bool] = True
+
+    @property
+    def width(self) -> Fraction:
+        """width."""
+        return Fraction(self.values["width"])
+
+    def prepare(self) -> None:
+        """Limits that may be equal are no protection."""
+        if not self.width:
+            raise UsageError(f"{self.name}: width is more than 0; 1 asks that no hidden count is known.")

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from typing import Any, ClassVar
 
 from sqlaudit.base.errors import UsageError
-from sqlaudit.base.result import Number
-from sqlaudit.base.words import spelled
+from sqlaudit.base.parameter_names import spelled
 from sqlaudit.classes.facts import Fact, Level
-from sqlaudit.models.base import Model, Parameter, band, expression, number
+from sqlaudit.models.base import Model, Parameter, band, expression
 
 WIDE_N = Fact("wide_n", "wide_n")
 LIFT = Fact("largest_lift", "largest_lift")
@@ -29,9 +29,8 @@ class TCloseness(Model):
     definition: ClassVar[str] = "½ Σ |p − P| ≤ t in every class: p the shares in the class, P in the whole table."
     reference: ClassVar[str] = LI
     operator: ClassVar[str] = "<="
-    parameters: ClassVar = (Parameter("t", "decimal", "largest distance allowed", Fraction(0), Fraction(1)),)
+    parameters: ClassVar = (Parameter("t", "decimal", "largest distance allowed", 0, 1),)
     short_forms: ClassVar = ("t",)
-    main: ClassVar[str] = "t"
     distance: ClassVar[str] = "equal_distance"
 
     def unit(self) -> int:
@@ -72,7 +71,7 @@ class OrderedTCloseness(TCloseness):
 
     name: ClassVar[str] = "t_closeness_ordered"
     title: ClassVar[str] = "t-closeness (ordered distance)"
-    definition: ClassVar[str] = (
+    definition: ClassVar = (
         "Σ |cumulative p − cumulative P| / (M−1) ≤ t, over the ranks of the M distinct values of the table "
         "(or of a declared order), not their numeric gaps; 0 when M = 1."
     )
@@ -107,9 +106,8 @@ class BasicBetaLikeness(Model):
     definition: ClassVar[str] = "(p − P)/P ≤ β for every value that is more frequent in the class than in the table."
     reference: ClassVar[str] = CAO
     operator: ClassVar[str] = "<="
-    parameters: ClassVar = (Parameter("beta", "decimal", "largest relative gain allowed", Fraction(0)),)
+    parameters: ClassVar = (Parameter("beta", "decimal", "largest relative gain allowed", 0),)
     short_forms: ClassVar = ("beta",)
-    main: ClassVar[str] = "beta"
 
     def facts(self) -> tuple[Fact, ...]:
         """The largest gain; and how many values exceed the limit, exactly."""
@@ -162,9 +160,8 @@ class DeltaDisclosure(Model):
     reference: ClassVar[str] = "Brickell, Shmatikov: The Cost of Privacy, KDD 2008"
     note: ClassVar[str] = "delta present leaves out values that a class lacks, as pycanon does; nothing requires it."
     operator: ClassVar[str] = "<"
-    parameters: ClassVar = (Parameter("delta", "decimal", "bound on |ln(p/P)|", Fraction(0)),)
+    parameters: ClassVar = (Parameter("delta", "decimal", "bound on |ln(p/P)|", 0),)
     short_forms: ClassVar = ("delta", "delta_disclosure")
-    main: ClassVar[str] = "delta"
 
     def facts(self) -> tuple[Fact, ...]:
         """Largest and smallest share against the table's, and how many values occur."""
@@ -198,10 +195,6 @@ class DeltaDisclosure(Model):
         ratios = [Fraction(c * total, n * self.table.totals[lane]) for lane, c in counts.items()]
         return all(_log_below(r, Fraction(self.values["delta"])) for r in ratios)
 
-    def conclude(self, levels: dict[str, Any]) -> dict[str, Number | None]:
-        """Numbers; an empty table has none."""
-        return {name: None if value is None else number(value) for name, value in levels.items()}
-
 
 def _log_below(quotient: Fraction, limit: Fraction) -> bool:
     """|ln(quotient)| < limit."""
@@ -211,3 +204,46 @@ def _log_below(quotient: Fraction, limit: Fraction) -> bool:
         context.prec = 80
         value = abs((Decimal(quotient.numerator) / Decimal(quotient.denominator)).ln())
         return value < Decimal(limit.numerator) / Decimal(limit.denominator)
+
+
+# t-closeness where values are leaves of a tree: the higher two values meet, the further apart they are.
+
+
+class HierarchicalTCloseness(TCloseness):
+    """t-closeness with the distance of a tree.
+
+    Over a tree the earth mover's distance is a sum over its edges: each carries the difference of what lies below it,
+    and is 1/(2 height) long. So it is one grouped difference a level.
+    """
+
+    name: ClassVar[str] = "t_closeness_hierarchical"
+    title: ClassVar[str] = "t-closeness (hierarchical distance)"
+    definition: ClassVar = (
+        "Earth mover's distance of every class from the table ≤ t, where two values are as far apart as the height of "
+        "their lowest common ancestor over the height of the tree; leaves are padded to one depth."
+    )
+    short_forms: ClassVar = ("t_hierarchical",)
+    needs: ClassVar[tuple[str, ...]] = ("tree",)
+
+    def unit(self) -> int:
+        """Twice the tree's height."""
+        return 2 * int(self.context.inputs["tree"].height)
+
+    def _levels(self) -> list[tuple[Fact, int]]:
+        """The facts of the levels, and how many levels group the values alike."""
+        groupings = Counter(self.context.inputs["tree"].levels)
+        found = []
+        for position, (groups, times) in enumerate(groupings.items()):
+            lanes = [list(group) for group in groups]
+            fact = Fact(f"level_distance_{position}", "grouped_distance", {"groups": lanes})
+            alone = all(len(group) == 1 for group in groups)  # as if there were no groups
+            found.append((Fact("equal_distance", "equal_distance") if alone else fact, times))
+        return found
+
+    def facts(self) -> tuple[Fact, ...]:
+        """The difference at every level."""
+        return (*(fact for fact, _ in self._levels()), WIDE_N)
+
+    def measure(self) -> str:
+        """All levels added up."""
+        return expression("weighted_sum", terms=[(fact.name, times) for fact, times in self._levels()])

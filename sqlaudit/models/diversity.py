@@ -35,9 +35,8 @@ class KAnonymity(Model):
     title: ClassVar[str] = "k-anonymity"
     definition: ClassVar[str] = "Every equivalence class has at least k rows (persons, with an entity column)."
     reference: ClassVar[str] = "Samarati and Sweeney 1998; Sweeney, k-anonymity, IJUFKS 2002"
-    parameters: ClassVar = (Parameter("k", "integer", "smallest class size allowed", Fraction(1)),)
+    parameters: ClassVar = (Parameter("k", "integer", "smallest class size allowed", 1),)
     short_forms: ClassVar = ("k",)
-    main: ClassVar[str] = "k"
     needs_sensitive: ClassVar[bool] = False
     inherited_with_limit: ClassVar[bool] = True
     wildcard: ClassVar[bool] = True
@@ -69,11 +68,10 @@ class AlphaKAnonymity(Model):
     reference: ClassVar[str] = "Wong, Li, Fu, Wang: (α,k)-anonymity, KDD 2006"
     operator: ClassVar[str] = "<="
     parameters: ClassVar = (
-        Parameter("alpha", "decimal", "largest share allowed for one value", Fraction(0), Fraction(1)),
-        Parameter("k", "integer", "smallest class size allowed", Fraction(1), default=1),
+        Parameter("alpha", "decimal", "largest share allowed for one value", 0, 1),
+        Parameter("k", "integer", "smallest class size allowed", 1, default=1),
     )
     short_forms: ClassVar = ("alpha",)
-    main: ClassVar[str] = "alpha"
     by_counts: ClassVar[bool] = True
 
     def facts(self) -> tuple[Fact, ...]:
@@ -110,9 +108,8 @@ class DistinctDiversity(Model):
     title: ClassVar[str] = "distinct l-diversity"
     definition: ClassVar[str] = "Every class has at least l different sensitive values (NULL is a value)."
     reference: ClassVar[str] = MACHANAVAJJHALA
-    parameters: ClassVar = (Parameter("l", "integer", "fewest different values allowed", Fraction(1)),)
+    parameters: ClassVar = (Parameter("l", "integer", "fewest different values allowed", 1),)
     short_forms: ClassVar = ("l",)
-    main: ClassVar[str] = "l"
     inherited_with_limit: ClassVar[bool] = True
     wildcard: ClassVar[bool] = True
     by_counts: ClassVar[bool] = True
@@ -148,9 +145,8 @@ class EntropyDiversity(Model):
     title: ClassVar[str] = "entropy l-diversity"
     definition: ClassVar[str] = "−Σ p log p ≥ log l in every class; the level is exp(entropy), a real number."
     reference: ClassVar[str] = MACHANAVAJJHALA
-    parameters: ClassVar = (Parameter("l", "decimal", "smallest exp(entropy) allowed", Fraction(1)),)
+    parameters: ClassVar = (Parameter("l", "decimal", "smallest exp(entropy) allowed", 1),)
     short_forms: ClassVar = ("entropy_l",)
-    main: ClassVar[str] = "l"
     by_counts: ClassVar[bool] = True
 
     def facts(self) -> tuple[Fact, ...]:
@@ -190,11 +186,10 @@ class RecursiveDiversity(Model):
     note: ClassVar[str] = "The level is what c must exceed: with this l, the requirement holds for every larger c."
     operator: ClassVar[str] = "<"
     parameters: ClassVar = (
-        Parameter("c", "decimal", "how many times the tail the largest count must stay below", Fraction(0)),
-        Parameter("l", "integer", "from which rank on the tail is summed", Fraction(1), default=2),
+        Parameter("c", "decimal", "how many times the tail the largest count must stay below", 0),
+        Parameter("l", "integer", "from which rank on the tail is summed", 1, default=2),
     )
     short_forms: ClassVar = ("recursive_l", "recursive_c_l", "recursive_cl_diversity")
-    main: ClassVar[str] = "c"
     by_counts: ClassVar[bool] = True
 
     def facts(self) -> tuple[Fact, ...]:
@@ -281,3 +276,162 @@ def _factors(value: int) -> dict[int, int]:
     if rest > 1:
         found[rest] = found.get(rest, 0) + 1
     return found
+
+
+# Recursive diversity where some values are not worth protecting: PD-recursive and NPD-recursive.
+
+SMALLEST = Fact("smallest", "smallest", shown=True)
+THESIS = "Hsu: Database Anonymization and Protections of Sensitive Attributes, Lakehead University 2008"
+
+
+class PDRecursiveDiversity(Model):
+    """The most frequent value that matters is not too frequent against what remains after l−2 others are ruled out."""
+
+    name: ClassVar[str] = "pd_recursive_c_l_diversity"
+    title: ClassVar[str] = "PD-recursive (c,l)-diversity"
+    definition: ClassVar = (
+        "With r the count of the most frequent value outside the don't-care set, r < c (n − the l−2 largest counts − "
+        "the smaller of r and the next largest) in every class; l = 1 always holds, and so does a class of don't-care "
+        "values alone."
+    )
+    reference: ClassVar[str] = f"{MACHANAVAJJHALA}, definition 4.3; {THESIS}, 3.3.4 (with the case split put right)"
+    note: ClassVar[str] = RecursiveDiversity.note
+    operator: ClassVar[str] = "<"
+    parameters: ClassVar[tuple[Parameter, ...]] = RecursiveDiversity.parameters
+    short_forms: ClassVar[tuple[str, ...]] = ("pd_recursive_l", "pd_recursive")
+    needs: ClassVar[tuple[str, ...]] = ("dont_care",)
+
+    def facts(self) -> tuple[Fact, ...]:
+        """The largest count outside the don't-care set, and the sums of the largest counts."""
+        heads = (self._head(count) for count in (self.values["l"] - 2, self.values["l"] - 1) if count > 0)
+        return (self._top(), DISTINCT, *heads, *self._largest_l())
+
+    def _watched(self) -> list[int]:
+        unwatched = set(self.context.inputs["dont_care"])
+        return [lane for lane in range(self.table.distinct) if lane not in unwatched]
+
+    def _top(self) -> Fact:
+        return Fact("largest_outside", "largest_of", {"lanes": self._watched()})
+
+    def _head(self, count: int) -> Fact:
+        return head(min(count, max(1, self.table.distinct)))
+
+    def _largest_l(self) -> tuple[Fact, ...]:
+        limit = self.values[self.main]
+        return () if limit is None else (largest_l(Fraction(limit), self._watched(), "pd_largest_l"),)
+
+    def _tail(self) -> str:
+        size = self.values["l"]
+        before = self._head(size - 2).name if size > 2 else "0"
+        return expression("pd_tail", head=before, next_head=self._head(size - 1).name, top=self._top().name)
+
+    def levels(self) -> dict[str, Level]:
+        """The infimum of c for the given l; with c given the largest l, ∞ when every l holds."""
+        top = self._top().name
+        bound = "0.0" if self.values["l"] < 2 else expression("ratio", count=top, rest=self._tail())
+        levels = {self.main: Level("MAX", bound)}
+        for fact in self._largest_l():
+            levels["largest_l"] = Level("MIN", expression("or_infinity", fact=fact.name))
+        return levels
+
+    def failing(self) -> str:
+        """r ≥ c times the tail, and some value matters; exact in integers."""
+        if self.values["l"] < 2:
+            return expression("never")
+        limit = Fraction(self.values[self.main])
+        return expression("reaches", count=self._top().name, rest=self._tail(), limit=limit)
+
+    def conclude(self, levels: dict[str, Any]) -> dict[str, Number | None]:
+        """The bound first, whole numbers as such."""
+        found = super().conclude(levels)
+        whole = {name: int(one) for name, one in found.items() if isinstance(one, float) and one.is_integer()}
+        return {**found, **whole, "l": self.values["l"]}
+
+
+class NPDRecursiveDiversity(PDRecursiveDiversity):
+    """PD-recursive, and no value that occurs is so rare that it can be ruled out."""
+
+    name: ClassVar[str] = "npd_recursive_c1_c2_l_diversity"
+    title: ClassVar[str] = "NPD-recursive (c1,c2,l)-diversity"
+    definition: ClassVar = (
+        "PD-recursive (c1,l)-diversity, and every value that occurs in a class has a share of at least c2 there."
+    )
+    reference: ClassVar[str] = f"{THESIS}, 3.3.5"
+    parameters: ClassVar = (
+        Parameter("c1", "decimal", "how many times the tail the largest count must stay below", 0),
+        Parameter("c2", "decimal", "smallest share allowed for a value", 0, 1),
+        RecursiveDiversity.parameters[1],
+    )
+    short_forms: ClassVar[tuple[str, ...]] = ("npd_recursive_l", "npd_recursive")
+    inherited: ClassVar[bool] = False
+
+    def rarest(self) -> Fact:
+        """The count of the rarest value that the model looks at."""
+        return SMALLEST
+
+    def facts(self) -> tuple[Fact, ...]:
+        """As PD-recursive, and the rarest value."""
+        return (*super().facts(), self.rarest())
+
+    def levels(self) -> dict[str, Level]:
+        """As PD-recursive, and the smallest share of a value."""
+        return {**super().levels(), "c2": Level("MIN", expression("share", part=self.rarest().name))}
+
+    def failing(self) -> str:
+        """PD-recursive fails, or a value is too rare; exact in integers."""
+        rare = expression("share_below", part=self.rarest().name, limit=Fraction(self.values["c2"]))
+        return expression("either", first=super().failing(), second=rare)
+
+
+class NPDRecursiveOfSet(NPDRecursiveDiversity):
+    """NPD-recursive where given values must be frequent enough in every class, also where they are absent."""
+
+    name: ClassVar[str] = "npd_recursive_c1_c2_l_diversity_of_set"
+    title: ClassVar[str] = "NPD-recursive (c1,c2,l)-diversity of a set"
+    definition: ClassVar = (
+        "PD-recursive (c1,l)-diversity, and every value of a given set has a share of at least c2 in every class; an "
+        "absent one has share 0."
+    )
+    reference: ClassVar[str] = f"{MACHANAVAJJHALA}, definition 4.4"
+    short_forms: ClassVar[tuple[str, ...]] = ("npd_recursive_of_set",)
+    needs: ClassVar[tuple[str, ...]] = ("dont_care", "must_occur")
+    inherited: ClassVar[bool] = True
+
+    def rarest(self) -> Fact:
+        """The count of the rarest of the given values; 0 when the table does not hold one of them."""
+        required = self.context.inputs["must_occur"]
+        if required.absent:
+            return Fact("smallest_of_set", "smallest_of", {"lanes": []})
+        if not required.lanes:
+            return Fact("size_of_class", "members", {"lanes": list(range(self.table.distinct))})
+        return Fact("smallest_of_set", "smallest_of", {"lanes": list(required.lanes)})
+
+
+# k-anonymity for an attacker who knows the sensitive value, too.
+
+
+class ExtendedKAnonymity(Model):
+    """k-anonymity with the sensitive attribute added to the quasi-identifiers."""
+
+    name: ClassVar[str] = "extended_k_anonymity"
+    title: ClassVar[str] = "extended k-anonymity"
+    definition: ClassVar = (
+        "Every sensitive value that occurs in a class occurs there at least k times: k-anonymity with the sensitive "
+        "attribute added to the quasi-identifiers."
+    )
+    reference: ClassVar[str] = THESIS
+    note: ClassVar[str] = "A class falls short when some sensitive value occurs in it, but fewer than k times."
+    parameters: ClassVar = (Parameter("k", "integer", "fewest rows allowed with one value", 1),)
+    short_forms: ClassVar = ("extended_k",)
+
+    def facts(self) -> tuple[Fact, ...]:
+        """The count of the rarest value that occurs."""
+        return (SMALLEST,)
+
+    def levels(self) -> dict[str, Level]:
+        """The rarest value of any class."""
+        return {"k": Level("MIN", SMALLEST.name)}
+
+    def failing(self) -> str:
+        """Some value fewer than k times."""
+        return expression("below", fact=SMALLEST.name, limit=self.values["k"])

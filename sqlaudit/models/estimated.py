@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from sqlaudit.base.errors import UsageError
-from sqlaudit.base.relation import Statement
+from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.sql import Raw, render
-from sqlaudit.base.words import spelled
-from sqlaudit.classes.found import ClassSizes
-from sqlaudit.classes.listing import Keyed
-from sqlaudit.models.base import Answers, Judgement, Parameter, Question, expression
-from sqlaudit.models.kinds import SizeModel
+from sqlaudit.classes.failing import ClassSizes
+from sqlaudit.models.base import Answers, Judgement, Parameter, Question, SizeModel, expression
+from sqlaudit.reports.document import figure
 
 if TYPE_CHECKING:  # an audit that asks nothing of the population loads no estimator
-    from sqlaudit.population.estimate import Estimate
-    from sqlaudit.population.sample import Sample
-    from sqlaudit.population.sampling import SampledFrom
+    from sqlaudit.population.estimators import Estimate
+    from sqlaudit.population.sample import Sample, SampledFrom
 
 SAMPLING, DANKAR, LOGLINEAR = "sampling", "dankar", "loglinear"
 RULE = (
@@ -29,6 +25,8 @@ INDIVIDUAL = (
     "Benedetti, Franconi: Statistical and Technological Solutions for Controlled Data Dissemination, NTTS 1998; "
     "Franconi, Polettini: Individual Risk Estimation in μ-Argus: A Review, PSD 2004, LNCS 3050"
 )
+_BRING = "With a table of the population among the inputs, require k_map, journalist_risk or marketer_risk"
+_UNEVEN = f"weights prove nothing of a class with fewer than k rows. {_BRING}"
 ATTACKERS = ("journalist", "marketer", "prosecutor")
 _MOST_DRAWS = 10_000
 
@@ -64,7 +62,7 @@ class PopulationUniqueness(EstimatedModel):
 
     name: ClassVar[str] = "population_uniqueness"
     title: ClassVar[str] = "population uniqueness (estimated)"
-    definition: ClassVar[str] = (
+    definition: ClassVar = (
         "Estimated share of the population whose class has one member there: by Pitman's sampling formula, Zayatz's "
         "estimator, the slide negative binomial model (snb), the rule of Dankar that chooses among them, or a "
         "log-linear model of the cells (loglinear)."
@@ -72,12 +70,11 @@ class PopulationUniqueness(EstimatedModel):
     reference: ClassVar[str] = RULE
     operator: ClassVar[str] = "<="
     parameters: ClassVar = (
-        Parameter("limit", "decimal", "largest share allowed", Fraction(0), Fraction(1)),
+        Parameter("limit", "decimal", "largest share allowed", 0, 1),
         Parameter("estimator", "text", "dankar, pitman, zayatz, snb or loglinear", default=DANKAR),
-        Parameter("draws", "integer", "samples drawn for an interval", Fraction(0), Fraction(_MOST_DRAWS), 0),
-        Parameter("seed", "integer", "of the draws", Fraction(0), None, 1),
+        Parameter("draws", "integer", "samples drawn for an interval", 0, _MOST_DRAWS, 0),
+        Parameter("seed", "integer", "of the draws", 0, None, 1),
     )
-    main: ClassVar[str] = "limit"
     verdict_by_level: ClassVar[bool] = True
     inherited: ClassVar[bool] = False
 
@@ -100,7 +97,7 @@ class PopulationUniqueness(EstimatedModel):
 
     def _by_cells(self, question: Question, sizes: ClassSizes) -> Judgement:
         """The sample uniques that are expected to be population uniques, over the fraction."""
-        from sqlaudit.population.cells import cell_risk
+        from sqlaudit.population.loglinear import cell_risk
 
         sample = self.sampled.sample(sizes)
         if sample is None:
@@ -110,8 +107,9 @@ class PopulationUniqueness(EstimatedModel):
         share = None if people is None else people / sample.population
         levels = {"share": share, "unique_people": people, "tau1": found.tau1, "tau2": found.tau2}
         details = {"estimator": LOGLINEAR, "population": sample.population, "model": found.model, "test": found.test}
-        told = f"no estimate by loglinear: {found.why_not}" if found.why_not else f"estimated with {found.model}"
-        return Judgement(levels, details=details, note=told)
+        if share is None:
+            return Judgement(levels, details=details, note=f"no estimate by loglinear: {found.why_not}")
+        return self._bounded(levels, details, f"estimated with {found.model}", sample)
 
     def judge_sizes(self, sizes: ClassSizes) -> Judgement:
         """A figure of the whole population; without an estimate there is no level, which no limit holds."""
@@ -124,11 +122,44 @@ class PopulationUniqueness(EstimatedModel):
         if found.uniques is None:
             why = f"no estimate by {found.estimator}: {found.why_not}; other estimators may have one"
             return Judgement({"share": None}, details=_details(found, sample), note=why)
-        levels = {"share": found.share, "unique_people": found.uniques, **self._interval(sample, found)}
-        return Judgement(levels, details=_details(found, sample), note=_note(found, sample))
+        levels = {"share": found.share, "unique_people": found.uniques}
+        if self.values["draws"]:
+            from sqlaudit.population.bounds import bootstrap
+
+            drawn = bootstrap(sample, found, self.values["draws"], self.values["seed"])
+            people = sample.population
+            levels |= {} if drawn is None else {"drawn_low": drawn.low / people, "drawn_high": drawn.high / people}
+        share = f"{100 * sample.fraction:.4g}%"
+        note = f"estimated by {found.estimator} for {sample.population:,} people, of whom {share} are in the table"
+        if not found.uniques:
+            note = "no row of the sample is unique, so the estimate is 0"
+        return self._bounded(levels, _details(found, sample), note, sample)
+
+    def _bounded(self, levels: dict[str, Any], details: dict[str, Any], note: str, sample: Sample) -> Judgement:
+        """An estimate fails a limit, and never passes one: its upper bound does."""
+        from sqlaudit.population.bounds import bias
+
+        bound, limit, off = self._bound(sample), self.required, bias(details["estimator"], sample.fraction)
+        undecided = limit is not None and (bound is None or bound > limit)
+        notes = (note, off["sentence"], *((_unproven("unique rows of the sample", bound),) if undecided else ()))
+        return Judgement(
+            {**levels, "upper_bound": bound},
+            details={**details, "bias": off},
+            note=". ".join(notes),
+            undecided=undecided and levels["share"] <= limit,
+        )
+
+    def _bound(self, sample: Sample) -> float | None:
+        """The unique people that the unique rows of the sample leave possible, as a share; None with weights, where
+        rows have not the same chance to be drawn."""
+        from sqlaudit.population.bounds import most_uniques
+
+        if self.sampled.weighted:
+            return None
+        return min(1.0, most_uniques(sample.of_size(1), sample.fraction) / sample.population)
 
     def level_by_sizes(self, sizes: ClassSizes) -> Any:
-        """The share alone, without draws.
+        """The share that a limit must allow: the estimate, or its upper bound where that is larger; without draws.
 
         Raises:
             UsageError: a log-linear model, which the sizes do not tell.
@@ -141,15 +172,9 @@ class PopulationUniqueness(EstimatedModel):
         from sqlaudit.population.estimators import estimate
 
         sample = self.sampled.sample(sizes)
-        return None if sample is None else estimate(sample, self.values["estimator"]).share
-
-    def _interval(self, sample: Sample, found: Estimate) -> dict[str, float]:
-        from sqlaudit.population.bootstrap import bootstrap
-
-        drawn = bootstrap(sample, found, self.values["draws"], self.values["seed"]) if self.values["draws"] else None
-        if drawn is None:
-            return {}
-        return {"lower_95": drawn.low / sample.population, "upper_95": drawn.high / sample.population}
+        share = None if sample is None else estimate(sample, self.values["estimator"]).share
+        bound = None if sample is None else self._bound(sample)
+        return None if share is None or bound is None else max(share, bound)
 
 
 class PopulationK(EstimatedModel):
@@ -157,60 +182,37 @@ class PopulationK(EstimatedModel):
 
     name: ClassVar[str] = "population_k"
     title: ClassVar[str] = "population k (estimated)"
-    definition: ClassVar[str] = (
-        "Every class of the table has at least k people in the population, with 95% confidence: fewer would show as "
-        "many rows in at most 5% of the samples of this fraction (or of these weights) that show any. As k-map, "
-        "without a population table."
+    definition: ClassVar = (
+        "Every class of the table has at least k people in the population, with 95% confidence for all classes "
+        "together: in at most 5% of the samples does any class of fewer people show as many rows. As k-map, without a "
+        "population table. With weights that proves only classes of k rows."
     )
     reference: ClassVar[str] = "El Emam, Dankar: Protecting Privacy Using k-Anonymity, JAMIA 15(5), 2008"
-    note: ClassVar[str] = "People of the population are estimated, class by class: one in twenty may have fewer."
-    parameters: ClassVar = (Parameter("k", "integer", "fewest people allowed", Fraction(1)),)
-    main: ClassVar[str] = "k"
+    note: ClassVar[str] = "Proven for simple random samples: every person is as likely to be in the table as any other."
+    parameters: ClassVar = (Parameter("k", "integer", "fewest people allowed", 1),)
     inherited_with_limit: ClassVar[bool] = True
-
-    def judge(self, answers: Answers) -> Judgement:
-        """From the sizes, or where rows have weights from these."""
-        if not self.sampled.weighted:
-            return super().judge(answers)
-        lightest = _lightest(answers.question)
-        lighter = self._lighter(lightest)
-        found = _weighted(answers.question, lighter)
-        levels = {"people": _fewest(lightest)}
-        if not self.is_required or not lightest:
-            return Judgement(levels)
-
-        def relation() -> str:
-            return f"({_statement(answers.question, lighter, 'classes').sql})"
-
-        listing = Keyed(relation, ("people",), ("people_in_population",))
-        return Judgement(levels, int(found["failing"]), int(found["failing_rows"]), listing=listing)
 
     def judge_sizes(self, sizes: ClassSizes) -> Judgement:
         """The smallest class tells."""
-        share = self.sampled.fraction
-        if share is None or sizes.min_size is None:
+        share, smallest = self.sampled.fraction, sizes.min_size
+        if share is None or smallest is None:
             return Judgement({"people": None})
-        from sqlaudit.population.k_map import fewest_people
+        if self.sampled.weighted:
+            proven = self.is_required and smallest >= self.values["k"]
+            failing = 0 if proven else None
+            return Judgement({"people": smallest}, failing, failing, note="" if proven else _UNEVEN)
+        from sqlaudit.population.bounds import fewest_people
 
-        return Judgement({"people": fewest_people(sizes.min_size, share)})
+        return Judgement({"people": fewest_people(smallest, share, max(1, self.sampled.rows))})
 
-    def failing_sizes(self) -> str:
-        """Fewer rows than k people show; nothing where weights say it."""
+    def failing(self) -> str:
+        """Fewer rows than k people show; with weights nothing says it."""
         share = self.sampled.fraction
         if share is None or self.sampled.weighted:
             return ""
-        from sqlaudit.population.k_map import fewest_rows
+        from sqlaudit.population.bounds import fewest_rows
 
-        return expression("below", fact="size", limit=fewest_rows(self.values["k"], share))
-
-    def _lighter(self, lightest: Sequence[tuple[int, float]]) -> str:
-        """That a class is too light for its rows; no weight is enough for a single row, and any from k rows on."""
-        from sqlaudit.population.k_map import least_weight
-
-        if not self.is_required:
-            return expression("never")
-        limits = [(size, least_weight(size, self.values["k"])) for size, _ in lightest if size < self.values["k"]]
-        return expression("people_too_light", limits=limits) if limits else expression("never")
+        return expression("below", fact="size", limit=fewest_rows(self.values["k"], share, max(1, self.sampled.rows)))
 
 
 class ExpectedReidentifications(EstimatedModel):
@@ -218,17 +220,16 @@ class ExpectedReidentifications(EstimatedModel):
 
     name: ClassVar[str] = "expected_reidentifications"
     title: ClassVar[str] = "expected re-identifications (estimated)"
-    definition: ClassVar[str] = (
+    definition: ClassVar = (
         "journalist: Σ f E[1/F] over the classes, F negative binomial given f rows and the fraction or weights "
         "(individual risk). marketer: Σ f/F, F estimated. prosecutor, who knows who is in the sample: the classes."
     )
     reference: ClassVar[str] = INDIVIDUAL
     operator: ClassVar[str] = "<="
     parameters: ClassVar = (
-        Parameter("number", "decimal", "largest number allowed", Fraction(0)),
+        Parameter("number", "decimal", "largest number allowed", 0),
         Parameter("attacker", "text", "journalist, marketer or prosecutor", default=ATTACKERS[0]),
     )
-    main: ClassVar[str] = "number"
     verdict_by_level: ClassVar[bool] = True
 
     def prepare(self) -> None:
@@ -243,15 +244,15 @@ class ExpectedReidentifications(EstimatedModel):
         """From the sizes, or where rows have weights from these."""
         if not self.sampled.weighted:
             return super().judge(answers)
-        found = _weighted(answers.question, expression("never"))
+        found = _weighted(answers.question)
         if not found["classes"]:
             return Judgement({"number": None})
         numbers = {name: float(found[name]) for name in ATTACKERS[:2]}
-        return Judgement(self._levels({**numbers, "prosecutor": int(found["classes"])}))
+        return self._bounded({**numbers, "prosecutor": int(found["classes"])}, float(self.sampled.fraction or 1))
 
     def judge_sizes(self, sizes: ClassSizes) -> Judgement:
         """A figure of the whole table; no single class is to blame."""
-        from sqlaudit.population.individual import individual_risk
+        from sqlaudit.population.sample import individual_risk
 
         share = self.sampled.fraction
         if share is None or not sizes.members:
@@ -259,21 +260,51 @@ class ExpectedReidentifications(EstimatedModel):
         chance = float(share)
         journalist = sum(size * classes * individual_risk(size, chance) for size, classes in sizes.sizes)
         numbers = {"journalist": journalist, "marketer": sizes.count * share, "prosecutor": sizes.count}
-        return Judgement(self._levels(numbers))
+        return self._bounded(numbers, chance)
 
-    def _levels(self, numbers: Mapping[str, Any]) -> dict[str, Any]:
-        """The attacker who is asked about first, and all of them side by side."""
-        return {"number": numbers[self.values["attacker"]], **{name: numbers[name] for name in ATTACKERS}}
+    def level_by_sizes(self, sizes: ClassSizes) -> Any:
+        """What a limit must allow: the prosecutor's number, which no attacker exceeds."""
+        return self.judge_sizes(sizes).levels.get("prosecutor")
+
+    def _bounded(self, numbers: Mapping[str, Any], share: float) -> Judgement:
+        """The attacker who is asked about first, and all of them side by side. An estimate fails a limit, and never
+        passes one: the prosecutor's number does, as nobody gets more right than one row in each class."""
+        from sqlaudit.population.bounds import bias
+
+        attacker, bound, limit = self.values["attacker"], numbers["prosecutor"], self.required
+        levels = {"number": numbers[attacker], **{name: numbers[name] for name in ATTACKERS}}
+        details = {"bias": {name: bias(name, share) for name in ATTACKERS[:2]}}
+        if attacker == "prosecutor":
+            return Judgement(levels, details=details)
+        undecided = limit is not None and bound > limit
+        notes = (
+            details["bias"][attacker]["sentence"],
+            *((_unproven("classes of the table", bound),) if undecided else ()),
+        )
+        return Judgement(
+            levels, details=details, note=". ".join(notes), undecided=undecided and numbers[attacker] <= limit
+        )
 
 
-def _weighted(question: Question, short: str) -> dict[str, Any]:
+def _weighted(question: Question) -> dict[str, Any]:
     """What weights say of the classes.
 
     Raises:
         UsageError: in some class they add up to fewer people than rows.
     """
-    names = ("classes", "too_light", "failing", "failing_rows", "journalist", "marketer")
-    found = dict(zip(names, question.ask(_statement(question, short, "figures"))[0], strict=True))
+    frame = question.frame
+    assert frame.weights is not None
+    statement = render(
+        "population/weighted_classes.sql",
+        question.dialect,
+        step="classes by weights",
+        source=Raw(frame.source),
+        keys=[Raw(key) for key in frame.keys],
+        solo=frame.solo and bool(frame.keys),
+        weight=Raw(frame.weights),
+    )
+    names = ("classes", "too_light", "journalist", "marketer")
+    found = dict(zip(names, question.ask(statement)[0], strict=True))
     if found["too_light"]:
         raise UsageError(
             f"In {int(found['too_light']):,} classes the weights add up to fewer people than rows; a weight says how "
@@ -282,32 +313,10 @@ def _weighted(question: Question, short: str) -> dict[str, Any]:
     return found
 
 
-def _lightest(question: Question) -> list[tuple[int, float]]:
-    """Each number of rows that a class has, with the least weight of such a class."""
-    rows = question.ask(_statement(question, expression("never"), "sizes"))
-    return [(int(size), float(people)) for size, people in rows]
-
-
-def _fewest(lightest: Sequence[tuple[int, float]]) -> int | None:
-    from sqlaudit.population.k_map import fewest_people
-
-    return min((fewest_people(size, min(1.0, size / people)) for size, people in lightest), default=None)
-
-
-def _statement(question: Question, short: str, stage: str) -> Statement:
-    frame = question.frame
-    assert frame.weights is not None
-    return render(
-        "population/weighted_classes.sql",
-        question.dialect,
-        step="classes by weights",
-        source=Raw(frame.source),
-        keys=[Raw(key) for key in frame.keys],
-        solo=frame.solo and bool(frame.keys),
-        weight=Raw(frame.weights),
-        short=short,
-        stage=stage,
-    )
+def _unproven(what: str, bound: float | None) -> str:
+    """Why an estimate within the limit is no pass, and what to do."""
+    proven = "with weights nothing bounds it" if bound is None else f"the {what} prove only at most {figure(bound)}"
+    return f"An estimate alone passes nothing, and {proven}. {_BRING}"
 
 
 def _details(found: Estimate, sample: Sample) -> dict[str, Any]:
@@ -318,12 +327,3 @@ def _details(found: Estimate, sample: Sample) -> dict[str, Any]:
         "sampling_fraction": sample.fraction,
         "parameters": dict(found.parameters),
     }
-
-
-def _note(found: Estimate, sample: Sample) -> str:
-    """Who estimated, and that the figure is none of the table."""
-    if not found.uniques:  # nobody unique was drawn n times: with 95% confidence they are at most 3/n
-        most = f"{min(100.0, 300 / sample.members):.2g}%"
-        return f"no row of the sample is unique, so the estimate is 0; up to {most} may be (95% confidence)"
-    share = f"{100 * sample.fraction:.4g}%"
-    return f"estimated by {found.estimator} for {sample.population:,} people, of whom {share} are in the table"

@@ -12,11 +12,22 @@ from sqlaudit.base.errors import UsageError
 from sqlaudit.base.sql import Raw
 from sqlaudit.classes.attribute_inputs import ClassFunction
 from sqlaudit.classes.facts import Fact
-from sqlaudit.classes.listing import Estimated, ToldOfClass
-from sqlaudit.models.base import Judgement, Model, Parameter, Question, expression
-from sqlaudit.models.kinds import HistogramModel, QueryModel
-from sqlaudit.models.presence import MAX_LISTED, TOO_MANY, combinations, decide, presence_facts
-from sqlaudit.models.recursive import THESIS
+from sqlaudit.classes.failing import Estimated, ToldOfClass
+from sqlaudit.models.base import (
+    MAX_LISTED,
+    TOO_MANY,
+    HistogramModel,
+    Judgement,
+    Model,
+    Parameter,
+    QueryModel,
+    Question,
+    combinations_of,
+    decide,
+    expression,
+    presence_facts,
+)
+from sqlaudit.models.diversity import THESIS
 
 MAX_POINTS = 240
 """Up to this many different numbers the covers by intervals are computed."""
@@ -52,11 +63,8 @@ class RangeControl(HistogramModel, FunctionModel):
     title: ClassVar[str] = "δ-range control"
     definition: ClassVar[str] = "max cf − min cf ≥ δ in every class, cf = a class function of the sensitive values."
     reference: ClassVar[str] = f"{THESIS}, 3.6.1 and 3.6.2"
-    parameters: ClassVar[tuple[Parameter, ...]] = (
-        Parameter("delta", "decimal", "smallest range allowed", Fraction(0)),
-    )
+    parameters: ClassVar = (Parameter("delta", "decimal", "smallest range allowed", 0),)
     short_forms: ClassVar[tuple[str, ...]] = ("range",)
-    main: ClassVar[str] = "delta"
     recipe: ClassVar[str] = "range"
     inherited_with_limit: ClassVar[bool] = True
     wildcard: ClassVar[bool] = True
@@ -112,17 +120,16 @@ class LinearDiversity(HistogramModel, FunctionModel):
 
     name: ClassVar[str] = "l_r_linear_diversity"
     title: ClassVar[str] = "(l,r)-linear diversity"
-    definition: ClassVar[str] = (
+    definition: ClassVar = (
         "At least l closed intervals of width r are needed to cover the class-function values of every class; exact, "
         f"with up to {MAX_POINTS} different numbers."
     )
     reference: ClassVar[str] = f"{THESIS}, 3.6.3 and 3.6.4"
-    parameters: ClassVar[tuple[Parameter, ...]] = (
-        Parameter("l", "integer", "fewest intervals allowed", Fraction(1)),
-        Parameter("r", "decimal", "width of an interval", Fraction(0)),
+    parameters: ClassVar = (
+        Parameter("l", "integer", "fewest intervals allowed", 1),
+        Parameter("r", "decimal", "width of an interval", 0),
     )
     short_forms: ClassVar[tuple[str, ...]] = ("linear_l", "linear_diversity")
-    main: ClassVar[str] = "l"
     by_default: ClassVar[bool] = False
     inherited_with_limit: ClassVar[bool] = True
     wildcard: ClassVar[bool] = True
@@ -146,7 +153,7 @@ class LinearDiversity(HistogramModel, FunctionModel):
         """The fewest intervals, greedily from the left, which is exact."""
         points, width = self.points(), Fraction(self.values["r"])
         found = []
-        for occurring in combinations(rows):
+        for occurring in combinations_of(rows):
             numbers = [point for place, point in enumerate(points) if occurring.mask >> place & 1]
             found.append((occurring, intervals_needed(numbers, width)))
         return decide(found, self.facts(), self.values["l"], "l")
@@ -185,15 +192,14 @@ class SecurityEstimate(QueryModel, FunctionModel):
 
     name: ClassVar[str] = "psi_security_estimate"
     title: ClassVar[str] = "ψ security estimate (lowest)"
-    definition: ClassVar[str] = (
+    definition: ClassVar = (
         "ψ(x) = κ Σ over the rows of a class of the normal density with mean cf(s) and the given width, at x = cf(v) "
         "for every value v of the class. Low: easily eliminated."
     )
     reference: ClassVar[str] = f"{THESIS}, 3.6 (mean and width put in their places)"
     note: ClassVar[str] = "The level is the lowest ψ of any value in any class, highest is the highest."
-    parameters: ClassVar[tuple[Parameter, ...]] = (Parameter("psi", "decimal", "lowest estimate allowed", Fraction(0)),)
+    parameters: ClassVar = (Parameter("psi", "decimal", "lowest estimate allowed", 0),)
     short_forms: ClassVar[tuple[str, ...]] = ("psi",)
-    main: ClassVar[str] = "psi"
     needs: ClassVar[tuple[str, ...]] = ("class_function", "width")
     side: ClassVar[str] = "lowest"
 
@@ -219,6 +225,7 @@ class SecurityEstimate(QueryModel, FunctionModel):
 
     def _parameters(self, question: Question) -> dict[str, Any]:
         """What `_estimates.sql` needs."""
+        function, width = self.class_function, float(self.context.inputs["width"])
         return {
             "source": Raw(question.frame.source),
             "sensitive": Raw(question.frame.sensitive or ""),
@@ -226,10 +233,10 @@ class SecurityEstimate(QueryModel, FunctionModel):
             "text": self.table.text,
             "null_lane": self.table.distinct - 1,
             "lane_count": self.table.distinct,
-            "numbers": self._numbers(),
-            "curve": None if self.class_function.curve is None else self.class_function.curve.spelled(),
-            "width": float(self.context.inputs["width"]),
-            "factor": self._factor(),
+            "numbers": None if function.of_value else [float(number) for number in function.numbers],
+            "curve": None if function.curve is None else function.curve.spelled(),
+            "width": width,
+            "factor": float(self.context.inputs.get("kappa", 1)) / (width * math.sqrt(2 * math.pi)),
         }
 
     def _beyond(self, column: str) -> str:
@@ -238,15 +245,6 @@ class SecurityEstimate(QueryModel, FunctionModel):
         if limit is None:
             return ""
         return expression("lower_than" if self.side == "lowest" else "higher_than", name=column, limit=float(limit))
-
-    def _factor(self) -> float:
-        kappa = self.context.inputs.get("kappa", Fraction(1))
-        return float(kappa) / (float(self.context.inputs["width"]) * math.sqrt(2 * math.pi))
-
-    def _numbers(self) -> list[float] | None:
-        """The class function by lane as the user gave it; None when it follows from the value itself."""
-        function = self.class_function
-        return None if function.of_value else [float(number) for number in function.numbers]
 
 
 class PositiveDisclosureEstimate(SecurityEstimate):
@@ -257,9 +255,7 @@ class PositiveDisclosureEstimate(SecurityEstimate):
     definition: ClassVar[str] = "The highest ψ of any value in any class; high means positive disclosure."
     note: ClassVar[str] = "The level is the highest ψ of any value in any class, lowest is the lowest."
     operator: ClassVar[str] = "<="
-    parameters: ClassVar[tuple[Parameter, ...]] = (
-        Parameter("psi", "decimal", "highest estimate allowed", Fraction(0)),
-    )
+    parameters: ClassVar = (Parameter("psi", "decimal", "highest estimate allowed", 0),)
     short_forms: ClassVar[tuple[str, ...]] = ("psi_highest",)
     inherited: ClassVar[bool] = False
     side: ClassVar[str] = "highest"

@@ -6,6 +6,7 @@ whole numbers, so that no statement holds a value or a difference of values.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from fractions import Fraction
 from itertools import accumulate, pairwise
@@ -14,11 +15,9 @@ from typing import Any, ClassVar
 
 from sqlaudit.base.errors import UsageError
 from sqlaudit.classes.facts import Fact
-from sqlaudit.models.base import Judgement, Parameter, expression
+from sqlaudit.models.base import TOO_MANY, HistogramModel, Judgement, Parameter, one_of
+from sqlaudit.models.diversity import THESIS
 from sqlaudit.models.functions import FunctionModel
-from sqlaudit.models.kinds import HistogramModel
-from sqlaudit.models.presence import TOO_MANY
-from sqlaudit.models.recursive import THESIS
 
 MOST_VALUES = 100
 """Up to this many different numbers or values the counts of each are asked for."""
@@ -33,10 +32,7 @@ class GivenDistance(HistogramModel):
 
     reference: ClassVar[str] = f"{THESIS}, 2.4.4 and 3.4; Li, Li, Venkatasubramanian: t-Closeness, ICDE 2007"
     operator: ClassVar[str] = "<="
-    parameters: ClassVar[tuple[Parameter, ...]] = (
-        Parameter("t", "decimal", "largest distance allowed, in the unit of the distances", Fraction(0)),
-    )
-    main: ClassVar[str] = "t"
+    parameters: ClassVar = (Parameter("t", "decimal", "largest distance allowed, in the unit of the distances", 0),)
     by_default: ClassVar[bool] = False
 
     def groups(self) -> list[list[int]]:
@@ -88,11 +84,10 @@ class GivenDistance(HistogramModel):
         levels = {"t": largest if rows else None}
         if limit is None:
             return Judgement(levels)
-        condition = self._condition([counts for counts, _, _ in short])
-        unnamed = TOO_MANY if short and not condition else ""
-        return Judgement(
-            levels, sum(c for _, c, _ in short), sum(n for _, _, n in short), at_limit=condition, unnamed=unnamed
-        )
+        classes, failing = sum(c for _, c, _ in short), sum(n for _, _, n in short)
+        if len(short) * len(totals) > MOST_LISTED:
+            return Judgement(levels, classes, failing, unnamed=TOO_MANY)
+        return Judgement(levels, classes, failing, at_limit=one_of(self.facts(), [counts for counts, _, _ in short]))
 
     def _bounded(
         self, rows: Sequence[tuple[Any, ...]], totals: Sequence[int]
@@ -104,14 +99,6 @@ class GivenDistance(HistogramModel):
             most = self.most(_surplus(numbers, totals)) / (sum(numbers) * sum(totals))
             found.append((most, numbers, int(classes), int(members)))
         return found
-
-    def _condition(self, short: Sequence[tuple[int, ...]]) -> str:
-        names = [fact.name for fact in self.facts()]
-        if not short or len(short) * len(names) > MOST_LISTED:
-            return ""
-        if len(names) == 1:
-            return expression("one_of", fact=names[0], values=[counts[0] for counts in short])
-        return expression("one_of_rows", facts=names, rows=list(short))
 
 
 def _surplus(counts: Sequence[int], totals: Sequence[int]) -> list[int]:
@@ -125,7 +112,7 @@ class NumericTCloseness(GivenDistance, FunctionModel):
 
     name: ClassVar[str] = "t_closeness_numeric"
     title: ClassVar[str] = "t-closeness (numeric distance)"
-    definition: ClassVar[str] = (
+    definition: ClassVar = (
         "Earth mover's distance of every class from the table ≤ t, where two values are |cf(s) − cf(s')| apart, cf = a "
         "class function (identity: their numeric gap)."
     )
@@ -150,7 +137,7 @@ class MatrixTCloseness(GivenDistance):
 
     name: ClassVar[str] = "t_closeness_matrix"
     title: ClassVar[str] = "t-closeness (given distances)"
-    definition: ClassVar[str] = (
+    definition: ClassVar = (
         "Earth mover's distance of every class from the table ≤ t, where a matrix says how far apart two values are: "
         "the cheapest solution of the transport problem."
     )
@@ -172,10 +159,100 @@ class MatrixTCloseness(GivenDistance):
 
     def work(self, surplus: Sequence[int]) -> Fraction:
         """By the cheapest ways."""
-        from sqlaudit.models.transport import moved
 
         return Fraction(moved(surplus, self.matrix), self.scale)
 
     def most(self, surplus: Sequence[int]) -> Fraction:
         """Everything the longest way."""
         return Fraction(sum(map(abs, surplus)) * self.furthest, 2 * self.scale)
+
+
+# The cheapest way to move one pile of earth to another (Hsu, Problem 2.4.3), in whole numbers.
+#
+# By shortest paths: as long as something is left, the cheapest way from what is left over to what is missing is found
+# with reduced costs, which stay at 0 or above, and as much as it carries is moved along it.
+
+Matrix = Sequence[Sequence[int]]
+
+
+def moved(surplus: Sequence[int], distances: Matrix) -> int:
+    """The least work that evens out surpluses.
+
+    Args:
+        surplus: for each place what is there beyond what should be there; they add up to 0.
+        distances: from each place to each; 0 from a place to itself, and no way round is shorter.
+
+    Example:
+        >>> moved([2, -1, -1], [[0, 1, 3], [1, 0, 2], [3, 2, 0]])
+        4
+    """
+    sources = [place for place, more in enumerate(surplus) if more > 0]
+    sinks = [place for place, more in enumerate(surplus) if more < 0]
+    if len(sources) == 1 or len(sinks) == 1:  # there is no choice
+        return sum(
+            distances[one][other] * min(abs(surplus[one]), abs(surplus[other])) for one in sources for other in sinks
+        )
+    return _Flow([surplus[one] for one in sources], [-surplus[one] for one in sinks], sources, sinks, distances).work()
+
+
+class _Flow:
+    """Supplies 0, 1, … and demands after them, with what flows between."""
+
+    def __init__(
+        self, supply: list[int], demand: list[int], sources: list[int], sinks: list[int], distances: Matrix
+    ) -> None:
+        self.supply, self.demand = supply, demand
+        self.cost = [[distances[one][other] for other in sinks] for one in sources]
+        self.flow = [[0] * len(sinks) for _ in sources]
+        self.potential = [0] * (len(sources) + len(sinks))
+
+    def work(self) -> int:
+        """The cost of the cheapest flow."""
+        while any(self.supply):
+            self._push(*self._cheapest())
+        return sum(
+            c * f for costs, flows in zip(self.cost, self.flow, strict=True) for c, f in zip(costs, flows, strict=True)
+        )
+
+    def _cheapest(self) -> tuple[int, list[int]]:
+        """The demand that is reached most cheaply, and from where each node is reached (-1 = a start)."""
+        many, nodes = len(self.supply), len(self.potential)
+        far = [0 if place < many and self.supply[place] else None for place in range(nodes)]
+        before, done = [-1] * nodes, [False] * nodes
+        while True:
+            here = min((n for n in range(nodes) if not done[n] and far[n] is not None), key=lambda n: far[n] or 0)
+            so_far = far[here] or 0
+            if here >= many and self.demand[here - many]:
+                self._raise(far, done, so_far)
+                return here, before
+            done[here] = True
+            for there, cost in self._ways(here):
+                length = so_far + cost + self.potential[here] - self.potential[there]
+                known = far[there]
+                if not done[there] and (known is None or length < known):
+                    far[there], before[there] = length, here
+
+    def _ways(self, here: int) -> list[tuple[int, int]]:
+        many = len(self.supply)
+        if here < many:
+            return [(many + sink, cost) for sink, cost in enumerate(self.cost[here])]
+        return [(one, -self.cost[one][here - many]) for one in range(many) if self.flow[one][here - many]]
+
+    def _raise(self, far: list[int | None], done: list[bool], most: int) -> None:
+        for node, length in enumerate(far):
+            self.potential[node] += length if done[node] and length is not None else most
+
+    def _push(self, sink: int, before: list[int]) -> None:
+        many, way = len(self.supply), [sink]
+        while before[way[-1]] >= 0:
+            way.append(before[way[-1]])
+        way.reverse()
+        back = [self.flow[there][here - many] for here, there in itertools.pairwise(way) if here >= many]
+        amount = min(self.supply[way[0]], self.demand[sink - many], *back)
+        for here, there in itertools.pairwise(way):
+            if here < many:
+                self.flow[here][there - many] += amount
+            else:
+                self.flow[there][here - many] -= amount
+        self.supply[way[0]] -= amount
+        self.demand[sink - many] -= amount

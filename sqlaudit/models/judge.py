@@ -2,25 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from sqlaudit.base.errors import EngineError
 from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.relation import Row, Statement
 from sqlaudit.base.result import Number, Status
-from sqlaudit.base.spec import Requirement
-from sqlaudit.classes.facts import ClassHistogram, Fact, Frame, Levels, Verdicts
-from sqlaudit.classes.found import ClassSizes
-from sqlaudit.classes.listing import Short
-from sqlaudit.models.base import Ask, Judgement, Model, Population, Question, expression
-from sqlaudit.models.check import Check
-from sqlaudit.models.kinds import MAX_COMBINATIONS
-
-if TYPE_CHECKING:
-    from sqlaudit.classes.signatures import Signatures
-    from sqlaudit.models.persons import PersonsFacts
+from sqlaudit.base.spec import KnownRows, Requirement
+from sqlaudit.classes.facts import ClassHistogram, Fact, Frame, Levels, Signatures, Verdicts
+from sqlaudit.classes.failing import ClassSizes, Short
+from sqlaudit.models.base import (
+    MAX_COMBINATIONS,
+    WORST_FIRST,
+    Ask,
+    ByKnownRows,
+    Check,
+    Judgement,
+    Model,
+    OfKnownRows,
+    PersonsFacts,
+    Population,
+    Question,
+    expression,
+)
 
 MAX_VECTORS = 200_000
 """At most so many different count vectors are decided one by one; beyond, the check stays undetermined."""
@@ -110,7 +118,9 @@ def judge(
     sizes = ClassSizes(tuple((int(row["size"]), int(row["classes"])) for row in rows), per_row)
     table_rows = sum(int(row["table_rows"]) for row in rows)
     question = Question(histogram, frame, population, _remembering(histogram))
-    signatures = _signatures(histogram, asked)
+    # The signatures for the most pieces of knowledge that any model asks about, read once
+    knowledge = _knowledge(asked)
+    signatures = None if knowledge is None else histogram.signatures(knowledge)
     answers = _Answered(question, sizes, rows, carried, signatures, persons)
     checks, unnamed = [], []
     watched: list[Short] = []
@@ -128,6 +138,33 @@ def judge(
             unnamed.append(_why_unnamed(item, judgement))
     named = tuple(short for short in watched if not short.held)
     return Judged(table_rows, sizes, tuple(checks), named, tuple(unnamed), signatures, tuple(watched))
+
+
+def undecided(judged: Judged, merged: Mapping[str | None, str]) -> Judged:
+    """The same, where nobody said yet what is one value: what is required of such values is undetermined.
+
+    Args:
+        merged: why, for a sensitive attribute, or under None for every check.
+    """
+
+    def why(sensitive: str | None) -> str:
+        return merged.get(None, "") or merged.get(sensitive, "")
+
+    checks = [
+        replace(
+            one,
+            status=Status.UNDETERMINED,
+            note=why(one.sensitive),
+            failing_classes=None,
+            failing_rows=None,
+            failing_share=None,
+        )
+        if one.status is not None and why(one.sensitive)
+        else one
+        for one in judged.checks
+    ]
+    short, watched = (tuple(one for one in found if not why(one.sensitive)) for found in (judged.short, judged.watched))
+    return replace(judged, checks=tuple(checks), short=short, watched=watched)
 
 
 def _watching(item: Asked) -> Short:
@@ -159,12 +196,6 @@ def _why_unnamed(item: Asked, judgement: Judgement) -> str:
     if item.model.of_persons:
         return f"{about} is about persons and what is known of their events, and not about classes of rows."
     return f"{about} cannot be decided, so nothing tells which classes fall short."
-
-
-def _signatures(histogram: ClassHistogram, asked: Sequence[Asked]) -> Signatures | None:
-    """The signatures for the most pieces of knowledge that any model asks about, read once."""
-    knowledge = _knowledge(asked)
-    return None if knowledge is None else histogram.signatures(knowledge)
 
 
 def _knowledge(asked: Sequence[Asked]) -> int | None:
@@ -273,6 +304,7 @@ def check_of(item: Asked, judgement: Judgement, table_rows: int) -> Check:
     model = item.model
     level = next(iter(judgement.levels.values()), None)
     required = model.is_required
+    short, of = judgement.failing_rows, judgement.details.get("persons", table_rows)
     return Check(
         model=model.name,
         sensitive=item.sensitive,
@@ -283,10 +315,8 @@ def check_of(item: Asked, judgement: Judgement, table_rows: int) -> Check:
         required=model.required,
         status=_status(item, judgement, table_rows) if required else None,
         failing_classes=judgement.failing_classes if required else None,
-        failing_rows=judgement.failing_rows if required else None,
-        failing_share=_share(judgement.failing_rows, judgement.details.get("persons", table_rows))
-        if required
-        else None,
+        failing_rows=short if required else None,
+        failing_share=short / of if required and short is not None and of else None,
         severity=item.requirement.severity,
         text=item.requirement.text,
         note=judgement.note or model.note,
@@ -295,25 +325,34 @@ def check_of(item: Asked, judgement: Judgement, table_rows: int) -> Check:
     )
 
 
-def _share(rows: int | None, table_rows: int) -> float | None:
-    return None if rows is None or not table_rows else rows / table_rows
-
-
 def _status(item: Asked, judgement: Judgement, table_rows: int) -> Status:
     level = next(iter(judgement.levels.values()), None)
     if not table_rows:
         return Status.UNDETERMINED
     if item.model.verdict_by_level:
-        if level is None or judgement.undecided:
-            return Status.UNDETERMINED
-        failed = not compares(level, item.model.operator, item.model.required)
-    elif judgement.failing_classes is None:
-        return Status.UNDETERMINED
+        failed = None if level is None else not compares(level, item.model.operator, item.model.required)
     else:
-        failed = judgement.failing_classes > 0
+        failed = None if judgement.failing_classes is None else judgement.failing_classes > 0
+    if failed is None or judgement.undecided:
+        return Status.UNDETERMINED
+    if not (failed or item.model.verdict_by_level or level is None):
+        _refuse_contradiction(item, level)
     if not failed:
         return Status.PASS
     return Status.WARN if item.requirement.severity == "warn" else Status.FAIL
+
+
+def _refuse_contradiction(item: Asked, level: Number) -> None:
+    """No class fails, but the level is beyond the limit: what counted one of them did not compute what was asked."""
+    limit = item.model.required
+    if limit is None or level == limit or compares(level, item.model.operator, limit):
+        return
+    if not isinstance(level, float) or not math.isclose(level, limit, rel_tol=1e-9, abs_tol=1e-9):
+        raise EngineError(
+            f"The database counts no class that fails {item.requirement.text or item.model.name!r}, and yet its level "
+            f"is {level}. Nothing is judged, since one of the two is wrong: look for functions in the session that "
+            "have the name of a built-in one."
+        )
 
 
 def compares(level: Number, operator: str, limit: Number | None) -> bool:
@@ -322,3 +361,40 @@ def compares(level: Number, operator: str, limit: Number | None) -> bool:
         return False
     exact = level if isinstance(level, float) else Fraction(level)
     return {">=": exact >= limit, "<=": exact <= limit, "<": exact < limit, ">": exact > limit}[operator]
+
+
+# Two checks of one requirement, of which the worse is the verdict: for who knows one row of a person and for who knows
+# all of them.
+
+
+def worse_checks(one: Sequence[Check], every: Sequence[Check]) -> tuple[Check, ...]:
+    """The checks of `one`, each with its counterpart in `every`, where it has one; the worse of both stands.
+
+    Args:
+        one: for somebody who knows one row of a person. every: for somebody who knows all of them.
+    """
+    others = {_of(check): check for check in every}
+    return tuple(_worse(check, others[_of(check)]) if _of(check) in others else check for check in one)
+
+
+def _of(check: Check) -> tuple[str, str | None, str, tuple[tuple[str, object], ...]]:
+    return check.model, check.sensitive, check.text, tuple(sorted(check.parameters.items()))
+
+
+def _worse(one: Check, every: Check) -> Check:
+    worse = KnownRows.ALL if _is_worse(every, one) else KnownRows.ONE
+    both = ByKnownRows(worse, _told(one), _told(every))
+    return replace(every if worse is KnownRows.ALL else one, known_rows=both)
+
+
+def _is_worse(this: Check, other: Check) -> bool:
+    """Whether a check is worse than another one of the same requirement: by verdict, then by level."""
+    if this.status is not other.status:
+        return WORST_FIRST.index(this.status) < WORST_FIRST.index(other.status)
+    if this.level is None or other.level is None or this.level == other.level:
+        return this.level is None and other.level is not None
+    return not compares(this.level, ">=" if this.operator in (">=", ">") else "<=", other.level)
+
+
+def _told(check: Check) -> OfKnownRows:
+    return OfKnownRows(check.level, check.status, check.failing_classes, check.failing_rows, check.failing_share)

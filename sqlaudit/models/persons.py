@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import field
 from fractions import Fraction
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.frozen import dataclass
-from sqlaudit.base.words import command, spelled
-from sqlaudit.models.base import Answers, Judgement, Model, Parameter
+from sqlaudit.base.parameter_names import command, spelled
+from sqlaudit.models.base import Answers, Judgement, Model, Parameter, PersonsFacts
 
 MOST_ALONE = 2
 """Sets of more events are counted in several statements."""
@@ -37,79 +37,6 @@ class PersonsWanted:
     known: Mapping[int, int]
     drawn: frozenset[int] = frozenset()
     told: Mapping[tuple[int, Fraction], int] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class Shared:
-    """What sets of at most so many events say.
-
-    Args:
-        smallest: the fewest persons who share one. exposed: persons with one that too few share.
-        sets: minimal sets that too few share. exact: whether all were counted; else `smallest` may be lower, and the
-            others are at least so many.
-    """
-
-    smallest: int
-    exposed: int
-    sets: int
-    exact: bool
-
-
-@dataclass(frozen=True)
-class Singled:
-    """The expected share of persons whom events drawn at random single out, and where it lies: counted, or with 95%."""
-
-    share: Fraction
-    low: Fraction
-    high: Fraction
-
-
-@dataclass(frozen=True)
-class Told:
-    """What at most so many known events tell of a sensitive attribute.
-
-    Args:
-        share: the largest share of the persons with a set who hold one value. smallest: the fewest of these persons.
-        exposed: persons with a set that too few share, or of whom too many hold one value. exact: as of `Shared`.
-    """
-
-    share: Fraction
-    smallest: int
-    exposed: int
-    exact: bool
-
-
-@dataclass(frozen=True)
-class Alike:
-    """Persons with all the same events.
-
-    Args:
-        smallest: the fewest, None where there is nobody. classes, persons: in classes of too few.
-    """
-
-    smallest: int | None
-    classes: int
-    persons: int
-
-
-class PersonsFacts(Protocol):
-    """What was counted of persons and their events."""
-
-    @property
-    def persons(self) -> int:
-        """How many."""
-
-    def same(self, k: int) -> Alike:
-        """Who has the same events as somebody else, where fewer than k persons are too few."""
-
-    def shared(self, k: int, known: int) -> Shared:
-        """What at most so many events say, where fewer than k persons are too few."""
-
-    def singled(self, known: int) -> Singled:
-        """Whom so many events drawn at random single out."""
-
-    def told(self, k: int, h: Fraction, known: int) -> Told:
-        """What at most so many events tell, where fewer than k persons are too few and a share above h too large."""
 
 
 class PersonsModel(Model):
@@ -161,17 +88,16 @@ class KmAnonymity(PersonsModel):
 
     name: ClassVar[str] = "km_anonymity"
     title: ClassVar[str] = "kᵐ-anonymity"
-    definition: ClassVar[str] = (
+    definition: ClassVar = (
         "At least k persons have every set of at most m events (combinations of the quasi-identifiers) that some "
         "person has."
     )
     reference: ClassVar[str] = TERROVITIS
     parameters: ClassVar = (
-        Parameter("k", "integer", "fewest persons who may share what is known", Fraction(1)),
-        Parameter("m", "integer", "events that somebody knows", Fraction(1), Fraction(MOST_KNOWN), default=2),
+        Parameter("k", "integer", "fewest persons who may share what is known", 1),
+        Parameter("m", "integer", "events that somebody knows", 1, MOST_KNOWN, default=2),
     )
     short_forms: ClassVar = ("km",)
-    main: ClassVar[str] = "k"
 
     @classmethod
     def why_not_alone(cls, parameters: Mapping[str, Any], inputs: Mapping[str, Any]) -> str:
@@ -210,13 +136,12 @@ class ProfileKAnonymity(PersonsModel):
 
     name: ClassVar[str] = "profile_k_anonymity"
     title: ClassVar[str] = "profile k-anonymity"
-    definition: ClassVar[str] = (
+    definition: ClassVar = (
         "At least k persons have the same set of events (combinations of the quasi-identifiers) as each person."
     )
     reference: ClassVar[str] = "k-anonymity of Samarati and Sweeney 1998, where a person's row is the set of all events"
-    parameters: ClassVar = (Parameter("k", "integer", "fewest persons who may have the same events", Fraction(1)),)
+    parameters: ClassVar = (Parameter("k", "integer", "fewest persons who may have the same events", 1),)
     short_forms: ClassVar = ("profile_k",)
-    main: ClassVar[str] = "k"
 
     @classmethod
     def why_not_alone(cls, parameters: Mapping[str, Any], inputs: Mapping[str, Any]) -> str:
@@ -237,7 +162,7 @@ class Unicity(PersonsModel):
 
     name: ClassVar[str] = "unicity"
     title: ClassVar[str] = "unicity"
-    definition: ClassVar[str] = (
+    definition: ClassVar = (
         "The expected share of persons whom m of their events, drawn at random, single out (all of them, where there "
         "are fewer)."
     )
@@ -248,10 +173,9 @@ class Unicity(PersonsModel):
     )
     operator: ClassVar[str] = "<="
     parameters: ClassVar = (
-        Parameter("share", "decimal", "largest share of persons allowed", Fraction(0), Fraction(1)),
-        Parameter("m", "integer", "events drawn at random", Fraction(1), Fraction(MOST_KNOWN), default=4),
+        Parameter("share", "decimal", "largest share of persons allowed", 0, 1),
+        Parameter("m", "integer", "events drawn at random", 1, MOST_KNOWN, default=4),
     )
-    main: ClassVar[str] = "share"
     verdict_by_level: ClassVar[bool] = True
     inherited: ClassVar[bool] = False
     """Where two common events become one, a rare one is drawn more often."""
@@ -280,7 +204,7 @@ class HkpCoherence(PersonsModel):
 
     name: ClassVar[str] = "coherence"
     title: ClassVar[str] = "(h,k,p)-coherence"
-    definition: ClassVar[str] = (
+    definition: ClassVar = (
         "At least k persons have every set of at most p events that some person has, and at most a share h of them "
         "hold one and the same sensitive value (a missing one is none)."
     )
@@ -288,9 +212,9 @@ class HkpCoherence(PersonsModel):
     needs_sensitive: ClassVar[bool] = True
     operator: ClassVar[str] = "<="
     parameters: ClassVar = (
-        Parameter("p", "integer", "events that somebody knows", Fraction(1), Fraction(MOST_KNOWN), default=2),
-        Parameter("k", "integer", "fewest persons who may share what is known", Fraction(2), default=2),
-        Parameter("h", "decimal", "largest share of them who may hold one value", Fraction(0), Fraction(1)),
+        Parameter("p", "integer", "events that somebody knows", 1, MOST_KNOWN, default=2),
+        Parameter("k", "integer", "fewest persons who may share what is known", 2, default=2),
+        Parameter("h", "decimal", "largest share of them who may hold one value", 0, 1),
     )
     main: ClassVar[str] = "h"
     inherited: ClassVar[bool] = False

@@ -1,4 +1,4 @@
-"""How a check is said in words."""
+"""How a check is said in words, the checks of what no model sees, and the list of models with the page of one."""
 
 from __future__ import annotations
 
@@ -8,10 +8,104 @@ from typing import Any
 
 from sqlaudit.base.result import Status
 from sqlaudit.base.spec import KnownRows
-from sqlaudit.models.check import Check
-from sqlaudit.models.coverage import COLUMNS_NAMED, IDENTIFIER
-from sqlaudit.reports.blocks import Tone, Toned
-from sqlaudit.reports.figures import count, figure, level_against, limit, listing, percent, plural
+from sqlaudit.models.base import Check
+from sqlaudit.reports.document import (
+    Document,
+    Facts,
+    Paragraph,
+    Tone,
+    Toned,
+    count,
+    figure,
+    level_against,
+    limit,
+    listing,
+    percent,
+    plural,
+    section,
+)
+
+# The checks of what no privacy model sees: direct identifiers in the table, and columns without a role.
+
+IDENTIFIER, COLUMNS_NAMED = "direct_identifier", "all_columns_named"
+ALL_NAMED = "all_columns_named"
+"""The requirement as a policy calls it."""
+
+
+def no_identifier(column: str) -> str:
+    """The requirement that a direct identifier is not in the table, as reports call it."""
+    return f"no direct identifier {column}"
+
+
+def with_accepted(identifiers: Sequence[str], accepted: Sequence[str]) -> tuple[str, ...]:
+    """The direct identifiers, those among them that are accepted included.
+
+    Example:
+        >>> with_accepted(["mail"], ["id", "mail"])
+        ('mail', 'id')
+    """
+    return (*identifiers, *(name for name in accepted if name not in identifiers))
+
+
+def identifier_checks(identifiers: Sequence[str], accepted: Sequence[str], rows: int | None) -> tuple[Check, ...]:
+    """One check a direct identifier that the table has: it fails unless it was accepted by its name.
+
+    Every row falls short of it; `rows` is None when nobody counted them.
+
+    Example:
+        >>> [(one.parameters["column"], one.status.value) for one in identifier_checks(["mail", "id"], ["id"], 7)]
+        [('mail', 'fail'), ('id', 'pass')]
+    """
+    return tuple(_identifier(name, name in accepted, rows) for name in identifiers)
+
+
+def columns_check(unnamed: Sequence[str], rows: int | None) -> Check:
+    """The check that every column has a role.
+
+    Example:
+        >>> columns_check(["bmi"], 7).status.value, columns_check([], 7).status.value
+        ('fail', 'pass')
+    """
+    short = rows if unnamed else 0
+    return Check(
+        model=COLUMNS_NAMED,
+        sensitive=None,
+        parameters={},
+        level=len(unnamed),
+        levels={"columns": len(unnamed)},
+        operator="<=",
+        required=0,
+        status=Status.FAIL if unnamed else Status.PASS,
+        failing_rows=short,
+        failing_share=_share(short, rows),
+        text=ALL_NAMED,
+        details={"columns": list(unnamed)},
+    )
+
+
+def _identifier(name: str, accepted: bool, rows: int | None) -> Check:
+    short = 0 if accepted else rows
+    return Check(
+        model=IDENTIFIER,
+        sensitive=None,
+        parameters={"column": name},
+        level=0 if accepted else 1,
+        levels={"columns": 0 if accepted else 1},
+        operator="<=",
+        required=0,
+        status=Status.PASS if accepted else Status.FAIL,
+        failing_rows=short,
+        failing_share=_share(short, rows),
+        text=no_identifier(name),
+        details={"accepted": accepted},
+    )
+
+
+def _share(short: int | None, rows: int | None) -> float | None:
+    return short / rows if rows and short is not None else None
+
+
+# How a check is said in words.
 
 WORDS = {">=": "at least", "<=": "at most", "<": "below", ">": "above"}
 _SIGNS = {">=": "≥", "<=": "≤"}
@@ -141,7 +235,7 @@ def shortfall(check: Check, classes: int, rows: int) -> str:
     said = f" {plural(check.failing_classes, 'class', 'classes')} of persons" if of_persons else said
     if check.failing_rows is None:
         return f"{said} {verb} short."
-    share = check.failing_share if check.failing_share is not None else (check.failing_rows / rows if rows else None)
+    share = check.failing_share if check.failing_share is not None else _share(check.failing_rows, rows)
     return f"{said} with {plural(check.failing_rows, 'row')} ({percent(share)}) {verb} short."
 
 
@@ -149,7 +243,7 @@ def short_cell(check: Check, rows: int) -> str:
     """What falls short, as a table has it: `640 (9.0%)`."""
     if check.failing_rows is None:
         return ""
-    share = check.failing_share if check.failing_share is not None else (check.failing_rows / rows if rows else None)
+    share = check.failing_share if check.failing_share is not None else _share(check.failing_rows, rows)
     return f"{count(check.failing_rows)} ({percent(share)})" if check.failing_rows else "0"
 
 
@@ -174,3 +268,95 @@ def _why(check: Check) -> str:
     if check.status is not Status.UNDETERMINED or not check.note:
         return ""
     return f" {check.note[0].upper()}{check.note[1:].rstrip('.')}."
+
+
+# The list of privacy models, and the page of one.
+
+Entry = Mapping[str, Any]
+_OPERATORS = {">=": "at least", "<=": "at most", "<": "below", ">": "above"}
+
+
+def catalogue_document(
+    models: Sequence[Entry], presets: Sequence[Entry], rules: Sequence[Entry] = (), series: Sequence[Entry] = ()
+) -> Document:
+    """All models in a table, the rules for cells of published tables, those for several releases, and the presets.
+
+    Args:
+        models: entries as `sqlaudit models --format json` has them. presets: name, requirements and source of each.
+    """
+    return Document(
+        "Privacy models",
+        (Paragraph("Require one by its name or short form: --require k=5. `sqlaudit models NAME` explains one."),),
+        (
+            *section("Models", Facts(tuple(_line(entry) for entry in models))),
+            *section("Rules for cells, for sqlaudit aggregates", Facts(tuple(_line(entry) for entry in rules))),
+            *section("For several releases, for sqlaudit releases", Facts(tuple(_line(entry) for entry in series))),
+            *section("Published rules, for --preset", Facts(tuple(_preset(preset) for preset in presets))),
+        ),
+    )
+
+
+def model_document(entry: Entry) -> Document:
+    """What one model means, where it comes from, how to require it and what it needs."""
+    names = ", ".join([entry["name"], *entry["short_forms"]])
+    facts = (
+        ("name", names),
+        ("require it", example(entry)),
+        ("holds when level is", f"{_OPERATORS.get(entry['operator'], entry['operator'])} the limit"),
+        *_about(entry),
+        ("source", entry["reference"]),
+    )
+    parameters = tuple(
+        (item["name"], f"{item['help']} ({item['kind']}{_default(item)})") for item in entry["parameters"]
+    )
+    note = (Paragraph(entry["note"]),) if entry["note"] else ()
+    return Document(
+        entry["title"], (Paragraph(entry["definition"]), *note, Facts(facts)), section("Parameters", Facts(parameters))
+    )
+
+
+def _about(entry: Entry) -> tuple[tuple[str, str], ...]:
+    if entry["of_cells"]:
+        return (("judged by", "sqlaudit aggregates, cell by cell"),)
+    if entry["of_releases"]:
+        return (("judged by", "sqlaudit releases, several releases together"), ("needs", _needs(entry)))
+    needs = ("needs", _needs(entry) or "nothing but quasi-identifiers")
+    return needs, ("when classes merge", _merging(entry))
+
+
+def example(entry: Entry) -> str:
+    """A requirement as one would write it, with letters for numbers."""
+    name = entry["short_forms"][0] if entry["short_forms"] else entry["name"]
+    parameters = [item["name"] for item in entry["parameters"]]
+    if len(parameters) > 1:
+        return f"--require {name}={','.join(f'{parameter}:…' for parameter in parameters)}"
+    return f"--require {name}=…"
+
+
+def _line(entry: Entry) -> tuple[str, str]:
+    short = f" ({entry['short_forms'][0]})" if entry["short_forms"] else ""
+    needs = _needs(entry)
+    return entry["name"] + short, entry["definition"] + (f" Needs {needs}." if needs else "")
+
+
+def _preset(preset: Entry) -> tuple[str, str]:
+    return preset["name"], f"{', '.join(preset['requirements'])}. {preset['source']}."
+
+
+def _needs(entry: Entry) -> str:
+    needed = ["a sensitive column"] if entry["needs_sensitive"] else []
+    needed += ["a person column (--entity)"] if entry["needs_entity"] else []
+    needed += ["ordered values"] if entry["needs_order"] else []
+    return listing([*needed, *(f"{need} (--inputs)" for need in entry["needs"])])
+
+
+def _merging(entry: Entry) -> str:
+    if not entry["stays_when_classes_merge"]:
+        return "may be lost when quasi-identifiers are coarsened"
+    if entry["stays_with_suppression_limit"]:
+        return "stays true when quasi-identifiers are coarsened, also with a suppression limit"
+    return "stays true when quasi-identifiers are coarsened"
+
+
+def _default(item: Entry) -> str:
+    return "" if item["default"] is None else f", {parameter(item['default'])} when not given"

@@ -1,45 +1,50 @@
-"""Every privacy model by its name, in the order of the documentation."""
+"""Every privacy model by its name, and requirements as people write them."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable, Mapping
+from fractions import Fraction
 from types import ModuleType
+from typing import Any
 
+from sqlaudit.base.errors import UsageError
+from sqlaudit.base.frozen import dataclass
+from sqlaudit.base.names import closest
+from sqlaudit.base.numbers import exact_share
+from sqlaudit.base.parameter_names import command, spelled
+from sqlaudit.base.spec import Requirement
 from sqlaudit.models import (
     belief,
     categories,
     cell_rules,
     closeness,
-    contribution_rules,
     diversity,
     estimated,
-    extended,
     functions,
     given_distance,
-    hierarchical,
-    margin_rules,
     persons,
-    population,
-    recursive,
     releases,
     risk,
-    worst_case,
 )
-from sqlaudit.models.base import Model
+from sqlaudit.models.base import Model, Parameter
 from sqlaudit.models.cell_rules import CellRule
+
+# Every privacy model by its name, in the order of the documentation.
 
 _MODULES = (
     diversity,
-    recursive,
-    extended,
+    diversity,
+    diversity,
     closeness,
-    hierarchical,
+    closeness,
     categories,
     functions,
     given_distance,
     belief,
-    worst_case,
+    belief,
     risk,
-    population,
+    risk,
     persons,
     estimated,
 )
@@ -51,16 +56,14 @@ def _models_of(module: ModuleType) -> list[type[Model]]:
     return [model for model in found if model.name and model.__module__ == module.__name__]
 
 
-def _rules_of(module: ModuleType) -> list[type[CellRule]]:
-    """The rules for cells that a module defines, in the order they are written."""
-    return [model for model in _models_of(module) if issubclass(model, CellRule)]
-
-
 REGISTRY: dict[str, type[Model]] = {model.name: model for module in _MODULES for model in _models_of(module)}
 """Every model by its name, in the order of the documentation."""
 
 CELL_RULES: dict[str, type[CellRule]] = {
-    rule.name: rule for module in (cell_rules, contribution_rules, margin_rules) for rule in _rules_of(module)
+    rule.name: rule
+    for module in (cell_rules, cell_rules, cell_rules)
+    for rule in _models_of(module)
+    if issubclass(rule, CellRule)
 }
 """Every rule for the cells of published tables by its name; an audit of rows does not take them."""
 
@@ -69,3 +72,221 @@ OF_RELEASES: dict[str, type[Model]] = {model.name: model for model in _models_of
 
 OF_PERSONS: dict[str, type[Model]] = {name: model for name, model in REGISTRY.items() if model.of_persons}
 """Those of them that what is known of persons' events decides, and no class of rows."""
+
+
+# Requirements as people write them: `k=5`, `t=0.2`, `recursive_l=c:3,l:2`, `disclosure@3=0.8`.
+
+_FORM = re.compile(r"^\s*(?P<name>[^=<>@\s]+)\s*(@\s*(?P<at>[^=<>\s]+))?\s*(?P<sign>>=|<=|=|<|>)\s*(?P<value>.+?)\s*$")
+_NEXT = re.compile(r",(?=\s*[^=<>@,:\s]+\s*(?:@[^=<>,]*)?[=<>])")
+"""A comma between two requirements; one between parameters is followed by a name with a colon."""
+_SIDES = {">=": "below (at least)", "<=": "above (at most)", "<": "above (below)"}
+MAX_DECIMALS = 9
+_OF_PERSONS = {"k_anonymity": "km with m:1 is k for who knows one event, profile_k for who knows all."}
+"""What to require of persons' events instead of a model of classes."""
+
+
+@dataclass(frozen=True)
+class Preset:
+    """A named set of requirements, with where it comes from."""
+
+    requirements: tuple[str, ...]
+    source: str
+
+
+PRESETS: Mapping[str, Preset] = {
+    "ema-0070": Preset(
+        ("prosecutor_risk=0.09",),
+        "European Medicines Agency, Policy 0070 external guidance (2016/2018): re-identification risk at most 0.09",
+    ),
+    "hipaa-expert": Preset(
+        ("prosecutor_risk=0.09",),
+        "Expert determination under HIPAA: HHS guidance (2012) asks for a very small risk and names no number; 0.09 is "
+        "common for public files (Institute of Medicine, Sharing Clinical Trial Data, 2015, Appendix B)",
+    ),
+    "cells-20": Preset(
+        ("k=20",),
+        "The strictest cell size among the precedents of the Institute of Medicine, Sharing Clinical Trial Data, 2015, "
+        "Appendix B",
+    ),
+    "cells-11": Preset(
+        ("k=11",), "US Centers for Medicare & Medicaid Services, cell size suppression policy: no cell below 11"
+    ),
+    "cells-10": Preset(
+        ("k=10",),
+        "Threshold of 10 in research data centres of the UK (Griffiths et al., Handbook on SDC for Outputs, 2019)",
+    ),
+    "cells-5": Preset(("k=5",), "El Emam, Dankar, JAMIA 15(5), 2008: k = 5, risk 0.2, common in health data releases"),
+    "cells-3": Preset(("k=3",), "Threshold rule of 3 of many statistics offices (Hundepool et al., SDC, Wiley 2012)"),
+}
+
+Among = Mapping[str, type[Model]]
+"""The models that may be required, by name: those of rows, those of them about persons, or the rules of cells."""
+
+
+def parse_requirement(text: str, severity: str = "error", among: Among = REGISTRY) -> Requirement:
+    """A requirement from its text.
+
+    Args:
+        text: `model=number`, `model=parameter:value,parameter:value`, or `model@parameter=number`.
+        severity: `error` or `warn`. among: the models that may be required.
+
+    Raises:
+        UsageError: unknown model or parameter, a value of the wrong kind, or a sign that contradicts the model's.
+
+    Example:
+        >>> parse_requirement("t=0.2").parameters
+        {'t': Fraction(1, 5)}
+    """
+    match = _FORM.match(text)
+    if match is None:
+        raise UsageError(f"A requirement is written model=number, for instance k=5; this one is {text!r}.")
+    model = find_model(match["name"], among)
+    if match["sign"] not in ("=", model.operator):
+        raise UsageError(f"{text.strip()!r}: {contradiction(match['name'], model.operator)}.")
+    pairs = [part.partition(":") for part in match["value"].split(",")] if ":" in match["value"] else []
+    given: dict[str, Any] = {name.strip(): text.strip() for name, _, text in pairs} or {model.main: match["value"]}
+    if match["at"] is not None:
+        given[_at_parameter(model, text).name] = match["at"]
+    return _requirement(model, given, text.strip(), severity)
+
+
+def parse_requirements(text: str, severity: str = "error", among: Among = REGISTRY) -> tuple[Requirement, ...]:
+    """The requirements of a text, one or several with commas between them.
+
+    Args:
+        text: as for `parse_requirement`, or several such. severity: `error` or `warn`. among: the models that may be.
+
+    Raises:
+        UsageError: as `parse_requirement`.
+
+    Example:
+        >>> [one.text for one in parse_requirements("k=5, recursive_l=c:3,l:2,t<=0.2")]
+        ['k=5', 'recursive_l=c:3,l:2', 't<=0.2']
+    """
+    return tuple(parse_requirement(part, severity, among) for part in _NEXT.split(text))
+
+
+def contradiction(name: str, operator: str) -> str:
+    """What to say of a sign that turns a model round: nobody should get `at least 5` for having written `at most 5`.
+
+    Example:
+        >>> contradiction("k", ">=")
+        'k is a limit from below (at least); write >= or ='
+    """
+    return f"{name} is a limit from {_SIDES[operator]}; write {operator} or ="
+
+
+def requirement_from(name: str, value: Any, severity: str = "error", among: Among = REGISTRY) -> Requirement:
+    """A requirement from Python: `("k", 5)`, `("recursive_l", {"c": 3, "l": 2})`, `("disclosure@3", 0.8)`."""
+    base, _, at = name.partition("@")
+    model = find_model(base, among)
+    given = dict(value) if isinstance(value, Mapping) else {model.main: value}
+    if at:
+        given[_at_parameter(model, name).name] = at
+    shown = ",".join(f"{k}:{v}" for k, v in value.items()) if isinstance(value, Mapping) else value
+    return _requirement(model, given, f"{name}={shown}", severity)
+
+
+def find_model(name: str, among: Among = REGISTRY) -> type[Model]:
+    """The model of that name or short form, among some.
+
+    Raises:
+        UsageError: there is none; the sentence names the closest.
+    """
+    wanted = name.strip().replace("-", "_")
+    names = _names(among)
+    if wanted not in names:
+        if any(wanted in _names(others) for others in (REGISTRY, CELL_RULES, OF_RELEASES)):
+            raise UsageError(_elsewhere(name, wanted, among))
+        raise UsageError(f"There is no privacy model {name!r}.{closest(wanted, names)} 'sqlaudit models' lists them.")
+    return names[wanted]
+
+
+def _names(among: Among) -> dict[str, type[Model]]:
+    return {short: model for model in among.values() for short in (*model.short_forms, model.name)}
+
+
+def _elsewhere(name: str, wanted: str, among: Among) -> str:
+    if among is OF_PERSONS and wanted in _names(REGISTRY):
+        listed = ", ".join(_names(OF_PERSONS))
+        instead = f" {_OF_PERSONS[model.name]}" if (model := _names(REGISTRY)[wanted]).name in _OF_PERSONS else ""
+        return (
+            f"{name!r} is about classes of rows: {command('audit')} judges it, with the column of persons also for "
+            f"who knows all rows of a person. Here may be required: {listed}.{instead}"
+        )
+    if wanted in _names(OF_RELEASES):
+        return f"{name!r} is about several releases of one table: {command('releases')} judges it."
+    if among is OF_RELEASES:
+        elsewhere = command("audit" if wanted in _names(REGISTRY) else "aggregates")
+        return f"{name!r} is about one table: {elsewhere} judges it. Here may be required: {', '.join(OF_RELEASES)}."
+    if among is CELL_RULES:
+        return f"{name!r} is about rows of persons and no rule for cells: {command('audit')} judges it."
+    return f"{name!r} is a rule for the cells of a published table: {command('aggregates')} judges it."
+
+
+def _at_parameter(model: type[Model], text: str) -> Parameter:
+    others = [p for p in model.parameters if p.name != model.main]
+    if not others:
+        raise UsageError(f"{text!r}: {model.name} has no parameter for the part after '@'.")
+    return others[0]
+
+
+def _requirement(model: type[Model], given: Mapping[str, Any], text: str, severity: str) -> Requirement:
+    known = {p.name: p for p in model.parameters}
+    for name in given:
+        if name not in known:
+            listed = ", ".join(known) or "none"
+            raise UsageError(f"{text!r}: {model.name} has no parameter {name!r}; it has {listed}.")
+    for p in model.parameters:
+        if p.default is None and p.name not in given:
+            raise UsageError(f"{text!r}: {model.name} also needs {p.name} ({p.help}).")
+    values = {name: parse_value(known[name], value, text) for name, value in given.items()}
+    return Requirement(model.name, values, text, severity)
+
+
+def parse_value(parameter: Parameter, value: Any, text: str) -> int | Fraction | str:
+    """A parameter's value as an exact number (or a text), checked against its bounds."""
+    if parameter.kind == "text":
+        return str(value)
+    exact, low, high = _exact(value, text, parameter.name), parameter.minimum, parameter.maximum
+    if parameter.kind == "integer" and exact.denominator != 1:
+        raise UsageError(f"{text!r}: {parameter.name} is a whole number, not {value}.")
+    if low is not None and exact < low:
+        raise UsageError(f"{text!r}: {parameter.name} is at least {low}, not {exact}.")
+    if high is not None and exact > high:
+        raise UsageError(f"{text!r}: {parameter.name} is at most {high}, not {exact}.")
+    return exact.numerator if parameter.kind == "integer" else exact
+
+
+def _exact(value: Any, text: str, name: str) -> Fraction:
+    """A number read as a decimal or a fraction, never as a float."""
+    if isinstance(value, Fraction):
+        return value
+    said = f"{text!r}: {name} is a number, for instance 5 or 0.2."
+    try:
+        exact = exact_share(value)
+    except UsageError:
+        raise UsageError(said) from None
+    if abs(exact) > 10**18:
+        raise UsageError(said)
+    if exact.denominator > 10**MAX_DECIMALS or abs(exact.numerator) > 10**18:
+        raise UsageError(f"{text!r}: {name} may have at most {MAX_DECIMALS} decimal places.")
+    return exact
+
+
+Require = Mapping[str, Any] | Iterable[str | Requirement] | None
+
+
+def requirements(require: Require, among: Among = REGISTRY) -> tuple[Requirement, ...]:
+    """Requirements from a mapping, from texts, or from one text; `among` has the models that may be required."""
+    if require is None:
+        return ()
+    if isinstance(require, Mapping):
+        return tuple(requirement_from(name, value, among=among) for name, value in require.items())
+    if isinstance(require, str):
+        return parse_requirements(require, among=among)
+    if not isinstance(require, Iterable):
+        said = "a mapping such as {'k': 5}, a text or a list of texts"
+        raise UsageError(f"{spelled('require')} takes {said}, not a value of type {type(require).__name__}.")
+    given = ((item,) if isinstance(item, Requirement) else parse_requirements(item, among=among) for item in require)
+    return tuple(one for several in given for one in several)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
 from typing import ClassVar, Protocol
 
 from sqlaudit.models.base import Judgement, Model, Parameter
@@ -41,7 +40,7 @@ class MInvariance(Model):
 
     name: ClassVar[str] = "m_invariance"
     title: ClassVar[str] = "m-invariance"
-    definition: ClassVar[str] = (
+    definition: ClassVar = (
         "Every class of every release has at least m rows, all with different sensitive values, and the classes of a "
         "person have the same values in each release that the person is in."
     )
@@ -50,8 +49,7 @@ class MInvariance(Model):
         "The level is 0 where a class repeats a value, or somebody's classes have other values in another release: no "
         "m holds then."
     )
-    parameters: ClassVar = (Parameter("m", "integer", "fewest rows of a class, all different", Fraction(1)),)
-    main: ClassVar[str] = "m"
+    parameters: ClassVar = (Parameter("m", "integer", "fewest rows of a class, all different", 1),)
     needs_entity: ClassVar[bool] = True
     by_default: ClassVar[bool] = False
     by_figures: ClassVar[bool] = False

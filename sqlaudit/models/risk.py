@@ -1,13 +1,22 @@
-"""Re-identification risks that the sizes of the classes decide (the table alone, no population)."""
+"""Re-identification risks that the sizes of classes decide, or a population table beside them."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
 from fractions import Fraction
-from typing import ClassVar
+from typing import Any, ClassVar
 
-from sqlaudit.classes.found import ClassSizes
-from sqlaudit.models.base import Judgement, Parameter, expression
-from sqlaudit.models.kinds import SizeModel
+from sqlaudit.base.errors import UsageError
+from sqlaudit.base.frozen import dataclass
+from sqlaudit.base.parameter_names import spelled
+from sqlaudit.base.relation import Statement
+from sqlaudit.base.sql import Raw, render
+from sqlaudit.classes.failing import ClassSizes, Keyed
+from sqlaudit.models.base import Judgement, Parameter, Population, QueryModel, Question, SizeModel, expression
+from sqlaudit.reports.document import plural
+
+# Re-identification risks that the sizes of the classes decide (the table alone, no population).
 
 EL_EMAM = "El Emam, Dankar: Protecting Privacy Using k-Anonymity, JAMIA 15(5), 2008; ARX risk analysis"
 
@@ -20,9 +29,8 @@ class ProsecutorRisk(SizeModel):
     definition: ClassVar[str] = "max 1/f over the classes: an attacker who knows that the person is in the table."
     reference: ClassVar[str] = EL_EMAM
     operator: ClassVar[str] = "<="
-    parameters: ClassVar = (Parameter("risk", "decimal", "highest risk allowed", Fraction(0), Fraction(1)),)
+    parameters: ClassVar = (Parameter("risk", "decimal", "highest risk allowed", 0, 1),)
     figure: ClassVar[str] = "highest_risk"
-    main: ClassVar[str] = "risk"
     inherited_with_limit: ClassVar[bool] = True
     wildcard: ClassVar[bool] = True
 
@@ -32,10 +40,10 @@ class ProsecutorRisk(SizeModel):
         limit = self.values["risk"]
         if limit is None:
             return Judgement({"risk": highest})
-        smallest = sizes.max_size + 1 if limit == 0 and sizes.max_size else _ceiling(1 / Fraction(limit or 1))
+        smallest = sizes.max_size + 1 if limit == 0 and sizes.max_size else math.ceil(1 / Fraction(limit or 1))
         return Judgement({"risk": highest}, *sizes.below(smallest))
 
-    def failing_sizes(self) -> str:
+    def failing(self) -> str:
         """1/f above the limit."""
         limit = Fraction(self.values["risk"])
         return expression("reciprocal_above", fact="size", limit=limit)
@@ -49,10 +57,9 @@ class AverageRisk(SizeModel):
     definition: ClassVar[str] = "classes / rows: the mean over rows of 1/f (not over classes, as pycanon does)."
     reference: ClassVar[str] = EL_EMAM
     operator: ClassVar[str] = "<="
-    parameters: ClassVar = (Parameter("risk", "decimal", "highest average allowed", Fraction(0), Fraction(1)),)
+    parameters: ClassVar = (Parameter("risk", "decimal", "highest average allowed", 0, 1),)
     figure: ClassVar[str] = "mean_risk"
     verdict_by_level: ClassVar[bool] = True
-    main: ClassVar[str] = "risk"
 
     def judge_sizes(self, sizes: ClassSizes) -> Judgement:
         """A figure of the whole table; no single class is to blame."""
@@ -68,11 +75,10 @@ class RowsAtRisk(SizeModel):
     reference: ClassVar[str] = EL_EMAM
     operator: ClassVar[str] = "<="
     parameters: ClassVar = (
-        Parameter("share", "decimal", "largest share of rows allowed", Fraction(0), Fraction(1)),
-        Parameter("threshold", "decimal", "risk above which a row counts", Fraction(0), Fraction(1), Fraction(1, 5)),
+        Parameter("share", "decimal", "largest share of rows allowed", 0, 1),
+        Parameter("threshold", "decimal", "risk above which a row counts", 0, 1, Fraction(1, 5)),
     )
     verdict_by_level: ClassVar[bool] = True
-    main: ClassVar[str] = "share"
     wildcard: ClassVar[bool] = True
 
     def judge_sizes(self, sizes: ClassSizes) -> Judgement:
@@ -83,7 +89,7 @@ class RowsAtRisk(SizeModel):
         share = Fraction(rows, sizes.members) if sizes.members else None
         return Judgement({"share": share}, sum(c for _, c in small), rows)
 
-    def failing_sizes(self) -> str:
+    def failing(self) -> str:
         """1/f above the threshold."""
         return expression("reciprocal_above", fact="size", limit=Fraction(self.values["threshold"]))
 
@@ -96,9 +102,8 @@ class Uniqueness(SizeModel):
     definition: ClassVar[str] = "Share of rows whose class has one member."
     reference: ClassVar[str] = "Skinner, Elliot: A Measure of Disclosure Risk for Microdata, JRSS B 64(4), 2002"
     operator: ClassVar[str] = "<="
-    parameters: ClassVar = (Parameter("share", "decimal", "largest share allowed", Fraction(0), Fraction(1)),)
+    parameters: ClassVar = (Parameter("share", "decimal", "largest share allowed", 0, 1),)
     verdict_by_level: ClassVar[bool] = True
-    main: ClassVar[str] = "share"
     wildcard: ClassVar[bool] = True
 
     def judge_sizes(self, sizes: ClassSizes) -> Judgement:
@@ -106,7 +111,7 @@ class Uniqueness(SizeModel):
         classes, rows = sizes.below(2)
         return Judgement({"share": Fraction(rows, sizes.members) if sizes.members else None}, classes, rows)
 
-    def failing_sizes(self) -> str:
+    def failing(self) -> str:
         """Alone."""
         return expression("below", fact="size", limit=2)
 
@@ -120,5 +125,223 @@ def mean_risk(sizes: ClassSizes) -> Fraction | None:
     return Fraction(sizes.count, sizes.members)
 
 
-def _ceiling(value: Fraction) -> int:
-    return -(-value.numerator // value.denominator)
+# Risks that a population table decides: from how many people a class of the table is a sample.
+
+PEOPLE = ("people", "people_in_population")
+PRESENCE = ("presence", "share_of_population")
+"""What is told of a class: the column, and its label."""
+
+
+@dataclass(frozen=True)
+class PopulationSize:
+    """All classes of one size in the population.
+
+    Args:
+        size: people in the population. classes: how many such classes. met: those that the table has members of.
+        members, rows: members and rows of the table in them. fewest, most: members of the table in one class.
+        failing, failing_rows: classes and rows of the table outside given limits.
+    """
+
+    size: int
+    classes: int
+    met: int
+    members: int
+    rows: int
+    fewest: int
+    most: int
+    failing: int
+    failing_rows: int
+
+
+class PopulationModel(QueryModel):
+    """Base of the risks against a population."""
+
+    needs: ClassVar[tuple[str, ...]] = ("population",)
+    needs_sensitive: ClassVar[bool] = False
+    recipe: ClassVar[str] = "population"
+    figures: ClassVar[tuple[tuple[str, str, str], ...]] = ()
+    """(name, fold, figure) of its levels in one SELECT; no fold = a figure of the whole table."""
+    only_met: ClassVar[bool] = True
+    """Whether classes that the table has nobody of are left aside."""
+
+    @classmethod
+    def why_not_alone(cls, parameters: Mapping[str, Any], inputs: Mapping[str, Any]) -> str:
+        """The population stands beside the table."""
+        return "" if "population" in inputs else f"needs population; give it in a file with {spelled('inputs')}."
+
+    def short_alone(self) -> tuple[str, dict[str, Any]]:
+        """The predicate of a class that falls short in one SELECT, and what it takes; none = no class does."""
+        return "", {}
+
+    def sizes(self, question: Question, limits: tuple[Fraction, Fraction] | None = None) -> list[PopulationSize]:
+        """The classes by their size in the population, ascending.
+
+        Raises:
+            UsageError: a class has more members in the table than in the population.
+        """
+        people = self.population(question)
+        rows = [tuple(map(int, row)) for row in question.ask(_statement(question, people, limits=limits))]
+        if too_many := sum(row[-1] for row in rows):
+            raise UsageError(
+                f"{plural(too_many, 'class has', 'classes have')} more members in the table than in the population "
+                "table, so the table is no sample of it: the quasi-identifiers must be coded alike in both."
+            )
+        return [PopulationSize(*row[:-1]) for row in rows]
+
+    def listing(self, question: Question, told: tuple[str, str], **short: Any) -> Keyed:
+        """The classes one by one: those that fall short by `short` (a condition, or limits), and what is told of each
+        (a column, and its label)."""
+
+        def relation() -> str:
+            people = question.population
+            assert people is not None
+            return f"({_statement(question, people, stage='classes', **short).sql})"
+
+        column, label = told
+        return Keyed(relation, (column,), (label,))
+
+
+class JournalistRisk(PopulationModel):
+    """The highest chance to re-identify somebody when it is not known who is in the table."""
+
+    name: ClassVar[str] = "journalist_risk"
+    title: ClassVar[str] = "journalist risk (highest)"
+    definition: ClassVar[str] = "max 1/F over the classes of the table, F = the people of the class in the population."
+    reference: ClassVar[str] = EL_EMAM
+    operator: ClassVar[str] = "<="
+    parameters: ClassVar = (Parameter("risk", "decimal", "highest risk allowed", 0, 1),)
+    figures: ClassVar[tuple[tuple[str, str, str], ...]] = (("risk", "", "journalist_risk"),)
+
+    def short_alone(self) -> tuple[str, dict[str, Any]]:
+        """1/F above the limit."""
+        return "riskier_in_population", {"limit": Fraction(self.values["risk"])}
+
+    def judge_query(self, question: Question) -> Judgement:
+        """1 over the smallest population class that the table meets."""
+        met = [found for found in self.sizes(question) if found.met]
+        levels = {"risk": Fraction(1, met[0].size) if met else None}
+        limit = self.values["risk"]
+        if limit is None:
+            return Judgement(levels)
+        short = [found for found in met if Fraction(1, found.size) > limit]
+        listing = self.listing(question, PEOPLE, short=expression("people_riskier", limit=Fraction(limit)))
+        return Judgement(levels, sum(found.met for found in short), sum(found.rows for found in short), listing=listing)
+
+
+class MarketerRisk(PopulationModel):
+    """The share of rows that an attacker who links everybody gets right on average."""
+
+    name: ClassVar[str] = "marketer_risk"
+    title: ClassVar[str] = "marketer risk"
+    definition: ClassVar[str] = "(1/n) Σ f/F over the classes: f of n members of the table, F people in the population."
+    reference: ClassVar[str] = "Dankar, El Emam: A Method for Evaluating Marketer Re-identification Risk, PAIS 2010"
+    operator: ClassVar[str] = "<="
+    parameters: ClassVar = (Parameter("risk", "decimal", "highest average allowed", 0, 1),)
+    verdict_by_level: ClassVar[bool] = True
+    figures: ClassVar[tuple[tuple[str, str, str], ...]] = (("risk", "", "marketer_risk"),)
+
+    def judge_query(self, question: Question) -> Judgement:
+        """A figure of the whole table; no single class is to blame."""
+        met = [found for found in self.sizes(question) if found.met]
+        members = sum(found.members for found in met)
+        linked = sum((Fraction(found.members, found.size) for found in met), Fraction(0))
+        return Judgement({"risk": linked / members if members else None})
+
+
+class KMap(PopulationModel):
+    """Every class of the table is the class of at least k people in the population."""
+
+    name: ClassVar[str] = "k_map"
+    title: ClassVar[str] = "k-map"
+    definition: ClassVar[str] = "Every class of the table has at least k people in the population."
+    reference: ClassVar[str] = "Sweeney: Computational Disclosure Control, PhD thesis, MIT 2001"
+    parameters: ClassVar = (Parameter("k", "integer", "fewest people allowed", 1),)
+    figures: ClassVar[tuple[tuple[str, str, str], ...]] = (("k", "MIN", "people"),)
+
+    def short_alone(self) -> tuple[str, dict[str, Any]]:
+        """Fewer than k people."""
+        return "fewer_people", {"k": self.values["k"]}
+
+    def judge_query(self, question: Question) -> Judgement:
+        """The smallest population class that the table meets."""
+        met = [found for found in self.sizes(question) if found.met]
+        levels = {"k": met[0].size if met else None}
+        limit = self.values["k"]
+        if limit is None:
+            return Judgement(levels)
+        short = [found for found in met if found.size < limit]
+        listing = self.listing(question, PEOPLE, short=expression("people_below", k=limit))
+        return Judgement(levels, sum(found.met for found in short), sum(found.rows for found in short), listing=listing)
+
+
+class DeltaPresence(PopulationModel):
+    """Nobody in the population can be told with confidence to be in the table, or not to be."""
+
+    name: ClassVar[str] = "delta_presence"
+    title: ClassVar[str] = "δ-presence"
+    definition: ClassVar = (
+        "δmin ≤ f/F ≤ δmax for every class of the population, also those that the table has nobody of (f = 0)."
+    )
+    reference: ClassVar[str] = "Nergiz, Atzori, Clifton: Hiding the Presence of Individuals, SIGMOD 2007"
+    note: ClassVar[str] = "Failing classes are classes of the population; failing rows are rows of the table in them."
+    operator: ClassVar[str] = "<="
+    parameters: ClassVar = (
+        Parameter("max", "decimal", "largest share of a population class allowed", 0, 1),
+        Parameter("min", "decimal", "smallest share allowed", 0, 1, Fraction(0)),
+    )
+    figures: ClassVar[tuple[tuple[str, str, str], ...]] = (("max", "MAX", "presence"), ("min", "MIN", "presence"))
+    only_met: ClassVar[bool] = False
+
+    def short_alone(self) -> tuple[str, dict[str, Any]]:
+        """Outside both limits."""
+        return "presence_outside", {"low": Fraction(self.values["min"]), "high": Fraction(self.values["max"])}
+
+    def prepare(self) -> None:
+        """The limits must leave something between them."""
+        low, high = self.values["min"], self.values["max"]
+        if high is not None and low > high:
+            raise UsageError(f"{self.name}: min ({low}) is greater than max ({high}).")
+
+    def judge_query(self, question: Question) -> Judgement:
+        """The smallest and the largest share, exactly."""
+        low, high = self.values["min"], self.values["max"]
+        found = self.sizes(question, None if high is None else (Fraction(low), Fraction(high)))
+        levels: dict[str, Any] = {
+            "max": max((Fraction(one.most, one.size) for one in found), default=None),
+            "min": min((Fraction(one.fewest, one.size) for one in found), default=None),
+        }
+        if high is None:
+            return Judgement(levels)
+        listing = self.listing(question, PRESENCE, limits=(Fraction(low), Fraction(high)))
+        return Judgement(
+            levels, sum(one.failing for one in found), sum(one.failing_rows for one in found), listing=listing
+        )
+
+
+def _statement(
+    question: Question,
+    people: Population,
+    *,
+    limits: tuple[Fraction, Fraction] | None = None,
+    stage: str = "sizes",
+    short: str = "",
+) -> Statement:
+    frame = question.frame
+    return render(
+        "models/population_sizes.sql",
+        question.dialect,
+        step="classes in the population",
+        source=Raw(frame.source),
+        keys=[Raw(key) for key in frame.keys],
+        entity=_raw(frame.entity),
+        population=Raw(people.source),
+        population_keys=[Raw(key) for key in people.keys],
+        population_entity=_raw(people.entity),
+        limits=limits,
+        stage=stage,
+        short=short,
+    )
+
+
+def _raw(sql: str | None) -> Raw | None:
+    return None if sql is None else Raw(sql)

@@ -1,17 +1,510 @@
-"""Every estimator by its name, and Dankar's rule, which takes the one that is trusted most at a sampling fraction."""
+"""Every estimator of a population by its name, and Dankar's rule, which takes the one that is trusted most."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from math import exp, inf, log, log1p
 
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.names import closest
-from sqlaudit.population.estimate import Estimate
-from sqlaudit.population.negative_binomial import SNB, slide_negative_binomial
-from sqlaudit.population.pitman import PITMAN, pitman
 from sqlaudit.population.sample import Sample
-from sqlaudit.population.zayatz import ZAYATZ, zayatz
+
+# What an estimator says of a population, or why it says nothing.
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """The people who are estimated to be alone in their class in the population.
+
+    Args:
+        estimator: who estimated. population: the people of the population.
+        uniques: how many of them are unique; None = the equations have no solution. why_not: a sentence on why.
+        parameters: what the model was fitted to.
+    """
+
+    estimator: str
+    population: int
+    uniques: float | None = None
+    why_not: str = ""
+    parameters: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def share(self) -> float | None:
+        """Their share of the population."""
+        return None if self.uniques is None else self.uniques / self.population
+
+
+# Zayatz's estimator: the population's classes have the sizes that the sample's classes have.
+#
+# Zayatz: Estimation of the Number of Unique Population Elements Using a Sample, US Census Bureau, SRD Research Report
+# 91/08, 1991.
+
+ZAYATZ = "zayatz"
+
+
+def zayatz(sample: Sample) -> Estimate:
+    """Population uniques by Bayes' rule over the sizes of the classes.
+
+    A class of k people has one in the sample with the hypergeometric probability P(1 | k). With the sample's shares of
+    classes c_k/u as the population's, a sample unique is a population unique with the probability
+    (c_1/u) P(1 | 1) / Σ (c_k/u) P(1 | k), and N/n times as many are in the population. Every sample has an estimate;
+    it is too high where the fraction is small, as large classes of a population come to be small ones in its sample.
+
+    Returns:
+        The estimate; 0 where no row of the sample is unique.
+    """
+    uniques, people = sample.of_size(1), sample.population
+    if not uniques:
+        return Estimate(ZAYATZ, people, 0.0)
+    weighted = sum(classes * _one_of(size, sample) for size, classes in sample.sizes)
+    stay = uniques / weighted  # P(1 | 1) is the sampling fraction, which both parts hold
+    return Estimate(ZAYATZ, people, min(uniques * stay / sample.fraction, people), "", {"unique_if_unique": stay})
+
+
+def _one_of(size: int, sample: Sample) -> float:
+    """P(1 | size) over the sampling fraction: size · Π (N - n - j)/(N - 1 - j) for j below size - 1."""
+    people, out = sample.population, sample.population - sample.members
+    chance = float(size)
+    for place in range(size - 1):
+        if out <= place or chance < 1e-300:
+            return 0.0
+        chance *= (out - place) / (people - 1 - place)
+    return chance
+
+
+# Differences of the logarithm of the gamma function and of its derivatives, which stay exact where values cancel.
+#
+# Every function takes positive arguments.
+
+_LARGE = 24.0
+"""From here on the asymptotic series are exact to the last digit of a float."""
+_LOG_GAMMA = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360)
+_DIGAMMA = (-1 / 12, 1 / 120, -1 / 252, 1 / 240, -1 / 132, 691 / 32760)
+_TRIGAMMA = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730)
+
+
+def log_gamma_difference(upper: float, lower: float) -> float:
+    """ln Γ(upper) - ln Γ(lower).
+
+    Example:
+        >>> round(log_gamma_difference(6.0, 4.0), 12)  # 5!/3! = 20
+        2.995732273554
+    """
+    low, shifted = min(upper, lower), 0.0
+    while low < _LARGE:
+        shifted -= log1p((upper - lower) / lower)
+        upper, lower, low = upper + 1, lower + 1, low + 1
+    gap = upper - lower
+    stirling = (lower - 0.5) * log1p(gap / lower) + gap * log(upper) - gap
+    return shifted + stirling + _tail(_LOG_GAMMA, upper, 1) - _tail(_LOG_GAMMA, lower, 1)
+
+
+def digamma_difference(start: float, steps: float) -> float:
+    """ψ(start + steps) - ψ(start): the sum of 1/(start + i) for i below `steps`.
+
+    Example:
+        >>> digamma_difference(1.0, 3) == 1 + 1 / 2 + 1 / 3
+        True
+    """
+    total, end = 0.0, start + steps
+    while start < _LARGE and start + 1 <= end:
+        total += 1 / start
+        start += 1
+    if start == end:
+        return total
+    while start < _LARGE:
+        total += 1 / start - 1 / end
+        start, end = start + 1, end + 1
+    gap = end - start
+    smooth = log1p(gap / start) + gap / (2 * start * end)
+    return total + smooth + _tail(_DIGAMMA, end, 2) - _tail(_DIGAMMA, start, 2)
+
+
+def trigamma_difference(start: float, steps: float) -> float:
+    """ψ'(start) - ψ'(start + steps): the sum of 1/(start + i)² for i below `steps`.
+
+    Example:
+        >>> trigamma_difference(1.0, 3) == 1 + 1 / 4 + 1 / 9
+        True
+    """
+    total, end = 0.0, start + steps
+    while start < _LARGE and start + 1 <= end:
+        total += 1 / start**2
+        start += 1
+    if start == end:
+        return total
+    while start < _LARGE:
+        total += 1 / start**2 - 1 / end**2
+        start, end = start + 1, end + 1
+    gap = end - start
+    smooth = gap / (start * end) + gap * (start + end) / (2 * (start * end) ** 2)
+    return total + smooth + _tail(_TRIGAMMA, start, 3) - _tail(_TRIGAMMA, end, 3)
+
+
+def _tail(coefficients: tuple[float, ...], at: float, power: int) -> float:
+    """Σ c_i at^-(power + 2i)."""
+    square, total = 1 / at**2, 0.0
+    for one in reversed(coefficients):
+        total = total * square + one
+    return float(total / at**power)
+
+
+# Pitman's model: classes as Pitman's sampling formula makes them, fitted by maximum likelihood.
+#
+# Hoshino: Applying Pitman's Sampling Formula to Microdata Disclosure Risk Assessment, JOS 17(4), 2001.
+
+PITMAN = "pitman"
+_STEPS = 40
+_FEW_CUTS, _CUTS = 10, 200
+_SMALL = 1e-6
+_LOWEST = -1e6
+
+
+@dataclass(frozen=True)
+class PitmanModel:
+    """θ and α of Pitman's sampling formula."""
+
+    theta: float
+    alpha: float
+
+    def uniques(self, people: int) -> float:
+        """Expected uniques among so many people: Γ(θ+1)/Γ(θ+α) N^α."""
+        scale = log_gamma_difference(self.theta + 1, self.theta + self.alpha)
+        told = scale + self.alpha * log(people)
+        return exp(told) if told < 700 else inf
+
+
+def pitman(sample: Sample) -> Estimate:
+    """Population uniques by the maximum likelihood fit of Pitman's sampling formula.
+
+    The likelihood of a sample of n members in u classes is
+    Π(θ + iα, i < u) / Π(θ + i, i < n) · Π Π(j - α, j < size of a class); θ and α solve
+    Σ 1/(θ + iα) = Σ 1/(θ + i) and Σ i/(θ + iα) = Σ c_k Σ 1/(j - α) over i, j from 1. The population then has
+    Γ(θ+1)/Γ(θ+α) N^α uniques. It is meant for small fractions, and for tables with many classes.
+
+    Returns:
+        The estimate; 0 where no row of the sample is unique; none where the likelihood has no maximum with θ ≥ 0 and
+        α < 1, or where the uniques would be more than the people.
+    """
+    people = sample.population
+    if not sample.of_size(1):
+        return Estimate(PITMAN, people, 0.0)
+    fitted = fit_pitman(sample)
+    if fitted is None:
+        return Estimate(PITMAN, people, None, "its likelihood has no maximum where its parameters have a meaning")
+    parameters = {"theta": fitted.theta, "alpha": fitted.alpha}
+    uniques = fitted.uniques(people)
+    if not uniques <= people:
+        return Estimate(PITMAN, people, None, "it would find more unique people than there are people", parameters)
+    return Estimate(PITMAN, people, uniques, "", parameters)
+
+
+def fit_pitman(sample: Sample, start: PitmanModel | None = None) -> PitmanModel | None:
+    """The maximum of the likelihood, looked for from a start; None where it has none with θ ≥ 0 and α < 1."""
+    if not 1 < sample.classes < sample.members:
+        return None
+
+    fitted = _by_steps(sample, start or _moments(sample)) or _by_search(sample)
+    return fitted if fitted and fitted.theta >= 0 and fitted.theta + fitted.alpha > 0 else None
+
+
+def _moments(sample: Sample) -> PitmanModel:
+    """Where Hoshino starts: what the members, classes, uniques and pairs would be."""
+    members, classes, uniques = sample.members, sample.classes, sample.of_size(1)
+    ratio = uniques * (uniques - 1) / max(sample.of_size(2), 1)
+    below = 2 * uniques * classes + uniques * ratio - members * ratio
+    above = members * classes * ratio - uniques * (members - 1) * (2 * classes + ratio)
+    theta = above / below if below else 1.0
+    return PitmanModel(theta, (theta * (uniques - members) + (members - 1) * uniques) / (members * classes))
+
+
+def _by_steps(sample: Sample, start: PitmanModel) -> PitmanModel | None:
+    """The maximum by Newton's steps; None where they do not lead to one."""
+    theta, alpha = start.theta, start.alpha
+    for _ in range(_STEPS):
+        step = theta - _least(sample, alpha)
+        if not (step > 0 and _SMALL < abs(alpha) < 1):
+            return None
+        slopes, bends = _derivatives(sample, step, alpha)
+        by_theta, both, by_alpha = bends
+        volume = by_theta * by_alpha - both**2
+        if not volume > 0 or by_theta >= 0:
+            return None
+        to_theta = (by_alpha * slopes[0] - both * slopes[1]) / volume
+        to_alpha = (by_theta * slopes[1] - both * slopes[0]) / volume
+        theta, alpha = theta - to_theta, alpha - to_alpha
+        if abs(to_theta) <= 1e-12 * abs(theta) and abs(to_alpha) <= 1e-13:
+            return PitmanModel(theta, alpha)
+    return None
+
+
+def _derivatives(sample: Sample, step: float, alpha: float) -> tuple[tuple[float, float], tuple[float, float, float]]:
+    """The first derivatives of the likelihood's logarithm by θ and α, and the second by θθ, θα and αα."""
+    theta, first, size = _least(sample, alpha) + step, step / abs(alpha), sample.classes - 1
+    plain = _plain(sample, step, alpha)
+    weighted = (size - theta * plain) / alpha
+    squares = trigamma_difference(first, size) / alpha**2
+    mixed = (plain - theta * squares) / alpha
+    inner, bent = _within(sample, alpha)
+    slopes = plain - digamma_difference(theta + 1, sample.members - 1), weighted - inner
+    all_squares = trigamma_difference(theta + 1, sample.members - 1)
+    return slopes, (all_squares - squares, -mixed, -(weighted - theta * mixed) / alpha - bent)
+
+
+def _by_search(sample: Sample) -> PitmanModel | None:
+    """The maximum between bounds: a few cuts, and Newton's steps from there; else as many cuts as it takes."""
+
+    def slope(alpha: float) -> float:
+        return _weighted(sample, _step(sample, alpha), alpha) - _within(sample, alpha)[0]
+
+    low = _below(slope)
+    if low is None:
+        return None
+    for cuts in (_FEW_CUTS, _CUTS):
+        alpha = _root(slope, low, 1 - 1e-12, cuts)
+        near = PitmanModel(_least(sample, alpha) + _step(sample, alpha), alpha)
+        if found := _by_steps(sample, near):
+            return found
+    return near
+
+
+def _below(slope: Callable[[float], float]) -> float | None:
+    """An α where the likelihood still rises."""
+    low = _SMALL
+    while slope(low) <= 0:
+        low = -0.01 if low > 0 else 4 * low
+        if low < _LOWEST:
+            return None
+    return low
+
+
+def _least(sample: Sample, alpha: float) -> float:
+    """What θ is above, so that every factor of the likelihood is positive."""
+    return -alpha if alpha > 0 else -(sample.classes - 1) * alpha
+
+
+def _step(sample: Sample, alpha: float) -> float:
+    """The θ of highest likelihood for an α, as how far it is above the least one."""
+    least = _least(sample, alpha)
+
+    def slope(step: float) -> float:
+        return _plain(sample, step, alpha) - digamma_difference(least + step + 1, sample.members - 1)
+
+    high = 1.0
+    while slope(high) > 0:
+        high *= 4
+    low = high / 4
+    while slope(low) <= 0:
+        low /= 16
+    return _root(slope, low, high)
+
+
+def _plain(sample: Sample, step: float, alpha: float) -> float:
+    """Σ 1/(θ + iα) for i from 1 and below the number of classes."""
+    return digamma_difference(step / abs(alpha), sample.classes - 1) / abs(alpha)
+
+
+def _weighted(sample: Sample, step: float, alpha: float) -> float:
+    """Σ i/(θ + iα)."""
+    theta = _least(sample, alpha) + step
+    return (sample.classes - 1 - theta * _plain(sample, step, alpha)) / alpha
+
+
+def _within(sample: Sample, alpha: float) -> tuple[float, float]:
+    """Σ c_k Σ 1/(j - α) for j from 1 and below the size of a class, and the same of 1/(j - α)²."""
+    total = squares = inner = bent = 0.0
+    before = 1
+    for size, classes in sample.sizes:
+        inner += digamma_difference(before - alpha, size - before)
+        bent += trigamma_difference(before - alpha, size - before)
+        before = size
+        total += classes * inner
+        squares += classes * bent
+    return total, squares
+
+
+def _root(slope: Callable[[float], float], low: float, high: float, cuts: int = _CUTS) -> float:
+    """Where a function that is above 0 at the lower end crosses 0: regula falsi with halved weights, then bisection."""
+    at_low, at_high = slope(low), slope(high)
+    for step in range(cuts):
+        middle = (low * at_high - high * at_low) / (at_high - at_low) if step % 3 else (low + high) / 2
+        if not low < middle < high:
+            middle = (low + high) / 2
+        if middle in (low, high):
+            break
+        found = slope(middle)
+        if found > 0:
+            low, at_low, at_high = middle, found, at_high / 2
+        elif found < 0:
+            high, at_high, at_low = middle, found, at_low / 2
+        else:
+            return middle
+    return (low + high) / 2
+
+
+# The slide negative binomial model: a class has one person and a negative binomial number of others.
+#
+# Chen, Keller-McNulty: Estimation of Identification Disclosure Risk in Microdata, JOS 14(1), 1998; classes of the
+# population by Haas, Stokes: Estimating the Number of Classes in a Finite Population, JASA 93, 1998.
+
+SNB = "snb"
+_PLACES = 400
+_STEPS_TRIED = 200
+_WIDEST = 40.0
+
+
+@dataclass(frozen=True)
+class NegativeBinomial:
+    """Classes of the population, and α and β of their sizes: 1 and a negative binomial number."""
+
+    classes: float
+    alpha: float
+    beta: float
+
+    @property
+    def uniques(self) -> float:
+        """Classes of one: K β^α."""
+        return self.classes * exp(self.alpha * log(self.beta))
+
+    @property
+    def people(self) -> float:
+        """The people that such classes have."""
+        return self.classes * (1 + self.alpha * (1 - self.beta) / self.beta)
+
+
+def slide_negative_binomial(sample: Sample) -> Estimate:
+    """Population uniques K β^α, where K classes have sizes 1 + NB(α, β).
+
+    K is the modified Shlosser estimate of the classes of the population. With γ = (1 - π)(1 - β) at the fraction π, α
+    and β make the sample's uniques and pairs the expected ones:
+    S1 = K π (β/(1-γ))^α (1 + αγ/(1-γ)) and S2 = K α β^α π² (1-β) (2 - (1-α)γ) / (2 (1-γ)^(α+2)).
+    Of several solutions the one is taken whose people are nearest to those of the population. ARX multiplies by
+    (1-γ)^(α+2) where the paper divides, and takes the 1 of Shlosser's sum once a size instead of once a class, so that
+    its figures are others.
+
+    Returns:
+        The estimate; 0 where no row of the sample is unique; none where no α > 0 and 0 < β < 1 solve the equations.
+    """
+    people, uniques = sample.population, sample.of_size(1)
+    if not uniques:
+        return Estimate(SNB, people, 0.0)
+    if sample.members == people:
+        return Estimate(SNB, people, float(uniques))
+    solved = solve_snb(sample)
+    if solved is None:
+        return Estimate(SNB, people, None, "no α > 0 and β from 0 to 1 explain as many uniques and pairs")
+    parameters = {"alpha": solved.alpha, "beta": solved.beta, "classes": solved.classes}
+    if not solved.uniques <= people:
+        return Estimate(SNB, people, None, "it would find more unique people than there are people", parameters)
+    return Estimate(SNB, people, solved.uniques, "", parameters)
+
+
+def classes_of_population(sample: Sample) -> float:
+    """The modified Shlosser estimate: u + c1 (Σ i π² (1-π²)^(i-1) c_i / Σ (1-π)^i ((1+π)^i - 1) c_i) ·
+    (Σ (1-π)^i c_i / Σ i π (1-π)^(i-1) c_i)²."""
+    share, uniques = sample.fraction, sample.of_size(1)
+    seen = unseen = none = one = 0.0
+    for size, classes in sample.sizes:
+        out = exp(size * log1p(-share))
+        seen += size * share**2 * exp((size - 1) * log1p(-(share**2))) * classes
+        unseen += (exp(size * log1p(-(share**2))) - out) * classes
+        none += out * classes
+        one += size * share * exp((size - 1) * log1p(-share)) * classes
+    return sample.classes + uniques * (seen / unseen) * (none / one) ** 2
+
+
+def solve_snb(sample: Sample) -> NegativeBinomial | None:
+    """The parameters whose uniques and pairs are those of the sample, None where there are none."""
+    equations = _Equations(sample)
+    solved = [NegativeBinomial(equations.classes, alpha, beta) for alpha, beta in equations.solutions()]
+    return min(solved, key=lambda one: abs(one.people - sample.population), default=None)
+
+
+@dataclass(frozen=True)
+class _Equations:
+    """The two equations: the first gives α for a β, in up to two branches, and the second is then searched for β."""
+
+    sample: Sample
+
+    @cached_property
+    def classes(self) -> float:
+        """Classes of the population."""
+        return classes_of_population(self.sample)
+
+    @cached_property
+    def _expected(self) -> tuple[float, float]:
+        share = self.sample.fraction
+        ones = self.sample.of_size(1) / (self.classes * share)
+        return ones, 2 * self.sample.of_size(2) / (self.classes * share**2)
+
+    def solutions(self) -> Iterator[tuple[float, float]]:
+        """(α, β) of every change of sign of the second equation."""
+        for upper in (False, True):
+            before: tuple[float, float] | None = None
+            for place in range(_PLACES + 1):
+                at = _WIDEST * (2 * place / _PLACES - 1)
+                value = self._second(at, upper)
+                if before is not None and value is not None and before[1] * value <= 0:
+                    yield self._between(before[0], at, before[1], upper)
+                before = None if value is None else (at, value)
+
+    def _between(self, low: float, high: float, at_low: float, upper: bool) -> tuple[float, float]:
+        for _ in range(_STEPS_TRIED):
+            middle = (low + high) / 2
+            value = self._second(middle, upper)
+            if value is None or middle in (low, high):
+                break
+            if (value > 0) == (at_low > 0):
+                low = middle
+            else:
+                high = middle
+        return self._alpha(low, upper) or 0.0, 1 / (1 + exp(-low))
+
+    def _second(self, at: float, upper: bool) -> float | None:
+        """The second equation's excess at a log-odds of β; None where the first has no α."""
+        alpha = self._alpha(at, upper)
+        if alpha is None:
+            return None
+        _, rest, gone = self._parts(at)
+        kept = 1 - gone
+        fall = log1p(self.sample.fraction * exp(-at))
+        size = log(alpha) - alpha * fall - 2 * log(kept) + log(rest) + log(2 - (1 - alpha) * gone)
+        return exp(size) - self._expected[1] if size < 700 else None
+
+    def _alpha(self, at: float, upper: bool) -> float | None:
+        """The α on one branch that explains the uniques: α ln(β/(1-γ)) + ln(1 + αγ/(1-γ)) is the ln of their share."""
+        _, _, gone = self._parts(at)
+        fall, rise = log1p(self.sample.fraction * exp(-at)), gone / (1 - gone)
+        wanted = log(self._expected[0])
+
+        def excess(alpha: float) -> float:
+            return log1p(alpha * rise) - alpha * fall - wanted
+
+        top = max(0.0, 1 / fall - 1 / rise)
+        if upper:
+            low, high = top, max(1.0, 2 * top)
+            while excess(high) > 0:
+                high *= 2
+        else:
+            low, high = top, 0.0
+        if excess(low) <= 0 or excess(high) > 0:
+            return None
+        for _ in range(_STEPS_TRIED):
+            middle = (low + high) / 2
+            if middle in (low, high):
+                break
+            low, high = (middle, high) if excess(middle) > 0 else (low, middle)
+        return low if low > 0 else None
+
+    def _parts(self, at: float) -> tuple[float, float, float]:
+        """β, 1 - β and γ at a log-odds of β."""
+        beta, rest = 1 / (1 + exp(-at)), 1 / (1 + exp(at))
+        return beta, rest, (1 - self.sample.fraction) * rest
+
+
+# Every estimator by its name, and Dankar's rule, which takes the one that is trusted most at a sampling fraction.
 
 DANKAR, LOGLINEAR = "dankar", "loglinear"
 SMALL_FRACTION = 0.1

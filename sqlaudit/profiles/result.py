@@ -1,18 +1,55 @@
-"""What a profile found. Frozen dataclasses that reports read; `to_dict` gives the documented JSON."""
+"""What a profile found, and its report. Frozen; `to_dict` gives the documented JSON."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import field
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import field, fields
 from enum import StrEnum
-from typing import Any, ClassVar
+from fractions import Fraction
+from typing import Annotated, Any, ClassVar, TypedDict
 
-from sqlaudit.base.documents import HERE, IF_ANY, LEFT_OUT, OR_NULL, Documented, after, key, shown, told
 from sqlaudit.base.frozen import dataclass
-from sqlaudit.base.result import MeasuredResult
+from sqlaudit.base.parameter_names import spelled
+from sqlaudit.base.relation import Kind
+from sqlaudit.base.result import (
+    AS_FLOAT,
+    FROM_0,
+    FROM_0_TO_1,
+    HERE,
+    IF_ANY,
+    LEFT_OUT,
+    OR_NULL,
+    Documented,
+    MeasuredResult,
+    after,
+    json_schema,
+    key,
+    shown,
+    told,
+)
 from sqlaudit.base.spec import Roles
-from sqlaudit.column_sets.result import ColumnSets
+from sqlaudit.column_sets.result import ColumnSet, ColumnSets
+from sqlaudit.reports.document import (
+    About,
+    Block,
+    Bullets,
+    Column,
+    Document,
+    Facts,
+    ProposedCommand,
+    Table,
+    Toned,
+    Words,
+    count,
+    listing,
+    part,
+    percent,
+    plural,
+    section,
+)
 from sqlaudit.reports.notebook import Shown
+from sqlaudit.reports.stored import made, sql_section
 
 NEARLY = 0.9
 """From this share of different values on, a column picks out almost every row on its own."""
@@ -31,21 +68,29 @@ def _seen(shapes: Mapping[str, int]) -> dict[str, int]:
     return {shape: rows for shape, rows in shapes.items() if rows}
 
 
+class _TextLengths(TypedDict):
+    shortest: int | None
+    mean_length: Annotated[float, FROM_0] | None
+    longest: int | None
+
+
 @dataclass(frozen=True)
 class ColumnFacts(Documented):
     """A column in numbers. No cell value is among them.
 
     Args:
-        name, type, kind: the exact name, the engine's spelling of the type, and what it holds in sqlaudit's words.
-        rows, nulls: rows of the table, and how many of them have no value; always exact.
-        distinct: different values without NULL; `exact` says whether it was counted or estimated.
-        looked_at: how many rows the figures below come from: all of them when `exact`, else a sample.
+        name: the exact name. type: as the database spells it. kind: what it holds.
+        rows: of the table. nulls: rows without a value; always exact.
+        distinct: different values without NULL; an estimate unless `exact`.
+        exact: whether all rows were looked at, and not a sample.
+        looked_at: how many rows the figures from `filled` on come from.
         filled: rows with a value among those looked at.
-        smallest_group, rows_below_5, unique_rows: sizes of the groups of equal values, NULL being one of them; None
-            when only a sample was looked at.
-        entropy: Shannon entropy of the groups in bits. separation: share of pairs of rows that the column tells apart.
+        smallest_group: rows of the rarest value, NULL being one; None in a sample.
+        rows_below_5: rows whose value fewer than five rows have; None in a sample.
+        unique_rows: rows that are alone with their value; None in a sample.
+        entropy: of the groups of equal values, in bits. separation: share of pairs of rows that the column tells apart.
         shortest, mean_length, longest: characters of texts, None for other kinds.
-        whole: rows whose number is whole, None unless the kind is float or decimal.
+        whole: rows whose floating-point or decimal number is whole, None for other kinds.
         width: largest minus smallest value of a column of whole numbers.
         respelled: values that differ from another one only in case or spaces (the first of each is not counted).
         shapes: rows by what their text looks like: `email`, `phone`, `iban`, `date`, `free_text` …
@@ -53,7 +98,7 @@ class ColumnFacts(Documented):
 
     name: str
     type: str
-    kind: str
+    kind: Annotated[str, Kind]
     rows: int = field(metadata=LEFT_OUT)
     nulls: int
     distinct: int
@@ -63,25 +108,26 @@ class ColumnFacts(Documented):
     smallest_group: int | None = None
     rows_below_5: int | None = None
     unique_rows: int | None = None
-    entropy: float | None = None
-    separation: float | None = None
+    entropy: Annotated[float, FROM_0] | None = None
+    separation: Annotated[float, FROM_0_TO_1] | None = None
     shortest: int | None = field(default=None, metadata=LEFT_OUT)
     mean_length: float | None = field(default=None, metadata=LEFT_OUT)
     longest: int | None = field(default=None, metadata=LEFT_OUT)
     whole: int | None = None
-    width: float | None = None
+    width: Annotated[float, FROM_0] | None = None
     respelled: int = 0
     shapes: Mapping[str, int] = field(default_factory=dict, metadata=shown(_seen))
 
     @told("separation", key("text"))
-    def _text(self) -> dict[str, Any] | None:
+    def _text(self) -> _TextLengths | None:
+        """Characters of texts, None for other kinds."""
         if self.longest is None:
             return None
         return {"shortest": self.shortest, "mean_length": self.mean_length, "longest": self.longest}
 
     @property
     @told("distinct")
-    def distinct_share(self) -> float | None:
+    def distinct_share(self) -> Annotated[float, FROM_0_TO_1] | None:
         """Different values over rows with a value, None when no row has one."""
         filled = self.rows - self.nulls
         return min(self.distinct / filled, 1.0) if filled else None
@@ -109,8 +155,7 @@ class Proposal(Documented):
     """A role with the reasons for it, the strongest first.
 
     Args:
-        role, reasons: what is proposed, and why.
-        concept: what the column seems to be, if anything.
+        role: what is proposed. reasons: why. concept: what the column seems to hold, a stable word.
         by_sets: whether only its part in the column sets that pick people out speaks for the role.
     """
 
@@ -131,7 +176,11 @@ class ShownValues(Documented):
 
 @dataclass(frozen=True)
 class ColumnProfile(Documented):
-    """A column: its facts, the role proposed for it, and its values when they were asked for."""
+    """A column: its facts, the role proposed for it, and its values when they were asked for.
+
+    Args:
+        values: only where values may be shown.
+    """
 
     facts: ColumnFacts = field(metadata=HERE)
     proposal: Proposal = field(metadata=HERE)
@@ -150,7 +199,11 @@ class ColumnProfile(Documented):
 
 @dataclass(frozen=True)
 class Twins(Documented):
-    """Two columns that say the same: `equal` when every row has the same value in both, else only renamed values."""
+    """Two columns each of which follows from the other.
+
+    Args:
+        equal: whether every row has the same value in both, and not another one that stands for it.
+    """
 
     first: str = field(metadata=LEFT_OUT)
     second: str = field(metadata=LEFT_OUT)
@@ -163,11 +216,31 @@ class Twins(Documented):
         return self.first, self.second
 
 
-def _together(found: ColumnSets | None) -> dict[str, Any] | None:
-    """Of a search what a profile tells: its sets, and how far they can be relied on."""
-    kept = ("columns", "k", "tolerance", "max_size", "sets", "sets_found", "complete", "decided_size", "repair")
-    whole = found.to_dict() if found else None
-    return whole and {name: whole[name] for name in kept}
+@dataclass(frozen=True)
+class Together(Documented):
+    """Of a search for column sets what a profile tells: its sets, and how far they can be relied on.
+
+    Args:
+        columns: the columns that took part. tolerance: share of the rows that may lie in smaller classes.
+        max_size: the most columns of a set. sets: the first 50 of the minimal sets, small sets first.
+        complete: whether no minimal set of the size is missing.
+        decided_size: every set of at most so many columns is decided.
+        repair: a smallest group of columns without which no set violates; None where that does not follow.
+    """
+
+    columns: tuple[str, ...]
+    k: int
+    tolerance: Annotated[Fraction, FROM_0_TO_1] = field(metadata=AS_FLOAT)
+    max_size: int | None
+    sets: tuple[ColumnSet, ...]
+    sets_found: int
+    complete: bool
+    decided_size: Annotated[int, json_schema(minimum=-1)] | None
+    repair: tuple[str, ...] | None
+
+
+def _together(found: ColumnSets | None) -> Together | None:
+    return Together(*(getattr(found, one.name) for one in fields(Together))) if found else None
 
 
 @dataclass(frozen=True)
@@ -199,19 +272,20 @@ class ProfileResult(MeasuredResult, Shown):
     """What a profile found.
 
     Args:
-        target, rows, engine, time: what was looked at, with what, and when.
+        target: what was looked at. rows: rows of the table. engine: the engine and its version.
         columns: sorted by proposed role, the most identifying first.
-        twins: columns that say the same.
-        together: minimal column sets that pick people out, small sets first; None when they were not searched.
-        not_searched: the sentence why they were not; empty when they were, or nobody asked.
-        cells: what each row seems to be a cell of, None where rows are no cells.
-        entity: what seems to say which person a row is about, None where persons do not seem to have several rows.
-        statements: what ran in the database. versions: of sqlaudit and the engine.
-        unreadable: columns of the table that the role may not read; nothing is said of them.
+        twins: pairs of columns each of which follows from the other.
+        together: minimal column sets that put more than `tolerance` of the rows into classes below `k`; None when not
+            searched.
+        not_searched: the sentence why they were not; None (in Python empty) when they were, or nobody asked.
+        cells: only where every row looks like a cell of a published table: what it is broken down by, and the column of
+            counts.
+        entity: only where persons seem to have several rows: the column that seems to say which person a row is about,
+            and why. unreadable: columns of the table that the role may not read; nothing is said of them.
     """
 
     schema: ClassVar = "sqlaudit-profile/1"
-    shown_by: ClassVar = "sqlaudit.profiles.report:profile_document"
+    shown_by: ClassVar = "sqlaudit.profiles.result:profile_document"
     frame_of: ClassVar = "columns"
 
     target: str = field(metadata=key("target.name"))
@@ -250,3 +324,231 @@ class ProfileResult(MeasuredResult, Shown):
             for column in self.columns
             if column.role is not Role.DIRECT_IDENTIFIER and not column.facts.constant
         )
+
+
+# The report of a profile: the proposed roles first, then what to look at, and how to go on.
+
+TITLES = {
+    Role.DIRECT_IDENTIFIER: "Direct identifiers: leave them out, whatever else you do",
+    Role.QUASI_IDENTIFIER: "Quasi-identifiers: what others may know about a person",
+    Role.SENSITIVE: "Sensitive: what others should not learn",
+    Role.OTHER: "Other columns",
+}
+_RIGHT = "That the proposals are right: they follow from names and from counts of values. Who knows the people decides."
+_ALONE = "Whether several columns together pick somebody out, although none of them does alone: audit them together."
+_TEXTS = "Whether a text that looks harmless names a person."
+_MOST_SETS = 8
+_LONGEST = 40
+
+
+def profile_document(result: ProfileResult) -> Document:
+    """A profile as a document for any layout.
+
+    Args:
+        result: what the profile found; values are shown where it holds them, and only there.
+    """
+    roles = (section(TITLES[role], _table(result, role)) for role in Role)
+    return Document(
+        Toned(f"{result.target}: {plural(result.rows, 'row')}, {plural(len(result.columns), 'column')}"),
+        (Bullets(tuple(_lead(result))),),
+        (
+            *(found for sections in roles for found in sections),
+            *section("Columns that together pick people out", *_sets_together(result)),
+            *section("What to look at", Bullets(tuple(_remarks(result)))),
+            *section("Values", _values(result)),
+            *section("How to go on", _next(result), repeating=True),
+            *section("How this was computed", Facts((("table", result.target), *made(result)))),
+            *sql_section(result),
+            *section("What a profile does not say", Bullets(_not_said(result))),
+        ),
+        about=About(result.target, result.time),
+    )
+
+
+def _lead(result: ProfileResult) -> Iterator[Words]:
+    if result.cells is not None:
+        yield Toned(
+            f"Every row looks like a cell of a published table, with {result.cells.count} as its count, and not like a "
+            "person: judge its cells.",
+            "warn",
+        )
+    identifiers = result.named(Role.DIRECT_IDENTIFIER)
+    if identifiers:
+        verb = "looks like a direct identifier" if len(identifiers) == 1 else "look like direct identifiers"
+        yield Toned(f"{listing(identifiers)} {verb}.", "bad")
+    known = [column for column in result.columns if column.role is Role.QUASI_IDENTIFIER]
+    if any(not column.proposal.by_sets for column in known):
+        yield f"Others may know {listing(column.name for column in known if not column.proposal.by_sets)}."
+    telling = [column.name for column in known if column.proposal.by_sets]
+    if telling:
+        verb, them = ("picks", "it") if len(telling) == 1 else ("pick", "them")
+        yield f"{listing(telling)} {verb} people out, should others know {them}."
+    if result.named(Role.SENSITIVE):
+        yield f"Others should not learn {listing(result.named(Role.SENSITIVE))}."
+    if result.entity is not None:
+        yield f"{result.entity.column} seems to say which person a row is about: {result.entity.reason}."
+    if result.unreadable:
+        one = len(result.unreadable) == 1
+        said = "1 column is" if one else f"{len(result.unreadable):,} columns are"
+        said += " not looked at, because this role may not read " + ("it" if one else "them")
+        yield Toned(f"{said}: {listing(result.unreadable)}.", "warn")
+    if not result.rows:
+        yield Toned("There is no row to look at; roles are proposed by names only.", "warn")
+
+
+def _table(result: ProfileResult, role: Role) -> Table:
+    heads = (Column("column"), Column("values", True), Column("missing", True), Column("rare", True), Column("why"))
+    rows = tuple(_row(column) for column in result.columns if column.role is role)
+    return Table(heads, rows)
+
+
+def _row(column: ColumnProfile) -> tuple[Words, ...]:
+    facts = column.facts
+    values = ("" if facts.exact else "about ") + count(facts.distinct)
+    missing = part(facts.nulls, facts.rows) if facts.nulls else ""
+    rare = "?" if facts.rows_below_5 is None else part(facts.rows_below_5, facts.rows) if facts.rows_below_5 else ""
+    unknown = column.role is Role.OTHER and not column.facts.constant  # which is said once below
+    why = column.proposal.reasons[1:] if unknown else column.proposal.reasons
+    return column.name, values, missing, rare, "; ".join(why)
+
+
+def _remarks(result: ProfileResult) -> Iterator[Words]:
+    if any(facts.rows_below_5 for facts in _facts(result)):
+        yield '"rare" is the share of rows that have a value which fewer than five rows have.'
+    if any(column.role is Role.OTHER and not column.facts.constant for column in result.columns):
+        yield "Neither name nor values say what the other columns hold: ask whether others can know it."
+    for facts in _facts(result):
+        yield from _remarks_on(facts)
+    yield from _groups_of(result)
+    for twins in result.twins:
+        how = "are equal in every row" if twins.equal else "say the same in other values"
+        yield f"{twins.first} and {twins.second} {how}: who knows one knows the other."
+    sampled = [facts for facts in _facts(result) if not facts.exact]
+    if sampled:
+        yield (
+            f"{plural(len(sampled), 'column')} {'was' if len(sampled) == 1 else 'were'} looked at in a sample of about "
+            f"{count(sampled[0].looked_at)} rows; their numbers of values are estimates."
+        )
+
+
+def _remarks_on(facts: ColumnFacts) -> Iterator[Words]:
+    if facts.respelled:
+        verb = "differs" if facts.respelled == 1 else "differ"
+        yield Toned(
+            f"{facts.name}: {plural(facts.respelled, 'value')} {verb} from another one only in case or spaces; such "
+            "values split classes that belong together.",
+            "warn",
+        )
+    missing = facts.shapes.get("missing", 0)
+    if missing:
+        has = "has" if missing == 1 else "have"
+        yield Toned(
+            f"{facts.name}: {plural(missing, 'row')} {has} a text that usually means missing.",
+            hint=f"If it does, read {facts.name} with {spelled('null_values')}.",
+        )
+
+
+def _groups_of(result: ProfileResult) -> Iterator[Words]:
+    """What is said once of several columns."""
+    numbers = [facts.name for facts in _facts(result) if facts.shape_share("number") > 0.5]
+    dates = [facts.name for facts in _facts(result) if facts.shape_share("date") > 0.5]
+    broken = [facts.name for facts in _facts(result) if facts.kind == "float" and facts.whole != facts.filled]
+    for names, what in ((numbers, "numbers as text"), (dates, "dates as text")):
+        if names:
+            yield f"{listing(names)} {'holds' if len(names) == 1 else 'hold'} {what}."
+    if broken:
+        verb, them = ("holds", "it") if len(broken) == 1 else ("hold", "them")
+        yield f"{listing(broken)} {verb} floating-point numbers: round {them} before values are compared."
+
+
+def _sets_together(result: ProfileResult) -> tuple[Block, ...]:
+    found = result.together
+    if found is None:
+        return (Bullets((result.not_searched,)),) if result.not_searched else ()
+    sets = found.sets[:_MOST_SETS]
+    heads = (Column("columns"), Column("rows below 5", True), Column("share", True), Column("alone", True))
+    rows = tuple(
+        (", ".join(one.columns), count(one.rows_at_risk), percent(one.share_at_risk), count(one.unique_rows))
+        for one in sets
+    )
+    more = found.sets_found - len(sets)
+    caption = f"The first {count(len(sets))}; {count(more)} more were found." if more else ""
+    proof = ProposedCommand(
+        "With proof, and what each column adds:",
+        ("sqlaudit", "columns", shlex.quote(result.target), "--tolerance", "1%"),
+    )
+    return Bullets(tuple(_about_sets(found))), Table(heads, rows, caption), proof
+
+
+def _about_sets(found: ColumnSets) -> Iterator[Words]:
+    size = f"at most {plural(found.max_size or 0, 'column')}"
+    among = f"among {plural(len(found.columns), 'column')}; sensitive ones were left out."
+    at_risk = f"more than {percent(found.tolerance)} of the rows into groups of fewer than {found.k}"
+    if found.sets_found:
+        yield (
+            f"{plural(found.sets_found, 'minimal set')} of {size} put{'s' if found.sets_found == 1 else ''} {at_risk}, "
+            f"{among}"
+        )
+    elif found.complete:
+        yield f"No set of {size} puts {at_risk}, {among}"
+    if not found.complete:
+        decided = max(found.decided_size or 0, 0)
+        yield Toned(
+            f"The search ran out of time: only sets of at most {plural(decided, 'column')} are decided.", "warn"
+        )
+    if found.sets_found and found.repair:
+        yield f"Without {listing(found.repair)} no such set is left."
+
+
+def _not_said(result: ProfileResult) -> tuple[str, ...]:
+    if result.together is None:
+        return _RIGHT, _ALONE, _TEXTS
+    more = f"Whether more than {plural(result.together.max_size or 0, 'column')} together pick somebody out."
+    return _RIGHT, more, _TEXTS
+
+
+def _values(result: ProfileResult) -> Facts:
+    pairs = [(column.name, _shown(column)) for column in result.columns if column.values is not None]
+    return Facts(tuple((name, words) for name, words in pairs if words))
+
+
+def _shown(column: ColumnProfile) -> str:
+    if column.values is None or not column.values.most_frequent:
+        return ""
+    frequent = ", ".join(f"{_cut(value)} ({count(rows)})" for value, rows in column.values.most_frequent)
+    return f"from {_cut(column.values.smallest)} to {_cut(column.values.largest)}; most frequent: {frequent}"
+
+
+def _cut(value: object) -> str:
+    text = str(value)
+    return '""' if not text else text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+
+
+def _next(result: ProfileResult) -> Block:
+    """The command to go on with, as proposed."""
+    target = shlex.quote(result.target)
+    if result.cells is not None:
+        cells = ("--by", option_value(result.cells.by), "--count", option_value([result.cells.count]))
+        return ProposedCommand(
+            "Judge its cells:", ("sqlaudit", "aggregates", target, *cells, "--require", "threshold=5")
+        )
+    known, secret = result.named(Role.QUASI_IDENTIFIER), result.named(Role.SENSITIVE)
+    if not known:
+        said = f"Name what others may know about a person with {spelled('qi')}, and audit: sqlaudit audit TARGET --qi …"
+        return Bullets((said,))
+    options = ["--qi", option_value(known), *(["--sensitive", option_value(secret)] if secret else [])]
+    if result.entity is not None:
+        options += ["--entity", option_value([result.entity.column]), "--require", "k=5,km@2=5"]
+    return ProposedCommand("Correct the roles, then audit:", ("sqlaudit", "audit", target, *options))
+
+
+def option_value(names: Sequence[str]) -> str:
+    """Columns as the command line takes them: odd names in double quotes, and all of it quoted for a shell."""
+    simple = (name.replace("_", "a").replace("-", "a").isalnum() for name in names)
+    return shlex.quote(
+        ",".join(n if ok else '"' + n.replace('"', '""') + '"' for n, ok in zip(names, simple, strict=True))
+    )
+
+
+def _facts(result: ProfileResult) -> list[ColumnFacts]:
+    return [column.facts for column in result.columns]

@@ -1,27 +1,254 @@
-"""A profile of one target: facts, proposals, twins, and values when they were asked for."""
+"""A profile of one target: facts, proposals, twins, columns that together single people out."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 from sqlaudit.base.columns_of import Resolved
 from sqlaudit.base.errors import UsageError
+from sqlaudit.base.options import request_from, wrong_types_told
+from sqlaudit.base.parameter_names import command
 from sqlaudit.base.relation import Relation, Row
-from sqlaudit.base.spec import Target
+from sqlaudit.base.spec import Limits, ReadOptions, Target, make_target
 from sqlaudit.base.sql import Raw, render
-from sqlaudit.classes.loading import COPY, loaded
-from sqlaudit.engines.contract import Engine
-from sqlaudit.engines.provenance import provenance
-from sqlaudit.profiles.columns import BATCH, SAMPLE_ROWS, Source, batches, column_facts, sources_of
-from sqlaudit.profiles.count_tables import count_table
-from sqlaudit.profiles.entity import proposed_entity
-from sqlaudit.profiles.request import AS_USUAL, ProfileRequest
-from sqlaudit.profiles.result import ColumnFacts, ColumnProfile, ProfileResult, ShownValues, Twins
-from sqlaudit.profiles.roles import by_risk, follow_twins, propose
-from sqlaudit.profiles.together import follow_sets, search_together, shortened
-from sqlaudit.profiles.twins import find_twins
+from sqlaudit.classes.opening import COPY, loaded
+from sqlaudit.column_sets.counting import Chosen, codes_are_kept
+from sqlaudit.column_sets.masks import count_subsets
+from sqlaudit.column_sets.request import ColumnRequest
+from sqlaudit.column_sets.result import ColumnSet, ColumnSets
+from sqlaudit.column_sets.search import search_columns
+from sqlaudit.engines import opened
+from sqlaudit.engines.contract import Database, Engine, provenance
+from sqlaudit.profiles.columns import (
+    BATCH,
+    SAMPLE_ROWS,
+    Source,
+    batches,
+    by_risk,
+    column_facts,
+    facts_of,
+    follow_twins,
+    propose,
+    sources_of,
+    values_statement,
+)
+from sqlaudit.profiles.names import count_table
+from sqlaudit.profiles.request import AS_USUAL, EXACT_ROWS, ProfileRequest
+from sqlaudit.profiles.result import (
+    ColumnFacts,
+    ColumnProfile,
+    ProfileResult,
+    Proposal,
+    ProposedEntity,
+    Role,
+    ShownValues,
+    Twins,
+)
+from sqlaudit.profiles.warnings import FIRST_ROWS
+from sqlaudit.reports.document import percent
+
+# Which column says what person a row is about, from its name and from how often its values repeat.
+
+_PERSONS = ("record_id", "national_id", "account", "email", "phone")
+"""What names a person who may have several rows."""
+BY_NAME = "its name says that it numbers persons"
+
+
+def proposed_entity(columns: Sequence[ColumnProfile]) -> ProposedEntity | None:
+    """The column that names persons with several rows, of several the one with the most values; None without one."""
+    return next((entity_by(column, BY_NAME) for column in repeating(columns)), None)
+
+
+def entity_by(column: ColumnProfile, why: str) -> ProposedEntity:
+    """The proposal of a column that repeats, with a further reason."""
+    each = column.facts.rows / column.facts.distinct
+    return ProposedEntity(column.name, f"it repeats, {each:,.1f} rows each; {why}")
+
+
+def repeating(columns: Sequence[ColumnProfile]) -> list[ColumnProfile]:
+    """The columns of persons that repeat, those with the most values first; no row is without one."""
+    found = (one for one in _of_persons(columns) if 1 < one.facts.distinct < one.facts.rows)
+    return sorted(found, key=lambda one: -one.facts.distinct)
+
+
+def keys(columns: Sequence[ColumnProfile]) -> list[ColumnProfile]:
+    """The columns of persons that are different in every row."""
+    return [one for one in _of_persons(columns) if one.facts.distinct == one.facts.rows > 0]
+
+
+def _of_persons(columns: Sequence[ColumnProfile]) -> Iterator[ColumnProfile]:
+    for column in columns:
+        if column.proposal.concept in _PERSONS and not column.facts.nulls and column.facts.exact:
+            yield column
+
+
+# Columns that say the same as another one: copies, and the same values under other names.
+
+MOST_PAIRS = 20
+
+
+def find_twins(
+    engine: Engine, relation: Relation, sources: Sequence[Source], facts: Sequence[ColumnFacts]
+) -> tuple[Twins, ...]:
+    """Pairs of columns each of which follows from the other; one statement, and only where group sizes agree.
+
+    Two columns in which every value is unique always follow from each other, so they count only when they are equal.
+    Columns that were looked at in a sample are left out. `facts` are those of `sources`, in the same order.
+    """
+    pairs = list(_candidates(facts))[:MOST_PAIRS]
+    if not pairs:
+        return ()
+    used = sorted({position for pair in pairs for position in pair})
+    statement = render(
+        "profiles/profile_pairs.sql",
+        engine.dialect,
+        source=Raw(relation.sql),
+        columns=[sources[position].parameters() for position in used],
+        pairs=[(used.index(first), used.index(second)) for first, second in pairs],
+    )
+    found = []
+    for number, groups, differing in engine.run(statement):
+        first, second = (facts[position] for position in pairs[int(number)])
+        says_the_same = int(groups) == _groups(first)
+        if says_the_same and (not differing or first.unique_rows != first.rows):
+            found.append(Twins(first.name, second.name, not differing))
+    return tuple(found)
+
+
+def _candidates(facts: Sequence[ColumnFacts]) -> Iterator[tuple[int, int]]:
+    """Pairs whose groups have the same sizes, as far as the facts tell; each with the first of its likes."""
+    firsts: dict[object, int] = {}
+    for position, column in enumerate(facts):
+        if not column.exact or column.constant or column.entropy is None:
+            continue
+        sizes = (column.smallest_group, column.rows_below_5, column.unique_rows, round(column.entropy, 9))
+        first = firsts.setdefault((_groups(column), *sizes), position)
+        if first != position:
+            yield first, position
+
+
+def _groups(column: ColumnFacts) -> int:
+    """Groups of equal values, NULL being one."""
+    return column.distinct + (column.nulls > 0)
+
+
+# Columns that together pick people out: a small search among the columns of a profile, and what follows for roles.
+
+K = 5
+TOLERANCE = Fraction(1, 100)
+LARGEST = 3
+"""Columns of a set."""
+SECONDS = 10.0
+"""Only slow machines need it: what is searched follows from the numbers below, so that roles do not depend on speed."""
+PATIENCE = 20
+"""So many times as long on a cluster, which is not slow but answers late; and where there is little to do, so that
+no busy machine proposes other roles."""
+MOST_SETS = 3_000
+MOST_ROWS_READ = 2_000_000_000
+"""Rows times sets, where columns become codes once."""
+MOST_ROWS_READ_IN_PLACE = 30_000_000
+"""The same where every statement reads the table itself."""
+LISTED = 50
+
+
+def search_together(
+    engine: Engine, relation: Relation, sources: Sequence[Source], profile: ProfileResult
+) -> tuple[ColumnSets | None, str]:
+    """The minimal column sets that put more than 1% of the rows into classes below five, or why nobody searched.
+
+    Sensitive columns take no part, since they are what others do not know, nor does the second of two columns that say
+    the same. Sets have at most three columns, fewer where that is too much work for a first look.
+
+    Args:
+        engine, relation: where the rows are. sources: their columns. profile: what is known of them.
+    """
+    by_name = {source.name: source for source in sources}
+    names = searched(profile)
+    chosen = [Chosen(name, by_name[name].sql, by_name[name].kind, by_name[name].type) for name in names]
+    if not profile.rows or len(chosen) < 2:
+        return None, "" if profile.rows else "There is no row to look at."
+    size = largest_size(profile.rows, len(chosen), codes_are_kept(engine, profile.rows, len(chosen)))
+    if size < min(2, len(chosen)):
+        return None, (
+            f"Whether columns together pick people out was not looked at: pairs of {len(chosen):,} columns in "
+            f"{profile.rows:,} rows are too much for a first look. {command('columns')} searches them."
+        )
+    is_little = count_subsets(len(chosen), size) * profile.rows <= MOST_ROWS_READ_IN_PLACE
+    on_cluster = engine.can_materialize and not engine.own_workbench
+    seconds = SECONDS * PATIENCE if is_little or on_cluster else SECONDS
+    request = ColumnRequest(
+        k=K, tolerance=TOLERANCE, max_size=size, limit=MOST_SETS, time_budget=seconds, effects=False
+    )
+    found = search_columns(engine, replace(relation, label=profile.target), request, chosen)
+    ranked = sorted(found.sets, key=lambda one: (len(one.columns), -one.rows_at_risk))
+    return replace(found, sets=tuple(ranked), _figures=None), ""
+
+
+def searched(profile: ProfileResult) -> tuple[str, ...]:
+    """The columns that take part."""
+    again = {twins.second for twins in profile.twins}
+    return tuple(
+        name for name in profile.candidates if name not in again and profile.column(name).role is not Role.SENSITIVE
+    )
+
+
+def largest_size(rows: int, columns: int, codes: bool) -> int:
+    """How many columns a set may have so that all sets stay cheap to count; 0 when not even pairs are.
+
+    Example:
+        >>> largest_size(1000, 20, True), largest_size(1000, 40, True), largest_size(10**7, 100, True)
+        (3, 2, 0)
+    """
+    most = MOST_ROWS_READ if codes else MOST_ROWS_READ_IN_PLACE
+    for size in range(LARGEST, 1, -1):
+        sets = count_subsets(columns, size)
+        if sets <= MOST_SETS and sets * rows <= most:
+            return size
+    return 0
+
+
+def follow_sets(columns: Sequence[ColumnProfile], found: ColumnSets) -> list[ColumnProfile]:
+    """The columns, where one about which nothing is known is judged by the sets that it is in.
+
+    In a wide table nearly every column is in some minimal set, so that alone is a reason to look and no role. The
+    smallest group of columns without which no set is left is what makes people stand out: these become
+    quasi-identifiers.
+
+    Args:
+        columns: with the roles that names and values suggest. found: all minimal sets, the best reasons first.
+    """
+    best: dict[str, ColumnSet] = {}
+    for one in found.sets:
+        for name in one.columns:
+            best.setdefault(name, one)
+    decisive = found.repair or ()
+    return [
+        _judged(column, best[column.name], column.name in decisive) if column.name in best else column
+        for column in columns
+    ]
+
+
+def shortened(found: ColumnSets) -> ColumnSets:
+    """The search with its first sets only; `sets_found` still counts them all."""
+    return replace(found, sets=found.sets[:LISTED])
+
+
+def _judged(column: ColumnProfile, found: ColumnSet, is_decisive: bool) -> ColumnProfile:
+    if column.role is not Role.OTHER or column.proposal.concept is not None:
+        return column
+    others = [name for name in found.columns if name != column.name]
+    known = f"with {' and '.join(others)}" if others else "alone"
+    reason = f"{known} it puts {percent(found.share_at_risk)} of the rows into groups of fewer than five"
+    unknown, *rest = column.proposal.reasons
+    reasons = (reason, unknown, *rest) if is_decisive else (unknown, reason, *rest)
+    role = Role.QUASI_IDENTIFIER if is_decisive else Role.OTHER
+    return replace(column, proposal=Proposal(role, reasons, column.proposal.concept, is_decisive))
+
+
+# A profile of one target: facts, proposals, twins, and values when they were asked for.
 
 MOST_FREQUENT = 5
 
@@ -122,3 +349,74 @@ def _shown_of(sources: Sequence[Source], rows: Sequence[Row]) -> dict[str, Shown
             frequent = tuple((row[1], int(row[2])) for row in own if row[5] <= MOST_FREQUENT)
             found[source.name] = ShownValues(smallest, largest, frequent)
     return found
+
+
+@wrong_types_told
+def profile(
+    target: Any = None,
+    *,
+    db: Database = None,
+    query: str = "",
+    where: str = "",
+    read: ReadOptions | Mapping[str, Any] | None = None,
+    limits: Limits | Mapping[str, Any] | None = None,
+    exact_rows: int = EXACT_ROWS,
+    show_values: bool = False,
+    sets: bool = True,
+) -> ProfileResult:
+    """Look at the columns of a table and propose their roles.
+
+    Args:
+        target: a table, view, file path or glob, or a pandas, polars or Arrow table; None with `query`.
+        db: a database URL or DuckDB file, or an engine or SparkSession that is already open (it is left open).
+        query: one SELECT instead of a target.
+        where: a SQL condition on the rows.
+        read: how files are read.
+        limits: time, memory and threads.
+        exact_rows: tables with more rows are looked at in a sample of 500,000 rows.
+        show_values: whether smallest, largest and frequent values may be read; without it only counts are.
+        sets: whether to look for columns that together pick people out.
+
+    Raises:
+        UsageError: no such target, or one without columns.
+        EngineError: the database refused, failed or went away.
+
+    Example:
+        >>> import pandas as pd
+        >>> people = pd.DataFrame({"mail": ["a@b.org", "c@d.org", "e@f.org"], "sex": list("mff"), "income": [1, 2, 2]})
+        >>> [(column.name, column.role.value) for column in profile(people).columns]
+        [('mail', 'direct_identifier'), ('sex', 'quasi_identifier'), ('income', 'sensitive')]
+    """
+
+    request = request_from(ProfileRequest, locals())
+    chosen = make_target(target, query=query, where=where, read=read)
+    with opened(db, limits, chosen) as engine:
+        return profile_target(engine, chosen, request)
+
+
+# What `sqlaudit profile` would propose as quasi-identifiers, from a first look, for somebody who named none.
+
+
+def likely_quasi_identifiers(engine: Engine, target: Target, apart_from: Collection[str] = ()) -> tuple[str, ...]:
+    """The columns that names and the first rows speak for; where these are all rows, column sets are searched as well.
+
+    Args:
+        engine: where the target is. target: what would be audited. apart_from: columns with another role.
+
+    Raises:
+        SqlauditError: the target cannot be opened or read.
+    """
+    relation = engine.open(target)
+    sources = [source for source in sources_of(relation, engine.dialect) if source.name not in apart_from]
+    columns = []
+    for some in batches(sources, BATCH):
+        rows = {int(row[0]): row for row in engine.run(values_statement(engine, relation, some, first=FIRST_ROWS))}
+        facts = [facts_of(source, rows.get(number)) for number, source in enumerate(some)]
+        columns += [ColumnProfile(found, propose(found)) for found in facts]
+    if not columns:
+        return ()
+    profile = result_of(engine, target, columns, ())
+    if profile.rows < FIRST_ROWS:
+        profile = with_sets(engine, relation, sources, profile)
+    named = [column for column in profile.columns if column.role is Role.QUASI_IDENTIFIER]
+    return tuple(column.name for column in sorted(named, key=lambda column: column.proposal.by_sets))

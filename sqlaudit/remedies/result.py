@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from sqlaudit.base.documents import LEFT_OUT, OR_NULL, Documented, key
+from sqlaudit.base.result import LEFT_OUT, OR_NULL, Documented, key
 from sqlaudit.lattices.result import Checked
 
 
@@ -13,11 +13,12 @@ class Release(Documented):
     """A release whose rows were rewritten, as it was audited.
 
     Args:
-        columns: of the release. keys: those that are quasi-identifiers.
-        unnamed: columns that no role was given to, published as they are.
-        groups: groups of rows that are published alike. rows: in them. left_out: rows of the table that are not.
-        audit: what the audit of it says.
-        file: where it was written, empty = nowhere. sql: the SELECT that makes it, empty = not asked for.
+        columns: columns of the release. keys: columns of the release that are quasi-identifiers.
+        unnamed: columns without a role, which are in the release as they are.
+        groups: groups of rows that are published alike. rows: rows of the release.
+        left_out: rows of the table that are not in the release. audit: what the audit of it says.
+        file: where it was written; None (in Python empty) = nowhere.
+        sql: the SELECT that makes it; None (in Python empty) = not asked for.
         buckets: where the values of its buckets were written, empty = nowhere.
     """
 

@@ -1,34 +1,164 @@
-"""Rows rewritten by SQL where they lie: a remedy decides in whole numbers, and this makes a release of them.
-
-What a remedy decides is a list of *pieces*. A piece takes the copies `first` to `last` of one row pattern (see
-`patterns`), puts them into a group, and says at which level each quasi-identifier is published there:
-
-    (number of the pattern, first copy, last copy, number of the group, level of column 1, …, level of column m)
-
-Group 0 leaves its rows out. The copies of a pattern may part: its pieces then follow each other, 1 to 3, 4 to 9, …
-Which rows those are is decided by a hash of the whole row with a secret number, so that it says nothing about them.
-What the levels mean is told column by column: `KEEP`, `STAR`, `RANGE` (from the smallest to the largest value of the
-group), or `at(hierarchy, level, holds)`.
-
-Rows of one group must be published alike; that is what makes the group a class of the release. SQL checks it again
-where labels come from values. `releasing` audits what comes out and writes it to a file or as SQL.
-"""
+"""Rows rewritten by SQL where they lie: patterns as numbers, one SELECT, and an audit before anything is written."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import partial
 from typing import Any
 
-from sqlaudit.base.columns_of import columns_read
-from sqlaudit.base.errors import UsageError
+import numpy as np
+import numpy.typing as npt
+
+from sqlaudit.audits.auditor import Auditor
+from sqlaudit.audits.release import (
+    audit_written,
+    bare,
+    contradiction,
+    failed,
+    kept,
+    laid_in_buckets,
+    write,
+    write_buckets,
+)
+from sqlaudit.base.columns_of import Resolved, columns_read
+from sqlaudit.base.errors import EngineError, UsageError
 from sqlaudit.base.names import quote
-from sqlaudit.base.relation import Statement
+from sqlaudit.base.parameter_names import spelled
+from sqlaudit.base.publication import NOTHING, BucketPublication, Publication
+from sqlaudit.base.relation import Relation, Row, Statement
+from sqlaudit.base.spec import AuditSpec, Requirement, Roles, Target
 from sqlaudit.base.sql import Raw, render
-from sqlaudit.hierarchies.hierarchy import Hierarchy
-from sqlaudit.hierarchies.level_sql import Holds, published
-from sqlaudit.remedies.patterns import Patterns, RemedyTable
+from sqlaudit.classes.opening import ResolvedRoles
+from sqlaudit.engines.contract import Engine
+from sqlaudit.hierarchies.levels import Hierarchy, Holds, published
+from sqlaudit.lattices.result import Checked
+from sqlaudit.profiles.identifying import Written, written_as_they_are
+from sqlaudit.remedies.result import Release
+
+# The row patterns of a table as whole numbers: what every remedy decides on. Values stay in the database.
+
+Integers = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class RemedyTable:
+    """The table that a remedy rewrites, as it was opened.
+
+    Args:
+        engine: an open engine. relation: the table. roles: its roles, resolved in it. given: as they were given.
+        apart: what else tells patterns apart, for instance a sensitive attribute whose values must be spread.
+    """
+
+    engine: Engine
+    relation: Relation
+    roles: ResolvedRoles
+    given: Roles
+    apart: tuple[Resolved, ...] = ()
+
+    @property
+    def keys(self) -> tuple[Resolved, ...]:
+        """What patterns are made of: the quasi-identifiers, then what else tells them apart."""
+        return (*self.roles.quasi_identifiers, *self.apart)
+
+    def written(self, keep: Sequence[str]) -> Written:
+        """What a release of it holds as it is.
+
+        Raises:
+            UsageError: a column to keep that is not there or is not published.
+        """
+        return written_as_they_are(
+            self.engine, self.relation, self.roles.not_published_as_they_are, keep, self.roles.published_as_they_are
+        )
+
+    def parameters(self, others: Sequence[str] = ()) -> dict[str, Any]:
+        """What the steps in `_remedy.sql` need; `others` are further columns, quoted."""
+        return {
+            "source": Raw(self.relation.sql),
+            "keys": [Raw(key.sql) for key in self.keys],
+            "collated": [key.collated for key in self.keys],
+            "others": [Raw(name) for name in others],
+        }
+
+    def patterns_statement(self) -> Statement:
+        """The statement that numbers and counts the patterns.
+
+        Raises:
+            UsageError: there are no quasi-identifiers.
+        """
+        if not self.roles.quasi_identifiers:
+            raise UsageError(
+                f"Name the quasi-identifiers that are to be rewritten, for instance {spelled('qi', 'age', 'sex')}."
+            )
+        return render("remedies/remedy_patterns.sql", self.engine.dialect, step="row patterns", **self.parameters())
+
+
+@dataclass(frozen=True)
+class Patterns:
+    """The row patterns, in the order of their numbers 1, 2, …
+
+    Args:
+        sizes: rows that have each.
+        codes: (patterns × keys) the rank of each value in its column, 0 = NULL; the keys are the quasi-identifiers and
+            then what else tells patterns apart.
+    """
+
+    sizes: Integers
+    codes: Integers
+
+    @property
+    def rows(self) -> int:
+        """Rows of the table."""
+        return int(self.sizes.sum())
+
+    def listed(self) -> list[tuple[int, ...]]:
+        """One tuple a pattern: its number, its rows, its codes."""
+        numbers = np.arange(1, len(self.sizes) + 1)
+        table = np.column_stack([numbers, self.sizes, self.codes])
+        return [tuple(row) for row in table.tolist()]
+
+
+def read_patterns(table: RemedyTable) -> Patterns:
+    """Number and count the row patterns of a table; nothing in Python grows with its rows.
+
+    Raises:
+        UsageError: there are no quasi-identifiers. EngineError: the database refused or failed.
+
+    Example:
+        >>> from sqlaudit.engines import connect
+        >>> from sqlaudit.classes.opening import resolve_roles
+        >>> from sqlaudit.base.spec import Target
+        >>> with connect() as engine:
+        ...     relation = engine.open(Target(query="SELECT * FROM (VALUES (7, 'x'), (7, NULL), (7, 'x')) AS t(a, b)"))
+        ...     roles = Roles(("a", "b"))
+        ...     found = read_patterns(RemedyTable(engine, relation, resolve_roles(roles, relation, engine), roles))
+        >>> found.sizes.tolist(), found.codes.tolist()
+        ([2, 1], [[1, 1], [1, 0]])
+    """
+    arrays = table.engine.columns_as_arrays(table.patterns_statement())
+    columns = [np.asarray(values, dtype=np.int64) for values in arrays.values()]
+    sizes = columns[1] if len(columns) > 1 else np.zeros(0, dtype=np.int64)
+    width = len(table.keys)
+    codes = np.column_stack(columns[2:]) if len(sizes) else np.zeros((0, width), dtype=np.int64)
+    return Patterns(sizes, codes)
+
+
+# Rows rewritten by SQL where they lie: a remedy decides in whole numbers, and this makes a release of them.
+#
+# What a remedy decides is a list of *pieces*. A piece takes the copies `first` to `last` of one row pattern (see
+# `Patterns`), puts them into a group, and says at which level each quasi-identifier is published there:
+#
+#     (number of the pattern, first copy, last copy, number of the group, level of column 1, …, level of column m)
+#
+# Group 0 leaves its rows out. The copies of a pattern may part: its pieces then follow each other, 1 to 3, 4 to 9, …
+# Which rows those are is decided by a hash of the whole row with a secret number, so that it says nothing about them.
+# What the levels mean is told column by column: `KEEP`, `STAR`, `RANGE` (from the smallest to the largest value of the
+# group), or `at(hierarchy, level, holds)`.
+#
+# Rows of one group must be published alike; that is what makes the group a class of the release. SQL checks it again
+# where labels come from values. `release` audits what comes out and writes it to a file or as SQL.
 
 Piece = tuple[int, ...]
 """(pattern, first copy, last copy, group, level of column 1, …)"""
@@ -137,11 +267,11 @@ def rewrite(
     Example:
         >>> from sqlaudit.engines import connect
         >>> from sqlaudit.classes.opening import resolve_roles
-        >>> from sqlaudit.remedies.patterns import read_patterns
+        >>> from sqlaudit.remedies.rewriting import read_patterns
         >>> from sqlaudit.base.spec import Roles, Target
         >>> with connect() as engine:
         ...     relation = engine.open(Target(query="SELECT * FROM (VALUES (1, 5), (1, 5), (1, 6)) AS t(a, b)"))
-        ...     table = RemedyTable(engine, relation, resolve_roles(Roles(("a", "b")), relation, "duckdb"), Roles())
+        ...     table = RemedyTable(engine, relation, resolve_roles(Roles(("a", "b")), relation, engine), Roles())
         ...     patterns = read_patterns(table)
         ...     both = [[KEEP, STAR], [KEEP, STAR]]
         ...     made = rewrite(table, patterns, both, [(1, 1, 2, 1, 0, 1), (2, 1, 1, 1, 0, 1)], salt=3)
@@ -158,7 +288,7 @@ def rewrite(
 
     def select(pieces_from: str, expected_from: str, source: str, ordered: bool) -> Statement:
         parameters = (
-            table.parameters(_others(table))
+            table.parameters([quote(column.name, table.engine.dialect) for column in table.relation.columns])
             | fixed
             | {
                 "pieces": Raw(pieces_from or values(pieces)),
@@ -173,7 +303,9 @@ def rewrite(
 
     kept = sum(piece[2] - piece[1] + 1 for piece in pieces if piece[3])
     keys = tuple(column["shown"] for column in layout if column["key"])
-    sensitive = {name for role in table.roles.sensitive for name in columns_read(role, table.relation, _dialect(table))}
+    sensitive = {
+        name for role in table.roles.sensitive for name in columns_read(role, table.relation, table.engine.dialect)
+    }
     unnamed = tuple(name for name in names if name not in {*keys, *sensitive})
     groups = len({piece[3] for piece in pieces if piece[3]})
     as_they_were = tuple(
@@ -194,10 +326,6 @@ def values(rows: Sequence[Piece]) -> str:
     return "(VALUES " + ", ".join("(" + ", ".join(map(str, row)) + ")" for row in rows) + ")"
 
 
-def _dialect(table: RemedyTable) -> str:
-    return table.engine.dialect
-
-
 def _check(patterns: Patterns, levels: Sequence[Sequence[ColumnLevel]], pieces: Sequence[Piece]) -> None:
     """Every copy of every pattern is in exactly one piece, at levels that there are."""
     reached = [0] * (len(patterns.sizes) + 1)
@@ -211,11 +339,6 @@ def _check(patterns: Patterns, levels: Sequence[Sequence[ColumnLevel]], pieces: 
         reached[number] = last
     if reached[1:] != patterns.sizes.tolist():
         raise ValueError("the pieces do not take every copy of every pattern")
-
-
-def _others(table: RemedyTable) -> list[str]:
-    """Every column of the table, quoted."""
-    return [quote(column.name, _dialect(table)) for column in table.relation.columns]
 
 
 def _labels(table: RemedyTable, levels: Sequence[Sequence[ColumnLevel]], pieces: Sequence[Piece]) -> dict[str, Any]:
@@ -242,7 +365,7 @@ def _level(table: RemedyTable, level: ColumnLevel, place: int, number: int, join
     if level.hierarchy is None or level.holds is None:
         return {"kind": level.shown.value, "expression": ""}
     value, alias = f"rewritten.q{place + 1}", f"labels_{place + 1}_{number}"
-    found = published(level.hierarchy, level.number, value, _dialect(table), level.holds, alias)
+    found = published(level.hierarchy, level.number, value, table.engine.dialect, level.holds, alias)
     if found.join:
         joins.append(found.join)
     return {"kind": level.shown.value, "expression": Raw(found.expression)}
@@ -254,7 +377,7 @@ def _layout(table: RemedyTable, persons: bool) -> list[dict[str, Any]]:
     Raises:
         UsageError: a column would give away what is rewritten, or two columns would have one name, or there are none.
     """
-    roles, dialect = table.roles, _dialect(table)
+    roles, dialect = table.roles, table.engine.dialect
     keys, sensitive, identifiers = (
         {name for role in group for name in columns_read(role, table.relation, dialect)}
         for group in (roles.quasi_identifiers, roles.sensitive, roles.identifiers)
@@ -303,3 +426,119 @@ def _refuse_twins(found: Sequence[dict[str, Any]]) -> None:
                 f"The release would have two columns called {column['shown']!r}; name the expression in another way."
             )
         seen.add(column["shown"].casefold())
+
+
+# From rewritten rows to a release: audited always, then written to a file or as SQL.
+
+RELEASED = "sqlaudit_remedied"
+PIECES = "sqlaudit_pieces"
+EXPECTED = "sqlaudit_expected"
+BATCH = 50_000
+"""Pieces that travel to the database at a time."""
+
+
+def release(
+    table: RemedyTable,
+    made: Rewritten,
+    audited: Rewritten,
+    requirements: Sequence[Requirement],
+    *,
+    inputs: Mapping[str, Any] | None = None,
+    population: Relation | None = None,
+    publication: Publication = NOTHING,
+) -> Release:
+    """Audit a release with what was required of it, and only then write it.
+
+    Args:
+        table: the table. made: the release. audited: the same for its audit: with the entity's column, if there is one
+            (`rewrite(…, persons=True)`), else `made` again.
+        requirements, inputs, population: of the audit, as `Auditor` takes them.
+        publication: where it goes.
+
+    Raises:
+        EngineError: the audit contradicts the remedy, or the database refused or failed.
+        UsageError: the file cannot be written, or there is no SELECT for such a target.
+    """
+    engine = table.engine
+    sql = made.standalone(engine.lasting(table.relation)) if publication.is_sql else ""
+    with _given(table, audited) as items, kept(engine, RELEASED, bare(audited.select(*items, "", False))) as relation:
+        spec = _audit_of(table, audited, requirements, inputs or {})
+        checked = _checked(table, audited, relation, spec, population)
+        another = disagree("the file has another number of rows")
+        buckets = publication.buckets if isinstance(publication, BucketPublication) else None
+        if isinstance(publication, BucketPublication) and buckets is not None:
+            laid = laid_in_buckets(relation.sql, made.columns, made.keys, audited.originals, table.roles)
+            write_buckets(engine, publication, laid, spec, (checked.rows, checked.classes, False))
+        else:
+            known = (checked.rows, checked.classes, ())
+            check = partial(audit_written, publication, names=made.columns, spec=spec, roles=table.roles, known=known)
+            rows = _rows(table, made, relation)
+            write(publication, sql, made.columns, rows, made.rows, another, partial(check, disagree=disagree))
+    file, found = str(publication.file or ""), (made.columns, made.keys, made.unnamed, made.groups)
+    return Release(*found, made.rows, made.left_out, checked, file, sql, str(buckets or ""))
+
+
+def disagree(what: str) -> str:
+    """The sentence of the error that a contradiction is."""
+    return contradiction("The audit of the release contradicts the remedy, and nothing was published", what)
+
+
+@contextmanager
+def _given(table: RemedyTable, made: Rewritten) -> Iterator[tuple[str, str]]:
+    """FROM items of the pieces and of the expected patterns: kept in the session where the engine can, else empty."""
+    engine = table.engine
+    if not engine.can_materialize:
+        yield "", ""
+        return
+    try:
+        yield _keep(table, PIECES, made.pieces), _keep(table, EXPECTED, made.expected)
+    finally:
+        engine.drop(PIECES)
+        engine.drop(EXPECTED)
+
+
+def _keep(table: RemedyTable, name: str, rows: Sequence[Piece]) -> str:
+    columns = [(f"c{place}", "BIGINT") for place, _ in enumerate(rows[0])] if rows else [("c0", "BIGINT")]
+    batches = (rows[start : start + BATCH] for start in range(0, len(rows), BATCH))
+    return table.engine.keep_rows(name, columns, batches).sql
+
+
+def _audit_of(
+    table: RemedyTable, made: Rewritten, requirements: Sequence[Requirement], inputs: Mapping[str, Any]
+) -> AuditSpec:
+    """The audit of the release."""
+    asked = table.given
+    sampling = asked.sampling.of_release(made.rows + made.left_out, asked.entity)
+    roles = Roles(
+        made.keys, asked.sensitive, (), asked.entity, asked.joint, asked.nulls, asked.known_rows, sampling, asked.values
+    )
+    return AuditSpec(Target(relation=table.relation.label), roles, tuple(requirements), inputs)
+
+
+def _checked(
+    table: RemedyTable, made: Rewritten, relation: Relation, spec: AuditSpec, population: Relation | None
+) -> Checked:
+    """What an audit says of the release.
+
+    Raises:
+        EngineError: it has other rows than were decided, or fails a requirement.
+    """
+    found = Auditor(table.engine, failing_classes=0, relation=relation, population=population).audit(spec)
+    if found.rows != made.rows:
+        raise EngineError(disagree(f"the release has {found.rows:,} rows, not {made.rows:,}"))
+    failing = failed(found)
+    if failing and found.rows:  # nothing can be said of no row
+        raise EngineError(disagree(f"{failing[0].text!r} does not hold"))
+    return Checked(found.status.value, found.rows, found.classes.count, made.left_out)
+
+
+def _rows(table: RemedyTable, made: Rewritten, relation: Relation) -> Iterator[list[Row]]:
+    """The release, in the order of what is published."""
+    statement = render(
+        "remedies/remedy_rows.sql",
+        table.engine.dialect,
+        step="release",
+        source=Raw(relation.sql),
+        names=[quote(name, "duckdb") for name in made.columns],
+    )
+    yield from table.engine.stream(statement)

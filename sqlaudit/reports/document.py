@@ -1,11 +1,187 @@
-"""A report before it is laid out: sections of blocks under a headline. All layouts read this, so they say the same."""
+"""A report before it is laid out: sections of sentences, tables and pictures, and how figures and names are said."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import field
+from decimal import Context, Decimal
+from fractions import Fraction
+from typing import Any, Literal, Protocol
 
 from sqlaudit.base.frozen import dataclass
-from sqlaudit.reports.blocks import Block, Column, Facts, Table, Words, has_content, without_hint, words_of
+from sqlaudit.base.parameter_names import spelled
+from sqlaudit.base.result import Number, Warned, is_note
+
+# What a report is made of: sentences with their tone, lists, facts, tables, pictures. Layouts read nothing else.
+#
+# Texts are data until a layout escapes them: nothing here is markup.
+
+Tone = Literal["plain", "good", "bad", "warn", "quiet"]
+
+
+@dataclass(frozen=True)
+class Toned:
+    """A text with the tone in which it is said: colour in a terminal, nothing that only colour says.
+
+    `hint` is for whoever runs commands: it follows the text, but a page says it under "How to repeat this".
+    """
+
+    text: str
+    tone: Tone = "plain"
+    hint: str = ""
+
+
+Words = str | Toned
+
+
+def text_of(words: Words) -> str:
+    """The bare text, its hint included."""
+    if isinstance(words, str):
+        return words
+    return f"{words.text} {words.hint}" if words.hint else words.text
+
+
+def without_hint(words: Words) -> str:
+    """The bare text for readers who run nothing."""
+    return words.text if isinstance(words, Toned) else words
+
+
+def hint_of(words: Words) -> str:
+    """What is for whoever runs commands, empty without it."""
+    return words.hint if isinstance(words, Toned) else ""
+
+
+def tone_of(words: Words) -> Tone:
+    """The tone, plain when none was set."""
+    return words.tone if isinstance(words, Toned) else "plain"
+
+
+@dataclass(frozen=True)
+class Paragraph:
+    """One paragraph."""
+
+    words: Words
+
+
+@dataclass(frozen=True)
+class Bullets:
+    """A list of sentences."""
+
+    items: tuple[Words, ...]
+
+
+@dataclass(frozen=True)
+class Facts:
+    """Names with what they stand for, one a line."""
+
+    pairs: tuple[tuple[str, Words], ...]
+
+
+def facts(*pairs: tuple[str, Words]) -> Facts:
+    """Names with what they stand for; those that stand for nothing are left out."""
+    return Facts(tuple(pair for pair in pairs if text_of(pair[1])))
+
+
+@dataclass(frozen=True)
+class Column:
+    """A table's column: its heading, and whether it holds numbers (aligned right)."""
+
+    title: str
+    numeric: bool = False
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table; `caption` stands above it."""
+
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[Words, ...], ...]
+    caption: str = ""
+
+
+def table(titles: Iterable[str | Column | None], rows: Iterable[Iterable[Words]], caption: str = "") -> Table:
+    """A table of headings and lines.
+
+    Args:
+        titles: of the columns; `#` begins those of numbers, and None leaves a column out.
+        rows: a cell for each title, whether its column is left out or not. caption: what stands above it.
+    """
+    heads = [Column(one.removeprefix("#"), one.startswith("#")) if isinstance(one, str) else one for one in titles]
+    columns = tuple(head for head in heads if head is not None)
+    lines = (zip(heads, row, strict=True) for row in rows)
+    return Table(columns, tuple(tuple(cell for head, cell in line if head is not None) for line in lines), caption)
+
+
+@dataclass(frozen=True)
+class Picture:
+    """What a page draws beside the table that says the same; layouts without pictures leave it out.
+
+    Args:
+        kind: which drawing (`sqlaudit.reports.page` has them).
+        title: what it shows, in one sentence. data: plain numbers and texts, as JSON has them.
+    """
+
+    kind: str
+    title: str
+    data: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Code:
+    """Text to be read letter by letter, folded away under its summary; only pages show it."""
+
+    summary: str
+    text: str
+
+
+@dataclass(frozen=True)
+class ProposedCommand:
+    """A command to be copied whole: what it is for, and its words. A page says it under "How to repeat this"."""
+
+    what: str
+    words: tuple[str, ...]
+
+
+Block = Paragraph | Bullets | Facts | Table | Picture | Code | ProposedCommand
+InWords = Paragraph | Bullets | Facts | Table | ProposedCommand
+
+
+def has_content(block: Block) -> bool:
+    """Whether a block says anything."""
+    if isinstance(block, Paragraph):
+        return bool(text_of(block.words))
+    if isinstance(block, Picture):
+        return bool(block.data)
+    if isinstance(block, Code | ProposedCommand):
+        return bool(block.text if isinstance(block, Code) else block.words)
+    return bool(block.items if isinstance(block, Bullets) else block.pairs if isinstance(block, Facts) else block.rows)
+
+
+def words_of(block: Block) -> tuple[Words, ...]:
+    """Everything that a block says; of pictures, code and commands their titles."""
+    if isinstance(block, Paragraph):
+        return (block.words,)
+    if isinstance(block, Bullets):
+        return block.items
+    if isinstance(block, Facts):
+        return tuple(said for pair in block.pairs for said in pair)
+    if isinstance(block, Picture | Code):
+        return (block.title if isinstance(block, Picture) else block.summary,)
+    if isinstance(block, ProposedCommand):
+        return (block.what,)
+    heads = (block.caption, *(column.title for column in block.columns))
+    return (*heads, *(cell for row in block.rows for cell in row))
+
+
+def in_words(blocks: tuple[Block, ...]) -> tuple[InWords, ...]:
+    """The blocks without pictures and code: what terminals and Markdown show."""
+    return tuple(block for block in blocks if not isinstance(block, Picture | Code))
+
+
+# A report before it is laid out: sections of blocks under a headline. All layouts read this, so they say the same.
 
 
 @dataclass(frozen=True)
@@ -55,6 +231,29 @@ class Document:
     worst: tuple[Words, ...] = ()
     about: About = About()
 
+    @property
+    def blocks(self) -> tuple[Block, ...]:
+        """Those of the lead, then of all sections."""
+        return (*self.lead, *(block for one in self.sections for block in one.blocks))
+
+
+class Dated(Protocol):
+    """A result of something that was looked at."""
+
+    @property
+    def target(self) -> str:
+        """The table or file."""
+
+    @property
+    def time(self) -> str:
+        """When it was finished, ISO 8601."""
+
+
+def report_on(result: Dated, headline: Words, lead: Iterable[Block], *sections: Iterable[Section]) -> Document:
+    """A document of all these sections about the target of a result."""
+    said = tuple(one for several in sections for one in several)
+    return Document(headline, tuple(lead), said, about=About(result.target, result.time))
+
 
 def section(title: str, *blocks: Block | None, repeating: bool = False) -> tuple[Section, ...]:
     """A section of the blocks that have content, nothing when none has: `(*section(…), *section(…))`."""
@@ -76,5 +275,268 @@ def signed_by(about: About) -> tuple[Section, ...]:
 
 def said_in(document: Document) -> Iterator[str]:
     """Every text of a report as people who run nothing read it."""
-    blocks = (*document.lead, *(block for one in document.sections for block in one.blocks))
-    yield from (without_hint(words) for block in blocks for words in words_of(block))
+    yield from (without_hint(words) for block in document.blocks for words in words_of(block))
+
+
+# Names and values are data: what would steer a terminal, a page or a table is shown, never obeyed.
+
+_JOINERS = ("\u200c", "\u200d")  # ordinary spelling in Persian, Indic scripts and emoji
+_STEERING = {"Cc", "Cf", "Cs", "Zl", "Zp"}
+_NONCHARACTERS = ("\ufffe", "\uffff")  # no XML may hold them
+_COMMAND = re.compile(r"(?<=#)#(?=[a-z]*\[)|(?:^|(?<=\s)):(?=:[a-z])", re.IGNORECASE)
+_SHORT = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
+_MARKDOWN = frozenset("\\`*_[]|~$")
+_OPENS_A_BLOCK = frozenset("#+-=")
+_PLAIN_SPELLING = str.maketrans(
+    {"≥": ">=", "≤": "<=", "∞": "infinite", "–": "-", "—": "-", "…": "...", "•": "*", "×": "x", "−": "-"}
+    | dict.fromkeys("─━", "-")
+    | dict.fromkeys("█▉▊▋▌", "#")
+    | dict.fromkeys("▍▎▏", "|")
+)
+
+
+def visible(text: object) -> str:
+    r"""The text with control, bidirectional and other steering characters written as escapes.
+
+    So are the marks by which Azure Pipelines and GitHub know a command in what a job prints: `##vso[`, `::error`.
+
+    Example:
+        >>> visible("red \x1b[31m alert")
+        'red \\x1b[31m alert'
+    """
+    shown = "".join(character if _is_plain(character) else _escaped(character) for character in str(text))
+    return _COMMAND.sub(lambda found: f"\\x{ord(found[0]):02x}", shown) if "##" in shown or "::" in shown else shown
+
+
+def markdown(text: object) -> str:
+    r"""The text as Markdown that shows it literally, also inside a table cell.
+
+    Example:
+        >>> markdown("a|b <i>")
+        'a\\|b &lt;i&gt;'
+    """
+    shown = "".join(_in_markdown(character) for character in visible(text))
+    if shown[:1] in _OPENS_A_BLOCK:
+        return "\\" + shown
+    digits, dot, rest = shown.partition(".")
+    return f"{digits}\\.{rest}" if dot and digits.isdigit() and rest[:1] in ("", " ") else shown
+
+
+def in_encoding(text: str, encoding: str | None) -> str:
+    """The text with characters that an output cannot carry spelled out, so that printing never fails."""
+    codec = encoding or "utf-8"
+    if text == text.encode(codec, "replace").decode(codec, "replace"):
+        return text
+    return text.translate(_PLAIN_SPELLING).encode(codec, "backslashreplace").decode(codec)
+
+
+def _is_plain(character: str) -> bool:
+    if character in _JOINERS:
+        return True
+    return unicodedata.category(character) not in _STEERING and character not in _NONCHARACTERS
+
+
+def _escaped(character: str) -> str:
+    if character in _SHORT:
+        return _SHORT[character]
+    code = ord(character)
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+def _in_markdown(character: str) -> str:
+    if character in "<>&":
+        return {"<": "&lt;", ">": "&gt;", "&": "&amp;"}[character]
+    return "\\" + character if character in _MARKDOWN else character
+
+
+# Numbers for people: grouped, short, and never rounded into a different verdict.
+
+UNDEFINED = "undefined"
+INFINITE = "∞"
+_DIGITS = 4
+_MOST_DIGITS = 17
+_SMALLEST = -7
+_DECIMAL = Context(prec=40)
+_TIE = 1e-12
+"""Floats of the auditor agree to this relative error, so nearer than this is a tie that only the verdict decides."""
+
+
+def count(number: int) -> str:
+    """A count with thousands separators: `1,234`."""
+    return f"{number:,}"
+
+
+def plural(number: int, one: str, many: str = "") -> str:
+    """A count with its noun: `1 row`, `1,234 rows`, `2 classes`."""
+    return f"{count(number)} {one if number == 1 else many or one + 's'}"
+
+
+def listing(names: Iterable[str], most: int | None = 6) -> str:
+    """Names as a sentence has them; past `most` the rest is counted, and None lists all.
+
+    Example:
+        >>> listing(["age"]), listing(["age", "sex", "zip"]), listing("abcd", 3)
+        ('age', 'age, sex and zip', 'a, b and 2 more')
+    """
+    known = list(names)
+    if most is not None and len(known) > most:
+        return ", ".join(known[: most - 1]) + f" and {count(len(known) - most + 1)} more"
+    return " and ".join([", ".join(known[:-1]), known[-1]]) if len(known) > 1 else "".join(known)
+
+
+def percent(share: Number | None) -> str:
+    """A share as a percentage; only nothing prints as 0% and only everything as 100%.
+
+    Some losses are below nothing, or above what complete suppression loses.
+
+    Example:
+        >>> percent(0.0419), percent(0.00001), percent(1), percent(-2), percent(2.5)
+        ('4.2%', 'under 0.1%', '100%', '−200%', '250%')
+    """
+    if share is None:
+        return UNDEFINED
+    if share in (0, 1):
+        return "100%" if share else "0%"
+    if share < 0:
+        return f"−{percent(-share)}" if share <= -0.001 else "just below 0%"
+    if share > 1:
+        return f"{figure(float(share) * 100)}%" if share >= 1.001 else "just over 100%"
+    if share < 0.001:
+        return "under 0.1%"
+    return "over 99.9%" if share > 0.999 else f"{float(share) * 100:.1f}%"
+
+
+def part(rows: int, whole: int) -> str:
+    """A part of a whole as a percentage, empty when there is no whole."""
+    return percent(Fraction(rows, whole)) if whole else ""
+
+
+def figure(value: Number | None, digits: int = _DIGITS) -> str:
+    """A figure with `digits` significant digits; a number that is not whole never looks whole.
+
+    Example:
+        >>> figure(2.82842712), figure(12345), figure(0.0031), figure(1.99996)
+        ('2.828', '12,345', '0.0031', '1.99996')
+    """
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return UNDEFINED
+    if isinstance(value, float) and math.isinf(value):
+        return INFINITE if value > 0 else "−" + INFINITE
+    exact = _exact(value)
+    if exact == exact.to_integral_value():
+        return f"{int(exact):,}"
+    for precision in range(digits, _MOST_DIGITS + 1):
+        text = _rounded(exact, precision)
+        if "." in text or "e" in text:
+            return text
+    return text
+
+
+def limit(value: Number | None) -> str:
+    """A limit exactly as required: decimals in full, other fractions as a/b.
+
+    Example:
+        >>> limit(Fraction(1, 5)), limit(Fraction(1, 3)), limit(5)
+        ('0.2', '1/3', '5')
+    """
+    if not isinstance(value, Fraction) or value.denominator == 1:
+        return figure(value)
+    power = _decimals(value.denominator)
+    if power is None:
+        return f"{value.numerator}/{value.denominator}"
+    shown = Decimal(value.numerator) * Decimal(10**power // value.denominator)
+    return f"{shown.scaleb(-power).normalize():f}"
+
+
+def level_against(level: Number | None, required: Number | None, operator: str = "", holds: bool | None = None) -> str:
+    """A level with as many digits as it takes to see on which side of the limit it lies.
+
+    Args:
+        level: the level achieved. required: its limit, None when nothing was required.
+        operator: `>=`, `<=`, `<` or `>`. holds: the exact verdict, which decides when level and limit are closer
+            than floats can tell.
+
+    Example:
+        >>> level_against(0.2004, Fraction(1, 5)), level_against(0.200000004, Fraction(1, 5))
+        ('0.2004', '0.200000004')
+    """
+    if level is None or required is None or (isinstance(level, float) and not math.isfinite(level)):
+        return figure(level)
+    side = _side(level, required, operator, holds)
+    for digits in range(_DIGITS, _MOST_DIGITS + 1):
+        text = figure(level, digits)
+        if _sign(Fraction(text.replace(",", "")) - Fraction(required)) == side:
+            return text
+    return {-1: "just under ", 0: "", 1: "just over "}[side] + limit(required)
+
+
+def _side(level: Number, required: Number, operator: str, holds: bool | None) -> int:
+    """-1, 0 or 1: level below, at, or above the limit; a near tie of floats follows the exact verdict."""
+    exact, bound = Fraction(level), Fraction(required)
+    if not isinstance(level, float) or abs(exact - bound) > _TIE * max(abs(bound), Fraction(1, 10**6)):
+        return _sign(exact - bound)
+    holding = {">=": 0, "<=": 0, ">": 1, "<": -1}.get(operator, 0)
+    failing = {">=": -1, "<=": 1}.get(operator, 0)
+    return holding if holds is None or holds else failing
+
+
+def _exact(value: Number) -> Decimal:
+    """The value as a decimal: floats as they print, and whole when they are whole within their error."""
+    if isinstance(value, Fraction):
+        return _DECIMAL.divide(Decimal(value.numerator), Decimal(value.denominator))
+    if isinstance(value, float) and abs(value - round(value)) <= _TIE * abs(value):
+        return Decimal(round(value))
+    return Decimal(repr(float(value))) if isinstance(value, float) else Decimal(int(value))
+
+
+def _rounded(value: Decimal, digits: int) -> str:
+    exponent = value.adjusted()
+    if exponent < _SMALLEST:
+        return f"{value:.{digits - 1}e}"
+    text = f"{round(value, max(1, digits - 1 - exponent)):,f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def _sign(number: Number) -> int:
+    return (number > 0) - (number < 0)
+
+
+def _decimals(denominator: int) -> int | None:
+    """How many decimals a fraction with this denominator has, None when it never ends."""
+    rest, twos, fives = denominator, 0, 0
+    while rest % 2 == 0:
+        rest, twos = rest // 2, twos + 1
+    while rest % 5 == 0:
+        rest, fives = rest // 5, fives + 1
+    return max(twos, fives) if rest == 1 else None
+
+
+# What stands directly under a verdict: the same sentences in every layout.
+
+
+def notices_block(notices: Iterable[Warned]) -> tuple[Bullets, ...]:
+    """The notices as a list, nothing without any; what only says for whom a verdict holds has no tone."""
+    said = tuple(notice(one, "plain" if is_note(one) else "warn") for one in notices)
+    return (Bullets(said),) if said else ()
+
+
+def notice(warned: Warned, tone: Tone) -> Toned:
+    """A warning in its tone, with what speaks of commands apart from it."""
+    return Toned(warned.fact, tone, warned.hint)
+
+
+def unnamed_notice(names: Iterable[str]) -> Iterator[Toned]:
+    """That columns without a role are published as they are, nothing without any."""
+    known = list(names)
+    if known:
+        yield Toned(
+            f"Columns without a role are in it as they are: {listing(known)}.",
+            "warn",
+            f"Name those that say something about a person with {spelled('qi')}, or leave them out with "
+            f"{spelled('identifier')}.",
+        )
+
+
+def written_to(file: str, buckets: str) -> str:
+    """Where a release was written, and where the values of its buckets."""
+    return f"Written to {file}{f', the values of its buckets to {buckets}' if buckets else ''}."

@@ -38,14 +38,19 @@ def format_by_ending(file: Path, formats: Mapping[str, str], otherwise: str = ""
 
 
 def render_json(data: Mapping[str, Any]) -> str:
-    """The documented JSON: pure ASCII, so that it survives every pipe and cannot steer a terminal."""
-    return json.dumps(data, indent=2, ensure_ascii=True, allow_nan=False) + "\n"
+    """The documented JSON."""
+    return json_text(data, indent=2) + "\n"
+
+
+def json_text(value: Any, indent: int | None = None) -> str:
+    """JSON in pure ASCII, so that it survives every pipe and steers no terminal, nor Azure Pipelines by a `##vso[`."""
+    return json.dumps(value, indent=indent, ensure_ascii=True, allow_nan=False).replace("##", "#\\u0023")
 
 
 def laid_out(document: Document, chosen: str, width: int = 80, colour: bool = False, plots: bool = False) -> str:
     """The document as text, Markdown or a page; the width, colour and plots are those of `render_text`."""
     if chosen == "html":
-        from sqlaudit.reports.page.layout import render_html
+        from sqlaudit.reports.page import render_html
 
         return render_html(document)
     if chosen == "markdown":

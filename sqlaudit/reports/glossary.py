@@ -6,8 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from sqlaudit.reports.blocks import text_of
-from sqlaudit.reports.document import Document, said_in
+from sqlaudit.reports.document import Document, said_in, text_of
 
 PAGE = "docs/glossary.md"
 
@@ -168,8 +167,7 @@ def terms_of(document: Document) -> tuple[Term, ...]:
 
 def sentence_of(document: Document) -> str:
     """Where the words of a report are explained; empty where it uses none that are."""
-    some = any(True for _ in explained((text_of(document.headline), *said_in(document))))
-    return f"The words of this report are explained in {PAGE}." if some else ""
+    return f"The words of this report are explained in {PAGE}." if terms_of(document) else ""
 
 
 def explained(texts: Iterable[str]) -> Iterator[Term]:

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import re
 
-from sqlaudit.reports.blocks import (
+from sqlaudit.reports.document import (
     Bullets,
+    Document,
     Facts,
     InWords,
     Paragraph,
     ProposedCommand,
     Table,
     Words,
+    asked_by,
     in_words,
+    markdown,
+    signed_by,
     text_of,
     tone_of,
+    visible,
 )
-from sqlaudit.reports.document import Document, asked_by, signed_by
-from sqlaudit.reports.escape import markdown, visible
 from sqlaudit.reports.glossary import PAGE, sentence_of
 
 

@@ -6,9 +6,9 @@ import importlib
 from pathlib import Path
 from typing import Any, ClassVar
 
-from sqlaudit.base.documents import plain
-from sqlaudit.reports.blocks import Bullets, Facts, Paragraph, text_of
-from sqlaudit.reports.document import Document
+from sqlaudit.base.errors import MissingDriver
+from sqlaudit.base.result import plain
+from sqlaudit.reports.document import Bullets, Document, Facts, Paragraph, text_of
 
 _LONGEST = 160
 """Letters of a line of a repr."""
@@ -89,8 +89,6 @@ def frame_of_rows(rows: list[dict[str, Any]]) -> Any:
     try:
         import pandas as pd
     except ImportError:
-        from sqlaudit.base.errors import MissingDriver
-
         raise MissingDriver("to_frame needs pandas: pip install 'sqlaudit[frames]'.") from None
     return pd.DataFrame(rows)
 
@@ -116,7 +114,7 @@ def framed(result: object) -> str:
     """
     import html
 
-    from sqlaudit.reports.page.layout import render_html
+    from sqlaudit.reports.page import render_html
 
     page = html.escape(render_html(document_of(result)))
     style = "width:100%;height:36rem;border:1px solid #888;resize:vertical"

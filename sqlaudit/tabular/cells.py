@@ -5,27 +5,29 @@ Row i of every array is the same cell. Arrays hold up to a million cells; nothin
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeAlias
+from decimal import Context, Decimal, InvalidOperation
+from functools import cached_property, wraps
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from sqlaudit.base.whole_arrays import plus, product
-
-if TYPE_CHECKING:
-    from sqlaudit.tabular.hidden import HiddenCells
-    from sqlaudit.tabular.sums import MissedSums
-    from sqlaudit.tabular.totals import AddedUp
+from sqlaudit.base.errors import InputError
+from sqlaudit.base.parameter_names import spelled
+from sqlaudit.base.solver import plus, product, times, wholes
+from sqlaudit.reports.document import plural
+from sqlaudit.tabular.secondary.system import FREE
 
 Bools = npt.NDArray[np.bool_]
 Codes = npt.NDArray[np.int32]
 Wholes: TypeAlias = npt.NDArray[Any]
 """Whole numbers: int64, or Python's integers (dtype object) where some do not fit."""
+T = TypeVar("T")
 NO_PARENT = -1
+MARKS = ("structural", "fractional", "unclear", "rolled_up", "disagreeing", "misnamed", "left_out")
+"""What is said of some cells of a table."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,9 +103,11 @@ class TableCells:
         structural: cells in which nobody can be; None when nothing was said.
         fractional: cells one of whose counts is no whole number, and was rounded down; None without any.
         unclear: cells that may be totals, though nothing says so for certain; None without any.
+        rolled_up: those of them with a missing value, as ROLLUP writes totals: rows that were left out may follow.
         release: of several tables read together, the number of the one that a cell is from; None of one table.
         disagreeing: cells of which linked tables publish different numbers; None of one table.
         misnamed: cells whose values may be those of others by another name; None without any.
+        left_out: hidden cells that have no row, though totals count them; None without any.
     """
 
     dimensions: tuple[Breakdown, ...]
@@ -118,13 +122,15 @@ class TableCells:
     fractional: Bools | None = None
     release: Wholes | None = None
     unclear: Bools | None = None
+    rolled_up: Bools | None = None
     disagreeing: Bools | None = None
     misnamed: Bools | None = None
+    left_out: Bools | None = None
 
     def __len__(self) -> int:
         return len(self.keys)
 
-    def some(self, which: Bools) -> TableCells:
+    def some(self, which: Bools | Wholes) -> TableCells:
         """Some of the cells, with all that is known of them but their release."""
 
         def of(one: CellMeasure) -> CellMeasure:
@@ -145,12 +151,24 @@ class TableCells:
             largest=tuple(map(of, self.largest)),
             weights=tuple(map(of, self.weights)),
             holdings=None if self.holdings is None else of(self.holdings),
-            structural=said(self.structural),
-            fractional=said(self.fractional),
-            unclear=said(self.unclear),
-            disagreeing=said(self.disagreeing),
-            misnamed=said(self.misnamed),
+            **{name: said(getattr(self, name)) for name in MARKS},
         )
+
+    def with_left_out(self, keys: Codes) -> TableCells:
+        """The cells with further ones, which are hidden because they have no row."""
+        found = self.some(np.append(np.arange(len(self)), np.zeros(len(keys), dtype=np.int64)))
+        last = slice(len(self), None)
+        found.keys[last] = keys
+        measures = (found.count, found.contributors, found.value, found.holdings, *found.largest, *found.weights)
+        for one in measures:
+            if one is not None:
+                one.units[last], one.known[last] = 0, False
+                if one.elsewhere is not None:
+                    one.elsewhere[last] = False
+        for name in MARKS:
+            if (marks := getattr(found, name)) is not None:
+                marks[last] = False
+        return replace(found, left_out=np.arange(len(found)) >= len(self))
 
     @cached_property
     def published(self) -> tuple[CellMeasure, ...]:
@@ -172,61 +190,6 @@ class TableCells:
         for place, dimension in enumerate(self.dimensions):
             found |= dimension.is_total[self.keys[:, place]]
         return found
-
-    @cached_property
-    def added_up(self) -> AddedUp | None:
-        """Which cells are sums of which others; None of several releases, and where a cell is there twice."""
-        from sqlaudit.tabular.totals import added_up
-
-        return added_up(self)
-
-    @cached_property
-    def missed(self) -> Mapping[str, MissedSums]:
-        """For each measure the totals that are not the sums of their parts."""
-        from sqlaudit.tabular.sums import missed_sums
-
-        given = {"count": self.count, "value": self.value}
-        added = self.added_up
-        found = {} if added is None else {name: missed_sums(name, one, added) for name, one in given.items() if one}
-        return {name: one for name, one in found.items() if one is not None}
-
-    @property
-    def is_noisy(self) -> bool:
-        """Whether totals miss their parts in so many places, by so little, that noise was added."""
-        return any(one.noisy for one in self.missed.values())
-
-    @cached_property
-    def unpicked(self) -> tuple[HiddenCells, ...]:
-        """What can be deduced of hidden cells, for each measure that has some."""
-        from sqlaudit.tabular.hidden import unpicked
-
-        return unpicked(self, self.added_up)
-
-    @cached_property
-    def read_through(self) -> TableCells:
-        """The cells as somebody has them who subtracts: hidden numbers that follow from others are published."""
-        given = {one.measure: one for one in self.unpicked}
-        count, value = (
-            one and replace(given[name].given_away(one) if name in given else one, elsewhere=None)
-            for name, one in (("count", self.count), ("value", self.value))
-        )
-        contributors = count if self.contributors is self.count else self.contributors
-        return replace(self, count=count, value=value, contributors=contributors)
-
-    def pinned(self, width: Fraction) -> tuple[Bools, Bools, str]:
-        """Hidden cells that published ones leave less than a width, where that is decided, and what was missing."""
-        unsafe = np.zeros(len(self), dtype=np.bool_)
-        judged = np.full(len(self), self.added_up is not None)
-        missing = "" if self.added_up is not None else "one row for each cell, and not too many totals left out"
-        for one in self.unpicked:
-            narrow, known = one.judge(width)
-            unsafe |= narrow
-            judged &= known
-            missing = one.missing or missing
-        if width > 0:
-            for measure in self.published:
-                unsafe |= measure.hidden & measure.known  # another table tells it
-        return unsafe, judged | unsafe, missing or "more time, or the solver HiGHS: pip install 'sqlaudit[remedies]'"
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -253,7 +216,7 @@ class TableCells:
         units, known = left * 0, self.largest[0].known
         for one, weight in zip(self.largest[:number], self.weights, strict=False):
             taken = np.minimum(left, weight.units)
-            units = plus(units, product(one.units, taken) // 10**places)  # exact: `read` gave them these places more
+            units = plus(units, product(one.units, taken) // 10**places)  # exact: they have these places more
             left, known = left - taken, known & one.known
         return CellMeasure(units, known, self.largest[0].places)
 
@@ -261,6 +224,10 @@ class TableCells:
     def numbers(self) -> npt.NDArray[Any]:
         """One whole number for each cell, equal where all keys are."""
         return self.packed(self.keys)
+
+    def with_dimension(self, place: int, dimension: Breakdown) -> TableCells:
+        """The cells with another reading of one dimension."""
+        return replace(self, dimensions=(*self.dimensions[:place], dimension, *self.dimensions[place + 1 :]))
 
     def packed(self, keys: Codes, places: Sequence[int] | None = None) -> npt.NDArray[Any]:
         """Keys, in some dimensions or all, as one number each."""
@@ -308,3 +275,129 @@ class TableCells:
         margin = np.where(there, units[at], margin) if len(own) else margin
         top = one.is_total[codes] & (parents == NO_PARENT)
         return np.where(top, -1, margin), there | sure | top
+
+
+def once_per_table(compute: Callable[[TableCells], T]) -> Callable[[TableCells], T]:
+    """A function of a table that is computed once and kept with it: tables never change."""
+
+    @wraps(compute)
+    def kept(cells: TableCells) -> T:
+        if compute.__qualname__ not in cells.__dict__:
+            cells.__dict__[compute.__qualname__] = compute(cells)
+        found: T = cells.__dict__[compute.__qualname__]
+        return found
+
+    return kept
+
+
+def measures_of(cells: TableCells) -> Iterator[tuple[str, CellMeasure]]:
+    """What is published, by its name."""
+    yield from ((name, one) for name, one in (("count", cells.count), ("value", cells.value)) if one is not None)
+
+
+_WHOLE_FLOATS = 2.0**53
+_MOST_DIGITS = 40
+_EXACT = Context(prec=100)
+MOST_PLACES = 18
+
+
+def measure(name: str, given: npt.NDArray[Any], hidden: Sequence[str] = ()) -> CellMeasure:
+    """A column as exact numbers; NULL and the marks of hidden cells are not known.
+
+    Args:
+        name: of the column. given: its cells, NULLs masked. hidden: texts that mark hidden cells.
+
+    Raises:
+        InputError: cells that are neither a number nor such a mark.
+    """
+    known = ~np.ma.getmaskarray(given)
+    data = np.ma.getdata(given)
+    if data.dtype.kind in "iubf":
+        known &= ~_marked(data, hidden)
+    if data.dtype.kind in "iub":
+        return CellMeasure(np.where(known, data, 0).astype(np.int64 if data.dtype != np.uint64 else object), known)
+    if data.dtype.kind == "f":
+        known &= ~np.isnan(np.where(known, data, 0.0))
+        data = np.where(known, data, 0.0)
+        if bool(np.all((data == np.floor(data)) & (np.abs(data) < _WHOLE_FLOATS))):
+            return CellMeasure(data.astype(np.int64), known)
+    return _written(name, data, known, hidden)
+
+
+def _written(name: str, data: npt.NDArray[Any], known: npt.NDArray[np.bool_], hidden: Sequence[str]) -> CellMeasure:
+    """Cells that are texts, decimals, large numbers or fractions: each different one is read once."""
+    marks = {mark.strip() for mark in hidden}
+    texts = np.array(
+        [str(cell).strip() if there else "" for cell, there in zip(data, known, strict=True)], dtype=object
+    )
+    known = known & np.array([text not in marks for text in texts], dtype=np.bool_)
+    read = {text: _number(text) for text in set(texts[known])}
+    strange = {text for text, number in read.items() if number is None}
+    if strange:
+        cells = sum(text in strange for text in texts[known])
+        raise InputError(
+            f"{plural(cells, 'cell')} of {name!r} {'holds' if cells == 1 else 'hold'} something that is no number; "
+            "name the mark of hidden cells with "
+            f"{spelled('hidden')}."
+        )
+    numbers = {text: number for text, number in read.items() if number is not None}
+    same = {number for mark in marks if (number := _number(mark)) is not None}
+    alike = {text for text, number in numbers.items() if number in same}
+    if alike:
+        known &= np.array([text not in alike for text in texts], dtype=np.bool_)
+    places = max((_places(number) for number in numbers.values()), default=0)
+    if places > MOST_PLACES:
+        raise InputError(f"{name!r} has numbers with more than {MOST_PLACES} decimal places; round them.")
+    whole = {text: int(number.scaleb(places, _EXACT)) for text, number in numbers.items()}
+    found = [whole.get(text, 0) if seen else 0 for text, seen in zip(texts, known, strict=True)]
+    return CellMeasure(wholes(found), known, places)
+
+
+def _marked(data: npt.NDArray[Any], hidden: Sequence[str]) -> npt.NDArray[np.bool_]:
+    """Which numbers are marks of hidden cells, as -1 or 999 may be."""
+    found = np.zeros(len(data), dtype=np.bool_)
+    for number in filter(None, (_mark(mark) for mark in hidden)):
+        found |= data == number[0]
+    return found
+
+
+def _mark(text: str) -> tuple[int | float] | None:
+    number = _number(text.strip())
+    if number is None:
+        return None
+    return (int(number),) if number == number.to_integral_value(context=_EXACT) else (float(number),)
+
+
+def _number(text: str) -> Decimal | None:
+    try:
+        number = Decimal(text if text.isascii() and "_" not in text else "")
+    except InvalidOperation:
+        return None
+    return number if number.is_finite() and number.adjusted() < _MOST_DIGITS else None
+
+
+def _places(number: Decimal) -> int:
+    exponent = number.normalize(_EXACT).as_tuple().exponent
+    return max(0, -exponent) if isinstance(exponent, int) else 0
+
+
+def to_places(one: CellMeasure, places: int) -> CellMeasure:
+    """The same numbers with more decimal places."""
+    if places == one.places:
+        return one
+    return CellMeasure(times(one.units, 10 ** (places - one.places)), one.known, places)
+
+
+def alike(measures: Sequence[CellMeasure]) -> tuple[CellMeasure, ...]:
+    """The same numbers, all with as many decimal places as the one that has most."""
+    places = max((one.places for one in measures), default=0)
+    return tuple(to_places(one, places) for one in measures)
+
+
+def as_integers(one: CellMeasure) -> npt.NDArray[np.int64] | None:
+    """The units of a measure as 64 bits; None where some do not fit."""
+    if one.units.dtype != object:
+        return one.units.astype(np.int64)
+    if any(abs(unit) >= FREE for unit in one.units.tolist()):
+        return None
+    return one.units.astype(np.int64)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -11,20 +11,19 @@ from math import ceil
 import numpy as np
 
 from sqlaudit.base.errors import UsageError
-from sqlaudit.tabular.cells import Bools, CellMeasure, TableCells
-from sqlaudit.tabular.exact import as_integers
+from sqlaudit.base.solver import times
+from sqlaudit.models.cell_rules import CellRule, Verdicts
+from sqlaudit.tabular.cells import Bools, CellMeasure, TableCells, as_integers, measures_of, once_per_table
 from sqlaudit.tabular.result import CellInterval, RoundedMeasure
-from sqlaudit.tabular.secondary.intervals import CellVerdicts, Deduced, Protection, deduce, judge
-from sqlaudit.tabular.secondary.proofs import Prover
-from sqlaudit.tabular.secondary.rounding import rounding_base, unrounded
-from sqlaudit.tabular.secondary.structure import Integers
-from sqlaudit.tabular.secondary.system import FREE, Contradiction, PublishedTable
-from sqlaudit.tabular.sums import broken
-from sqlaudit.tabular.totals import AddedUp
+from sqlaudit.tabular.secondary.intervals import CellVerdicts, Deduced, Protection, Prover, deduce, judge
+from sqlaudit.tabular.secondary.system import FREE, Contradiction, Integers, PublishedTable, rounding_base, unrounded
+from sqlaudit.tabular.totals import AddedUp, added_up, missed_sums
 
 _EXACT = "numbers that can be added up exactly; give them in thousands or millions"
 _NOISY = "numbers without noise, as nothing follows exactly from these"
 _CIRCLE = "the table that all these tables are margins of, which has too many cells: link fewer"
+ANY_WIDTH = Fraction(1, 10**18)
+"""Limits that are less apart are equal."""
 SECONDS = 60.0
 """How long programs may take for the intervals of one table."""
 _MOST_ROUNDED, _ROUNDED_SECONDS = 5_000, 10.0
@@ -128,30 +127,46 @@ def published_elsewhere(
             yield cell, CellInterval(name, value, value, _plain(width), width > 0), ((cell, 1),)
 
 
-def broken_totals(cells: TableCells, *, noisy: bool) -> Bools:
-    """Totals that are not the sum of their parts, beyond rounding: those of noisy measures, or of others."""
-    found = np.zeros(len(cells), dtype=np.bool_)
-    for missed in cells.missed.values():
-        if cells.added_up is not None and missed.noisy is noisy:
-            found |= broken(missed, cells.added_up)
-    return found
-
-
-def measures_of(cells: TableCells) -> Iterator[tuple[str, CellMeasure]]:
-    """What is published, by its name."""
-    given: Mapping[str, CellMeasure | None] = {"count": cells.count, "value": cells.value}
-    yield from ((name, one) for name, one in given.items() if one is not None)
-
-
-def unpicked(cells: TableCells, added: AddedUp | None) -> tuple[HiddenCells, ...]:
+@once_per_table
+def hidden_cells(cells: TableCells) -> tuple[HiddenCells, ...]:
     """What can be deduced of the hidden cells of each measure that has some."""
+    added, missed = added_up(cells), missed_sums(cells)
     if added is None:
         return ()
     return tuple(
-        _of_measure(name, one, added, noisy=name in cells.missed and cells.missed[name].noisy)
+        _of_measure(name, one, added, noisy=name in missed and missed[name].noisy)
         for name, one in measures_of(cells)
         if not bool(one.known.all())
     )
+
+
+@once_per_table
+def read_through(cells: TableCells) -> TableCells:
+    """The cells as somebody has them who subtracts: hidden numbers that follow from others are published."""
+    given = {one.measure: one for one in hidden_cells(cells)}
+    count, value = (
+        one and replace(given[name].given_away(one) if name in given else one, elsewhere=None)
+        for name, one in (("count", cells.count), ("value", cells.value))
+    )
+    contributors = count if cells.contributors is cells.count else cells.contributors
+    return replace(cells, count=count, value=value, contributors=contributors)
+
+
+def find_pinned(cells: TableCells, width: Fraction) -> Verdicts:
+    """Hidden cells that published ones leave less than a width, where that is decided, and what was missing."""
+    unsafe = np.zeros(len(cells), dtype=np.bool_)
+    judged = np.full(len(cells), added_up(cells) is not None)
+    missing = "" if added_up(cells) is not None else "one row for each cell, and not too many totals left out"
+    for one in hidden_cells(cells):
+        narrow, known = one.judge(width)
+        unsafe |= narrow
+        judged &= known
+        missing = one.missing or missing
+    if width > 0:
+        for measure in cells.published:
+            unsafe |= measure.hidden & measure.known  # another table tells it
+    missing = missing or "more time, or the solver HiGHS: pip install 'sqlaudit[remedies]'"
+    return Verdicts(unsafe, judged | unsafe, missing)
 
 
 def _of_measure(name: str, one: CellMeasure, added: AddedUp, *, noisy: bool) -> HiddenCells:
@@ -180,7 +195,7 @@ def rounded(cells: TableCells) -> Iterator[RoundedMeasure]:
         base = None if units is None else rounding_base(units[one.known])
         if units is None or base is None or bool((units < 0).any()):
             continue
-        given = _given_back(cells.added_up, units, one.known, base.base, name == "count")
+        given = _given_back(added_up(cells), units, one.known, base.base, name == "count")
         yield RoundedMeasure(name, _plain(Fraction(base.base, 10**one.places)), given)
 
 
@@ -200,9 +215,54 @@ def _given_back(added: AddedUp | None, units: Integers, known: Bools, base: int,
 
 def only_small_ones(cells: TableCells) -> bool:
     """Whether hidden counts that totals give back are all smaller than every published one but zero."""
-    for one in cells.unpicked:
+    for one in hidden_cells(cells):
         _, hidden = one.known_cells
         if one.measure == "count" and len(hidden):
             shown = one.table.values[~one.table.hidden]
             return bool(hidden.max() < shown[shown > 0].min(initial=FREE))
     return False
+
+
+def hidden_with_contributions(cells: TableCells, rule: CellRule) -> Bools:
+    """Hidden sums of which all the contributions are given that a rule looks at."""
+    found = np.zeros(len(cells), dtype=np.bool_)
+    value = read_through(cells).value
+    top = cells.top(rule.contributions) if rule.contributions else None
+    if value is None or top is None:
+        return found
+    some: Bools = ~value.known & top.known
+    return some
+
+
+def judged_at_limits(cells: TableCells, rule: CellRule) -> tuple[Bools, Bools]:
+    """Which of these are not open enough, and of which that is decided.
+
+    A proven upper limit that is too low is unsafe; one that occurs in a table that fits, and is high enough, is safe.
+    """
+    asked = hidden_with_contributions(cells, rule)
+    unsafe, judged = np.zeros_like(asked), np.zeros_like(asked)
+    found = next((one.deduced for one in hidden_cells(cells) if one.measure == "value" and not one.loose), None)
+    if found is None or not bool(asked.any()):
+        return unsafe, judged
+    own = np.flatnonzero(found.cells < len(cells))
+    at = found.cells[own]
+    unsafe[at] = _falls_short(cells, rule, at, found.high[own], found.scale)
+    free = found.high[own] >= FREE
+    reached = np.where(free, FREE, np.minimum(found.most[own], found.high[own]))
+    judged[at] = ~_falls_short(cells, rule, at, reached, found.scale)
+    return unsafe & asked, (judged | unsafe) & asked
+
+
+def _falls_short(cells: TableCells, rule: CellRule, at: Integers, limits: Integers, scale: int) -> Bools:
+    """What a rule says of some cells, if limits in parts of a unit were their values."""
+    assert cells.value is not None
+    which = np.zeros(len(cells), dtype=np.bool_)
+    which[at] = True
+    some = cells.some(which)
+    order = np.argsort(at, kind="stable")
+    value = CellMeasure(limits[order], np.ones(len(at), dtype=np.bool_), cells.value.places)
+    largest = tuple(replace(one, units=times(one.units, scale)) for one in some.largest)
+    verdicts = rule.verdicts(replace(some, value=value, largest=largest))
+    found = np.zeros(len(at), dtype=np.bool_)
+    found[order] = verdicts.unsafe & (limits[order] < FREE)
+    return found

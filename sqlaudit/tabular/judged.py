@@ -12,21 +12,28 @@ import numpy as np
 
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.files import write_rows
+from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.result import Status
 from sqlaudit.base.spec import Requirement
-from sqlaudit.base.words import spelled
 from sqlaudit.engines.contract import Engine
 from sqlaudit.models.base import Context
 from sqlaudit.models.cell_rules import CellRule, Verdicts
-from sqlaudit.models.margin_rules import NoUnpickableCell
 from sqlaudit.models.registry import CELL_RULES
-from sqlaudit.reports.figures import plural
-from sqlaudit.tabular import drawing
+from sqlaudit.reports.document import plural
 from sqlaudit.tabular.cells import Bools, Codes, TableCells, Wholes
-from sqlaudit.tabular.hidden import only_small_ones, published_elsewhere, rounded
-from sqlaudit.tabular.levels import hidden_with_contributions, judged_at_limits
+from sqlaudit.tabular.hidden import (
+    ANY_WIDTH,
+    find_pinned,
+    hidden_cells,
+    hidden_with_contributions,
+    judged_at_limits,
+    only_small_ones,
+    published_elsewhere,
+    read_through,
+    rounded,
+)
 from sqlaudit.tabular.listing import ListedCells, keys_shown
-from sqlaudit.tabular.problems import problems_of
+from sqlaudit.tabular.protect import problems_of, protect_cells, released, round_cells, rows_of
 from sqlaudit.tabular.request import AggregatesRequest
 from sqlaudit.tabular.result import (
     AggregatesResult,
@@ -37,15 +44,60 @@ from sqlaudit.tabular.result import (
     RuleFound,
     TableProblem,
 )
-from sqlaudit.tabular.totals import contributors_of, grand_totals
+from sqlaudit.tabular.totals import added_up, contributors_of, grand_totals
+
+MOST_ROWS, MOST_COLUMNS = 40, 12
+"""Larger tables are not drawn."""
+
+
+def drawn(cells: TableCells, unsafe: Bools, labels: Mapping[tuple[int, int], str]) -> DrawnTable | None:
+    """A table of one or two dimensions with marks; None of a larger one.
+
+    Args:
+        cells: the table. unsafe: cells that a rule finds. labels: of codes, by (dimension, code).
+    """
+    if len(cells.dimensions) > 2 or added_up(cells) is None or not cells.published:
+        return None
+    codes = [_last_totals(cells, place) for place in range(len(cells.dimensions))]
+    if len(codes[0]) > MOST_ROWS or (len(codes) > 1 and len(codes[1]) > MOST_COLUMNS):
+        return None
+    names = [tuple(labels.get((place, code), "all") for code in some) for place, some in enumerate(codes)]
+    marks = _marks(cells, unsafe)
+    at = {tuple(key): mark for key, mark in zip(cells.keys.tolist(), marks, strict=True)}
+    columns = codes[1] if len(codes) > 1 else [None]
+    grid = tuple(
+        tuple(at.get((row,) if column is None else (row, column), "") for column in columns) for row in codes[0]
+    )
+    return DrawnTable(names[0], names[1] if len(names) > 1 else (), grid)
+
+
+def _last_totals(cells: TableCells, place: int) -> list[int]:
+    """The codes of a dimension, those of totals last."""
+    found = np.unique(cells.keys[:, place]).tolist()
+    return sorted(found, key=lambda code: (bool(cells.dimensions[place].is_total[code]), code))
+
+
+def _marks(cells: TableCells, unsafe: Bools) -> list[str]:
+    """What is written into each cell: its first published number, or `*`, with a mark."""
+    one = cells.published[0]
+    known = np.zeros(len(cells), dtype=np.bool_)
+    for hidden in hidden_cells(cells):
+        known[hidden.known_cells[0]] = True
+    found = []
+    for cell, units in enumerate(one.units.tolist()):
+        if one.known[cell]:
+            number = f"{units:,}" if not one.places else f"{units / 10**one.places:,.{one.places}f}"
+            found.append(f"{number} !" if unsafe[cell] else number)
+        else:
+            found.append("* ?" if known[cell] else "*")
+    return found
+
 
 _OF_NUMBERS = "{} can be judged of a change when the rows are compared that the tables were made from."
 MOST_KEYS = 20
 """So many keys of unsafe cells are shown for a rule."""
 MOST_INTERVALS = 20
 """So many hidden cells are shown with what published ones leave them."""
-_ANY_WIDTH = Fraction(1, 10**18)
-"""Limits that are less apart are equal."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +120,8 @@ class JudgedCells:
         rules, unsafe = self._rules()
         problems = tuple(replace(problem, keys=self._shown(keys)) for problem, keys in self._problems())
         if any(problem.is_mistake for problem in problems):  # then nothing that cells say holds for certain
-            rules = tuple(replace(one, status=_not_certain(one.status)) for one in rules)
+            passing = {Status.PASS: Status.UNDETERMINED}
+            rules = tuple(replace(one, status=passing.get(one.status, one.status)) for one in rules)
         return AggregatesResult(
             target=label,
             by=self.listed.names,
@@ -117,12 +170,14 @@ class JudgedCells:
         if rule.of_margins and self.margins is not None:
             found, own = rule.verdicts(self.margins), self._beside_margins(self.margins)
             return Verdicts(found.unsafe[own], found.judged[own], found.missing)
-        found = rule.verdicts(self._read(rule))
+        if rule.of_hidden:
+            return find_pinned(self.cells, rule.width)
+        found = rule.verdicts(read_through(self.cells))
         if self.request.microdata:
             return found
         unsafe, judged = judged_at_limits(self.cells, rule)
         is_open = bool((hidden_with_contributions(self.cells, rule) & ~judged).any())
-        missing = found.missing or (self.cells.pinned(_ANY_WIDTH)[2] if is_open else "")
+        missing = found.missing or (find_pinned(self.cells, ANY_WIDTH).missing if is_open else "")
         return Verdicts(found.unsafe | unsafe, found.judged | judged, missing)
 
     def _beside_margins(self, margins: TableCells) -> Wholes:
@@ -141,7 +196,7 @@ class JudgedCells:
 
     def _read(self, rule: CellRule) -> TableCells:
         """The cells as a rule takes them: what totals give back is published, but to a rule about just that."""
-        return self.cells if rule.of_hidden else self.cells.read_through
+        return self.cells if rule.of_hidden else read_through(self.cells)
 
     def _looked(self, rule: CellRule) -> Bools:
         """The cells that a rule is about."""
@@ -155,7 +210,9 @@ class JudgedCells:
         looked = self._looked(rule)
         undecided = ~verdict.judged & ~verdict.unsafe & looked
         text = requirement.text or requirement.model
-        status = _status(requirement, int(verdict.unsafe.sum()), int(undecided.sum()))
+        status = Status.UNDETERMINED if undecided.any() else Status.PASS
+        if verdict.unsafe.any():
+            status = Status.WARN if requirement.severity == "warn" else Status.FAIL
         return RuleFound(
             rule=requirement.model,
             cells=int(verdict.unsafe.sum()),
@@ -176,28 +233,25 @@ class JudgedCells:
     def _problems(self) -> Iterator[tuple[TableProblem, Codes]]:
         """Mistakes; in a table that was made here, totals are right. And hidden cells that rules may have to judge."""
         yield from problems_of(self.cells, added_up=self.request.microdata)
-        if self.cells.unpicked:
-            unsafe, judged, missing = self.cells.pinned(_ANY_WIDTH)
-            open_ones = self.cells.hidden & ~judged & ~unsafe
+        if hidden_cells(self.cells):
+            found = find_pinned(self.cells, ANY_WIDTH)
+            open_ones = self.cells.hidden & ~found.judged & ~found.unsafe
             if number := int(open_ones.sum()):
                 said = f"It is not known of {plural(number, 'hidden cell')} whether published ones give them away"
                 yield (
-                    TableProblem("undecided_hidden_cells", number, f"{said}: that needs {missing}."),
+                    TableProblem("undecided_hidden_cells", number, f"{said}: that needs {found.missing}."),
                     self.cells.keys[open_ones],
                 )
 
     def _drawn(self) -> DrawnTable | None:
         """The table with marks, when values are shown."""
-        if not self.request.show_values or len(self.cells) > drawing.MOST_ROWS * drawing.MOST_COLUMNS:
+        if not self.request.show_values or len(self.cells) > MOST_ROWS * MOST_COLUMNS:
             return None
-        shift = 1 if self.listed.flags else 0
-        return drawing.drawn(self.cells, self._unsafe, self._labels(), shift)
+        return drawn(self.cells, self._unsafe, self._labels())
 
     def _labels(self) -> dict[tuple[int, int], str]:
         """The values of all dimensions."""
-        shift = 1 if self.listed.flags else 0
-        codes = [np.unique(column - shift).tolist() for column in self.cells.keys.T]
-        return self.listed.labels(self.engine, codes)
+        return self.listed.labels(self.engine, [np.unique(column).tolist() for column in self.cells.keys.T])
 
     def protected(self) -> CellProtection:
         """The table with unsafe cells and others hidden, written when it is proven to be safe.
@@ -205,8 +259,6 @@ class JudgedCells:
         Raises:
             UsageError: nothing says which cells are unsafe, or the table is not complete. MissingDriver: no HiGHS.
         """
-        from sqlaudit.tabular.protect import protect_cells
-
         rules = [rule_of(one) for one in self.request.requirements]
         if all(rule.of_hidden for rule in rules):
             raise UsageError(f"Say which cells are unsafe with {spelled('require', 'threshold=5')}.")
@@ -231,8 +283,6 @@ class JudgedCells:
 
     def _rounded(self, unsafe: Bools, rules: Sequence[CellRule], base: int) -> CellProtection:
         """The table rounded to multiples of a base, written when unsafe cells are open enough."""
-        from sqlaudit.tabular.protect import round_cells
-
         found = round_cells(self.cells, unsafe, rules, self.request, base)
         file = self.request.to if not found.open else None
         if file is not None:
@@ -244,29 +294,23 @@ class JudgedCells:
 
     def _write(self, file: Path, hidden: Bools, instead: Mapping[str, Wholes] | None = None) -> None:
         """Write the protected table: what it is broken down by, and what is published of each cell."""
-        from sqlaudit.tabular.protect import released, rows_of
-
-        shift = 1 if self.listed.flags else 0
-        labels = self._labels()
         names = [self.listed.columns.get(name, name) for name, _ in released(self.cells)]
-        write_rows(file, [*self.listed.names, *names], rows_of(self.cells, hidden, labels, shift, instead))
+        write_rows(file, [*self.listed.names, *names], rows_of(self.cells, hidden, self._labels(), instead))
 
     def _deducible(self) -> int | None:
         """How many hidden cells published ones give away entirely."""
-        if not bool(self.cells.hidden.any()) or any(one.deduced is None for one in self.cells.unpicked):
+        if not bool(self.cells.hidden.any()) or any(one.deduced is None for one in hidden_cells(self.cells)):
             return None
-        unsafe, _, _ = self.cells.pinned(_ANY_WIDTH)
-        return int(unsafe.sum()) if self.cells.added_up is not None else None
+        return int(find_pinned(self.cells, ANY_WIDTH).unsafe.sum()) if added_up(self.cells) is not None else None
 
     def _intervals(self) -> Iterator[CellInterval]:
         """What published cells leave hidden ones, with keys, when these are shown."""
         if not self.request.show_values:
             return
-        wanted = [rule_of(one).values for one in self.request.requirements if one.model == NoUnpickableCell.name]
-        width = max((Fraction(values["width"]) for values in wanted), default=Fraction(0))
+        width = max((rule_of(one).width for one in self.request.requirements), default=Fraction(0))
         found = [
             (cell, one, hidden.proof(cell) if one.lower == one.upper else ())
-            for hidden in self.cells.unpicked
+            for hidden in hidden_cells(self.cells)
             for cell, one in hidden.intervals(width, MOST_INTERVALS)
         ]
         found = [*published_elsewhere(self.cells, width, MOST_INTERVALS), *found]
@@ -298,13 +342,3 @@ def rule_of(requirement: Requirement) -> CellRule:
     if requirement.model not in CELL_RULES:
         raise UsageError(f"{requirement.text or requirement.model!r} is no rule for the cells of a table.")
     return CELL_RULES[requirement.model](requirement.parameters, Context(None, 0))
-
-
-def _status(requirement: Requirement, unsafe: int, undecided: int) -> Status:
-    if unsafe:
-        return Status.WARN if requirement.severity == "warn" else Status.FAIL
-    return Status.UNDETERMINED if undecided else Status.PASS
-
-
-def _not_certain(status: Status) -> Status:
-    return Status.UNDETERMINED if status is Status.PASS else status

@@ -7,26 +7,35 @@ is one cell.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.names import closest
+from sqlaudit.base.parameter_names import about, spelled
 from sqlaudit.base.relation import Relation
-from sqlaudit.base.words import about, spelled
 from sqlaudit.engines.contract import Engine
-from sqlaudit.tabular.cells import NO_PARENT, Bools, Breakdown, CellMeasure, Codes, TableCells, Wholes
-from sqlaudit.tabular.listing import ListedCells, finished_cells, named_places
-from sqlaudit.tabular.reading import read_cells
+from sqlaudit.tabular.cells import MARKS, NO_PARENT, Bools, Breakdown, CellMeasure, Codes, TableCells, Wholes
+from sqlaudit.tabular.listing import ListedCells, finished_cells, named_places, read_together
 from sqlaudit.tabular.request import AggregatesRequest
-from sqlaudit.tabular.secondary.structure import Integers
-from sqlaudit.tabular.spellings import unmatched, with_spellings, with_values
-from sqlaudit.tabular.structure import adds_up, listed_levels, structured, total_words, with_total, words_within
-from sqlaudit.tabular.subtotals import subtotals_of
-from sqlaudit.tabular.together import read_together
+from sqlaudit.tabular.secondary.system import Integers
+from sqlaudit.tabular.structure import (
+    StatedTotals,
+    adds_up,
+    cells_with,
+    put_under,
+    read_cells,
+    stated_totals,
+    structured,
+    subtotals_of,
+    unmatched,
+    with_spellings,
+    with_total,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,29 +84,19 @@ def linked_cells(
     every, listed = linked_tables(engine, relations, request)
     cells = read_cells(engine, every, request)
     assert cells.release is not None
-    words = total_words(engine, every, cells, request.totals())
-    levels, unlisted = listed_levels(engine, every, cells, request.hierarchies)
-    tables = [
-        _table(cells.some(cells.release == number), one.absent, words, unlisted, request.stated())
-        for number, one in enumerate(listed)
-    ]
-    tables = _with_names(tables, sorted({place for one in listed for place in named_places(one)} - set(levels)))
+    stated = stated_totals(engine, every, cells, request)
+    tables = [_table(cells.some(cells.release == number), one.absent, stated) for number, one in enumerate(listed)]
+    tables = _with_names(tables, sorted({place for one in listed for place in named_places(one)} - set(stated.links)))
     split = tuple(tuple(name for at, name in enumerate(one.names) if at not in one.absent) for one in listed)
-    return every, with_spellings(engine, every, _as_one(tables, levels)), split
+    return every, with_spellings(engine, every, _as_one(tables, stated.links)), split
 
 
-def _table(
-    cells: TableCells,
-    absent: frozenset[int],
-    words: Mapping[int, list[int]],
-    unlisted: Mapping[int, list[int]],
-    stated: frozenset[int],
-) -> _OneTable:
+def _table(cells: TableCells, absent: frozenset[int], stated: StatedTotals) -> _OneTable:
     """One of the tables with its totals; what a hierarchy says is for all tables together."""
-    own = {place: codes for place, codes in words_within(cells, words).items() if place not in absent}
-    own |= {place: [] for place in absent}
-    left_out: dict[int, dict[int, int]] = {place: {} for place in (*absent, *unlisted)}
-    return _OneTable(structured(cells, own, left_out, unlisted, stated), absent)
+    own = stated.within(cells)
+    words = {**own.words, **{place: [] for place in absent}}
+    links: dict[int, dict[int, int]] = {place: {} for place in (*absent, *own.unlisted)}
+    return _OneTable(structured(cells, replace(own, words=words, links=links)), absent)
 
 
 def _with_names(tables: Sequence[_OneTable], places: Sequence[int]) -> list[_OneTable]:
@@ -106,8 +105,7 @@ def _with_names(tables: Sequence[_OneTable], places: Sequence[int]) -> list[_One
     found = []
     for one, codes in zip(tables, unmatched(used), strict=True):
         every = dict(zip(places, codes, strict=True))
-        which = with_values(one.cells, [every.get(place, set()) for place in range(len(one.cells.dimensions))])
-        found.append(replace(one, cells=replace(one.cells, misnamed=which)))
+        found.append(replace(one, cells=replace(one.cells, misnamed=cells_with(one.cells, every))))
     return found
 
 
@@ -174,16 +172,14 @@ def _merged(tables: Sequence[_OneTable], dimensions: tuple[Breakdown, ...], keys
     given = [one.cells for one in tables]
     apart = np.zeros(len(first), dtype=np.bool_)
 
-    def measure(pick: Callable[[TableCells], CellMeasure | None]) -> CellMeasure | None:
-        found = [pick(one) for one in given]
+    def measure(found: Sequence[CellMeasure | None]) -> CellMeasure | None:
         if any(one is None for one in found):
             return None
         joined_one, differs = joined([one for one in found if one is not None])
         apart[differs] = True
         return joined_one
 
-    def said(pick: Callable[[TableCells], Bools | None]) -> Bools | None:
-        found = [pick(one) for one in given]
+    def said(found: Sequence[Bools | None]) -> Bools | None:
         if all(one is None for one in found):
             return None
         every = np.concatenate(
@@ -191,28 +187,20 @@ def _merged(tables: Sequence[_OneTable], dimensions: tuple[Breakdown, ...], keys
         )
         return np.bincount(cell.reshape(-1)[every], minlength=len(first)) > 0
 
-    count = measure(lambda one: one.count)
+    count = measure([one.count for one in given])
     counted = given[0].contributors is given[0].count
-    largest = [measure(partial(_largest, place=place)) for place in range(len(given[0].largest))]
+    largest = [measure(some) for some in zip(*(one.largest for one in given), strict=True)]
+    marks: dict[str, Any] = {name: said([getattr(one, name) for one in given]) for name in MARKS}
     return TableCells(
         dimensions,
         keys[first],
         count,
-        count if counted else measure(lambda one: one.contributors),
-        measure(lambda one: one.value),
+        count if counted else measure([one.contributors for one in given]),
+        measure([one.value for one in given]),
         tuple(one for one in largest if one is not None),
-        (),
-        measure(lambda one: one.holdings),
-        said(lambda one: one.structural),
-        said(lambda one: one.fractional),
-        unclear=said(lambda one: one.unclear),
-        disagreeing=apart,
-        misnamed=said(lambda one: one.misnamed),
+        holdings=measure([one.holdings for one in given]),
+        **(marks | {"disagreeing": apart}),
     )
-
-
-def _largest(cells: TableCells, place: int) -> CellMeasure:
-    return cells.largest[place]
 
 
 def _earlier(numbers: Integers, table: Integers) -> Integers:
@@ -246,29 +234,17 @@ def _with_all(cells: TableCells, totals: Mapping[int, int], levels: Mapping[int,
         total = totals.get(place)
         if place not in levels and total is not None and not adds_up(cells, place, total):
             links = subtotals_of(cells, place, [total])
-            cells = _placed(cells, place, _free(cells.dimensions[place], links))
+            cells = cells.with_dimension(place, _free(cells.dimensions[place], links))
         if total is not None:
-            cells = _placed(cells, place, with_total(cells.dimensions[place], total))
+            cells = cells.with_dimension(place, with_total(cells.dimensions[place], total))
     return cells
 
 
 def _free(dimension: Breakdown, links: Mapping[int, int]) -> Breakdown:
     """The dimension with what else is part of something, where nothing said it before."""
     parents = dimension.parents.copy()
+    known = {part: whole for part, whole in enumerate(parents.tolist()) if whole != NO_PARENT}
     for part, whole in links.items():
-        if parents[part] == NO_PARENT and not _is_above(parents, part, whole):
-            parents[part] = whole
+        put_under(known, part, whole)
+    parents[list(known)] = list(known.values())
     return replace(dimension, parents=parents)
-
-
-def _is_above(parents: Codes, code: int, of: int) -> bool:
-    """Whether a code is another one, or that is part of it."""
-    while of not in (code, NO_PARENT):
-        of = int(parents[of])
-    return of == code
-
-
-def _placed(cells: TableCells, place: int, dimension: Breakdown) -> TableCells:
-    dimensions = list(cells.dimensions)
-    dimensions[place] = dimension
-    return replace(cells, dimensions=tuple(dimensions))

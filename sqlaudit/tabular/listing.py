@@ -3,15 +3,176 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from sqlaudit.base.columns_of import Resolved, find_column, resolve
+from sqlaudit.base.errors import UsageError
+from sqlaudit.base.names import spoken
+from sqlaudit.base.parameter_names import about, spelled
 from sqlaudit.base.relation import Kind, Relation, Statement
-from sqlaudit.base.sql import Raw, render
-from sqlaudit.base.words import about
+from sqlaudit.base.sql import Raw, expression, render
+from sqlaudit.classes.opening import settled
 from sqlaudit.engines.contract import Engine
-from sqlaudit.tabular.contributions import Contributions, contributions_of
+from sqlaudit.reports.document import plural
+from sqlaudit.tabular.cells import CellMeasure
 from sqlaudit.tabular.request import AggregatesRequest
+
+PLACES = 9
+"""Contributions and weights are read with at most so many decimal places."""
+
+
+def _cells_of_rows(
+    engine: Engine,
+    relation: Relation,
+    request: AggregatesRequest,
+    top: int,
+    before: Relation | None = None,
+    sets: Sequence[Sequence[int]] | None = None,
+) -> ListedCells:
+    """The cells of rows, with so many of their largest contributions; beside rows of a release before, what changed.
+
+    Args:
+        sets: grouping sets instead of those of the request.
+
+    Raises:
+        UsageError: an unknown column, or contributions that are no numbers.
+    """
+    own = _rows(engine, relation, request)
+    top = top if own.value is not None else 0
+    sets = request.sets() if sets is None else sets
+    made = render(
+        "tabular/tabular_contributions.sql",
+        engine.dialect,
+        **own.parameters(),
+        before=None if before is None else _rows(engine, before, request).parameters(),
+        sets=[list(one) for one in sets],
+        absolute=request.negative == "absolute",
+        top=top,
+    )
+    measures, places = _measures(own, top)
+    source, keys = Raw(f"(\n{made.sql}\n)"), tuple(Raw(f"d{place}") for place in range(len(own.dimensions)))
+    flags = tuple(Raw(f"t{place}") for place in range(len(keys))) if sets else ()
+    rows, values = (own.source, own.dimensions) if before is None else (source, keys)  # those that changed, alone
+    columns = {name: text for name in ("person", "value", "weight", "holdings") if (text := getattr(request, name))}
+    return ListedCells(
+        source, request.by, keys, measures, columns, flags, places, rows, values, finished=False, kinds=own.kinds
+    )
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """The columns of rows; value and weight are whole multiples, beside how many decimal places these have."""
+
+    source: Raw
+    dimensions: tuple[Raw, ...]
+    entity: Raw | None
+    value: tuple[Raw, int] | None
+    weight: tuple[Raw, int] | None
+    holding: Raw | None
+    kinds: tuple[Kind, ...]
+
+    def parameters(self) -> dict[str, Any]:
+        """What the template needs of them."""
+        return {
+            "source": self.source,
+            "dimensions": list(self.dimensions),
+            "entity": self.entity,
+            "value": self.value[0] if self.value else None,
+            "weight": self.weight[0] if self.weight else None,
+            "holding": self.holding,
+        }
+
+
+def _rows(engine: Engine, relation: Relation, request: AggregatesRequest) -> _Rows:
+    def found(text: str, option: str) -> Resolved | None:
+        return resolve(text, relation, engine.dialect, about(option)) if text else None
+
+    def whole(name: str) -> tuple[Raw, int] | None:
+        column = found(getattr(request, name), name)
+        return None if column is None else _units(column, name, engine.dialect)
+
+    def plain(name: str) -> Raw | None:
+        column = found(getattr(request, name), name)
+        return None if column is None else Raw(settled(engine, relation, column, request.values, missing=False).sql)
+
+    by = [resolve(text, relation, engine.dialect, about("by")) for text in request.by]
+    return _Rows(
+        Raw(relation.sql),
+        tuple(Raw(one.sql) for one in by),
+        plain("person"),
+        whole("value"),
+        whole("weight"),
+        plain("holdings"),
+        tuple(one.kind for one in by),
+    )
+
+
+def _measures(own: _Rows, top: int) -> tuple[dict[str, Raw], dict[str, int]]:
+    measures: dict[str, str] = {"count": "n"}
+    places: dict[str, int] = {}
+    weighted = own.weight[1] if own.weight else 0
+    if own.value:
+        measures |= {"value": "x", "least": "least"}
+        places["value"] = own.value[1] + weighted
+        for place in range(1, top + 1):
+            measures[f"largest_{place}"] = f"x{place}"
+            places[f"largest_{place}"] = own.value[1]
+    if own.weight:
+        measures |= {"unsteady": "unsteady", "lightest": "lightest"}
+        places["lightest"] = weighted
+        for place in range(1, top + 1):
+            measures[f"weight_{place}"] = f"w{place}"
+            places[f"weight_{place}"] = weighted
+    if own.holding:
+        measures["holdings"] = "h"
+    if own.entity:
+        measures["nobody"] = "nobody"
+    return {name: Raw(sql) for name, sql in measures.items()}, places
+
+
+def _units(column: Resolved, option: str, dialect: str) -> tuple[Raw, int]:
+    """A number as a whole multiple of its last decimal place, and how many such places."""
+    if column.kind is Kind.INTEGER:
+        return Raw(column.sql), 0
+    if column.column is not None and column.kind not in (Kind.DECIMAL, Kind.FLOAT, Kind.OTHER):
+        raise UsageError(f"{about(option)}: {column.label!r} holds no numbers.")
+    # The decimal places of `DECIMAL(18,3)`; `PLACES` of any other type
+    _, _, inside = column.type.partition("(")
+    parts = inside.rstrip(")").split(",")
+    places = min(int(parts[1]), PLACES) if len(parts) == 2 and parts[1].strip().isdecimal() else PLACES
+    units = expression(
+        "tabular/tabular_units.sql", dialect, value=Raw(column.sql), places=places, whole=spoken(dialect).wide
+    )
+    return Raw(units), places
+
+
+def check_contributions(measures: dict[str, CellMeasure]) -> None:
+    """Take out of measures what only says that rows can be added up.
+
+    Raises:
+        UsageError: rows without a person, negative contributions, weights that change or are below 1.
+    """
+    least, unsteady, lightest, nobody = (
+        measures.pop(name, None) for name in ("least", "unsteady", "lightest", "nobody")
+    )
+    if nobody is not None and (cells := int((nobody.units > 0).sum())):
+        raise UsageError(
+            f"{plural(cells, 'cell')} {'has' if cells == 1 else 'have'} rows without a person, so it is not known how "
+            f"many are behind them; leave these out with {spelled('where')} (the person column IS NOT NULL), or fill "
+            "it."
+        )
+    if least is not None and (cells := int((least.units < 0).sum())):
+        raise UsageError(
+            f"{plural(cells, 'cell')} {'has' if cells == 1 else 'have'} negative contributions, of which rules say "
+            f"nothing; take their absolute values with {spelled('negative', 'absolute')}."
+        )
+    if unsteady is not None and (cells := int((unsteady.units > 0).sum())):
+        raise UsageError(
+            f"Persons of {plural(cells, 'cell')} have several weights, or none; give every person one weight."
+        )
+    if lightest is not None and (cells := int((lightest.units < 10**lightest.places).sum())):
+        raise UsageError(f"{plural(cells, 'cell')} {'has' if cells == 1 else 'have'} weights below 1.")
 
 
 @dataclass(frozen=True)
@@ -55,7 +216,8 @@ class ListedCells:
 
     def labels(self, engine: Engine, codes: Sequence[Sequence[int]]) -> dict[tuple[int, int], str]:
         """The values of dimensions as texts, by (dimension, code), for some codes of each."""
-        shown = [[code for code in dict.fromkeys(some) if code > 0] or [0] for some in codes]
+        shift = 1 if self.flags else 0  # the code of all values comes first
+        shown = [[code - shift for code in dict.fromkeys(some) if code > shift] or [0] for some in codes]
         statement = render(
             "tabular/tabular_labels.sql",
             engine.dialect,
@@ -63,7 +225,7 @@ class ListedCells:
             dimensions=list(self.values or self.dimensions),
             shown=shown,
         )
-        return {(int(place), int(code)): str(label) for place, code, label in engine.run(statement)}
+        return {(int(place), int(code) + shift): str(label) for place, code, label in engine.run(statement)}
 
 
 def listed_cells(
@@ -83,7 +245,7 @@ def listed_cells(
         UsageError: an unknown column.
     """
     if request.microdata:
-        return _made(request, contributions_of(engine, relation, request, top, before, sets))
+        return _cells_of_rows(engine, relation, request, top, before, sets)
     return finished_cells(engine, relation, request)
 
 
@@ -91,29 +253,8 @@ def keys_shown(
     engine: Engine, listed: ListedCells, keys: Sequence[Sequence[int]]
 ) -> tuple[Mapping[str, str | None], ...]:
     """The keys of some cells as texts, by dimension; a missing value and all values together are None."""
-    shift = 1 if listed.flags else 0
-    codes = [[key[place] - shift for key in keys] for place in range(len(listed.names))]
-    labels = listed.labels(engine, codes)
-    return tuple(
-        {name: labels.get((place, key[place] - shift)) for place, name in enumerate(listed.names)} for key in keys
-    )
-
-
-def _made(request: AggregatesRequest, found: Contributions) -> ListedCells:
-    columns = {name: text for name in ("person", "value", "weight", "holdings") if (text := getattr(request, name))}
-    return ListedCells(
-        found.source,
-        request.by,
-        found.dimensions,
-        found.measures,
-        columns,
-        found.flags,
-        found.places,
-        found.rows,
-        found.values,
-        finished=False,
-        kinds=found.kinds,
-    )
+    labels = listed.labels(engine, list(zip(*keys, strict=True)))
+    return tuple({name: labels.get((place, key[place])) for place, name in enumerate(listed.names)} for key in keys)
 
 
 def finished_cells(
@@ -157,3 +298,52 @@ def named_places(listed: ListedCells) -> list[int]:
 
 
 _SINGLE = ("count", "contributors", "value", "holdings")
+
+_NUMBER, _MOMENT = "number", "moment"
+_FAMILIES = {
+    Kind.INTEGER: _NUMBER,
+    Kind.DECIMAL: _NUMBER,
+    Kind.FLOAT: _NUMBER,
+    Kind.DATE: _MOMENT,
+    Kind.TIMESTAMP: _MOMENT,
+}
+"""Kinds whose values every engine brings together by itself."""
+
+
+def read_together(engine: Engine, tables: Sequence[ListedCells]) -> ListedCells:
+    """All tables as one, with the number of each beside its cells.
+
+    Columns that are texts in one and something else in another are compared as texts; what a table is not broken down
+    by is missing in its cells.
+    """
+    first = tables[0]
+    dimensions = _alike([one.dimensions for one in tables], [one.kinds[: len(one.names)] for one in tables])
+    measures = _alike([tuple(one.measures.values()) for one in tables], [one.kinds[len(one.names) :] for one in tables])
+    made = render(
+        "tabular/tabular_releases.sql",
+        engine.dialect,
+        releases=[
+            {"source": table.source, "dimensions": own, "measures": numbers}
+            for table, own, numbers in zip(tables, dimensions, measures, strict=True)
+        ],
+    )
+    named = {name: Raw(f"m{place}") for place, name in enumerate(first.measures)}
+    return replace(
+        first,
+        source=Raw(f"(\n{made.sql}\n)"),
+        dimensions=tuple(Raw(f"d{place}") for place in range(len(first.names))),
+        measures=named | {"release": Raw("e")},
+        kinds=(),
+        absent=frozenset(),
+        finished=False,
+    )
+
+
+def _alike(
+    columns: Sequence[Sequence[Raw | None]], kinds: Sequence[Sequence[Kind]]
+) -> list[list[tuple[Raw | None, bool]]]:
+    """For each table its columns, and whether they are made texts."""
+    texts = [len({_FAMILIES.get(kind, str(kind)) for kind in some}) > 1 for some in zip(*kinds, strict=True)]
+    absent = [None in some for some in zip(*columns, strict=True)]
+    wanted = [text or missing for text, missing in zip(texts, absent, strict=True)]
+    return [list(zip(own, wanted, strict=True)) for own in columns]

@@ -1,30 +1,156 @@
-"""A published table with further cells hidden, so that totals do not give back the unsafe ones."""
+"""What is wrong with a published table itself, and further cells hidden so that totals give none back."""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
+from math import ceil
 
 import numpy as np
 
 from sqlaudit.base.errors import UsageError
-from sqlaudit.base.words import spelled
-from sqlaudit.models.cell_rules import CellRule
-from sqlaudit.tabular.cells import Bools, CellMeasure, TableCells
-from sqlaudit.tabular.exact import as_integers
-from sqlaudit.tabular.facets import facets_of, in_circle
-from sqlaudit.tabular.hidden import measures_of
-from sqlaudit.tabular.openness import protection_of
-from sqlaudit.tabular.problems import unclear_cells
+from sqlaudit.base.parameter_names import spelled
+from sqlaudit.models.cell_rules import CellRule, FewContributors
+from sqlaudit.reports.document import plural
+from sqlaudit.tabular.cells import Bools, CellMeasure, Codes, TableCells, as_integers, measures_of
 from sqlaudit.tabular.request import AggregatesRequest, CellPrice
-from sqlaudit.tabular.secondary.hiding import Hiding, Protected
-from sqlaudit.tabular.secondary.intervals import Protection, deduce, end_of, judge
-from sqlaudit.tabular.secondary.protecting import hide
-from sqlaudit.tabular.secondary.rounding import round_together
-from sqlaudit.tabular.secondary.structure import Integers
-from sqlaudit.tabular.secondary.system import FREE, PublishedTable
-from sqlaudit.tabular.totals import AddedUp
+from sqlaudit.tabular.result import LEFT_OUT, MISSING_TOTALS, TableProblem
+from sqlaudit.tabular.secondary.intervals import Protection, deduce, end_of, judge, seconds_left
+from sqlaudit.tabular.secondary.protecting import Hiding, Protected, hide
+from sqlaudit.tabular.secondary.system import FREE, Integers, PublishedTable, round_together
+from sqlaudit.tabular.totals import AddedUp, added_up, broken_totals, facets_of, in_circle, missing_totals
+
+# What is wrong with a table of counts and sums itself, before any rule: each kind of mistake once, by cell.
+
+_WRONG = (
+    "have another value than their parts together: correct them, or give cells that were left out a row without number"
+)
+
+_NOISY = (
+    "have nearly the value of their parts together, as where noise was added: what follows from such numbers is not "
+    "exact, and nothing is said of it"
+)
+_OTHER_NAMES = (
+    "have a value that may be the same as another one by another name, and then hidden cells may follow: spell values "
+    "alike, in all linked tables"
+)
+_DISAGREEING = "have different numbers in linked tables: correct them, or link tables of the same people alone"
+_LEFT_OUT = "have no row, although totals exceed the rows below them: such cells count as hidden"
+_UNCLEAR = (
+    "may be a total, or a part of one that the hierarchy leaves out, from which hidden cells follow: name a total with "
+    "{} (NULL for a missing value), list a part in the hierarchy, or say with {} that there is no total"
+)
+
+
+def problems_of(cells: TableCells, *, added_up: bool = False) -> Iterator[tuple[TableProblem, Codes]]:
+    """Each mistake with the keys of the cells that have it; `added_up` when totals are known to be right."""
+    unclear = cells.unclear if bool(cells.hidden.any()) else cells.rolled_up
+    misnamed = cells.misnamed if bool(cells.hidden.any()) else None
+    for code, which, said in (
+        ("duplicate_cells", _repeated(cells), "have a key that another cell has, too: give every cell one row"),
+        ("negative_counts", _anywhere(cells, lambda one: (one.units < 0).astype(np.bool_)), "have a negative count"),
+        ("fractional_counts", cells.fractional, "have a count that is no whole number"),
+        ("unclear_totals", unclear, _unclear()),
+        ("other_names", misnamed, _OTHER_NAMES),
+        ("linked_numbers", cells.disagreeing, _DISAGREEING),
+        (LEFT_OUT, cells.left_out, _LEFT_OUT),
+        ("wrong_totals", None if added_up else broken_totals(cells, noisy=False), _WRONG),
+        ("noisy_totals", None if added_up else broken_totals(cells, noisy=True), _NOISY),
+    ):
+        number = 0 if which is None else int(which.sum())
+        if which is not None and number:
+            yield TableProblem(code, number, f"{_of(number, said)}."), cells.keys[which]
+    missing = cells.keys[:0] if added_up else missing_totals(cells)
+    if number := len(missing):
+        verb, they = ("is", "it") if number == 1 else ("are", "them")
+        said = f"{plural(number, 'total')} of published cells {verb} not in the table"
+        yield TableProblem(MISSING_TOTALS, number, f"{said}: nothing is said of one that has {they}."), missing
+
+
+def _unclear() -> str:
+    return _UNCLEAR.format(spelled("total", "column=value"), spelled("total", "column="))
+
+
+def unclear_cells(which: Bools) -> str:
+    """What is said of cells that may be totals."""
+    return _of(int(which.sum()), _unclear())
+
+
+def _of(number: int, said: str) -> str:
+    return f"{plural(number, 'cell')} {said if number > 1 else said.replace('have ', 'has ', 1)}"
+
+
+def _repeated(cells: TableCells) -> Bools:
+    ordered = np.sort(cells.numbers)
+    if not bool((ordered[1:] == ordered[:-1]).any()):  # as a rule, and much cheaper to see than which cells they are
+        return np.zeros(len(cells), dtype=np.bool_)
+    _, place, counts = np.unique(cells.numbers, return_inverse=True, return_counts=True)
+    found: Bools = counts[place.reshape(-1)] > 1
+    return found
+
+
+def _anywhere(cells: TableCells, wrong: Callable[[CellMeasure], Bools]) -> Bools:
+    found = np.zeros(len(cells), dtype=np.bool_)
+    for one in (cells.count, cells.contributors, cells.holdings):
+        if one is not None:
+            found |= one.known & wrong(one)
+    return found
+
+
+# A published table with further cells hidden, so that totals do not give back the unsafe ones.
+
+_SHARE = Fraction(1, 10)
+"""How far apart the limits of the sum of an unsafe cell are at least, as a share of it, where nothing else says it."""
+
+
+def protection_of(
+    cells: TableCells, name: str, one: CellMeasure, values: Integers, unsafe: Bools, rules: Sequence[CellRule]
+) -> Protection:
+    """What is asked of the limits of unsafe cells.
+
+    Sums that a rule on contributions finds unsafe have the protection levels of the Handbook on Statistical Disclosure
+    Control: their limits are below and above the true value by as much as lets the rule hold. Others, and what
+    `no_unpickable_cell` asks, have a width.
+
+    Args:
+        cells: with all their numbers. name, one: of the measure, `count` or `value`. values: its units.
+        unsafe: cells that rules find. rules: that were asked for.
+
+    Raises:
+        UsageError: a rule that nothing protects from.
+    """
+    sliding = np.where(unsafe, _width(name, one, values, rules), 0)
+    if name != "value":
+        return Protection(sliding)
+    level = np.where(unsafe, _level(cells, values, rules), 0)
+    if not any(rule.of_hidden for rule in rules):
+        sliding = np.where(level > 0, 0, sliding)
+    return Protection(sliding, values, np.minimum(level, values), level)
+
+
+def _level(cells: TableCells, values: Integers, rules: Sequence[CellRule]) -> Integers:
+    """The highest level that a rule asks of each cell, 0 where none does."""
+    found = np.zeros_like(values)
+    for rule in rules:
+        asked = rule.level(cells)
+        if asked is not None:
+            units, known = asked
+            within = np.minimum(np.where(known, units, 0), FREE // 4)  # farther than any limit is
+            found = np.maximum(found, within.astype(np.int64))
+    return found
+
+
+def _width(name: str, one: CellMeasure, values: Integers, rules: Sequence[CellRule]) -> Integers:
+    """How far apart the limits of an unsafe cell are at least, in units of the measure."""
+    asked = [rule.width for rule in rules if rule.of_hidden]
+    if asked:
+        return np.full_like(values, max(1, ceil(max(asked) * 10**one.places)))
+    if name == "count":
+        threshold = [int(rule.values["n"]) for rule in rules if rule.name == FewContributors.name]
+        return np.full_like(values, max([1, *(n - 1 for n in threshold)]))
+    return np.maximum(1, -(-values * _SHARE.numerator // _SHARE.denominator))
+
 
 _AUDITED = 1.0
 """What is written is audited for at least so many seconds, whatever the search took."""
@@ -85,18 +211,13 @@ def protect_cells(
     hidden, found = unsafe.copy(), []
     costs = added.with_missing(_costs(cells, request.price), 0)
     for name, one in released(cells):
-        left = _left(end)
+        left = seconds_left(end)
         given = _hiding(added, cells, name, one, unsafe, rules)
         already = added.with_missing(hidden, True)
         answer = hide(replace(given, costs=np.where(already, 0, costs)), exact=not request.fast, seconds=left)
         hidden |= answer.hidden[: len(cells)]
         found.append(answer)
     return ProtectedCells(unsafe, hidden, tuple(found))
-
-
-def _left(end: float | None, least: float = 0.0) -> float | None:
-    """The seconds until then, but at least so many; None where there is no end."""
-    return None if end is None else max(least, end - time.monotonic())
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,7 +257,7 @@ def round_cells(
         if bool(equations.residuals(given.values).any()):
             raise UsageError("Cells that do not add up cannot be protected: correct the totals first.")
         step = base * 10**one.places
-        found = round_together(equations, given.values, step, seconds=_left(end))
+        found = round_together(equations, given.values, step, seconds=seconds_left(end))
         if found is None:
             raise UsageError(
                 f"No table of multiples of {base} that adds up was found; allow more {spelled('time_limit')}."
@@ -152,7 +273,7 @@ def round_cells(
             added.with_missing((found.values + far)[: len(cells)], FREE),
             whole=given.whole,
         )
-        verdicts = judge(deduce(table, seconds=_left(end, _AUDITED)), given.protection)
+        verdicts = judge(deduce(table, seconds=seconds_left(end, _AUDITED)), given.protection)
         narrow |= (verdicts.unsafe | verdicts.undecided)[: len(cells)]
     return RoundedCells(values, moved, bound, int(narrow.sum()), stopped)
 
@@ -163,7 +284,8 @@ def _complete(cells: TableCells) -> AddedUp:
     Raises:
         UsageError: a cell has several rows, or no number.
     """
-    if cells.added_up is None:
+    added = added_up(cells)
+    if added is None:
         raise UsageError("A table is protected when every cell has one row.")
     if cells.unclear is not None and bool(cells.unclear.any()):
         raise UsageError(f"{unclear_cells(cells.unclear)}.")
@@ -176,7 +298,7 @@ def _complete(cells: TableCells) -> AddedUp:
         raise UsageError(
             "Cells that have no number yet cannot be protected: give the table before anything was hidden."
         )
-    return cells.added_up
+    return added
 
 
 def released(cells: TableCells) -> list[tuple[str, CellMeasure]]:
@@ -229,23 +351,19 @@ def _costs(cells: TableCells, price: CellPrice) -> Integers:
 
 
 def rows_of(
-    cells: TableCells,
-    hidden: Bools,
-    labels: dict[tuple[int, int], str],
-    shift: int,
-    instead: Mapping[str, Integers] | None = None,
+    cells: TableCells, hidden: Bools, labels: dict[tuple[int, int], str], instead: Mapping[str, Integers] | None = None
 ) -> Iterator[list[tuple[str | int | float | None, ...]]]:
     """The rows of the protected table, some thousand at a time: what they are broken down by, then each measure.
 
     Args:
-        cells: the table. hidden: cells that get no number. labels: of codes, less the shift, by (dimension, code).
+        cells: the table. hidden: cells that get no number. labels: of codes, by (dimension, code).
         instead: other values for each measure.
     """
     measures = [(one, (instead or {}).get(name, one.units).tolist()) for name, one in released(cells)]
     for start in range(0, len(cells), 10_000):
         batch = []
         for cell in range(start, min(start + 10_000, len(cells))):
-            keys = [labels.get((place, int(code) - shift)) for place, code in enumerate(cells.keys[cell])]
+            keys = [labels.get((place, int(code))) for place, code in enumerate(cells.keys[cell])]
             numbers = [None if hidden[cell] else _number(units[cell], one.places) for one, units in measures]
             batch.append((*keys, *numbers))
         yield batch

@@ -27,13 +27,20 @@ from sqlaudit.base.options import (
     option,
     several,
 )
-from sqlaudit.base.spec import Requirement
-from sqlaudit.base.words import spelled
+from sqlaudit.base.parameter_names import spelled
+from sqlaudit.base.spec import Folding, Requirement, values_option
 
 CELLS, ROWS = "What a cell is", "Rows that a table is to be made from"
+
+
+# What is asked of a published table of counts and sums.
+
 PROTECTED = "The protected table"
+
 TOTALS, SHOWN = "How cells belong together", "What is shown"
+
 _OF_TABLES = ("count", "contributors", "largest", "hidden", "total", "hierarchies", "structural")
+
 _OF_ROWS = ("person", "weight", "grouping")
 
 
@@ -66,13 +73,15 @@ class AggregatesRequest:
             holdings that they belong to.
         largest: the columns of the largest, second largest … contribution to the value.
         hidden: texts that mark a hidden cell, besides a missing number.
-        total: `dimension=value`, the values that stand for all others; `dimension=NULL` for a missing value.
+        total: `dimension=value`, the values that stand for all others; `dimension=NULL` for a missing value, and
+            `dimension=` where none does.
         hierarchies: for dimensions, which values are part of which others: a YAML file, a folder of CSV files, or a
             mapping.
         structural: a condition over the columns that is true for cells in which nobody can be.
         microdata: whether the rows are contributions, of which the table is yet to be made; `value` is then what a row
             contributes, and `holdings` names the holding of its person.
         person: the column of persons, whose rows are one contribution. weight: that of their sampling weights.
+        values: whether persons and holdings that folding merges are one; None = nobody said.
         negative: `refuse`, or `absolute` to take the absolute value of a person's contribution.
         grouping: which tables are made of them, `region;region,sector;()`; empty = one by all dimensions.
         protect: whether further cells are hidden. price: what hiding a cell costs. fast: without looking for the
@@ -101,7 +110,11 @@ class AggregatesRequest:
         (), TEXTS, "What marks a hidden cell, for instance *; a missing number always does.", CELLS, metavar="TEXTS"
     )
     total: tuple[str, ...] = option(
-        (), LABELS, "Which value stands for all others: region=Total.", TOTALS, metavar="COLUMN=VALUE"
+        (),
+        LABELS,
+        "Which value stands for all others: region=Total, region=NULL; region= for none.",
+        TOTALS,
+        metavar="COLUMN=VALUE",
     )
     hierarchies: Any = option(
         None,
@@ -115,6 +128,7 @@ class AggregatesRequest:
         False, FLAG, "TARGET has rows of persons, from which a table is to be made.", ROWS, flags=("--from",)
     )
     person: str = option("", COLUMN, "Whose a row is; without it, each row is somebody.", ROWS, metavar="COLUMN")
+    values: Folding | None = values_option(ROWS)
     weight: str = option("", COLUMN, "How many a person stands for (sampling weight).", ROWS, metavar="COLUMN")
     negative: str = option(
         "refuse", one_of("refuse", "absolute"), "What to do with negative contributions.", ROWS, shown="refuse"

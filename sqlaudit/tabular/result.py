@@ -1,14 +1,33 @@
-"""What was found about a published table. Frozen; keys of cells only where somebody asked to see them."""
+"""What was found about a published table, and its report. Frozen; keys of cells only where somebody asked."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar, Literal
 
-from sqlaudit.base.documents import IF_ANY, Documented, key, told
-from sqlaudit.base.result import MeasuredResult, Status
+from sqlaudit.base.parameter_names import spelled
+from sqlaudit.base.result import FROM_1, IF_ANY, Documented, MeasuredResult, Severity, Status, key, told
+from sqlaudit.models.phrases import VERDICTS
+from sqlaudit.reports.document import (
+    Bullets,
+    Column,
+    Document,
+    Facts,
+    Table,
+    Tone,
+    Toned,
+    Words,
+    count,
+    listing,
+    part,
+    plural,
+    report_on,
+    section,
+    table,
+)
 from sqlaudit.reports.notebook import Shown
+from sqlaudit.reports.stored import made, sql_section
 
 
 @dataclass(frozen=True)
@@ -16,34 +35,37 @@ class RuleFound(Documented):
     """One rule over all cells.
 
     Args:
-        rule: its name. cells: those that are unsafe. parameters: of the rule. text: the requirement as it was written.
-        judged: cells that could be decided. undecided: published cells that could not.
-        status: the verdict. severity: `error`, or `warn` for a rule that only warns. note: what was missing.
-        keys: of unsafe cells, by dimension, only where they are shown.
+        rule: its name, as `sqlaudit models` lists it. cells: cells that are unsafe. parameters: the rule's parameters.
+        text: the requirement as it was written. judged: published cells that could be decided.
+        undecided: published cells that could not be decided. status: the verdict.
+        severity: `error`, or `warn` for a rule that only warns. note: only where cells are undecided: what was missing.
+        keys: only with `--show-values`: keys of such cells, by dimension; None is a missing value, or all values
+            together.
     """
 
     rule: str
     cells: int
-    parameters: Mapping[str, Any]
+    parameters: Annotated[Mapping[str, Any], Mapping[str, float | str]]
     text: str
     judged: int
     undecided: int
     status: Status
-    severity: str = "error"
+    severity: Severity = "error"
     note: str = field(default="", metadata=IF_ANY)
     keys: tuple[Mapping[str, str | None], ...] = field(default=(), metadata=IF_ANY)
 
 
-MISSING_TOTALS = "missing_totals"
-"""The one thing about a table that is worth knowing and no mistake: no verdict depends on it."""
+MISSING_TOTALS, LEFT_OUT = "missing_totals", "left_out_cells"
+"""What is worth knowing of a table and no mistake: of itself it changes no verdict."""
 
 
 @dataclass(frozen=True)
 class TableProblem(Documented):
-    """Something about the table itself: a stable code, how many cells, one sentence without values.
+    """Something about the table itself.
 
     Args:
-        keys: of such cells, only where they are shown.
+        code: a stable code. cells: how many cells. message: one sentence without values of the table.
+        keys: keys of such cells, by dimension, only where they are shown.
     """
 
     code: str
@@ -54,7 +76,7 @@ class TableProblem(Documented):
     @property
     def is_mistake(self) -> bool:
         """Whether nothing that the table says holds for certain."""
-        return self.code != MISSING_TOTALS
+        return self.code not in (MISSING_TOTALS, LEFT_OUT)
 
 
 @dataclass(frozen=True)
@@ -74,8 +96,9 @@ class ReleaseDifference(Documented):
     """What two releases of a table say together, over cells of what changed between them.
 
     Args:
-        before, after: what was looked at. changed: cells that are not the same in both. unsafe_cells: those among them
-            whose change falls short of a rule. unsafe: each rule over the changes.
+        before, after: what was looked at. changed: cells that are not the same in both.
+        unsafe_cells: those whose change falls short of at least one rule.
+        unsafe: each rule over the changes, as for cells.
     """
 
     before: str
@@ -85,17 +108,25 @@ class ReleaseDifference(Documented):
     unsafe: tuple[RuleFound, ...]
 
 
+CountOrValue = Annotated[str, Literal["count", "value"]]
+
+
 @dataclass(frozen=True)
 class CellInterval(Documented):
     """What published cells and totals leave a hidden cell. Only where values are shown.
 
     Args:
-        measure: `count` or `value`. lower, upper: its limits, None where there is none. required: how far apart they
-            must be, 0 where nothing was asked. unsafe: whether they are nearer; None where that is not known.
-        cell: its key, by dimension. adds, takes: the keys of published cells that are added and taken away to get it.
+        measure: whether it is the count or the value of the cell.
+        lower: the least value that is possible, None without limit.
+        upper: the largest value that is possible, None without limit.
+        required: how far apart both must be, 0 where nothing was asked.
+        unsafe: whether they are nearer; None where that is not known.
+        cell: the key of the cell, by dimension; None is all values together, or a missing one.
+        adds: published cells that are added up to get a cell that is known.
+        takes: published cells that are taken away from these.
     """
 
-    measure: str
+    measure: CountOrValue
     lower: int | float | None
     upper: int | float | None
     required: int | float
@@ -110,11 +141,11 @@ class RoundedMeasure(Documented):
     """A measure all of whose published values are multiples of a base, more of them than chance would have it.
 
     Args:
-        measure: `count` or `value`. base: of rounding. deducible: cells whose value before rounding totals give away;
-            None where that was not found out.
+        measure: whether it is the count or the value. base: the base of rounding.
+        deducible: cells whose value before rounding totals give away; None where that was not found out.
     """
 
-    measure: str
+    measure: CountOrValue
     base: int | float
     deducible: int | None
 
@@ -124,9 +155,9 @@ class DrawnTable(Documented):
     """The published table of one or two dimensions as it is read, with marks. Only where values are shown.
 
     Args:
-        rows: the values of the first dimension. columns: those of the second, or none. cells: row by row what stands
-            there: a number with `!` where a rule finds it unsafe, `*` where it is hidden, `?` where that can be
-            computed, and nothing where there is no cell.
+        rows: the values of the first dimension. columns: the values of the second, or none.
+        cells: row by row what stands there: a number with `!` where a rule finds it unsafe, `*` where it is hidden, `?`
+            where that can be computed, and nothing where there is no cell.
     """
 
     rows: tuple[str, ...]
@@ -139,10 +170,11 @@ class CellProtection(Documented):
     """Further cells that are hidden, so that totals do not give back unsafe ones.
 
     Args:
-        unsafe: cells that rules find, all hidden. further: other cells that are hidden. cost: of these.
+        unsafe: cells that rules find, all hidden. further: other cells that are hidden. cost: what these cost.
         bound: no answer costs less, as far as is proven. open: unsafe cells that nothing protects.
         safe: whether it is proven that every unsafe cell is open enough. stopped: why the search ended early, or empty.
-        file: what was written; empty when nothing was. keys: of the further cells, only where they are shown.
+        file: what was written; empty when nothing was.
+        keys: the keys of the further cells, only where values are shown.
         rounded_to: cells were rounded to multiples of this instead, and nothing is hidden; `cost` is by how much.
     """
 
@@ -163,37 +195,41 @@ class AggregatesResult(MeasuredResult, Shown):
     """Which cells of a published table say too much of the few behind them.
 
     Args:
-        target: what was looked at. by: what it is broken down by. columns: which column says what of a cell.
-        totals: the dimensions in which some cells are the sum of others. subtotals: how many values are that, but
-            for those of everything, by dimension.
-        cells: how many. contributors: how many are behind all of them, None when nothing says it.
-        contributors_added_up: whether that is a sum over cells, as no total of all is published: who is in several
-            cells counts in each.
-        unsafe_cells: those that fall short of some rule. rules: each by itself. hidden: cells that are not published.
+        engine: the engine and its version. target: what was looked at. by: what the table is broken down by.
+        columns: which column says what of a cell: count, value, contributors, holdings, largest_1, …
+        totals: the dimensions in which some cells are the sum of others.
+        subtotals: how many values are the sum of others, but for those of everything, by dimension.
+        cells: cells, those of totals among them.
+        contributors: persons, firms ... behind all cells; None when nothing says it.
+        contributors_added_up: whether `contributors` is a sum over cells, as no total of all is published: who is in
+            several cells counts in each. unsafe_cells: cells that fall short of at least one rule.
+        rules: each rule that was asked for. hidden: cells that are not published.
         linked: the tables that were judged together, this one first; none of a table alone.
-        differences: what each two releases say together.
+        differences: what each two releases of the table say together, over cells of what changed between them; empty
+            unless asked for.
         deducible: hidden cells whose value follows from published ones; None when nothing is hidden, or nobody knows.
-        intervals: what published cells leave hidden ones, the narrowest first; only where values are shown.
+        intervals: what published cells leave hidden ones, the narrowest first, twenty of each measure; only where
+            values are shown.
         outsiders_only: whether a rule judged what hidden cells leave open to somebody who is in none of them, and not
             what contributors deduce, who know their own part.
-        small_counts_hidden: whether small counts were hidden and totals left that give them back. rounded: measures
-            that look rounded. drawn: the table itself with marks, where values are shown and it is small.
-        protection: the protected table, None when nobody asked for it. problems: what is wrong with the table itself,
-            and totals that it does not have.
-        engine, time, statements, versions, access: as in an audit.
+        small_counts_hidden: whether small counts were hidden and totals left that give them back.
+        rounded: measures all of whose published values are multiples of a base.
+        drawn: the table itself with marks, where values are shown and it is small.
+        protection: the protected table, None when nobody asked for it.
+        problems: what is wrong with the table itself, and totals that it does not have.
     """
 
     schema: ClassVar = "sqlaudit-aggregates/1"
-    shown_by: ClassVar = "sqlaudit.tabular.report:aggregates_document"
+    shown_by: ClassVar = "sqlaudit.tabular.result:aggregates_document"
     frame_of: ClassVar = "aggregates.unsafe"
 
     engine: str = ""
     target: str
     by: tuple[str, ...]
-    columns: Mapping[str, Any]
+    columns: Annotated[Mapping[str, Any], Mapping[str, str]]
     totals: tuple[str, ...]
     contributors_added_up: bool = field(default=False, metadata=IF_ANY)
-    subtotals: Mapping[str, int] = field(default_factory=dict, metadata=IF_ANY)
+    subtotals: Mapping[str, Annotated[int, FROM_1]] = field(default_factory=dict, metadata=IF_ANY)
     cells: int = field(metadata=key("aggregates.cells"))
     contributors: int | None = field(metadata=key("aggregates.contributors"))
     unsafe_cells: int = field(metadata=key("aggregates.unsafe_cells"))
@@ -230,3 +266,241 @@ class AggregatesResult(MeasuredResult, Shown):
     def passed(self) -> bool:
         """Whether everything that was required holds, or only warns."""
         return self.status in (Status.PASS, Status.WARN)
+
+
+# The report on a published table: which cells say too much.
+
+Keys = Sequence[Mapping[str, str | None]]
+_TONES: dict[Status, Tone] = {Status.PASS: "good", Status.FAIL: "bad"}
+_EARLY = {"time": ", as the time was used up", "interrupted": ", as somebody stopped the search"}
+NOT_SAID = (
+    "What somebody learns from this table beside another one: an older state, or a table of a part of the same people.",
+    "What the contributors of a cell know of each other besides what they contributed.",
+    "What follows where a value is the sum of some others, and neither its name, a hierarchy nor the numbers say so.",
+)
+
+OUTSIDERS = (
+    "What hidden cells leave open is judged for outsiders. It is not judged for contributors, who know their own part: "
+    "to one of a hidden count it is 1 at least, and with it other hidden cells may follow."
+)
+
+
+def aggregates_document(result: AggregatesResult) -> Document:
+    """What was found about a published table, as a document for any layout."""
+    changed = (
+        _keys(result, f"From {two.before}", [(one.text, one.keys) for one in two.unsafe]) for two in result.differences
+    )
+    further = [] if result.protection is None else [("unsafe cells", result.protection.keys)]
+    return report_on(
+        result,
+        _headline(result),
+        (Bullets(tuple(_lead(result))),),
+        section("Rules for cells", _rules(result)),
+        section("The table", *_drawn(result)),
+        section("Unsafe cells", _keys(result, "Rule", [(one.text, one.keys) for one in result.rules])),
+        section("What changed between releases", _differences(result)),
+        section("Unsafe changes", *changed),
+        section("Hidden cells", _hidden(result)),
+        section("Further cells to hide", _keys(result, "Protects", further)),
+        section("Cells with mistakes", _keys(result, "What", [(one.code, one.keys) for one in result.problems])),
+        section("How it was measured", _how(result)),
+        sql_section(result),
+        section("What this does not say", Bullets(NOT_SAID)),
+    )
+
+
+def _headline(result: AggregatesResult) -> Words:
+    if not result.cells:
+        return Toned(f"{result.target}: there is no cell", "warn")
+    if not result.rules:
+        return f"{result.target}: {plural(result.cells, 'cell')}; no rule was asked for"
+    if result.unsafe_cells:
+        verb = "says" if result.unsafe_cells == 1 else "say"
+        text = f"{_of(result, result.unsafe_cells)} {verb} too much of the few behind them"
+        return Toned(f"{result.target}: {text}", "warn" if result.passed else "bad")
+    if any(two.unsafe_cells for two in result.differences):
+        text = f"{result.target}: with an older release it tells of the few who came, left or changed"
+        return Toned(text, "warn" if result.passed else "bad")
+    if result.status is Status.UNDETERMINED:
+        return Toned(f"{result.target}: it cannot be said of all cells that they are safe", "warn")
+    whom = " from outsiders" if result.outsiders_only else ""
+    return Toned(
+        f"{result.target}: every published cell is safe{whom} by {listing(one.text for one in result.rules)}", "good"
+    )
+
+
+def _of(result: AggregatesResult, cells: int) -> str:
+    share = part(cells, result.cells)
+    return f"{count(cells)} of {plural(result.cells, 'cell')}{f' ({share})' if share else ''}"
+
+
+def _lead(result: AggregatesResult) -> Iterator[Words]:
+    for problem in result.problems:
+        yield Toned(problem.message, "warn") if problem in result.mistakes else problem.message
+    for one in result.rules:
+        yield Toned(_sentence(result, one), _TONES.get(one.status, "warn"))
+        if one.note:
+            yield Toned(one.note, "warn")
+    for two in result.differences:
+        yield from _changes(two)
+    if result.hidden:
+        verb = "is" if result.hidden == 1 else "are"
+        yield f"{_of(result, result.hidden)} {verb} hidden."
+    if result.deducible:
+        verb = "follows" if result.deducible == 1 else "follow"
+        text = f"{count(result.deducible)} of {plural(result.hidden, 'hidden cell')} {verb} from published ones"
+        yield Toned(f"{text}: hide further cells, or leave totals out.", "bad")
+    if result.outsiders_only:
+        yield OUTSIDERS
+    if result.small_counts_hidden:
+        yield Toned("Small counts were hidden and their totals left, so that subtraction gives them back.", "bad")
+    for found in result.rounded:
+        back = f"; totals give {plural(found.deducible, 'cell')} back as before rounding" if found.deducible else ""
+        yield Toned(f"Every published {found.measure} is a multiple of {found.base}{back}.", "bad" if back else "plain")
+
+    if result.protection is not None:
+        yield from _protected(result.protection)
+
+
+def _protected(found: CellProtection) -> Iterator[Words]:
+    """What became of the protected table, in one sentence or two."""
+    if found.rounded_to is not None:
+        yield from _rounded(found)
+        return
+    cells = f"{plural(found.unsafe, 'unsafe cell')} and {plural(found.further, 'further cell')}"
+    if found.safe:
+        written = f"; written to {found.file}" if found.file else ""
+        yield Toned(f"Protected by hiding {cells}{written}.", "good")
+    else:
+        which = f"{plural(found.open, 'cell')} cannot be protected" if found.open else "it is not proven to be enough"
+        if found.stopped and not found.open:
+            which = f"{which} within {spelled('time_limit')}"
+        yield Toned(f"Hiding {cells} does not protect the table: {which}; nothing was written.", "bad")
+    if found.further:
+        needed = f"at least {count(found.bound)} is needed" if found.bound else "whether less would do is not known"
+        proven = "no other choice costs less" if found.bound == found.cost else needed
+        early = _EARLY.get(found.stopped, "")
+        yield f"The further cells cost {count(found.cost)}; {proven}{early}."
+
+
+def _rounded(found: CellProtection) -> Iterator[Words]:
+    what = f"Rounded to multiples of {found.rounded_to}"
+    if not found.safe:
+        which = f"{plural(found.open, 'cell')} can still be told too closely"
+        yield Toned(f"{what}: {which}; nothing was written. Take a larger number.", "bad")
+        return
+    yield Toned(f"{what}, and totals still add up{f'; written to {found.file}' if found.file else ''}.", "good")
+
+
+def _sentence(result: AggregatesResult, one: RuleFound) -> str:
+    verdict = VERDICTS[one.status].text
+    opening = f"{verdict[0].upper()}{verdict[1:]}: {one.text}"
+    if one.cells:
+        return f"{opening}. {_of(result, one.cells)} {'is' if one.cells == 1 else 'are'} unsafe."
+    if one.undecided:
+        return f"{opening}. {_of(result, one.undecided)} cannot be judged."
+    if one.status is Status.UNDETERMINED:
+        return f"{opening}. What is said of the table above leaves it open."
+    return f"{opening}, in {plural(one.judged, 'published cell')}."
+
+
+def _changes(two: ReleaseDifference) -> Iterator[Words]:
+    between = f"From {two.before} to {two.after}"
+    if two.unsafe_cells:
+        cells = f"{count(two.unsafe_cells)} of {plural(two.changed, 'changed cell')}"
+        yield Toned(f"{between}: the changes of {cells} tell of the few who came, left or changed.", "bad")
+    elif any(one.undecided for one in two.unsafe):
+        yield Toned(f"{between}: it cannot be said of all changes that they are safe.", "warn")
+    else:
+        yield Toned(f"{between}: {plural(two.changed, 'cell')} changed, and no change falls short.", "good")
+    for one in two.unsafe:
+        if one.note:
+            yield Toned(one.note, "warn")
+
+
+def _differences(result: AggregatesResult) -> Table:
+    rows = (
+        (
+            two.before,
+            two.after,
+            one.text,
+            VERDICTS[one.status],
+            count(two.changed),
+            count(one.cells),
+            count(one.undecided),
+        )
+        for two in result.differences
+        for one in two.unsafe
+    )
+    return table(("Before", "After", "Rule", "Verdict", "#Changed cells", "#Unsafe", "#Undecided"), rows)
+
+
+def _drawn(result: AggregatesResult) -> Iterator[Table | Bullets]:
+    """The table as it is read, with marks."""
+    if result.drawn is None:
+        return
+    shown = result.drawn
+    measure = str(result.columns.get("count") or result.columns.get("value", ""))
+    columns = (Column(result.by[0]), *(Column(name, True) for name in shown.columns or (measure,)))
+    yield Table(columns, tuple((name, *row) for name, row in zip(shown.rows, shown.cells, strict=True)))
+    yield Bullets(("! unsafe by a rule, * hidden, ? hidden and yet known from the others",))
+
+
+def _hidden(result: AggregatesResult) -> Table:
+    """What published cells leave hidden ones, and which of them give one away."""
+    rows = (
+        (
+            *(one.cell[name] or "–" for name in result.by),
+            one.measure,
+            "–" if one.lower is None else str(one.lower),
+            "–" if one.upper is None else str(one.upper),
+            _sum(result, one),
+        )
+        for one in result.intervals
+    )
+    return table((*map(Column, result.by), "Of", "#At least", "#At most", "Follows from"), rows)
+
+
+def _sum(result: AggregatesResult, one: CellInterval) -> str:
+    """Published cells that are added and taken away: `a·Total − a·x`."""
+
+    def named(keys: Keys) -> list[str]:
+        return ["·".join(key[name] or "–" for name in result.by) for key in keys]
+
+    return " − ".join([" + ".join(named(one.adds)), *named(one.takes)]) if one.adds or one.takes else ""
+
+
+def _rules(result: AggregatesResult) -> Table:
+    rows = (
+        (one.text, VERDICTS[one.status], count(one.cells), count(one.judged), count(one.undecided))
+        for one in result.rules
+    )
+    return table(("Rule", "Verdict", "#Unsafe", "#Judged", "#Undecided"), rows)
+
+
+def _keys(result: AggregatesResult, what: str, found: Sequence[tuple[str, Keys]]) -> Table:
+    rows = ((text, *(key[name] or "–" for name in result.by)) for text, keys in found for key in keys)
+    return table(map(Column, (what, *result.by)), rows)
+
+
+def _how(result: AggregatesResult) -> Facts:
+    columns = ", ".join(f"{what.replace('_', ' ')} = {name}" for what, name in result.columns.items())
+    sum_of_cells = ", added up: who is in several cells counts in each" if result.contributors_added_up else ""
+    behind = (
+        ()
+        if result.contributors is None
+        else (("behind all cells", plural(result.contributors, "contributor") + sum_of_cells),)
+    )
+    return Facts(
+        (
+            ("cells", count(result.cells)),
+            ("broken down by", ", ".join(result.by)),
+            *(("linked table", f"{one.target}, by {', '.join(one.by)}") for one in result.linked),
+            ("columns", columns),
+            ("totals in", ", ".join(result.totals) or "no dimension"),
+            *(((f"subtotals in {name}", plural(number, "value")) for name, number in result.subtotals.items())),
+            *behind,
+            ("hidden cells", count(result.hidden)),
+            *made(result),
+        )
+    )

@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 from sqlaudit.base.columns_of import resolve
 from sqlaudit.base.errors import UsageError
+from sqlaudit.base.options import request_from, wrong_types_told
+from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.relation import Relation, Statement
-from sqlaudit.base.spec import Target
-from sqlaudit.base.words import spelled
-from sqlaudit.engines.contract import Engine
-from sqlaudit.engines.overwriting import files_read, refuse_overwriting
-from sqlaudit.engines.provenance import provenance
+from sqlaudit.base.spec import Folding, Limits, ReadOptions, Target, make_target
+from sqlaudit.classes.opening import ColumnValues, refuse_merged
+from sqlaudit.engines import opened
+from sqlaudit.engines.contract import Database, Engine, provenance
+from sqlaudit.engines.writing import files_read, refuse_overwriting
+from sqlaudit.models.registry import CELL_RULES, Require, requirements
 from sqlaudit.tabular.cells import TableCells
-from sqlaudit.tabular.differences import differences, judged_change
+from sqlaudit.tabular.differences import differences, each_release, judged_change
 from sqlaudit.tabular.judged import JudgedCells, rule_of
 from sqlaudit.tabular.linked import linked_cells, linked_tables
 from sqlaudit.tabular.listing import ListedCells, listed_cells
-from sqlaudit.tabular.reading import read_cells
-from sqlaudit.tabular.releases import each_release
 from sqlaudit.tabular.request import AggregatesRequest
 from sqlaudit.tabular.result import AggregatesResult, LinkedTable, ReleaseDifference
+from sqlaudit.tabular.structure import read_cells
 
 
 def find_unsafe_cells(
@@ -47,7 +51,7 @@ def find_unsafe_cells(
         >>> import pandas as pd
         >>> from sqlaudit.engines import connect
         >>> from sqlaudit.models.registry import CELL_RULES
-        >>> from sqlaudit.models.requirements import parse_requirement
+        >>> from sqlaudit.models.registry import parse_requirement
         >>> table = pd.DataFrame({"region": ["a", "b", "Total"], "n": [7, 2, 9]})
         >>> rules = (parse_requirement("threshold=5", among=CELL_RULES),)
         >>> with connect() as engine:
@@ -65,7 +69,7 @@ def find_unsafe_cells(
     if request.protect:
         given = [target] if isinstance(target, Target) else []
         refuse_overwriting([request.to], files_read(engine, [*given, *linked]))
-    _refuse_respelled(engine, relation, request)
+    _refuse_merged(engine, [relation], request)
     listed, cells, beside = _cells(engine, relation, [engine.open(one) for one in linked], request)
     margins = _listed_margins(engine, relation, request)
     judged = JudgedCells(
@@ -75,6 +79,8 @@ def find_unsafe_cells(
     if request.protect:
         found = replace(found, protection=judged.protected())
     releases = [*(engine.open(one) for one in each_release(engine, before, target)), relation]
+    if before:
+        _refuse_merged(engine, releases, request)
     found = replace(found, differences=tuple(_differences(engine, releases, request)))
     return replace(found, **provenance(engine, already))
 
@@ -92,18 +98,19 @@ def plan_cells(
     return [one.statement(engine.dialect) for one in (listed, margins) if one is not None]
 
 
-def _refuse_respelled(engine: Engine, relation: Relation, request: AggregatesRequest) -> None:
-    """Nothing where persons are counted by one name each.
+def _refuse_merged(engine: Engine, releases: Sequence[Relation], request: AggregatesRequest) -> None:
+    """Nothing where it is known who is one person, and what one holding.
 
     Raises:
-        UsageError: somebody has several, and something is required of how many are in a cell.
+        UsageError: some names may mean one, and nobody said whether they do.
     """
-    if not (request.microdata and request.person and request.requirements):
-        return
-    from sqlaudit.classes.persons_spelled import refuse_respelled
-
-    person = resolve(request.person, relation, engine.dialect, "person")
-    refuse_respelled(engine, person.label, [(relation, person)], request.requirements[0].text, role="person")
+    names = (request.person, request.holdings) if request.microdata else ()
+    columns = [
+        ColumnValues(name, [(one, resolve(name, one, engine.dialect, name)) for one in releases], missing=False)
+        for name in names
+        if name
+    ]
+    refuse_merged(engine, columns, request.values)
 
 
 def _check_linked(request: AggregatesRequest, before: Sequence[Target]) -> None:
@@ -164,3 +171,89 @@ def _differences(
         found = JudgedCells(engine, one.listed, one.cells, asked).difference(labels[one.before], labels[one.after])
         other = None if one.renamed is None else JudgedCells(engine, one.listed, one.renamed.cells, asked)
         yield judged_change(found, one, [] if other is None else other.not_safe)
+
+
+@wrong_types_told
+def aggregates(
+    target: Any = None,
+    *,
+    by: Sequence[str],
+    count: str = "",
+    value: str = "",
+    contributors: str = "",
+    holdings: str = "",
+    largest: Sequence[str] = (),
+    hidden: Sequence[str] = (),
+    total: Mapping[str, str | None] | Sequence[str] = (),
+    hierarchies: Any = None,
+    structural: str = "",
+    microdata: bool = False,
+    person: str = "",
+    values: Folding | str | None = None,
+    weight: str = "",
+    negative: str = "refuse",
+    grouping: str = "",
+    before: Sequence[Any] = (),
+    linked: Sequence[Any] = (),
+    require: Require = None,
+    protect: bool = False,
+    price: str = "count",
+    fast: bool = False,
+    round_to: int | None = None,
+    time_limit: float | None = 60.0,
+    to: str | Path | None = None,
+    show_values: bool = False,
+    db: Database = None,
+    query: str = "",
+    where: str = "",
+    read: ReadOptions | Mapping[str, Any] | None = None,
+    limits: Limits | Mapping[str, Any] | None = None,
+) -> AggregatesResult:
+    """Tell which cells of a published table say too much of the few behind them (`sqlaudit aggregates`).
+
+    Args:
+        target: a table with a row for each cell: a table, view, file path or glob, or a pandas, polars or Arrow table;
+            None with `query`.
+        by: names or expressions of the dimensions. count: the column of counts. value: that of sums.
+        contributors: how many persons or firms are behind a cell, where it is not the count. holdings: how many
+            households or groups of firms these belong to.
+        largest: the columns of the largest, second largest … contribution to the value.
+        hidden: texts that mark a hidden cell, besides a missing number.
+        total: for dimensions, the value that stands for all others; None for a missing value. What is usual is found.
+        hierarchies: for dimensions, which values are sums of others: a YAML file, a folder of CSV files, or a mapping.
+        structural: a condition that is true for cells in which nobody can be.
+        microdata: whether the target has rows of persons, from which a table is to be made; `value` is then what a row
+            contributes, and `holdings` names the holding of its person.
+        person: the column of persons, whose rows in a cell are one contribution. weight: that of sampling weights.
+        negative: `refuse` negative contributions, or take them as `absolute`.
+        grouping: which tables are made: `region;region,sector;()`; empty = one by all dimensions.
+        before: releases before this one, oldest first: each two of all are compared, by the same rules. A pattern
+            (`releases/*.parquet`) names one in each file.
+        linked: further tables of the same people, judged together with this one; each is broken down by some of `by`.
+        require: rules for cells: `{"threshold": 5, "p_percent": 10}`, or texts such as `dominance=n:2,k:85`.
+        protect: hide unsafe cells, and the cheapest others that keep totals from telling them. price: what hiding a
+            cell costs: its `count`, its `value`, or `1`. fast: take the first good answer.
+        round_to: round to multiples of this instead. time_limit: seconds to look for the cheapest.
+        to: a .parquet or .csv file for the protected table.
+        show_values: whether the keys of unsafe cells are told.
+        db, query, where, read, limits: as for `sqlaudit.audit`.
+        values: `fold` or `exact`: whether persons and sensitive values that differ only in case, blanks, width or
+            characters without a picture are one; where some do, it has to be said.
+
+    Raises:
+        UsageError: an unknown column or rule, cells that are neither a number nor marked as hidden.
+        EngineError: the database refused, failed or went away.
+
+    Example:
+        >>> import pandas as pd, sqlaudit
+        >>> table = pd.DataFrame({"region": ["a", "b", "Total"], "n": [7, 2, 9]})
+        >>> found = sqlaudit.aggregates(table, by=["region"], count="n", require={"threshold": 5})
+        >>> found.unsafe_cells, found.status.value
+        (1, 'fail')
+    """
+    rules = requirements(require, among=CELL_RULES)
+    request = request_from(AggregatesRequest, locals(), requirements=rules)
+    chosen = make_target(target, query=query, where=where, read=read)
+    older, beside = ([make_target(one, query="", where="", read=read) for one in some] for some in (before, linked))
+    with opened(db, limits, chosen, *older, *beside) as engine:
+        return find_unsafe_cells(engine, chosen, request, older, beside)

@@ -16,8 +16,8 @@ from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
 from sqlaudit.base.spec import Limits
-from sqlaudit.cli.agents.offered import Offered, files_of
 from sqlaudit.cli.agents.server import Desk, made_server
+from sqlaudit.cli.agents.tools import Offered, files_of
 from tests.cli.runner import patients
 
 pytestmark = pytest.mark.filterwarnings("default")  # warnings of the SDK are not ours

@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from sqlaudit.audits.result import AuditResult
-from sqlaudit.models.check import Check
+from sqlaudit.models.base import Check
 from sqlaudit.models.registry import REGISTRY
 from tests import oracle
 from tests.audits.unwarned import unwarned  # noqa: F401
@@ -77,7 +77,7 @@ def test_cases_of_one_table(audit_on: AuditOn, together: list[dict[str, Any]], t
 
 
 def test_every_model_of_the_oracle_has_a_passing_and_a_failing_case() -> None:
-    from sqlaudit.models.requirements import parse_requirement
+    from sqlaudit.models.registry import parse_requirement
 
     seen = {
         (parse_requirement(case["require"]).model, case["status"])

@@ -13,7 +13,7 @@ from hypothesis import given
 from sqlaudit.audits.result import AuditResult
 from sqlaudit.base.result import Status
 from sqlaudit.classes import histogram
-from sqlaudit.models.check import Check
+from sqlaudit.models.base import Check
 from tests import oracle
 from tests.audits.unwarned import unwarned  # noqa: F401
 from tests.strategies import Case, cases, run

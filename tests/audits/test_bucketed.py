@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sqlaudit
-from sqlaudit.audits import bucketed
+from sqlaudit.audits import release
 from sqlaudit.base.errors import EngineError, UsageError
 from sqlaudit.base.spec import Target
 from sqlaudit.engines.contract import Engine
@@ -153,22 +153,22 @@ def test_starred_rows_and_views_have_no_buckets(tmp_path: Path) -> None:
 
 
 def test_one_file_cannot_take_both_tables(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="buckets_to= and to= name the same file"):
+    with pytest.raises(UsageError, match="is named twice to be written"):
         recode(TABLE, **ASKED, to=tmp_path / "a.csv", buckets_to=tmp_path / "a.csv")
 
 
 def test_files_that_say_something_else_are_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     empty = TABLE.assign(disease=["", None, "a", "b", "c"] * 2)
-    asked = {**ASKED, "qi": ["sex"], "identifier": ["name", "zip", "age"], "require": "l=5"}
+    asked = {**ASKED, "qi": ["sex"], "identifier": ["name", "zip", "age"], "require": "l=5", "values": "exact"}
     with pytest.raises(
         EngineError, match=r"removed again.*'l=5' does not hold in them.* an empty text .*parquet files"
     ):
         sqlaudit.lattice(empty, **asked, **_paths(tmp_path))
     assert not list(tmp_path.iterdir())
     sqlaudit.lattice(empty, **asked, **_paths(tmp_path, "parquet"))
-    monkeypatch.setattr(bucketed.InBuckets, "count", property(lambda _: "bucket_"))
-    statements = bucketed._statements
-    monkeypatch.setattr(bucketed, "_statements", lambda engine, made: statements(engine, made)[:1] * 2)
+    monkeypatch.setattr(release.InBuckets, "count", property(lambda _: "bucket_"))
+    statements = release._statements
+    monkeypatch.setattr(release, "_statements", lambda engine, made: statements(engine, made)[:1] * 2)
     with pytest.raises(EngineError, match="The two tables of buckets were removed again"):
         recode(TABLE, **ASKED, **_paths(tmp_path))
 

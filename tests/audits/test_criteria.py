@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import sqlaudit
-from sqlaudit.audits.criteria.result import CriteriaResult
+from sqlaudit.audits.criteria.criteria import CriteriaResult
 from tests.cli.runner import patients, run, write_csv
 from tests.reports.schemas import validator
 

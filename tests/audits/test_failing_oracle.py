@@ -19,13 +19,11 @@ from hypothesis import strategies as st
 from sqlaudit.audits.auditor import Auditor
 from sqlaudit.audits.result import AuditResult
 from sqlaudit.base.result import Status
-from sqlaudit.base.spec import AuditSpec, KnownRows, NullPolicy, Requirement, Roles
-from sqlaudit.base.targets import make_target
+from sqlaudit.base.spec import AuditSpec, KnownRows, NullPolicy, Requirement, Roles, make_target
 from sqlaudit.classes import histogram
-from sqlaudit.classes.failing import AllFailing
-from sqlaudit.classes.found import FailingClass
+from sqlaudit.classes.failing import AllFailing, FailingClass
 from sqlaudit.engines.contract import Engine
-from sqlaudit.models.requirements import requirement_from
+from sqlaudit.models.registry import requirement_from
 from tests import oracle
 from tests.audit_values import values_query
 from tests.audits.unwarned import unwarned  # noqa: F401

@@ -125,3 +125,18 @@ def test_what_is_no_role_is_said(roles: Any, said: str) -> None:
 def test_a_role_that_a_function_does_not_take_is_refused() -> None:
     with pytest.raises(UsageError, match="roles= holds joint, which is not asked here"):
         sqlaudit.suppress(PEOPLE, roles={**ROLES, "joint": True}, require={"k": 2})
+
+
+@pytest.mark.parametrize("given", [{}, {"qi": []}, {"roles": {}}, {"roles": sqlaudit.Roles()}, {"sensitive": "s"}])
+@pytest.mark.parametrize("require", [None, {"k": 5}])
+def test_an_audit_without_quasi_identifiers_is_refused(given: dict[str, Any], require: Any) -> None:
+    with pytest.raises(UsageError, match=r"Name the quasi-identifiers: .* qi=\['age', 'sex'\]"):
+        sqlaudit.audit(PEOPLE, **given, require=require)
+
+
+def test_roles_of_a_profile_that_proposes_none_are_refused() -> None:
+    measured = pd.DataFrame({"reading": [0.5, 0.25, 0.75]})
+    roles = sqlaudit.profile(measured).roles
+    assert roles.quasi_identifiers == ()
+    with pytest.raises(UsageError, match="Name the quasi-identifiers"):
+        sqlaudit.audit(measured, roles=roles, require={"k": 3})

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from sqlaudit.audits.distribution import WorstClasses
+from sqlaudit.audits.classes import WorstClasses
 from sqlaudit.audits.result import AuditResult
 from sqlaudit.base.spec import Requirement
 from sqlaudit.classes import histogram

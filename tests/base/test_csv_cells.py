@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sqlaudit.base.csv_cells import as_written, csv_cell, harmless, label_cell
+from sqlaudit.base.files import as_written, csv_cell, harmless, label_cell
 
 STARTS = "=+-@＝＋－＠"
 UNSEEN = "".join(c for c in map(chr, range(0x10000)) if unicodedata.category(c) in ("Cc", "Cf", "Zs"))

@@ -9,8 +9,8 @@ import pytest
 import sqlglot
 
 import sqlaudit
-from sqlaudit.base.division import kinds_of, remark_on
 from sqlaudit.base.errors import DivisionWarning
+from sqlaudit.base.guard import kinds_of, remark_on
 from sqlaudit.base.relation import ColumnInfo, Kind
 from sqlaudit.base.spec import Target
 from sqlaudit.column_sets.request import ColumnRequest

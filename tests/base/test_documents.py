@@ -9,7 +9,7 @@ from enum import StrEnum
 from fractions import Fraction
 from typing import ClassVar
 
-from sqlaudit.base.documents import (
+from sqlaudit.base.result import (
     AS_FLOAT,
     AS_TEXT,
     HERE,
@@ -17,13 +17,14 @@ from sqlaudit.base.documents import (
     LEFT_OUT,
     OR_NULL,
     Documented,
+    MeasuredResult,
+    Timing,
     after,
     exactly,
     key,
     objects,
     told,
 )
-from sqlaudit.base.result import MeasuredResult, Timing
 
 
 class _Colour(StrEnum):

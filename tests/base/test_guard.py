@@ -10,10 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sqlaudit.base.errors import SqlauditError, UsageError
-from sqlaudit.base.guard import guard_expression, guard_query
+from sqlaudit.base.guard import MisreadError, guard_expression, guard_query
 from sqlaudit.base.names import closest, literal, quote, split_name
 from sqlaudit.base.relation import Statement
-from sqlaudit.base.written import MisreadError
 from sqlaudit.engines.contract import Engine
 from tests.strategies import run
 

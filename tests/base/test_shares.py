@@ -4,12 +4,28 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+import click
 import pytest
 
 from sqlaudit.base.errors import UsageError
+from sqlaudit.base.nodes import Node, nodes_of
+from sqlaudit.base.nodes import exact_number as number_of_inputs
 from sqlaudit.base.numbers import Share, exact_number, exact_share
 from sqlaudit.base.relation import Kind
-from sqlaudit.hierarchies.cell_text import read_cell
+from sqlaudit.cli.requests import (
+    WholeNumber,
+    WholeRange,
+    count_or_all,
+    duration,
+    number_or_worst,
+    pieces,
+    probability,
+    size,
+    whole_number,
+)
+from sqlaudit.gates.nodes import number, share, threshold, up_to, whole
+from sqlaudit.hierarchies.cells import read_cell
+from sqlaudit.models.registry import requirements
 
 
 @pytest.mark.parametrize(
@@ -45,3 +61,41 @@ def test_others_are_refused_at_once(written: str) -> None:
 def test_cells_of_a_release_are_no_trap_either() -> None:
     assert read_cell("[1, 1e300)", Kind.FLOAT) is not None
     assert read_cell("[1, 1e999999999)", Kind.FLOAT) is None
+
+
+LOOSE = ("5_0", "\u0665", "\uff15", "5\u0660", "0x5", "1_0%", "\u0665%", "1/\u0662")
+"""What Python would take for a number: grouped by underscores, or in digits of other scripts."""
+
+
+@pytest.mark.parametrize("written", LOOSE)
+def test_a_number_is_in_ascii_digits_wherever_it_is_written(written: str) -> None:
+    for read in (exact_number, exact_share):
+        with pytest.raises(UsageError):
+            read(written)
+    for require in (f"k={written}", {"k": written}, [f"recursive_l=c:{written},l:2"]):
+        with pytest.raises(UsageError, match="is a number, for instance"):
+            requirements(require)
+    for node in (Node(written, "policy.yml, line 1"), nodes_of(written)):
+        for reader in (
+            whole("k"),
+            whole("n", "of people", 15),
+            share("share"),
+            number("limit"),
+            threshold("error_if"),
+            up_to("up_to"),
+        ):
+            with pytest.raises(UsageError):
+                reader(Node(f"> {written}", node.place) if reader.__qualname__.startswith("threshold") else node)
+        with pytest.raises(UsageError, match="number"):
+            number_of_inputs(node, "a distance")
+    for option in (whole_number, WholeNumber().convert, WholeRange(1, 100).convert):
+        with pytest.raises((ValueError, click.UsageError)):
+            option(written, None, None) if option is not whole_number else option(written)
+    for callback in (duration, size, pieces, probability, number_or_worst, count_or_all):
+        with pytest.raises(click.BadParameter):
+            callback(click.Context(click.Command("x")), click.Option(["--x"]), written + "GB" * (callback is size))
+
+
+def test_truth_is_no_number() -> None:
+    with pytest.raises(UsageError):
+        exact_share(True)

@@ -1,6 +1,8 @@
-"""Every template as SQL, word by word as in `golden/`, with the smallest arguments that it renders with.
+"""Every template renders with its arguments; some as they are in `golden/`, word by word.
 
-After a change of a template, write its text anew and look at what changed:
+What a template means is held by the oracles, on every engine. The texts in `golden/` show a statement or more of each
+package, and for all dialects what spelling makes of the central ones. After a change of one of them write its
+text anew and look at what changed:
 
     SQLAUDIT_WRITE_GOLDEN=1 python -m pytest -n 0 tests/base/test_templates.py
 
@@ -32,6 +34,8 @@ TEMPLATES = sorted(
     if not file.name.startswith("_") and file.relative_to(FOLDER).parts[0] != "dbt"
 )
 OTHERS = ("postgres", "spark")
+SHOWN = frozenset(template for template in TEMPLATES if (GOLDEN / template).is_file())
+"""The templates with a golden text; an empty file makes one more."""
 
 
 class ArgumentsLoader(yaml.SafeLoader):
@@ -64,10 +68,12 @@ def texts(template: str) -> dict[Path, str]:
 
 
 @pytest.mark.parametrize("template", TEMPLATES)
-def test_a_template_reads_as_written(template: str) -> None:
+def test_a_template_renders(template: str) -> None:
     for file, text in texts(template).items():
+        assert text.strip()
+        if template not in SHOWN:
+            continue
         if os.environ.get("SQLAUDIT_WRITE_GOLDEN"):
-            file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(text, encoding="utf-8")
         assert file.is_file(), f"{template} has no golden text"
         assert text == file.read_text(encoding="utf-8"), file
@@ -75,8 +81,4 @@ def test_a_template_reads_as_written(template: str) -> None:
 
 def test_every_template_has_arguments_and_no_other_file_lies_there() -> None:
     assert sorted(arguments()) == TEMPLATES, "give a new template its arguments in tests/base/golden/arguments.yml"
-    expected = {file for template in TEMPLATES for file in texts(template)}
-    if os.environ.get("SQLAUDIT_WRITE_GOLDEN"):
-        for file in set(GOLDEN.rglob("*.sql")) - expected:
-            file.unlink()
-    assert set(GOLDEN.rglob("*.sql")) == expected
+    assert set(GOLDEN.rglob("*.sql")) == {file for template in SHOWN for file in texts(template)}

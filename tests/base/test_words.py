@@ -12,20 +12,19 @@ import pytest
 
 import sqlaudit
 from sqlaudit.base.errors import UsageError
-from sqlaudit.base.words import about, command, speaking, spelled
-from sqlaudit.cli.console.wording import in_the_console
-from sqlaudit.cli.flags import on_the_command_line
+from sqlaudit.base.parameter_names import about, command, speaking, spelled
+from sqlaudit.cli.console.session import in_the_console
+from sqlaudit.cli.group import on_the_command_line
 from sqlaudit.gates.nodes import in_a_policy
 
 ROOT = Path(__file__).parents[2] / "sqlaudit"
 PRINTED = {
-    "certificates/asked.py",
+    "certificates/certificate.py",
     "cli",
-    "gates/keys.py",
-    "gates/baseline_report.py",
-    "models/report.py",
+    "gates/requirements.py",
+    "models/phrases.py",
     "models/measures.py",
-    "profiles/report.py",
+    "profiles/result.py",
 }
 """What belongs to the command line, or prints commands to type."""
 FLAG = re.compile(r"(?<![\w-])--[a-z]")

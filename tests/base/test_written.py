@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from sqlaudit import audit
-from sqlaudit.base import written
+from sqlaudit.base import guard
 from sqlaudit.base.errors import MissingDriver
 
 
@@ -17,9 +17,9 @@ def table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     """A table, while sqlglot's parser looks as if it were compiled."""
     (tmp_path / "t.csv").write_text("age\n30\n31\n")
     compiled = SimpleNamespace(parser_class=type("Parser", (), {"parse": len}))
-    monkeypatch.setattr(written, "Dialect", SimpleNamespace(get_or_raise=lambda _: compiled))
-    written._plain.cache_clear()
-    monkeypatch.setattr(written, "type", lambda one: one, raising=False)
+    monkeypatch.setattr(guard, "Dialect", SimpleNamespace(get_or_raise=lambda _: compiled))
+    guard._plain.cache_clear()
+    monkeypatch.setattr(guard, "type", lambda one: one, raising=False)
     return str(tmp_path / "t.csv")
 
 

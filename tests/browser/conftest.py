@@ -1,7 +1,7 @@
 """Pages in a real browser, Debian's Chromium. Run in an environment of its own (.ci/run):
 
 apt-get install chromium
-pip install -e '.[plot,remedies]' pandas playwright axe-playwright-python pytest nbclient ipykernel
+pip install -e '.[remedies]' pandas playwright axe-playwright-python pytest nbclient ipykernel
 python -m pytest -o addopts= tests/browser
 
 SQLAUDIT_SCREENSHOTS=DIR keeps the screenshots, to be looked at.

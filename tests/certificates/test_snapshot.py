@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sqlaudit.base.spec import AuditSpec, Roles, Target
-from sqlaudit.certificates.snapshot import snapshot_of
+from sqlaudit.certificates.making import snapshot_of
 from sqlaudit.engines.contract import Engine
 from tests.audit_values import values_query
 

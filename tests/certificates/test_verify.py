@@ -238,18 +238,81 @@ def test_roles_that_name_other_columns_are_found() -> None:
         lambda found: found["asked"].update(require=["k=x"]),
         lambda found: found["asked"].update(shown={"failing_classes": "1", "worst_classes": 1, "values": False}),
         lambda found: found["asked"].update(target=7),
+        lambda found: found["asked"].pop("where"),
+        lambda found: found["asked"].pop("query"),
+        lambda found: found["asked"].pop("inputs"),
+        lambda found: found["asked"]["shown"].update(worst_classes=10**9),
         lambda found: found.update(sql=[1]),
         lambda found: found.update(signature="x"),
         lambda found: found.update(schema="other"),
         lambda found: found.update(figures=json.loads("[" * 200 + "]" * 200)),
     ],
-    ids=range(14),
+    ids=range(18),
 )
 def test_what_no_program_wrote_is_refused_in_one_sentence(broken: Callable[[Certificate], object]) -> None:
     certified()
     ran = edited(broken)
     assert (ran.code, ran.out) == (2, "")
     assert "a.json: is no certificate" in ran.err or "certificate, or one that was changed" in ran.err
+
+
+def test_a_stranger_s_certificate_prints_no_line_of_a_file() -> None:
+    certified()
+    Path("secrets.txt").write_text("token-4711\nhunter2\n", encoding="utf-8")
+    for file in ("secrets.txt", str(Path("secrets.txt").absolute())):
+        for qi in (["age"], ["token-4712"], ["age + 1"], ['"token-471"']):
+
+            def change(found: Certificate, file: str = file, qi: list[str] = qi) -> None:
+                found["asked"].update(target=file, roles={"qi": qi}, read={"file_format": "csv"})
+
+            ran = edited(change)
+            assert ran.code == 2
+            assert "has no column" in ran.err
+            assert "Verify the certificate with its own table" in ran.err
+            assert "4711" not in ran.said
+
+
+def test_more_requirements_than_anybody_has_are_not_run() -> None:
+    certified()
+    ran = edited(lambda found: found["asked"].update(require=["k=2"] * 100_000))
+    assert (ran.code, "asks for more than 100 requirements" in ran.err) == (2, True)
+
+
+@pytest.mark.parametrize("value", [None, 7, True, "x", [1], {"a": 1}])
+def test_no_part_of_a_certificate_crashes_it(value: object) -> None:
+    text = json.dumps(certified("--require", "k=3"))
+
+    def put(ways: list[tuple[Any, ...]], holder: Any, way: tuple[Any, ...]) -> None:
+        ways.append(way)
+        for name, inner in (
+            holder.items() if isinstance(holder, dict) else enumerate(holder) if isinstance(holder, list) else ()
+        ):
+            if len(way) < 2 or way[0] == "asked":
+                put(ways, inner, (*way, name))
+
+    ways: list[tuple[Any, ...]] = []
+    put(ways, json.loads(text), ())
+    for way in ways[1:]:
+        found = holder = json.loads(text)
+        for name in way[:-1]:
+            holder = holder[name]
+        holder[way[-1]] = value
+        Path("a.json").write_text(json.dumps(found), encoding="utf-8")
+        ran = run("verify", "a.json")
+        assert ran.code in (0, 1, 2), (way, ran.err)
+
+
+def test_a_certificate_that_judged_spellings_twice_is_called_old() -> None:
+    certified()
+    ran = edited(lambda found: found["figures"]["checks"][0].update(details={"as_written": 2}))
+    assert (ran.code, ran.out) == (2, "")
+    assert "is of an older kind" in ran.err
+
+
+def test_what_was_said_of_spellings_is_in_the_certificate() -> None:
+    certified("--fold-values")
+    assert run("verify", "a.json").code == 0
+    assert "--fold-values" in json.loads(Path("a.json").read_text("utf-8"))["command"]
 
 
 def test_a_key_of_json_that_stands_twice_is_refused() -> None:

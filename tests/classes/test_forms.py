@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 
 import sqlaudit
 from sqlaudit.audits.result import AuditResult
-from sqlaudit.base.dialects import spoken
-from sqlaudit.classes import coded as coded_cells
+from sqlaudit.base.names import spoken
 from sqlaudit.classes import histogram
+from sqlaudit.classes import histogram as coded_cells
 from sqlaudit.classes.facts import ClassHistogram, Fact, SensitiveTable
 from sqlaudit.classes.histogram import HistogramBuilder, Packing
 from sqlaudit.engines import connect
@@ -143,7 +143,7 @@ def test_the_ordered_distance_over_many_values(audit_on: AuditOn) -> None:
 def assert_right(result: AuditResult, rows: list[dict[str, Any]], required: list[str]) -> None:
     expected = oracle.table_of(rows, ["a"], "s")
     for check, request in zip(result.checks, required, strict=True):
-        parameters = sqlaudit.models.requirements.parse_requirement(request).parameters
+        parameters = sqlaudit.models.registry.parse_requirement(request).parameters
         known = oracle.MODELS[check.model](expected, **parameters)
         assert float(check.level or 0) == pytest.approx(float(known.level), rel=1e-12, abs=1e-12)
         assert check.failing_rows == known.failing_rows

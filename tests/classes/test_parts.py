@@ -12,9 +12,9 @@ import pytest
 import sqlaudit
 from sqlaudit.audits.result import AuditResult
 from sqlaudit.base.spec import Limits, Target
-from sqlaudit.classes import parts
+from sqlaudit.classes import histogram
 from sqlaudit.classes.facts import Frame
-from sqlaudit.classes.parts import Share, shares_of
+from sqlaudit.classes.histogram import Share, shares_of
 from sqlaudit.engines import connect
 from tests.classes.test_forms import FEWER, REQUIRED, assert_same
 
@@ -53,8 +53,8 @@ def test_parts_say_what_the_whole_says(
     frame = rows(values, values)
     whole = audited(frame, values, nulls=nulls, entity=entity)
     assert in_parts(whole) == 0
-    monkeypatch.setattr(parts, "A_CLASS", 1 << 50)
-    monkeypatch.setattr(parts, "MOST_PARTS", 3)
+    monkeypatch.setattr(histogram, "A_CLASS", 1 << 50)
+    monkeypatch.setattr(histogram, "MOST_PARTS", 3)
     parted = audited(frame, values, nulls=nulls, entity=entity)
     assert in_parts(parted) >= 3
     assert_same(whole, parted)
@@ -66,7 +66,7 @@ def test_text_that_a_collation_compares_is_not_hashed(tmp_path: Any, monkeypatch
     with duckdb.connect(str(path)) as made:
         made.execute("CREATE TABLE t (town VARCHAR COLLATE NOCASE, age INTEGER, s VARCHAR)")
         made.execute("INSERT INTO t SELECT unnest(['Ab', 'aB', 'AB', 'c']), 1, 's'")
-    monkeypatch.setattr(parts, "A_CLASS", 1 << 50)
+    monkeypatch.setattr(histogram, "A_CLASS", 1 << 50)
     for qi in (["town"], ["town", "age"]):
         found = sqlaudit.audit("t", db=str(path), qi=qi, sensitive="s", require=["k=1"])
         assert (found.classes.count, found.classes.max_size) == (2, 3)

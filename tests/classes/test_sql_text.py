@@ -15,9 +15,8 @@ from sqlaudit.base.relation import Relation, Row, Statement
 from sqlaudit.base.spec import NullPolicy, Target
 from sqlaudit.classes import histogram
 from sqlaudit.classes.facts import Fact, Frame, SensitiveTable
-from sqlaudit.classes.failing import FailingClasses
+from sqlaudit.classes.failing import FailingClasses, Short
 from sqlaudit.classes.histogram import HistogramBuilder
-from sqlaudit.classes.listing import Short
 from sqlaudit.engines import connect
 from sqlaudit.engines.contract import Engine
 from tests.audit_values import values_query

@@ -36,6 +36,15 @@ def write_csv(path: Path, header: str, *rows: str) -> Path:
     return path
 
 
+def as_parquet(file: Path) -> Path:
+    """The rows of a CSV file in a Parquet file beside it, for Spark."""
+    import duckdb
+
+    made = file.with_suffix(".parquet")
+    duckdb.sql(f"FROM read_csv('{file}')").write_parquet(str(made))
+    return made
+
+
 def patients(folder: Path) -> Path:
     """Twelve rows in four classes of age and sex, of 4, 2, 5 and 1 rows; those of 2 and 1 hold a single disease."""
     rows = ["30,F,flu"] * 3 + ["30,F,cold", "30,M,flu", "30,M,flu", "40,F,flu", "40,F,cold", "40,F,ulcer", "40,F,flu"]

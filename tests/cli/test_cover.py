@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from sqlaudit.cli.asked import repeated
+from sqlaudit.cli.output import repeated
 from tests.cli.runner import patients, run
 
 COVER = ("--title", "Yearly check", "--owner", "Jo Doe", "--sign-off", "DPO", "--sign-off", "Head of data")

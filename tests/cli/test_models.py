@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 
-from sqlaudit.models.registry import CELL_RULES, REGISTRY
-from sqlaudit.models.requirements import PRESETS
-from sqlaudit.reports.escape import markdown
+from sqlaudit.models.registry import CELL_RULES, PRESETS, REGISTRY
+from sqlaudit.reports.document import markdown
 from tests.cli.runner import run
 from tests.reports.schemas import validator
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from sqlaudit.base.errors import UsageError
-from sqlaudit.engines.view import View
+from sqlaudit.engines.contract import View
 from sqlaudit.engines.writing import check_view
 from tests.cli.runner import patients, run
 

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sqlaudit.base.errors import UsageError
-from sqlaudit.cli.parsing import delimiter, null_values, split_list, split_lists
+from sqlaudit.cli.requests import delimiter, null_values, split_list, split_lists
 
 
 @pytest.mark.parametrize(

@@ -13,10 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from sqlaudit.base.leftovers import remove_files, remove_leftovers, temporary_beside
+from sqlaudit.base.files import remove_files, remove_leftovers, temporary_beside
 from sqlaudit.cli import signals
-from sqlaudit.cli.last_resort import LastResort
-from sqlaudit.cli.signals import ENDING, heard
+from sqlaudit.cli.signals import ENDING, LastResort, heard
 
 COMMAND = (sys.executable, "-c", "from sqlaudit.cli import main; main()")
 MANY = "SELECT range AS a, 'secret' AS s FROM range(3000000)"
@@ -170,8 +169,8 @@ def test_signals_that_are_ignored_stay_ignored() -> None:
 def test_what_does_not_end_is_ended(
     codes: list[int], monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("sqlaudit.cli.last_resort.GRACE", 0.0)
-    monkeypatch.setattr("sqlaudit.cli.last_resort.PATIENCE", 0.0)
+    monkeypatch.setattr("sqlaudit.cli.signals.GRACE", 0.0)
+    monkeypatch.setattr("sqlaudit.cli.signals.PATIENCE", 0.0)
     with LastResort(0.01) as last:
         while not codes:
             time.sleep(0.01)
@@ -189,7 +188,7 @@ def test_what_does_not_end_is_ended(
 
 
 def test_what_ends_in_time_is_left_alone(codes: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sqlaudit.cli.last_resort.GRACE", 0.05)
+    monkeypatch.setattr("sqlaudit.cli.signals.GRACE", 0.05)
     with LastResort(0.05) as last:
         timers = list(last._timers)
     for timer in timers:

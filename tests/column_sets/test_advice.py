@@ -12,12 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sqlaudit.base.spec import Target
-from sqlaudit.column_sets.records.report import records_document
 from sqlaudit.column_sets.records.request import RecordRequest
+from sqlaudit.column_sets.records.result import records_document
 from sqlaudit.column_sets.records.search import find_records
-from sqlaudit.column_sets.report import columns_document
 from sqlaudit.column_sets.request import ColumnRequest, FindSets
-from sqlaudit.column_sets.result import ColumnSets
+from sqlaudit.column_sets.result import ColumnSets, columns_document
 from sqlaudit.column_sets.search import find_columns
 from sqlaudit.engines import connect
 from sqlaudit.reports.text import render_text

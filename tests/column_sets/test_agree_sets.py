@@ -12,14 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sqlaudit.base.spec import NullPolicy, Target
-from sqlaudit.column_sets import agree_sets, identify
-from sqlaudit.column_sets.agree_sets import AgreeSets
-from sqlaudit.column_sets.coding import code_columns, drop_codes
-from sqlaudit.column_sets.counting import SetCounter
+from sqlaudit.column_sets import identify
+from sqlaudit.column_sets.counting import SetCounter, choose_columns, code_columns, drop_codes
+from sqlaudit.column_sets.identify import AgreeSets
 from sqlaudit.column_sets.masks import bits, mask_of, maximal_only
 from sqlaudit.column_sets.request import ColumnRequest
 from sqlaudit.column_sets.search import find_columns
-from sqlaudit.column_sets.selection import choose_columns
 from sqlaudit.engines import connect
 from sqlaudit.engines.contract import Engine
 from tests.column_sets import oracle
@@ -93,7 +91,7 @@ def test_searches_whose_keys_have_too_many_pairs_or_that_read_several_at_once(
     nulls: NullPolicy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With a sample of few rows, so that nearly all is learned from keys."""
-    monkeypatch.setattr(agree_sets, "_SAMPLE_ROWS", 2)
+    monkeypatch.setattr(identify, "_SAMPLE_ROWS", 2)
 
     @quick(20)
     @given(tables, st.sampled_from([1, 3, 100]), st.sampled_from([0, 500]), st.one_of(st.none(), st.integers(1, 3)))

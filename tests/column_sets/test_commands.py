@@ -12,7 +12,6 @@ import pytest
 
 import sqlaudit
 from sqlaudit.base.errors import UsageError
-from sqlaudit.cli.parsing import share
 from sqlaudit.column_sets.counting import Figures, SetCounter
 from tests.cli.runner import patients, run, write_csv
 from tests.postgres_load import Loader
@@ -161,6 +160,5 @@ def test_the_python_calls(tmp_path: Path) -> None:
     assert found.tolerance == Fraction(1, 2)
     assert found.explain(["zip", "sex"]).found.unique_rows == 4
     assert sqlaudit.records(data, qi=["zip", "sex"]).uniques_by_size == (0, 4)
-    assert share("2.5%", "--epsilon") == Fraction(1, 40)
     with pytest.raises(UsageError, match="Name the quasi-identifiers"):
         sqlaudit.records(data)

@@ -12,11 +12,9 @@ from hypothesis import strategies as st
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.relation import Relation
 from sqlaudit.base.spec import NullPolicy, Target
-from sqlaudit.column_sets import coding
-from sqlaudit.column_sets.coding import Coded, code_columns
-from sqlaudit.column_sets.counting import SetCounter
+from sqlaudit.column_sets import counting
+from sqlaudit.column_sets.counting import Coded, SetCounter, choose_column, choose_columns, code_columns
 from sqlaudit.column_sets.masks import bits, mask_of
-from sqlaudit.column_sets.selection import choose_column, choose_columns
 from sqlaudit.engines import connect
 from sqlaudit.engines.contract import Engine
 from tests.audit_values import values_query
@@ -96,14 +94,14 @@ def query_of(rows: list[tuple[Any, ...]]) -> Target:
 
 
 @pytest.mark.spark
-@pytest.mark.parametrize("most", [coding.MOST_CODES, 0], ids=["codes", "in place"])
+@pytest.mark.parametrize("most", [counting.MOST_CODES, 0], ids=["codes", "in place"])
 @pytest.mark.parametrize("nulls", ["equal", "distinct", "wildcard"])
 @pytest.mark.parametrize("entity", [False, True])
 def test_spark_counts_what_brute_force_counts(
     nulls: str, entity: bool, most: int, engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As codes on the workbench, and on the target itself, which is what happens to large tables."""
-    monkeypatch.setattr(coding, "MOST_CODES", most)
+    monkeypatch.setattr(counting, "MOST_CODES", most)
 
     @quick(3, 3 if most else 2)
     @given(tables, st.integers(1, 4))

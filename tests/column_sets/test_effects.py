@@ -12,9 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sqlaudit.base.spec import NullPolicy, Target
-from sqlaudit.column_sets.report import columns_document
 from sqlaudit.column_sets.request import ColumnRequest
-from sqlaudit.column_sets.result import ColumnSets
+from sqlaudit.column_sets.result import ColumnSets, columns_document
 from sqlaudit.column_sets.search import find_columns
 from sqlaudit.engines import connect
 from sqlaudit.reports.text import render_text

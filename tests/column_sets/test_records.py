@@ -13,10 +13,9 @@ from hypothesis import strategies as st
 
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.spec import NullPolicy, Target
-from sqlaudit.column_sets import coding
+from sqlaudit.column_sets import counting
 from sqlaudit.column_sets.records.request import RecordRequest
-from sqlaudit.column_sets.records.scores import suda_weight
-from sqlaudit.column_sets.records.search import find_records
+from sqlaudit.column_sets.records.search import find_records, suda_weight
 from sqlaudit.engines import connect
 from sqlaudit.engines.contract import Engine
 from tests.column_sets import oracle
@@ -140,9 +139,9 @@ def test_records_on_postgres(load: Loader, postgres_url: str) -> None:
 
 
 @pytest.mark.spark
-@pytest.mark.parametrize("most", [coding.MOST_CODES, 0], ids=["codes", "in place"])
+@pytest.mark.parametrize("most", [counting.MOST_CODES, 0], ids=["codes", "in place"])
 def test_records_on_spark(engine: Engine, most: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(coding, "MOST_CODES", most)
+    monkeypatch.setattr(counting, "MOST_CODES", most)
 
     @quick(5 if most else 3)
     @given(weighted, st.integers(1, 4), st.sampled_from(list(NullPolicy)))

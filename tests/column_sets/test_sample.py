@@ -14,11 +14,10 @@ import pytest
 import sqlaudit
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.relation import ColumnInfo, Kind, Relation
-from sqlaudit.column_sets import sample
-from sqlaudit.column_sets.report import columns_document
+from sqlaudit.column_sets import search
 from sqlaudit.column_sets.request import ColumnRequest, Ratio
-from sqlaudit.column_sets.sample import log_chance, rows_needed
-from sqlaudit.column_sets.search import find_columns
+from sqlaudit.column_sets.result import columns_document
+from sqlaudit.column_sets.search import find_columns, log_chance, rows_needed
 from sqlaudit.engines.contract import Engine
 from sqlaudit.reports.text import render_text
 from tests.column_sets import oracle
@@ -147,7 +146,7 @@ def test_what_has_no_meaning_in_a_sample_is_refused(given: dict[str, Any], sente
 
 
 def test_a_sample_that_is_too_large_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sample, "MOST_CODES", 400)
+    monkeypatch.setattr(search, "MOST_CODES", 400)
     with pytest.raises(UsageError, match="needs 104 rows of 4 columns, and at most 400 cells are drawn"):
         sqlaudit.columns(PEOPLE, **ASKED)
 

@@ -13,14 +13,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sqlaudit.base import errors
 from sqlaudit.base.errors import Interrupted, UsageError
 from sqlaudit.base.relation import ColumnInfo, Kind, Relation
 from sqlaudit.base.spec import NullPolicy, Target
-from sqlaudit.column_sets import budget, coding, counting, hitting_sets, identify, search
+from sqlaudit.column_sets import counting, identify, masks, search
+from sqlaudit.column_sets.counting import choose_column
 from sqlaudit.column_sets.request import ColumnRequest, FindSets, RankBy, Ratio
 from sqlaudit.column_sets.result import ColumnSets
 from sqlaudit.column_sets.search import find_columns
-from sqlaudit.column_sets.selection import choose_column
 from sqlaudit.engines import connect
 from sqlaudit.engines.contract import Engine
 from sqlaudit.engines.duckdb.engine import DuckDBEngine
@@ -193,10 +194,10 @@ def test_searches_on_postgres(load: Loader, postgres_url: str) -> None:
 
 
 @pytest.mark.spark
-@pytest.mark.parametrize("most", [coding.MOST_CODES, 0], ids=["codes", "in place"])
+@pytest.mark.parametrize("most", [counting.MOST_CODES, 0], ids=["codes", "in place"])
 def test_searches_on_spark(engine: Engine, most: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """As codes on the workbench, and on the target itself, which is what happens to large tables."""
-    monkeypatch.setattr(coding, "MOST_CODES", most)
+    monkeypatch.setattr(counting, "MOST_CODES", most)
 
     @quick(12, 12 if most else 5)
     @given(tables, st.fixed_dictionaries(searches), st.booleans(), st.booleans(), st.sampled_from(list(NullPolicy)))
@@ -374,7 +375,7 @@ def test_whenever_the_budget_ends_what_is_said_is_right(
 ) -> None:
     monkeypatch.setattr(search, "_LEVELS", 4)
     monkeypatch.setattr(identify, "_ROUND", 2)
-    monkeypatch.setattr(hitting_sets, "NODES", 2)
+    monkeypatch.setattr(masks, "NODES", 2)
     data = paper_52()
     ended = []
     with connect() as engine:
@@ -389,7 +390,7 @@ def test_whenever_the_budget_ends_what_is_said_is_right(
         for seconds in range(0, 40, 3) if ALL else (0, 3, 9, 15, 21, 39):
             clock = Clock()
             monkeypatch.setattr(search, "time", clock)
-            monkeypatch.setattr(budget, "time", clock)
+            monkeypatch.setattr(errors, "time", clock)
             found = find_columns(engine, relation, ColumnRequest(**options, time_budget=seconds))
             ended.append(found.complete)
             assert {one.columns for one in found.sets} <= set(right)

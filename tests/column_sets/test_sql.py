@@ -12,7 +12,7 @@ import pytest
 
 from sqlaudit.base.relation import Relation
 from sqlaudit.base.spec import NullPolicy, Target
-from sqlaudit.column_sets import cuboids
+from sqlaudit.column_sets import counting
 from sqlaudit.column_sets.records.request import RecordRequest
 from sqlaudit.column_sets.records.result import RecordRisk
 from sqlaudit.column_sets.records.search import find_records
@@ -133,7 +133,7 @@ def test_every_statement_runs_and_engines_answer_alike(opened: tuple[Engine, Rel
 
 def test_wide_sets_are_kept_word_by_word_too(monkeypatch: pytest.MonkeyPatch) -> None:
     """Counting from the classes of wide sets, which the tables above are too small for."""
-    monkeypatch.setattr(cuboids, "_LEAST_SETS", 2)
+    monkeypatch.setattr(counting, "_LEAST_SETS", 2)
     data = pd.DataFrame({name: [i // 2**place % 2 for i in range(400)] for place, name in enumerate("abcd")})
     with connect() as engine:
         found = find_columns(engine, Target(frame=data), ColumnRequest(k=2, effects=False))

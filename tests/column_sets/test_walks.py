@@ -9,12 +9,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sqlaudit.base.errors import Interrupted
-from sqlaudit.column_sets import hitting_sets
-from sqlaudit.column_sets.budget import BudgetSpent
-from sqlaudit.column_sets.hitting_sets import minimal_hitting_sets, minimum_hitting_set
-from sqlaudit.column_sets.masks import bits, count_subsets, mask_of, maximal_only, minimal_only
-from sqlaudit.column_sets.walks import FoundSets, all_by_border, all_by_levels, greedy, greedy_restarts, minimum
+from sqlaudit.base.errors import BudgetSpent, Interrupted
+from sqlaudit.column_sets import masks
+from sqlaudit.column_sets.identify import FoundSets, all_by_border, all_by_levels, greedy, greedy_restarts, minimum
+from sqlaudit.column_sets.masks import (
+    bits,
+    count_subsets,
+    mask_of,
+    maximal_only,
+    minimal_hitting_sets,
+    minimal_only,
+    minimum_hitting_set,
+)
 from tests.column_sets import oracle
 from tests.strategies import run
 
@@ -205,7 +211,7 @@ def test_however_soon_a_walk_stops_what_it_says_is_right(safe: list[int], budget
 
 
 def test_enumerations_look_at_the_clock(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(hitting_sets, "NODES", 3)
+    monkeypatch.setattr(masks, "NODES", 3)
     edges = [0b000111, 0b111000, 0b010101]
     every = list(minimal_hitting_sets(edges))
     some: list[int] = []
@@ -213,7 +219,7 @@ def test_enumerations_look_at_the_clock(monkeypatch: pytest.MonkeyPatch) -> None
         some.extend(minimal_hitting_sets(edges, stop=Budget(1)))
     assert 0 < len(some) < len(every)
     assert set(some) < set(every)
-    monkeypatch.setattr(hitting_sets, "NODES", 1)
+    monkeypatch.setattr(masks, "NODES", 1)
     with pytest.raises(BudgetSpent):
         minimum_hitting_set([0b0011, 0b0110, 0b1100, 0b1001], Budget(0))
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import sqlaudit
-from sqlaudit.models.check import Check
+from sqlaudit.models.base import Check
 from tests.dbt.conftest import Project, Ran
 
 CHECKS: list[tuple[str, dict[str, Any]]] = [

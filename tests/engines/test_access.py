@@ -7,7 +7,7 @@ import getpass
 import sqlaudit
 from sqlaudit.audits.report import audit_document
 from sqlaudit.engines.contract import Engine
-from sqlaudit.reports.page.layout import render_html
+from sqlaudit.reports.page import render_html
 from sqlaudit.reports.text import render_text
 from tests.audit_values import values_query
 

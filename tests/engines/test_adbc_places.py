@@ -13,8 +13,7 @@ import pytest
 import sqlaudit
 from sqlaudit.base.errors import MissingDriver, UsageError
 from sqlaudit.base.spec import Limits
-from sqlaudit.engines.adbc.places import DRIVERS, adbc_place
-from sqlaudit.engines.adbc.reader import AdbcReader
+from sqlaudit.engines.adbc import DRIVERS, AdbcReader, adbc_place
 from sqlaudit.gates.standalone.names import DIALECTS
 from tests.cli.runner import patients, run
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import builtins
+import functools
 import gzip
 import importlib.util
 import os
+import random
 from decimal import Decimal
 from pathlib import Path
 
@@ -131,6 +133,77 @@ def test_an_arrow_file_that_is_cut_behind_its_start(tmp_path: Path) -> None:
     whole = (tmp_path / "p.arrow").read_bytes()
     cut = written(tmp_path / "cut.arrow", whole[: len(whole) // 2])
     assert error_of(InputError, Target(relation=cut)) == f"{cut!r} is not an Arrow file, or is damaged."
+
+
+@pytest.mark.parametrize("other", [{"a": [1], "b": [2]}, {"a": [1.5]}, {"b": [1]}])
+def test_arrow_files_with_other_columns_are_refused(tmp_path: Path, other: dict[str, list[float]]) -> None:
+    for first, second in ((other, {"a": [1]}), ({"a": [1]}, other)):
+        pyarrow.feather.write_feather(pa.table(first), tmp_path / "1.arrow")
+        pyarrow.feather.write_feather(pa.table(second), tmp_path / "2.arrow")
+        pattern = str(tmp_path / "*.arrow")
+        assert error_of(InputError, Target(relation=pattern)) == (
+            f"The files of {pattern!r} do not have the same columns in the same order; write them with one schema, or "
+            "audit them one by one."
+        )
+
+
+@pytest.mark.parametrize("indexed", [False, True])
+def test_an_arrow_stream_that_is_cut(tmp_path: Path, indexed: bool) -> None:
+    column = pa.array(["x", "y"] * 500)
+    table = pa.table({"a": range(1000), "s": column.dictionary_encode() if indexed else column})
+    with pa.ipc.new_stream(tmp_path / "p.arrows", table.schema) as stream:
+        stream.write_table(table, max_chunksize=100)
+    whole = (tmp_path / "p.arrows").read_bytes()
+    source = pa.memory_map(str(tmp_path / "p.arrows"))
+    starts = [source.tell() for _ in pa.ipc.open_stream(source)]  # where each batch ends
+    assert len(rows_of(str(tmp_path / "p.arrows"))) == 1000
+    for content in (*(whole[:at] for at in starts), whole + whole):
+        path = written(tmp_path / "cut.arrows", content)
+        assert error_of(InputError, Target(relation=path)) == (
+            f"{path!r} does not end with the mark that ends an Arrow stream, so rows may be missing."
+        )
+    for at in range(0, len(whole), 97):
+        if at:
+            error_of(InputError, Target(relation=written(tmp_path / "cut.arrows", whole[:at])))
+
+
+ZSTD_SKIPPED = b"\x53\x2a\x4d\x18" + (10).to_bytes(4, "little") + b"0123456789"
+
+
+@pytest.mark.parametrize("name", ["p.csv.zst", "p.ndjson.ZST", "p.csv.gz"])
+def test_a_cut_packed_text_is_refused_wherever_it_is_cut(tmp_path: Path, name: str) -> None:
+    pack = gzip.compress if name.endswith(".gz") else functools.partial(pa.Codec("zstd").compress, asbytes=True)
+    draw = random.Random(3)
+    line = '{"a": %d}\n' if "json" in name else "%d\n"
+    lines = [line % draw.randrange(10**6) for _ in range(60_000)]
+    halves = [pack("".join(part).encode()) for part in (lines[:30_000], lines[30_000:])]
+    between = b"" if name.endswith(".gz") else ZSTD_SKIPPED
+    whole = between + halves[0] + between + halves[1] + between
+    read = ReadOptions(header=False) if "csv" in name else ReadOptions()
+    assert len(rows_of(written(tmp_path / name, whole), header=read.header)) == 60_000
+    frame = len(between + halves[0])  # cut here, the first half is whole
+    for at in {*(draw.randrange(1, len(whole)) for _ in range(60)), len(whole) - 1, frame + 3} - {frame}:
+        cut = Target(relation=written(tmp_path / name, whole[:at]), read=read)
+        assert "is not a complete" in error_of(InputError, cut), at
+
+
+def test_blocks_of_zstd_of_every_kind_are_walked(tmp_path: Path) -> None:
+    magic = b"\x28\xb5\x2f\xfd"
+
+    def block(kind: int, size: int, content: bytes, *, last: int = 0) -> bytes:
+        return (last | kind << 1 | size << 3).to_bytes(3, "little") + content
+
+    raw, run = block(0, 4, b"a\n1\n"), block(1, 1, b"2", last=1)
+    for frame in (
+        magic + b"\x00\x58" + raw + run,  # a window, no size
+        magic + b"\x20\x05" + raw + run,  # one segment, its size in one byte
+        magic + b"\xa0" + (5).to_bytes(4, "little") + raw + run,
+        magic + b"\xe0" + (5).to_bytes(8, "little") + raw + run,
+    ):
+        assert rows_of(written(tmp_path / "p.csv.zst", frame)) == [(1,), (2,)]
+        for at in range(1, len(frame)):
+            cut = Target(relation=written(tmp_path / "p.csv.zst", frame[:at]))
+            assert "is not a complete zstd file" in error_of(InputError, cut)
 
 
 @pytest.mark.parametrize("suffix", ["parquet", "json", "feather"])

@@ -17,8 +17,7 @@ from sqlaudit.base.relation import Statement
 from sqlaudit.base.spec import Limits, Target
 from sqlaudit.engines import connect
 from sqlaudit.engines.duckdb.engine import DuckDBEngine
-from sqlaudit.engines.duckdb.errors import translate
-from sqlaudit.engines.duckdb.input_errors import ErrorPlace
+from sqlaudit.engines.duckdb.errors import ErrorPlace, translate
 from sqlaudit.engines.duckdb.session import FIXED
 from tests.engines.duckdb_helpers import SECRET, sentence, written
 

@@ -13,7 +13,7 @@ import pytest
 
 from sqlaudit.base.errors import InputError
 from sqlaudit.base.spec import Target
-from sqlaudit.engines.duckdb.wal import refuse_unread_log
+from sqlaudit.engines.duckdb.session import refuse_unread_log
 from tests.engines.duckdb_helpers import error_of, read
 
 _PROGRAM = """

@@ -13,11 +13,12 @@ import duckdb
 import pytest
 
 from sqlaudit.base.errors import EngineError, Interrupted, PermissionDenied, SqlauditError, UsageError
+from sqlaudit.base.files import remove_leftovers
 from sqlaudit.base.relation import Statement
 from sqlaudit.base.spec import Limits, Target
 from sqlaudit.engines import connect
 from sqlaudit.engines.duckdb.engine import DuckDBEngine
-from sqlaudit.engines.spill import SpillFolder, remove_leftovers
+from sqlaudit.engines.watch import SpillFolder
 from tests.engines.duckdb_helpers import SECRET, sentence, written
 
 SLOW = "SELECT count(*) FROM range(100000) a(i), range(1000000) b(j) WHERE (i * j) % 7 = 3"

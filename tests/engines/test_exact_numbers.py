@@ -28,7 +28,7 @@ from sqlaudit.base.relation import Kind, Statement
 from sqlaudit.base.spec import ReadOptions, Target
 from sqlaudit.engines.contract import Engine
 from sqlaudit.engines.duckdb import csv as csv_files
-from sqlaudit.engines.duckdb import json as json_files
+from sqlaudit.engines.duckdb import inputs as json_files
 from sqlaudit.engines.duckdb.engine import DuckDBEngine
 from tests.engines.duckdb_helpers import error_of, read, rows_of, types_of, written
 from tests.strategies import run
@@ -360,36 +360,6 @@ def spark() -> Iterator[Engine]:
 
     with small_engine() as engine:
         yield engine
-
-
-@pytest.mark.spark
-def test_spark_reads_as_many_numbers_as_there_are(tmp_path: Path, spark: Engine) -> None:
-    for texts, values in (
-        (IDS, 10),
-        (LONG, 10),
-        ([str(BIG), str(BIG + 1), "1e3"], 3),
-        (["1.50", "1.5", "1e3", "1000.0"], 2),
-        (["0.1", "52.520008000000004"], 2),
-        ([str(BIG), str(BIG + 1)], 2),
-        (["1e400", "2e400"], 2),
-    ):
-        for make in (csv_of, json_of):
-            assert counted(spark, make(tmp_path, texts))[1] == values, (texts, make)
-    for texts in (["007", "7"], ["1d", "1"], ["2020-01-01 10:00:00.1234567", "2020-01-01 10:00:00.1234568"]):
-        assert counted(spark, csv_of(tmp_path, texts)) == (Kind.TEXT, 2)
-    for texts in TIMES.values():
-        assert counted(spark, csv_of(tmp_path, texts))[1] == 2, texts
-    inside = ["{" + json.dumps("z") + ": " + text + "}" for text in LONG]
-    assert counted(spark, json_of(tmp_path, inside))[1] == 10
-    assert counted(spark, csv_of(tmp_path, ["1.5", "2.5"]))[0] is Kind.FLOAT
-
-
-@pytest.mark.spark
-@run(12)
-@given(texts=columns())
-def test_numbers_on_spark_are_as_many_as_in_the_file(spark: Engine, texts: list[str]) -> None:
-    for make in (csv_of, json_of):
-        check(spark, make, texts)
 
 
 @pytest.mark.spark

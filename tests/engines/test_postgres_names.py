@@ -7,8 +7,8 @@ import pytest
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.relation import Statement
 from sqlaudit.base.spec import Target
-from sqlaudit.engines.postgres.catalog import split_name
 from sqlaudit.engines.postgres.engine import PostgresEngine
+from sqlaudit.engines.postgres.open import split_name
 from tests.postgres_load import Loader
 from tests.postgres_server import PostgresServer
 

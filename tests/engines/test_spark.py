@@ -13,21 +13,18 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.csv
-import pyarrow.orc
 import pyarrow.parquet
 import pytest
 
 import sqlaudit
-from sqlaudit.base.errors import EngineError, Incomplete, Interrupted, UsageError
+from sqlaudit.base.errors import EngineError, Incomplete, InputError, Interrupted, UsageError
+from sqlaudit.base.guard import RandomRowsError
 from sqlaudit.base.relation import Kind, Statement
 from sqlaudit.base.spec import Limits, ReadOptions, Target
-from sqlaudit.engines.spark.engine import SparkEngine
+from sqlaudit.engines.spark.engine import SparkEngine, checkpoint
 from sqlaudit.engines.spark.errors import sentence
-from sqlaudit.engines.spark.keeping import checkpoint
 from sqlaudit.engines.spark.open import bound
-from sqlaudit.engines.spark.session import master
-from sqlaudit.engines.spark.start import megabytes
+from sqlaudit.engines.spark.session import master, megabytes
 from tests.spark_session import MEMORY, small_engine
 
 pytestmark = pytest.mark.spark
@@ -138,6 +135,23 @@ def plain(spark: SparkEngine) -> Iterator[SparkEngine]:
         yield engine
 
 
+def test_views_and_frames_that_give_other_rows_each_time_are_refused(plain: SparkEngine) -> None:
+    session = plain._session
+    rows = session.range(8).selectExpr("id % 2 AS a")
+    session.sql("SELECT id, rand() AS r FROM range(8)").createTempView("drawn")
+    session.sql("SELECT * FROM people TABLESAMPLE (50 PERCENT)").createTempView("part")
+    for target, said in (
+        (Target("drawn"), r"drawn gives other rows each time it is read, by rand\(\)"),
+        (Target("part"), "by a sample"),
+        (Target(query="SELECT * FROM part"), "by a sample"),
+        (Target(frame=rows.selectExpr("a", "uuid() AS r")), r"by uuid\(\)"),
+        (Target(frame=rows.sample(0.5)), "by a sample"),
+    ):
+        with pytest.raises(RandomRowsError, match=said):
+            plain.open(target)
+    assert plain.open(Target(frame=rows.selectExpr("a", "'rand() Sample 0.0, 0.5, ' AS r"))).columns
+
+
 def test_tables_queries_and_conditions(plain: SparkEngine) -> None:
     people = plain.open(Target("people", where="`odd.name 😀` = 'x' AND age > 0"))
     assert [column.name for column in people.columns] == ["age", "odd.name 😀"]
@@ -160,6 +174,14 @@ def test_tables_queries_and_conditions(plain: SparkEngine) -> None:
         (Target(query="SELECT agee FROM people"), "There is no column 'agee' in query="),
         (Target(query="SELECT age FROM peple"), "There is no table 'peple' in query=. Did you mean 'people'"),
         (Target(query="SELECT age, age + 1 AS AGE FROM people"), "query= gives several columns the name 'age'"),
+        (Target(query="SELECT * FROM csv.`/etc/passwd`"), "query= reads files by their path (csv.`…`)"),
+        (
+            Target(query="SELECT a.* FROM (SELECT * FROM Parquet.`a/*.parquet`) AS a"),
+            "query= reads files by their path",
+        ),
+        (Target(query="SELECT * FROM `org.spark.TextFormat`.`a`"), "query= reads files by their path (org.spark.Text"),
+        (Target(query="SELECT * FROM IDENTIFIER('text.`/etc/passwd`')"), "the function identifier reaches beyond"),
+        (Target("csv.`/etc/passwd`"), "only Parquet files are audited"),
         (Target(query="DROP TABLE people"), "query takes one SELECT"),
         (Target(query="SELECT reflect('java.lang.System', 'getenv', 'HOME')"), "the function reflect reaches beyond"),
         (Target(query="SELECT builtin.JAVA_METHOD('a', 'b')"), "the function java_method reaches beyond"),
@@ -178,36 +200,92 @@ def test_nothing_is_substituted_in_a_text(plain: SparkEngine) -> None:
     assert run(plain, "SELECT '${env:HOME}' AS a, '${spark.app.name}' AS b") == [("${env:HOME}", "${spark.app.name}")]
 
 
-def test_files(plain: SparkEngine, tmp_path: Path) -> None:
-    table = pa.table({"age": [30, 30, 41], "zip": ["1", "1", None]})
-    pa.parquet.write_table(table, tmp_path / "a.parquet")
-    pa.parquet.write_table(table, tmp_path / "b.parquet")
-    pa.orc.write_table(table, tmp_path / "a.orc")
-    (tmp_path / "a.csv").write_text('age;note\n30;"two\nlines ""x"""\n41;-\n', encoding="utf-8")
-    (tmp_path / "a.jsonl").write_text('{"age": 30}\n{"age": 41}\n', encoding="utf-8")
-    (tmp_path / "a.json").write_text('[{"age": 30}, {"age": 41}]', encoding="utf-8")
-    (tmp_path / "bad.csv").write_text(f"age,zip\n30,1\n{SECRET}\n", encoding="utf-8")
+def write(file: Path, **columns: Any) -> Path:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    pa.parquet.write_table(pa.table(columns), file)
+    return file
 
-    def rows(name: str, **read: Any) -> tuple[int, bool]:
-        relation = plain.open(Target(str(tmp_path / name), read=ReadOptions(**read)))
-        return run(plain, "SELECT COUNT(*) FROM " + relation.sql)[0][0], relation.parsed
 
-    assert rows("*.parquet") == (6, False)
-    assert rows("a.orc") == (3, False)
-    assert rows("a.jsonl") == rows("a.json") == (2, True)
-    csv = plain.open(Target(str(tmp_path / "a.csv"), read=ReadOptions(delimiter=";", null_values=("-",))))
-    assert run(plain, "SELECT * FROM " + csv.sql + " ORDER BY 1") == [(30, 'two\nlines "x"'), (41, None)]
-    assert rows("a.csv", delimiter=";", header=False, all_text=True) == (3, True)
+def rows(engine: SparkEngine, place: Path, **read: Any) -> int:
+    relation = engine.open(Target(str(place), read=ReadOptions(**read)))
+    assert not relation.parsed
+    return int(run(engine, "SELECT COUNT(*) FROM " + relation.sql)[0][0])
+
+
+def test_parquet_files(plain: SparkEngine, tmp_path: Path) -> None:
+    for name in ("a.parquet", "b.parquet", "odd/a[1] {x},%.parquet", "odd/a1 x.parquet"):
+        write(tmp_path / name, age=[30, 30, 41], zip=["1", "1", None])
+    for name in ("odd/_SUCCESS", "odd/.a1 x.parquet.crc"):  # as Spark itself writes
+        (tmp_path / name).touch()
+    assert rows(plain, tmp_path / "*.parquet") == rows(plain, tmp_path / "odd") == 6
+    assert rows(plain, tmp_path / "odd" / "a[1] {x},%.parquet") == 3
     for options, reason in [({"encoding": "latin-1"}, "encoding"), ({"null_values": ("a",)}, "null values")]:
-        with pytest.raises(UsageError, match=reason):
-            rows("a.parquet", **options)
-    with pytest.raises(UsageError, match="one text that means NULL"):
-        rows("a.csv", null_values=("a", "b"))
-    with pytest.raises(UsageError, match="has the name of none of these"):
-        rows("a.xlsx")
-    with pytest.raises(UsageError, match="does not have the columns of the others") as bad:
-        rows("bad.csv")
-    assert SECRET not in str(bad.value)
+        with pytest.raises(UsageError, match=f"The option '{reason}' says how text files are read"):
+            rows(plain, tmp_path / "a.parquet", **options)
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.tsv.gz", "*.json", "a.jsonl", "a.orc", "b/a.txt", "a.xlsx/"])
+def test_other_files_are_refused(plain: SparkEngine, tmp_path: Path, name: str) -> None:
+    for target in (str(tmp_path / name), name):
+        with pytest.raises(UsageError, match=r"only Parquet files are audited.*Audit CSV and JSON with DuckDB"):
+            plain.open(Target(target))
+    write(tmp_path / "a.parquet", a=[1])
+    with pytest.raises(UsageError, match="only Parquet files are audited"):
+        rows(plain, tmp_path / "a.parquet", format="csv")
+
+
+@pytest.mark.parametrize(
+    ("left_out", "shown"),
+    [("_b.parquet", 1), (".b.parquet", 1), ("_old/b.parquet", 1), ("_metadata_b.parquet", 1), ("_delta_log/0.json", 1)],
+)
+def test_a_file_that_spark_would_leave_out_is_an_error(
+    plain: SparkEngine, tmp_path: Path, left_out: str, shown: int
+) -> None:
+    """The rows of one file: k = 2; of both: 1."""
+    write(tmp_path / "a.parquet", zip=[1, 1])
+    write(tmp_path / left_out, zip=[2])
+    for place in (tmp_path, *([tmp_path / "*.parquet"] if left_out.startswith(("_b", ".b")) else ())):
+        with pytest.raises(InputError, match=f"Spark leaves out {shown} of the files that '.*' names"):
+            sqlaudit.audit(str(place), db=plain, qi=["zip"], require={"k": 2})
+
+
+def test_an_older_spark_is_asked_for_one_file(
+    plain: SparkEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It cannot say what it leaves out."""
+    monkeypatch.setattr("sqlaudit.engines.spark.session.names_left_out", lambda session: False)
+    assert rows(plain, write(tmp_path / "a.parquet", zip=[1, 1])) == 2
+    for place in (tmp_path, tmp_path / "*.parquet"):
+        with pytest.raises(UsageError, match=r"Spark before 4\.3 does not say which files of '.*' it leaves out"):
+            rows(plain, place)
+
+
+@pytest.mark.parametrize(
+    ("other", "odd"),
+    [
+        ({"a": [1]}, "b"),
+        ({"a": [1], "b": ["x"], "c": [1]}, "c"),
+        ({"a": pa.array([1], pa.int32()), "b": ["x"]}, "a"),
+        ({"A": [1], "b": ["x"]}, "a"),
+    ],
+)
+@pytest.mark.parametrize("order", ["ab", "ba"])
+def test_files_have_the_same_columns(
+    plain: SparkEngine, tmp_path: Path, other: dict[str, Any], odd: str, order: str
+) -> None:
+    write(tmp_path / f"{order[0]}.parquet", a=[1, 2], b=["x", "y"])
+    write(tmp_path / f"{order[1]}.parquet", **other)
+    with pytest.raises(InputError, match=f"do not have the same columns: '(?i:{odd})' is missing in one of them"):
+        rows(plain, tmp_path)
+
+
+def test_rows_that_could_not_be_read_are_an_error(plain: SparkEngine, tmp_path: Path) -> None:
+    said = "has a column '_corrupt_record': there Spark keeps lines that it could not read"
+    with pytest.raises(UsageError, match=said):
+        rows(plain, write(tmp_path / "a.parquet", a=[1, None], _corrupt_record=[None, SECRET]))
+    plain._session.conf.set("spark.sql.columnNameOfCorruptRecord", "unread")
+    with pytest.raises(UsageError, match=said.replace("_corrupt_record", "unread")):
+        plain.open(Target(query="SELECT 1 AS a, 'x' AS Unread"))
 
 
 # --- sessions that are given ---
@@ -230,6 +308,36 @@ def test_a_session_that_is_given_stays_as_it_was(spark: SparkEngine) -> None:
     assert mine.sql("SELECT 1/0 AS a").collect()[0].a is None
     with pytest.raises(UsageError, match=r"limits=Limits\(memory=…\) is for a Spark that is started here"):
         sqlaudit.audit("mine", db=mine, qi=["a"], limits=Limits(memory="1GB"))
+
+
+@pytest.mark.parametrize("order", ["first", "second"])
+def test_no_function_of_a_session_stands_for_a_built_in_one(spark: SparkEngine, order: str) -> None:
+    mine = spark._session.newSession()
+    mine.conf.set("spark.sql.functionResolution.sessionOrder", order)
+    for name in ("min", "sum", "greatest"):
+        mine.udf.register(name, lambda *_: 0, "bigint")
+    mine.sql("SELECT id AS a FROM range(6)").createTempView("mine")
+    found = sqlaudit.audit("mine", db=mine, qi=["a"], require={"k": 3})
+    assert [(check.level, check.status, check.failing_rows) for check in found.checks] == [(1, "fail", 6)]
+
+
+def test_settings_that_change_results_are_those_of_spark(spark: SparkEngine) -> None:
+    mine = spark._session.newSession()
+    usual = {
+        "spark.sql.parser.quotedRegexColumnNames": "true",
+        "spark.sql.legacy.setopsPrecedence.enabled": "true",
+        "spark.sql.parquet.binaryAsString": "true",
+        "spark.sql.caseSensitive": "true",
+        "spark.sql.timestampType": "TIMESTAMP_NTZ",
+    }
+    for name, value in {**usual, "spark.sql.files.ignoreCorruptFiles": "true"}.items():
+        mine.conf.set(name, value)
+    with SparkEngine(mine) as engine:
+        conf = engine._session.conf
+        own = spark._session.conf
+        assert [conf.get(name) for name in usual] == [own.get(name) for name in usual]
+        assert conf.get("spark.sql.files.ignoreCorruptFiles") == "false"
+    assert [mine.conf.get(name) for name in usual] == list(usual.values())
 
 
 def test_frames_of_python(spark: SparkEngine) -> None:

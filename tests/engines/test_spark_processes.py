@@ -119,6 +119,38 @@ def test_executors_in_processes_of_their_own_answer_alike(table: Path, tmp_path:
     assert list((tmp_path / "cwd").iterdir()) == []
 
 
+def test_a_session_that_logs_gets_no_value(tmp_path: Path) -> None:
+    """Weights and contributions that are no numbers, numbers beyond intervals: Spark logs what a cast does not take."""
+    ran = python(
+        """
+        import sqlaudit
+        from pyspark.sql import SparkSession
+        from sqlaudit.base.errors import SqlauditError
+        mine = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false").getOrCreate()
+        mine.sparkContext.setLogLevel("WARN")
+        rows = [(1, "Zaphod-4711", 4.711e30), (2, "Beeblebrox", 1.0)]
+        mine.createDataFrame(rows, "id int, name string, pay double").createTempView("people")
+        asked = [
+            lambda: sqlaudit.audit("people", db=mine, qi=["id"], weights="name || ''"),
+            lambda: sqlaudit.audit("people", db=mine, qi=["id"], weights="pay"),
+            lambda: sqlaudit.aggregates("people", microdata=True, db=mine, by=["id"], value="pay"),
+            lambda: sqlaudit.hierarchy("people", "pay", {"widths": [10]}, db=mine),
+        ]
+        for ask in asked:
+            try:
+                print(type(ask()).__name__)
+            except SqlauditError as error:
+                print(error)
+        """,
+        tmp_path,
+    )
+    assert ran.returncode == 0, ran.stderr
+    said = ran.stdout.splitlines()
+    assert len(said) == 4, said
+    assert "Zaphod" not in ran.stdout + ran.stderr
+    assert "4711" not in (ran.stdout + ran.stderr).replace(".", "")
+
+
 # --- Spark Connect ---
 
 
@@ -176,6 +208,7 @@ def test_spark_connect_answers_like_the_others(server: str, table: Path, tmp_pat
         from sqlaudit.base.errors import Interrupted, UsageError
         from sqlaudit.base.spec import Target
         from pyspark.sql.connect.session import SparkSession
+        from pyspark.sql.types import LongType
         said = {{}}
         with connect({server!r}) as engine:
             said["version"] = engine.version()[:8]
@@ -196,8 +229,18 @@ def test_spark_connect_answers_like_the_others(server: str, table: Path, tmp_pat
                 engine.open(Target("nope"))
             except UsageError as refused:
                 said["refused"] = str(refused)
+            said["files"] = []
+            for name in ("people.csv", "", "*.parquet"):
+                try:
+                    said["files"].append(engine.run(Statement("n", "SELECT COUNT(*) FROM " + engine.open(
+                        Target({str(table.parent)!r} + "/" + name)).sql))[0][0])
+                    open({str(table.parent)!r} + "/_people.parquet", "w").close()
+                except UsageError as refused:
+                    said["files"].append(str(refused).split(", which reads ")[-1][-60:])
         mine = SparkSession.builder.remote({server!r}).create()
         mine.conf.set("spark.sql.ansi.enabled", "false")
+        mine.conf.set("spark.sql.functionResolution.sessionOrder", "first")
+        mine.udf.register("min", lambda *_: 0, LongType())
         mine.sql("SELECT id % 2 AS a FROM range(6)").createTempView("mine")
         said["given"] = sqlaudit.audit("mine", db=mine, qi=["a"], require=["k=3"]).passed
         said["frame"] = sqlaudit.audit(mine.table("mine"), qi=["a"], require=["k=4"]).passed
@@ -215,6 +258,11 @@ def test_spark_connect_answers_like_the_others(server: str, table: Path, tmp_pat
         "levels": [12, 3],
         "stopped": "Stopped in the step 'endless'.",
         "refused": "There is no table 'nope' in Spark's catalog.",
+        "files": [
+            "them exactly, or load them as a table or Parquet.",
+            48,
+            "with _ or a dot. Rename or remove these, or name the others.",
+        ],
         "given": True,
         "frame": False,
         "left": ["false", ["mine"]],

@@ -129,6 +129,40 @@ def test_a_file_that_was_not_closed_is_refused_and_nothing_is_made_beside_it(cli
     assert sorted(file.name for file in left.iterdir()) == ["copy.sqlite", "copy.sqlite-wal"]
 
 
+@pytest.mark.parametrize("index", [None, b"", b"as it was"])
+@pytest.mark.parametrize("mode", [b"\x01\x01", b"\x02\x02"])  # what the file says of a log; SQLite reads one anyhow
+def test_nothing_beside_a_file_is_made_or_changed(
+    clinic: Path, tmp_path: Path, mode: bytes, index: bytes | None
+) -> None:
+    put(clinic, "PRAGMA journal_mode = WAL")
+    left = tmp_path / "left"
+    left.mkdir()
+    with closing(sqlite3.connect(clinic, isolation_level=None)) as writer:
+        writer.execute("INSERT INTO \"pa tients\" VALUES (99, 'f', 'flu', 1)")
+        content: dict[str, bytes | None] = {end: Path(f"{clinic}{end}").read_bytes() for end in ("", "-wal", "-shm")}
+    whole = clinic.read_bytes()
+    content[""] = whole[:18] + mode + whole[20:]
+    content["-shm"] = content["-shm"] if index == b"as it was" else index
+    for end, held in content.items():
+        if held is not None:
+            (left / f"copy.sqlite{end}").write_bytes(held)
+    before = {file.name: (file.read_bytes(), file.stat().st_mtime_ns) for file in left.iterdir()}
+    if index is None:
+        with pytest.raises(InputError, match="was not closed by who wrote it last"):
+            values(left / "copy.sqlite", "pa tients")
+    else:
+        assert len(values(left / "copy.sqlite", "pa tients")) == 61
+    assert {file.name: (file.read_bytes(), file.stat().st_mtime_ns) for file in left.iterdir()} == before
+
+
+def test_a_link_to_a_file_is_the_file_with_its_log(clinic: Path, tmp_path: Path) -> None:
+    put(clinic, "PRAGMA journal_mode = WAL")
+    (tmp_path / "link.sqlite").symlink_to(clinic)
+    with closing(sqlite3.connect(clinic, isolation_level=None)) as writer:
+        writer.execute("INSERT INTO \"pa tients\" VALUES (99, 'f', 'flu', 1)")
+        assert len(values(tmp_path / "link.sqlite", "pa tients")) == 61
+
+
 def test_a_file_that_was_left_half_written_is_refused(clinic: Path, tmp_path: Path) -> None:
     killed = (
         "import os, sqlite3; c = sqlite3.connect('half.sqlite', isolation_level=None);"

@@ -15,12 +15,11 @@ from sqlaudit.base.errors import UsageError
 from sqlaudit.base.spec import NullPolicy, Target
 from sqlaudit.engines import connect
 from sqlaudit.engines.contract import Engine
-from sqlaudit.events.coherence import limit_in_integers
-from sqlaudit.events.report import persons_document
 from sqlaudit.events.request import PersonsRequest
-from sqlaudit.events.result import PersonsResult
+from sqlaudit.events.result import PersonsResult, persons_document
 from sqlaudit.events.run import find_persons
-from sqlaudit.reports.blocks import Toned
+from sqlaudit.events.unicity import limit_in_integers
+from sqlaudit.reports.document import Toned
 from tests.audit_values import values_query
 from tests.events import oracle
 from tests.few import LEAST
@@ -94,6 +93,44 @@ def test_known_values_tell_others_as_all_subsets_say(engine: Engine, repeats: bo
     compare()
 
 
+@pytest.mark.few_on_postgres(0)
+@pytest.mark.parametrize("repeats", [False, True])
+def test_known_values_tell_others_among_persons_of_equal_static_values(engine: Engine, repeats: bool) -> None:
+    @run(25, some=4)
+    @given(rows, st.lists(st.sampled_from([1, 2, None]), min_size=6, max_size=6), LIMITS)
+    def compare(table: list[tuple[Any, ...]], static: list[int | None], h: Fraction) -> None:
+        steady = [(person, 1, static[person - 1], value) for person, _, _, value in table]
+        asked: dict[str, Any] = {"qi": ("clinic",), "static": ("month",), "multiset": repeats, "rho": True}
+        (told,) = found_in(engine, steady, known=3, k=2, h=h, **asked).coherence
+        persons = oracle.events_of(
+            [(person, group, clinic) for person, clinic, group, _ in steady], multiset=repeats, static=1
+        )
+        held = oracle.held_by([(person, value) for person, *_, value in steady])
+        of_person = {person: group for person, _, group, _ in steady}
+        groups = [
+            {person: events for person, events in persons.items() if of_person[person] == group}
+            for group in set(of_person.values())
+        ]
+        for one in told.uncertainty:
+            each = [oracle.learnt_of_rest(group, held, one.known, h, repeats) for group in groups]
+            expected = max(share for share, _ in each), sum(len(whom) for _, whom in each)
+            assert (one.share, one.told_persons, one.exact) == (*expected, True), one.known
+
+    compare()
+
+
+def test_values_known_beside_static_ones_tell_within_their_group() -> None:
+    """x tells y among women and, the other way round, among men; in all rows together it tells nothing."""
+    table = pd.DataFrame(
+        {"who": range(8), "sex": list("ffffmmmm"), "at": "a", "x": list("ppqqppqq"), "y": list("rrssssrr")}
+    )
+    asked: dict[str, Any] = {"entity": "who", "qi": ["at"], "sensitive": ["x", "y"], "k": 2, "known": 1, "rho": True}
+    for static, share, persons in ([], Fraction(1, 2), 0), (["sex"], Fraction(1), 8):
+        found = sqlaudit.persons(table, static=static, **asked)
+        told = [one.uncertainty[0] for one in found.coherence]
+        assert [(one.share, one.told_persons) for one in told] == [(share, persons)] * 2
+
+
 def test_values_of_one_column_tell_those_of_another() -> None:
     table = pd.DataFrame({"who": [1, 2, 3, 4], "at": list("aaaa"), "x": list("ppqq"), "y": list("rrss")})
     asked: dict[str, Any] = {"entity": "who", "qi": ["at"], "sensitive": ["x", "y"], "k": 2, "known": 1}
@@ -105,7 +142,7 @@ def test_values_of_one_column_tell_those_of_another() -> None:
 
 @pytest.mark.few_on_postgres(0)
 def test_parts_of_the_events_tell_the_same_together(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sqlaudit.events.levels.PART", 3)
+    monkeypatch.setattr("sqlaudit.events.occurrences.PART", 3)
 
     @run(15, some=3)
     @given(rows, LIMITS)

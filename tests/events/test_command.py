@@ -11,8 +11,8 @@ import pytest
 
 import sqlaudit
 from sqlaudit.engines import connect
-from sqlaudit.events.report import persons_document
-from sqlaudit.reports.blocks import Toned
+from sqlaudit.events.result import persons_document
+from sqlaudit.reports.document import Toned
 from tests.cli.runner import run
 from tests.reports.schemas import schema, validator
 
@@ -136,7 +136,6 @@ def test_a_search_that_ended_early_is_no_good_news() -> None:
 
 
 def test_the_report_is_told_before_a_curve_that_cannot_be_drawn(visits: Path, tmp_path: Path) -> None:
-    pytest.importorskip("matplotlib")
     ran = run(*asked(visits, "--known", 1, "--plot", tmp_path / "curve.svg"))
     assert ran.code == 2
     assert "of a person" in ran.out

@@ -13,17 +13,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sqlaudit.base.errors import UsageError
+from sqlaudit.base.errors import BudgetSpent, UsageError
 from sqlaudit.base.relation import Statement
 from sqlaudit.base.spec import Limits, NullPolicy, Target
 from sqlaudit.base.sql import Raw, render
-from sqlaudit.column_sets.budget import BudgetSpent
 from sqlaudit.engines import connect
 from sqlaudit.engines.contract import Engine
+from sqlaudit.events import unicity
 from sqlaudit.events.occurrences import Occurrences
-from sqlaudit.events.report import persons_document
 from sqlaudit.events.request import PersonsRequest
-from sqlaudit.events.result import PersonsResult
+from sqlaudit.events.result import PersonsResult, persons_document
 from sqlaudit.events.run import find_persons
 from sqlaudit.reports.text import render_text
 from tests.audit_values import values_query
@@ -84,7 +83,7 @@ def test_every_figure_is_what_all_subsets_say(engine: Engine, nulls: str, repeat
 def test_parts_of_the_events_say_the_same_together(
     engine: Engine, monkeypatch: pytest.MonkeyPatch, repeats: bool
 ) -> None:
-    monkeypatch.setattr("sqlaudit.events.levels.PART", 3)
+    monkeypatch.setattr("sqlaudit.events.occurrences.PART", 3)
 
     @run(15, some=3)
     @given(rows, st.integers(2, 6))
@@ -204,7 +203,7 @@ def test_when_time_is_up_the_curve_ends_with_what_is_proven(monkeypatch: pytest.
 def test_what_ends_a_search_keeps_what_was_counted_before(
     monkeypatch: pytest.MonkeyPatch, ends: type[BaseException]
 ) -> None:
-    monkeypatch.setattr("sqlaudit.events.levels.PART", 100)
+    monkeypatch.setattr("sqlaudit.events.occurrences.PART", 100)
     keep, parts = Occurrences.keep, iter(range(100))
 
     def stopped(asked: Occurrences, name: str, template: str, **given: Any) -> Raw:
@@ -288,7 +287,7 @@ def test_columns_that_are_not_there(engine: Engine) -> None:
 
 @pytest.mark.few_on_postgres(0)
 def test_numbers_of_very_many_persons_are_added_as_integers(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sqlaudit.events.levels.FEW", 0)
+    monkeypatch.setattr("sqlaudit.events.occurrences.FEW", 0)
 
     @run(12, some=3)
     @given(rows, st.integers(4, 6))
@@ -324,7 +323,7 @@ def test_parts_are_as_large_as_the_memory_allows(monkeypatch: pytest.MonkeyPatch
             return sum(done.name == "events_sets" for done in engine.executed)
 
     assert parts("1GB") == 2  # a part for each size
-    monkeypatch.setattr("sqlaudit.events.levels.A_SET", 10_000_000)
+    monkeypatch.setattr("sqlaudit.events.occurrences.A_SET", 10_000_000)
     assert parts("1GB") == 2
     assert parts("200MB") > 2
 
@@ -402,3 +401,20 @@ def test_the_baskets_of_the_paper_of_2008() -> None:
             curve = find_persons(engine, Target(frame=table), asked(qi=("item",), known=2, k=2)).curve
             found[name] = [(one.smallest, one.exposed_persons) for one in curve]
     assert found == {"plain": [(2, 0), (1, 2)], "coarse": [(3, 0), (2, 0)]}
+
+
+def test_nothing_is_drawn_beyond_the_most_events_that_a_person_has(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All events of a person are known then; a larger number says the same."""
+    chance = Random(5)
+    table = pd.DataFrame([(who, chance.randrange(9)) for who in range(60) for _ in range(3)], columns=["who", "at"])
+    sizes: list[int] = []
+    draw = unicity.sampled
+    monkeypatch.setattr(unicity, "COUNTED", 0)
+    monkeypatch.setattr(unicity, "sampled", lambda *given: [sizes.append(given[2]), draw(*given)][1])
+    with connect() as engine:
+        found = find_persons(engine, Target(frame=table), asked(known=1, random=6, draws=50)).random
+    assert sizes == [1, 2, 3]
+    assert [one.known for one in found] == [1, 2, 3, 4, 5, 6]
+    assert {(one.unique_share, one.low, one.high) for one in found[2:]} == {
+        (found[2].unique_share, found[2].low, found[2].high)
+    }

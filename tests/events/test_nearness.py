@@ -19,10 +19,9 @@ from sqlaudit.base.errors import UsageError
 from sqlaudit.base.spec import NullPolicy, Target
 from sqlaudit.engines import connect
 from sqlaudit.engines.contract import Engine
-from sqlaudit.events.request import PersonsRequest
+from sqlaudit.events.request import PersonsRequest, read_tolerances
 from sqlaudit.events.result import PersonsResult
 from sqlaudit.events.run import find_persons
-from sqlaudit.events.tolerance import read_tolerances
 from tests.audit_values import values_query
 from tests.events import oracle
 from tests.few import LEAST
@@ -99,7 +98,7 @@ def check(found: PersonsResult, table: list[tuple[Any, ...]], fits: Callable[[An
 
 @pytest.mark.few_on_postgres(0)
 def test_parts_and_draws_say_the_same(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sqlaudit.events.levels.PART", 3)
+    monkeypatch.setattr("sqlaudit.events.occurrences.PART", 3)
     monkeypatch.setattr("sqlaudit.events.unicity.COUNTED", 0)
 
     @run(15, some=3)

@@ -17,13 +17,11 @@ import sqlaudit
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.spec import NullPolicy, Target
 from sqlaudit.engines.contract import Engine
-from sqlaudit.events.request import PersonsRequest
+from sqlaudit.events.request import PersonsRequest, read_tolerances
 from sqlaudit.events.result import PersonsResult
 from sqlaudit.events.run import find_persons
-from sqlaudit.events.tolerance import read_tolerances
-from sqlaudit.models.check import Check
-from sqlaudit.models.registry import OF_PERSONS
-from sqlaudit.models.requirements import requirements
+from sqlaudit.models.base import Check
+from sqlaudit.models.registry import OF_PERSONS, requirements
 from tests.audit_values import values_query
 from tests.cli.runner import run as command
 from tests.events import oracle

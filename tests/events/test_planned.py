@@ -10,7 +10,7 @@ import pytest
 from sqlaudit.audits.auditor import Auditor
 from sqlaudit.base.spec import AuditSpec, KnownRows, Roles, Target
 from sqlaudit.engines.contract import Engine
-from sqlaudit.models.requirements import parse_requirements
+from sqlaudit.models.registry import parse_requirements
 from tests.audit_values import values_query
 from tests.cli.runner import run
 

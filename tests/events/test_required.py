@@ -16,7 +16,7 @@ import sqlaudit
 from sqlaudit.audits.result import AuditResult
 from sqlaudit.base.errors import UsageError
 from sqlaudit.engines.contract import Engine
-from sqlaudit.models.check import Check
+from sqlaudit.models.base import Check
 from sqlaudit.models.registry import REGISTRY
 from tests.audit_values import values_query
 from tests.cli.runner import run as command

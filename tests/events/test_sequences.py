@@ -73,7 +73,7 @@ def test_every_figure_is_what_all_sequences_say(engine: Engine, nulls: str) -> N
 
 
 def test_parts_say_the_same_together(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sqlaudit.events.levels.PART", 3)
+    monkeypatch.setattr("sqlaudit.events.occurrences.PART", 3)
 
     @run(15, some=3)
     @given(rows, st.integers(2, 6))

@@ -16,11 +16,9 @@ from sqlaudit.base.errors import UsageError
 from sqlaudit.base.spec import NullPolicy, Target
 from sqlaudit.engines import connect
 from sqlaudit.engines.contract import Engine
-from sqlaudit.events.report import persons_document
-from sqlaudit.events.request import PersonsRequest
-from sqlaudit.events.result import PersonsResult
+from sqlaudit.events.request import PersonsRequest, read_tolerances
+from sqlaudit.events.result import PersonsResult, persons_document
 from sqlaudit.events.run import find_persons
-from sqlaudit.events.tolerance import read_tolerances
 from tests.audit_values import values_query
 from tests.cli.runner import run as run_command
 from tests.events import oracle

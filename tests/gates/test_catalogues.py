@@ -11,10 +11,9 @@ import duckdb
 import pytest
 
 import sqlaudit
-from sqlaudit.gates.openlineage import openlineage_event
+from sqlaudit.gates.outputs import COLUMNS, openlineage_event, result_lines, result_rows
 from sqlaudit.gates.reading import load_policy
 from sqlaudit.gates.result import GateResult
-from sqlaudit.gates.results_table import COLUMNS, result_lines, result_rows
 from tests.cli.runner import run
 
 POLICY = """

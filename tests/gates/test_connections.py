@@ -8,12 +8,10 @@ import pytest
 from psycopg.conninfo import conninfo_to_dict
 
 import sqlaudit
+from sqlaudit.base.addresses import Whereabouts
 from sqlaudit.base.errors import UsageError
-from sqlaudit.base.whereabouts import Whereabouts
-from sqlaudit.gates.connections import database_of
-from sqlaudit.gates.dbt_profiles import load_profile
-from sqlaudit.gates.result import Outcome, Place
-from sqlaudit.gates.spec import Connection
+from sqlaudit.gates.connections import database_of, load_profile
+from sqlaudit.gates.result import Connection, Outcome, Place
 from tests.gates.databases import PATIENTS, in_duckdb, write
 from tests.postgres_load import Loader
 from tests.postgres_server import PASSWORD, PostgresServer
@@ -170,7 +168,7 @@ def test_libpq_reads_the_hosts_of_a_url_with_a_password(
 )
 def test_an_expression_of_dbt_that_may_not_end_is_refused(written: str) -> None:
     from sqlaudit.base.nodes import Node
-    from sqlaudit.gates.dbt_profiles import _rendered
+    from sqlaudit.gates.connections import _rendered
 
     with pytest.raises(UsageError, match="holds an expression that is more than env_var"):
         _rendered(Node(written, "profiles.yml, line 1"), "path")
@@ -178,7 +176,7 @@ def test_an_expression_of_dbt_that_may_not_end_is_refused(written: str) -> None:
 
 def test_choices_and_filters_of_dbt_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
     from sqlaudit.base.nodes import Node
-    from sqlaudit.gates.dbt_profiles import _rendered
+    from sqlaudit.gates.connections import _rendered
 
     monkeypatch.setenv("CI_TARGET", "Dev")
     monkeypatch.delenv("NOT_THERE", raising=False)

@@ -15,10 +15,9 @@ from hypothesis import strategies as st
 import sqlaudit
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.result import Number, Status
-from sqlaudit.gates.drift import accepted_from, exact_text, number_of, sets_of, sets_text, settled
-from sqlaudit.gates.history import History
+from sqlaudit.gates.drift import History, accepted_from, exact_text, number_of, sets_of, sets_text, settled
 from sqlaudit.gates.result import ColumnSetFigures, Drift, GateTest, Outcome, Place
-from sqlaudit.models.check import Check
+from sqlaudit.models.base import Check
 from tests.gates.databases import PATIENTS, SECRET, in_duckdb
 from tests.strategies import run
 
@@ -194,6 +193,52 @@ def test_a_table_through_its_runs(tmp_path: Path) -> None:
         (2, False, "accepted", "2", 4),
         (1, True, "fail", "2", 4),
     ]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "same"),
+    [
+        ("[age, sex]", "[sex, age]", True),
+        ("tables:", "# a line more\n\ntables:", True),
+        ("k=3,", "{k: 3, severity: warn, tags: [a], owner: b},", True),
+        ("sensitive: [disease]", "sensitive: [disease]\n    description: all of them", True),
+        ("[age, sex]", "[age]", False),
+        ("    sensitive: [disease]", "    sensitive: [disease]\n    where: age > 0", False),
+        ("    sensitive: [disease]", "    sensitive: [disease]\n    nulls: distinct", False),
+        ("table: patients\n", "table: others\n    name: patients\n", False),
+        ("table: patients\n", "query: SELECT * FROM patients\n    name: patients\n", False),
+        ("clinic.duckdb", "second.duckdb", False),
+        ("    sensitive: [disease]", "    sensitive: [disease]\n    inputs: {dont_care: [cold]}", False),
+    ],
+)
+def test_what_was_accepted_is_what_was_asked(before: str, after: str, same: bool, tmp_path: Path) -> None:
+    made, kept = in_duckdb(tmp_path, {"patients": PATIENTS, "others": PATIENTS}), tmp_path / "kept.duckdb"
+    (tmp_path / "second.duckdb").write_bytes((tmp_path / "clinic.duckdb").read_bytes())
+    assert sqlaudit.gate(made.policy(POLICY), baseline=kept, accept=True).tests[0].outcome is Outcome.FAIL
+    policy = made.policy(POLICY)
+    policy.write_text(policy.read_text().replace(before, after, 1))
+    test = sqlaudit.gate(policy, baseline=kept).tests[0]
+    assert (test.outcome, test.change and test.change.sentence) == (
+        (Outcome.ACCEPTED, "")
+        if same
+        else (
+            Outcome.FAIL,
+            "It asks something else than what was accepted: its rows, roles or inputs have changed. Accept it again.",
+        )
+    )
+
+
+def test_what_was_accepted_is_known_wherever_the_policy_lies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / "people.csv").write_text("age,ill\n30,flu\n31,flu\n", encoding="utf-8")
+    text = "version: 1\ntables: [{file: people.csv, quasi_identifiers: [age], where: age > 3, requirements: [k=2]}]\n"
+    (tmp_path / "a" / "sqlaudit.yml").write_text(text, encoding="utf-8")
+    kept = tmp_path / "kept.duckdb"
+    sqlaudit.gate(tmp_path / "a" / "sqlaudit.yml", baseline=kept, accept=True)
+    (tmp_path / "a").rename(tmp_path / "b")
+    monkeypatch.chdir(tmp_path / "b")
+    assert sqlaudit.gate("sqlaudit.yml", baseline=kept).tests[0].outcome is Outcome.ACCEPTED
+    assert b"age > 3" not in kept.read_bytes()
 
 
 def test_a_baseline_where_nothing_can_be_written_is_still_compared_with(

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import datetime
 from dataclasses import replace
+from fractions import Fraction
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sqlaudit.base.errors import ExitCode
+from sqlaudit.base.errors import ExitCode, UsageError
 from sqlaudit.base.nodes import Node
 from sqlaudit.base.result import Status
 from sqlaudit.gates.judging import judged, outcome_of
 from sqlaudit.gates.nodes import threshold, up_to
-from sqlaudit.gates.result import Outcome, Place
-from sqlaudit.gates.spec import PolicyException, TableEntry, TestSpec
-from sqlaudit.models.check import Check
-from sqlaudit.models.requirements import parse_requirement
+from sqlaudit.gates.result import Outcome, Place, PolicyException, TableEntry, TestSpec, Threshold
+from sqlaudit.models.base import Check
+from sqlaudit.models.registry import parse_requirement
 from tests.strategies import run
 
 PLACE = Place("p.yml", 3)
@@ -48,7 +48,7 @@ def limit(text: str) -> Node:
         ("error", "> 5", "> 10%", 11, Outcome.FAIL),
         ("error", "> 5%", ">= 10 rows", 10, Outcome.FAIL),
         ("error", "", "> 0.333%", 1, Outcome.FAIL),
-        ("error", "", "!= 3", 3, Outcome.WARN),
+        ("error", "", "!= 0", 3, Outcome.FAIL),
     ],
 )
 def test_thresholds_of_a_hundred_rows(
@@ -63,14 +63,56 @@ def test_thresholds_of_a_hundred_rows(
     assert outcome_of(spec, check(failing), 100)[0] is outcome
 
 
-@given(st.sampled_from([">", ">=", "<", "<=", "=", "!="]), st.integers(0, 20), st.integers(0, 20), st.integers(1, 20))
+@given(st.sampled_from([">", ">=", "<="]), st.integers(0, 20), st.integers(0, 20), st.integers(1, 20))
 @run(200)
 def test_thresholds_are_exact(operator: str, bound: int, failing: int, rows: int) -> None:
-    spelled = {"=": "=="}.get(operator, operator)
-    assert threshold("x")(limit(f"{operator} {bound}")).met(failing, rows) is eval(f"{failing} {spelled} {bound}")
+    def read(text: str) -> Threshold:
+        return up_to("x")(limit(text)) if operator == "<=" else threshold("x")(limit(f"{operator} {text}"))
+
+    assert read(f"{bound}").met(failing, rows) is eval(f"{failing} {operator} {bound}")
     # the same in percent, over whole numbers: failing / rows against bound / 100
-    in_percent = eval(f"{failing} * 100 {spelled} {bound} * {rows}")
-    assert threshold("x")(limit(f"{operator} {bound}%")).met(failing, rows) is in_percent
+    assert read(f"{bound}%").met(failing, rows) is eval(f"{failing} * 100 {operator} {bound} * {rows}")
+
+
+@pytest.mark.parametrize(
+    "text", ["> 100%", ">= 100.1%", "> 1000%", "< 0", "<= 0%", "< 5", "<= 5%", "= 0", "== 3", "!= 100", "!= 5%"]
+)
+@pytest.mark.parametrize("option", ["warn_if", "error_if"])
+def test_a_threshold_that_more_rows_would_not_meet_is_refused(option: str, text: str) -> None:
+    with pytest.raises(UsageError, match=option):
+        threshold(option)(limit(text))
+
+
+@pytest.mark.parametrize("text", ["> 0", ">= 1", "!= 0", "!= 0%", "> 99.9%", ">= 100%", "> 7 rows"])
+def test_a_threshold_that_all_rows_meet_is_read(text: str) -> None:
+    assert threshold("error_if")(limit(text)).met(10, 10)
+
+
+def test_an_exception_is_for_no_more_than_all_rows() -> None:
+    assert up_to("up_to")(limit("100%")).met(10, 10)
+    with pytest.raises(UsageError, match="at most 100%"):
+        up_to("up_to")(limit("101%"))
+
+
+@pytest.mark.parametrize(("severity", "outcome"), [("error", Outcome.FAIL), ("warn", Outcome.WARN)])
+def test_a_threshold_beyond_the_table_loosens_nothing(severity: str, outcome: Outcome) -> None:
+    spec = replace(SPEC, severity=severity, warn_if=Threshold("> 100", ">", Fraction(100), False))
+    spec = replace(spec, error_if=spec.warn_if if severity == "error" else None)
+    assert outcome_of(spec, check(1), 100) == (
+        outcome,
+        "'> 100' allows every row of this table, so it is not used; write a smaller limit.",
+    )
+    assert outcome_of(spec, check(1), 101) == (Outcome.PASS, "So few are allowed: the limit is '> 100'.")
+
+
+def test_a_share_of_persons_is_of_persons_and_not_of_their_rows() -> None:
+    spec = replace(SPEC, error_if=threshold("error_if")(limit("> 5%")))
+    of_persons = replace(check(10), details={"persons": 100})
+    excepted = judged(entry("2027-02-01", "5%"), spec, of_persons, 10_000, None, TODAY)
+    assert (excepted.outcome, excepted.message) == (Outcome.FAIL, "Its exception is for up to 5% only.")
+    table = replace(entry("2027-02-01"), exceptions=())
+    assert judged(table, spec, of_persons, 10_000, None, TODAY).outcome is Outcome.FAIL
+    assert judged(table, spec, check(10), 10_000, None, TODAY).outcome is Outcome.WARN
 
 
 def test_what_cannot_be_decided_keeps_back_unless_it_only_warns() -> None:

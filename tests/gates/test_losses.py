@@ -11,11 +11,10 @@ import pytest
 import sqlaudit
 from sqlaudit.base.spec import Target
 from sqlaudit.gates.connections import database_of
-from sqlaudit.gates.losses import loss_text
 from sqlaudit.gates.reading import load_policy
-from sqlaudit.gates.result import Change, Drift, Outcome
+from sqlaudit.gates.requirements import loss_text
+from sqlaudit.gates.result import Change, Drift, LossLimit, Outcome
 from sqlaudit.gates.run import mistakes_of
-from sqlaudit.gates.spec import LossLimit
 from sqlaudit.reports.formats import render_json
 from tests.audits.unwarned import unwarned  # noqa: F401
 from tests.gates.conftest import Make

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import datetime
+import html
+import json
+import re
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
+import duckdb
 import pytest
 
 import sqlaudit
+from sqlaudit.base.names import quote
 from sqlaudit.base.nodes import nodes_of
 from sqlaudit.base.result import MEANING
 from sqlaudit.base.spec import Target
-from sqlaudit.gates.github import render_github
-from sqlaudit.gates.junit import render_junit
+from sqlaudit.gates.outputs import openlineage_event, render_github, render_junit, sarif_data
 from sqlaudit.gates.reading import load_policy, table_of
 from sqlaudit.gates.run import mistakes_of
-from sqlaudit.gates.sarif import sarif_data
 from tests.cli.runner import run, write_csv
 from tests.gates.conftest import Make
 from tests.gates.databases import write
@@ -71,6 +74,72 @@ def test_tests_without_a_model_have_notices_too(database: Make) -> None:
     result = sqlaudit.gate(database({"people": PEOPLE}).policy(policy))
     assert [test.outcome.value for test in result.tests] == ["pass", "fail"]
     assert [notice.code for _, notice in result.notices] == ["columns_without_role"]
+
+
+LOOSENED = "1 row does not meet k=2. So few are allowed: the limit is '> 5%'."
+
+
+def test_every_format_says_that_a_threshold_loosens_a_requirement(tmp_path: Path) -> None:
+    write_csv(tmp_path / "people.csv", "age,ill", *("30,flu" for _ in range(19)), "31,cold")
+    policy = write(
+        tmp_path,
+        "version: 1\ntables:\n  - file: people.csv\n    quasi_identifiers: [age]\n    sensitive: [ill]\n"
+        "    requirements:\n      - {k: 2, warn_if: '> 5%', error_if: '> 5%'}\n      - {k: 1, error_if: '> 5%'}\n",
+    )
+    result = sqlaudit.gate(policy)
+    assert (result.passed, [(test.outcome.value, test.tolerated) for test in result.tests]) == (
+        True,
+        [("pass", True), ("pass", False)],
+    )
+    assert [(name, one.code, one.message) for name, one in result.notices] == [
+        ("people.csv", "loosened_requirement", LOOSENED)
+    ]
+    table = tmp_path / "results.csv"
+    ran = run("test", "--file", policy, "--report", table)
+    verdict, *under = ran.out.splitlines()
+    assert (ran.code, verdict) == (0, "PASS: 1 of 2 tests holds by a threshold")
+    assert LOOSENED in " ".join(" ".join(under[1:5]).split())
+    assert ran.out.count("tolerated") == 2  # in the list of what is not simply met, and in the table
+    for chosen in ("markdown", "html", "json", "junit", "sarif", "github"):
+        told = html.unescape(run("test", "--file", policy, "--format", chosen).out).replace("\\", "")
+        assert LOOSENED.replace("%", "%25" if chosen == "github" else "%") in told, chosen
+    (dataset,) = openlineage_event(result)["inputs"]
+    told = dataset["inputFacets"]["dataQualityAssertions"]["assertions"]
+    assert [(one["success"], one["severity"]) for one in told] == [(False, "warn"), (True, "error")]
+    assert "So few are allowed" in table.read_text(encoding="utf-8")
+
+
+ODD = ("no \ufffe XML", "##vso[task.setvariable variable=x]y", "::error::z", "a##[command]b")
+
+
+def test_no_name_of_a_column_is_a_command_or_no_xml(tmp_path: Path) -> None:
+    with duckdb.connect(str(tmp_path / "odd.duckdb")) as connection:
+        listed = ", ".join(f"1 AS {quote(name, 'duckdb')}" for name in ODD)
+        connection.execute(f"CREATE TABLE t AS SELECT {listed}, 2 AS age")
+    policy = json.dumps(
+        {
+            "version": 1,
+            "connections": {"main": {"duckdb": "odd.duckdb"}},
+            "tables": [
+                {
+                    "table": "t",
+                    "name": name,
+                    "quasi_identifiers": ["age", quote(name, "duckdb")],
+                    "requirements": ["k=2"],
+                }
+                for name in ODD
+            ],
+        }
+    )
+    file = write(tmp_path, policy)
+    for chosen in ("text", "markdown", "html", "json", "jsonl", "junit", "sarif", "github", "openlineage"):
+        said = run("test", "--file", file, "--format", chosen).said
+        assert re.search(r"##(vso)?\[", said) is None, chosen
+        own = [line for line in said.splitlines() if line.strip().startswith("::")]
+        assert all(re.match(r"::(error|warning|notice) file=", line) for line in own), chosen
+        assert not own or chosen == "github"
+        assert "\ufffe" not in said, chosen
+    assert len(ET.fromstring(run("test", "--file", file, "--format", "junit").out).findall("testsuite")) == len(ODD)
 
 
 def test_every_format_of_a_run_says_what_it_does_not_cover(tmp_path: Path) -> None:

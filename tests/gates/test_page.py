@@ -9,10 +9,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from sqlaudit.gates import connections, exceptions, losses, reading, requirements, targets
+from sqlaudit.gates import connections, reading, requirements, tables
 from sqlaudit.gates.reading import load_policy
-from sqlaudit.gates.run import mistakes_of
-from sqlaudit.gates.selection import METHODS
+from sqlaudit.gates.run import METHODS, mistakes_of
 from tests.gates.databases import write
 from tests.places import REPOSITORY
 
@@ -27,13 +26,13 @@ ROWS = re.findall(r"^\| `([^|]+)` \|", PAGE, re.MULTILINE)
         reading.TOP,
         reading.DEFAULTS,
         reading.TABLE,
-        targets.READ_KEYS,
+        tables.READ_KEYS,
         requirements.OPTIONS,
-        losses.KEYS,
+        requirements.LOSS_KEYS,
         connections.KINDS,
         connections.KEYS,
         requirements.COLUMN_KEYS,
-        exceptions.KEYS,
+        tables.EXCEPTION_KEYS,
         METHODS,
     ],
     ids=lambda keys: next(iter(keys)),

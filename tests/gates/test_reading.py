@@ -11,8 +11,8 @@ import pytest
 from sqlaudit.base.errors import InputError, UsageError
 from sqlaudit.base.spec import NullPolicy, ReadOptions, Roles
 from sqlaudit.gates.reading import load_policy
+from sqlaudit.gates.result import ColumnLimit, Threshold
 from sqlaudit.gates.run import mistakes_of
-from sqlaudit.gates.spec import ColumnLimit, Threshold
 from tests.gates.databases import write
 
 WHOLE = """\
@@ -102,7 +102,7 @@ def test_everything_that_a_policy_can_say(tmp_path: Path) -> None:
     assert safety.error_if == Threshold(">= 10 rows", ">=", Fraction(10), False)
     assert safety.model is not None
     assert safety.model.parameters == {"c": Fraction(4, 5), "k": 3}
-    limit = next(test.columns for test in patients.tests if test.columns)
+    limit = next(test.limit for test in patients.tests if isinstance(test.limit, ColumnLimit))
     assert limit == ColumnLimit(3, 5, Fraction(1, 100), "all", ("note",))
     first, second = patients.exceptions
     assert (first.until, first.reason, first.up_to) == (

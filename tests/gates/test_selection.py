@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 
 from sqlaudit.base.errors import UsageError
-from sqlaudit.gates.result import Place
-from sqlaudit.gates.selection import select
-from sqlaudit.gates.spec import TableEntry, TestSpec
+from sqlaudit.gates.result import Place, TableEntry, TestSpec
+from sqlaudit.gates.run import select
 
 PLACE = Place("p.yml", 1)
 

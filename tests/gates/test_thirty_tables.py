@@ -10,7 +10,7 @@ import pytest
 
 import sqlaudit
 from sqlaudit.gates.reading import load_policy
-from sqlaudit.profiles.things import about_things
+from sqlaudit.profiles.names import about_things
 from tests.cli.runner import run
 from tests.gates.thirty_tables import COUNTS, EMPTY, PEOPLE, THINGS, make_warehouse
 

@@ -8,8 +8,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
-from sqlaudit.hierarchies.hierarchy import Hierarchy
-from sqlaudit.hierarchies.levels import DateLevel, DatePart, MaskLevel, TopLevel, WidthLevel, decimal_text
+from sqlaudit.hierarchies.levels import DateLevel, DatePart, Hierarchy, MaskLevel, TopLevel, WidthLevel, decimal_text
 
 
 def exact(value: Any) -> Fraction | None:

@@ -20,10 +20,8 @@ from sqlaudit.base.spec import Target
 from sqlaudit.engines.contract import Engine
 from sqlaudit.engines.workbench import workbench_of
 from sqlaudit.hierarchies.cell_reader import CellOrder, CellReader, plain_reader, reader_of
-from sqlaudit.hierarchies.cell_text import read_cell
-from sqlaudit.hierarchies.cells import AnyValue, Cell, Exact, Interval, LabelNode, Mask, Values
-from sqlaudit.hierarchies.dictionary import dictionary
-from sqlaudit.hierarchies.membership import membership
+from sqlaudit.hierarchies.cells import AnyValue, Cell, Exact, Interval, LabelNode, Mask, Values, read_cell
+from sqlaudit.hierarchies.dictionary import dictionary, membership
 from sqlaudit.hierarchies.read import read_hierarchies
 from tests.audit_values import values_query
 from tests.strategies import run

@@ -10,7 +10,7 @@ import pytest
 
 import sqlaudit
 from sqlaudit.base.errors import UsageError
-from tests.cli.runner import run, write_csv
+from tests.cli.runner import as_parquet, run, write_csv
 from tests.postgres_load import Loader
 from tests.reports.schemas import schema, validator
 
@@ -186,8 +186,7 @@ def test_on_postgres(load: Loader, postgres_url: str, tmp_path: Path) -> None:
 
 @pytest.mark.spark
 def test_on_spark(spark_url: str, tmp_path: Path) -> None:
-    table = tmp_path / "aged.csv"
-    table.write_text("age,job\n34,a'b\n38,c\n,c\n", encoding="utf-8")
+    table = as_parquet(write_csv(tmp_path / "aged.csv", "age,job", "34,a'b", "38,c", ",c"))
     ran = run("hierarchy", "--db", spark_url, table, "age", "--widths", "5,10", "--to", tmp_path / "age.csv")
     assert (ran.code, "2 values in 3 rows; 1 row with none." in ran.said) == (0, True), ran.said
     assert (tmp_path / "age.csv").read_text() == "34;[30, 35);[30, 40);*\n38;[35, 40);[30, 40);*\n"

@@ -21,7 +21,7 @@ from sqlaudit.engines import connect
 from sqlaudit.engines.contract import Engine
 from sqlaudit.engines.workbench import workbench_of
 from sqlaudit.hierarchies.dictionary import Dictionary, dictionary
-from sqlaudit.hierarchies.hierarchy import Hierarchy
+from sqlaudit.hierarchies.levels import Hierarchy
 from sqlaudit.hierarchies.read import read_hierarchies
 from tests.audit_values import values_query
 from tests.hierarchies import oracle

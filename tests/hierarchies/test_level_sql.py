@@ -17,9 +17,17 @@ from sqlaudit.base.errors import UsageError
 from sqlaudit.base.names import quote
 from sqlaudit.base.relation import Kind, Statement
 from sqlaudit.engines.contract import Engine
-from sqlaudit.hierarchies.hierarchy import Hierarchy
-from sqlaudit.hierarchies.level_sql import Holds, level_sql, published
-from sqlaudit.hierarchies.levels import DatePart, Level, date_levels, mask_levels, width_levels
+from sqlaudit.hierarchies.levels import (
+    DatePart,
+    Hierarchy,
+    Holds,
+    Level,
+    date_levels,
+    level_sql,
+    mask_levels,
+    published,
+    width_levels,
+)
 from sqlaudit.hierarchies.read import read_hierarchies
 from tests.audit_values import spelled, values_query
 from tests.hierarchies import oracle

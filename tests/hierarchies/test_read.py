@@ -10,8 +10,7 @@ import pytest
 
 from sqlaudit.base.errors import InputError, UsageError
 from sqlaudit.classes.inputs import load_inputs
-from sqlaudit.hierarchies.hierarchy import Use
-from sqlaudit.hierarchies.levels import WidthLevel
+from sqlaudit.hierarchies.levels import Use, WidthLevel
 from sqlaudit.hierarchies.read import Hierarchies, read_hierarchies
 
 WHOLE = """\

@@ -16,11 +16,10 @@ from sqlaudit.classes.opening import resolve_roles
 from sqlaudit.engines.contract import Engine
 from sqlaudit.engines.workbench import workbench_of
 from sqlaudit.hierarchies.dictionary import dictionary
-from sqlaudit.hierarchies.hierarchy import Hierarchy, ValueTable, from_table, kept
+from sqlaudit.hierarchies.levels import Hierarchy, ValueTable, from_table, kept
 from sqlaudit.lattices.coding import KeyColumn
 from sqlaudit.lattices.evaluate import Evaluator, open_evaluator
-from sqlaudit.models.registry import REGISTRY
-from sqlaudit.models.requirements import requirement_from
+from sqlaudit.models.registry import REGISTRY, requirement_from
 from tests import oracle
 from tests.audit_values import values_query
 from tests.few import LEAST
@@ -93,7 +92,7 @@ def evaluating(engine: Engine, case: NodeCase) -> Iterator[Evaluator]:
     relation = engine.open(Target(query=values_query(case.lattice.rows, case.columns)))
     inputs = read_inputs(case.inputs)
     population = engine.open(population_target(inputs, Target(query="SELECT 1"))) if "population" in inputs else None
-    roles = resolve_roles(case.roles, relation, engine.dialect)
+    roles = resolve_roles(case.roles, relation, engine)
     with workbench_of(engine) as workbench:
         columns = [
             KeyColumn(column, dictionary(engine, workbench, relation, column, hierarchy, f"test_dictionary_{i}"))

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from sqlaudit.models.ranges import random_ranges
+from sqlaudit.models.measures import random_ranges
 
 Recode = Callable[[Any], Any]
 """What a value becomes at one level; the last level of a column makes everything the same."""

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 
-from sqlaudit.lattices.search.loss import NodeLoss, rounded
+from sqlaudit.lattices.search.tags import NodeLoss, rounded
 from sqlaudit.lattices.verdicts import Node, Verdict
 
 

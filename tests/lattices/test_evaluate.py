@@ -43,7 +43,7 @@ def assert_parts(engine: Engine, case: NodeCase) -> None:
     weights = label_weights(lattice)
     given_weights = [CellWeight(*place, weight) for place, weight in weights.items()]
     with evaluating(engine, case) as evaluator:
-        found = evaluator.loss_parts(lattice.nodes(), given_weights, bits=True)
+        found = evaluator.loss_parts(lattice.nodes(), given_weights, ["bits"])
     assert [part.node for part in found] == lattice.nodes()
     for part in found:
         failing = oracle_nodes.failing_keys(lattice, part.node, case.required) if limit_rows else set()

@@ -17,8 +17,7 @@ from sqlaudit.base.errors import UsageError
 from sqlaudit.base.relation import Statement
 from sqlaudit.engines import connect
 from sqlaudit.engines.contract import Engine
-from sqlaudit.lattices.costs import CostedColumn, Listed, cost_table, labels_of
-from sqlaudit.lattices.losses import Losses, column_weights
+from sqlaudit.lattices.losses import CostedColumn, Listed, Losses, column_weights, costs_of, labels_of
 from sqlaudit.lattices.verdicts import CellWeight, LossParts
 from sqlaudit.models.measures import OF_NODES, OF_RELEASES, find_measure
 from tests.audit_values import values_query
@@ -113,10 +112,10 @@ def test_losses_are_what_their_sources_say(workbench: Engine, data: st.DataObjec
                 continue  # counted in SQL: whole searches in test_run.py
             if in_part and measure.name == "entropy-volume-inflation":
                 continue  # it asks how many rows a class had, and a search suppresses whole classes only
-            costs = cost_table(measure, len(rows), columns, beta)
+            costs, labels = costs_of(measure, len(rows), columns, beta)
             given_weights = column_weights(weights, list(RECODE)) if measure.separable else ()
-            losses = Losses(measure, len(rows), costs.columns, given_weights)
-            found = losses.of(parts_of(rows, node, suppressed, costs.labels))
+            losses = Losses(measure, len(rows), costs, given_weights)
+            found = losses.of(parts_of(rows, node, suppressed, labels))
             assert found == pytest.approx(wanted[measure.name], rel=1e-9, abs=1e-9), (measure.name, node)
             if measure.separable and not suppressed:
                 assert losses.whole(node) == found
@@ -167,7 +166,7 @@ def test_weights_belong_to_measures_of_columns() -> None:
         column_weights({"a": Fraction(0)}, ["a"])
     for name, measure in OF_NODES.items():
         if measure.separable:
-            assert Losses(measure, 1, (), (Fraction(1),)).by_columns, name
+            assert Losses(measure, 1, (), (Fraction(1),)).measure.separable, name
         else:
             with pytest.raises(UsageError, match="no meaning"):
                 Losses(measure, 1, (), (Fraction(1),))

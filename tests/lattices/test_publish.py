@@ -19,10 +19,9 @@ from sqlaudit.classes.opening import resolve_roles
 from sqlaudit.engines.contract import Engine
 from sqlaudit.hierarchies.dictionary import held
 from sqlaudit.hierarchies.read import read_hierarchies
-from sqlaudit.lattices.attributes import read_attributes
-from sqlaudit.lattices.publish import ReleaseSql, release
-from sqlaudit.lattices.release_layout import OpenedForRelease
-from sqlaudit.models.requirements import requirement_from
+from sqlaudit.lattices.coding import read_attributes
+from sqlaudit.lattices.release import OpenedForRelease, ReleaseSql, release
+from sqlaudit.models.registry import requirement_from
 from tests import oracle
 from tests.audit_values import values_query
 from tests.strategies import run
@@ -54,7 +53,7 @@ def opened(
     target: Target | None = None,
 ) -> OpenedForRelease:
     relation = engine.open(target or Target(query=values_query(rows, COLUMNS)))
-    resolved = resolve_roles(roles, relation, engine.dialect)
+    resolved = resolve_roles(roles, relation, engine)
     columns = resolved.quasi_identifiers
     return OpenedForRelease(
         engine,

@@ -16,9 +16,9 @@ import sqlaudit
 from sqlaudit.base.relation import Statement
 from sqlaudit.base.spec import Roles, Target
 from sqlaudit.engines.contract import Engine
-from sqlaudit.lattices.release_audit import checkable
+from sqlaudit.lattices.release import checkable
 from sqlaudit.lattices.request import LatticeRequest
-from sqlaudit.models.requirements import parse_requirement
+from sqlaudit.models.registry import parse_requirement
 from tests.audit_values import values_query
 from tests.strategies import run
 

@@ -22,7 +22,7 @@ from sqlaudit.lattices.evaluate import Evaluator
 from sqlaudit.lattices.request import parse_chain
 from sqlaudit.lattices.result import LatticeResult
 from sqlaudit.models.measures import OF_NODES
-from sqlaudit.models.requirements import requirement_from
+from sqlaudit.models.registry import requirement_from
 from tests import oracle
 from tests.audit_values import spelled, values_query
 from tests.few import ALL, LEAST

@@ -8,7 +8,7 @@ import pytest
 
 from sqlaudit.lattices.search.choice import FITS
 from sqlaudit.lattices.search.lattice import SearchOptions, search_lattice
-from sqlaudit.lattices.search.loss import rounded
+from sqlaudit.lattices.search.tags import rounded
 from tests.lattices.oracle_search import Lattice, losses_for, mixed_lattice, monotone_lattice
 from tests.strategies import fewer
 

@@ -13,8 +13,8 @@ import pandas as pd
 import pytest
 
 import sqlaudit
+from sqlaudit.base import errors
 from sqlaudit.base.errors import Interrupted
-from sqlaudit.column_sets import budget
 from sqlaudit.lattices import run as searching
 from sqlaudit.lattices.evaluate import Evaluator
 from sqlaudit.lattices.report import lattice_document
@@ -45,7 +45,7 @@ def seconds(monkeypatch: pytest.MonkeyPatch) -> None:
     ticks = count()
     clock = SimpleNamespace(monotonic=lambda: float(next(ticks)))
     monkeypatch.setattr(searching, "time", clock)
-    monkeypatch.setattr(budget, "time", clock)
+    monkeypatch.setattr(errors, "time", clock)
 
 
 def facts(found: LatticeResult) -> tuple[Any, ...]:

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from sqlaudit.lattices.search.lattice import SearchOptions, search_lattice
-from sqlaudit.lattices.search.loss import NodeLoss
-from sqlaudit.lattices.search.tags import strictly_above
+from sqlaudit.lattices.search.tags import NodeLoss, strictly_above
 from tests.lattices.oracle_search import Lattice
 
 

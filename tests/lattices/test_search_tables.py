@@ -10,7 +10,7 @@ from hypothesis import given
 from sqlaudit.engines.contract import Engine
 from sqlaudit.lattices.search.choice import FITS
 from sqlaudit.lattices.search.lattice import search_lattice
-from sqlaudit.lattices.search.loss import NodeLoss
+from sqlaudit.lattices.search.tags import NodeLoss
 from tests.lattices import oracle_nodes
 from tests.lattices.lattices import NodeCase, evaluating, node_cases, rare_node_cases
 from tests.lattices.oracle_search import leq

@@ -53,4 +53,4 @@ def test_a_view_that_would_not_last_is_not_made(spark_url: str) -> None:
     made = run(*asked, "p.parquet", "--execute")
     assert (made.code, "so a view in it would not last" in made.err) == (2, True), made.err
     texts = run(*asked, "p.csv")
-    assert (texts.code, "known to this session of Spark alone" in texts.err) == (2, True), texts.err
+    assert (texts.code, "only Parquet files are audited" in texts.err) == (2, True), texts.err

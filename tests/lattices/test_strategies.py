@@ -11,9 +11,8 @@ import pytest
 
 import sqlaudit
 from sqlaudit.lattices.report import lattice_document
-from sqlaudit.lattices.search import strategies
-from sqlaudit.lattices.search.loss import rounded
-from sqlaudit.lattices.search.strategies import local_optima
+from sqlaudit.lattices.search import tags
+from sqlaudit.lattices.search.tags import local_optima, rounded
 from sqlaudit.lattices.verdicts import Node
 from sqlaudit.reports.text import render_text
 from tests.lattices.oracle_search import Lattice, losses_for, mixed_lattice, monotone_lattice
@@ -97,7 +96,7 @@ def test_where_a_coarser_node_may_lose_less_it_is_said():
 
 
 def test_too_many_ways_are_not_counted(monkeypatch):
-    monkeypatch.setattr(strategies, "MOST_STEPS", 10)
+    monkeypatch.setattr(tags, "MOST_STEPS", 10)
     found = searched(measure="discernibility", suppress="34%")
     assert found.local.optima is None
     assert "are not counted" in " ".join(render_text(lattice_document(found)).split())

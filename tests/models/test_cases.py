@@ -11,7 +11,7 @@ import yaml
 
 from sqlaudit.audits.result import AuditResult
 from sqlaudit.base.result import Status
-from sqlaudit.models.requirements import parse_requirement
+from sqlaudit.models.registry import parse_requirement
 from tests.audit_values import values_query
 from tests.audits.unwarned import unwarned  # noqa: F401
 from tests.models import oracle_rare

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sqlaudit.base.errors import UsageError
-from sqlaudit.models.transport import moved
+from sqlaudit.models.given_distance import moved
 from tests.conftest import AuditOn
 from tests.strategies import run
 

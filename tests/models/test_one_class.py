@@ -13,11 +13,10 @@ import pytest
 import sqlaudit
 from sqlaudit.base.errors import UsageError
 from sqlaudit.classes.facts import Fact, Level
-from sqlaudit.classes.found import ClassSizes
-from sqlaudit.models import kinds
+from sqlaudit.classes.failing import ClassSizes
+from sqlaudit.models import base
 from sqlaudit.models.base import Judgement, Model, Parameter, expression
-from sqlaudit.models.diversity import LARGEST
-from sqlaudit.models.recursive import SMALLEST
+from sqlaudit.models.diversity import LARGEST, SMALLEST
 from sqlaudit.models.registry import REGISTRY
 
 PACKAGE = Path(sqlaudit.__file__).parent
@@ -47,7 +46,7 @@ class Spread(Model):
         return expression("above", fact="largest - smallest", limit=self.values["most"])
 
 
-class Uneven(kinds.SizeModel):
+class Uneven(base.SizeModel):
     """The share of the rows that the largest class has."""
 
     name: ClassVar[str] = "share_of_largest"
@@ -94,7 +93,7 @@ def test_one_select_takes_it() -> None:
 
 
 def test_no_room_asks_for_a_kind_of_models() -> None:
-    bases = {name for name, value in vars(kinds).items() if isinstance(value, type) and issubclass(value, Model)}
+    bases = {name for name, value in vars(base).items() if isinstance(value, type) and issubclass(value, Model)}
     classes = {"Model", *bases, *(model.__name__ for model in REGISTRY.values())}
     asking = []
     for file in PACKAGE.rglob("*.py"):

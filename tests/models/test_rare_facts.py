@@ -18,8 +18,8 @@ import sqlaudit
 from sqlaudit.audits.result import AuditResult
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.result import Status
+from sqlaudit.models.categories import largest_unions, smallest_cover
 from sqlaudit.models.functions import intervals_needed
-from sqlaudit.models.set_cover import largest_unions, smallest_cover
 from tests import oracle
 from tests.models import oracle_rare
 from tests.models.oracle_rare import Given

@@ -14,9 +14,8 @@ from hypothesis import given as for_all
 from sqlaudit.audits.result import AuditResult
 from sqlaudit.base.result import Status
 from sqlaudit.classes import histogram
-from sqlaudit.models.check import Check
-from sqlaudit.models.registry import REGISTRY
-from sqlaudit.models.requirements import requirement_from
+from sqlaudit.models.base import Check
+from sqlaudit.models.registry import REGISTRY, requirement_from
 from tests import oracle
 from tests.audits.unwarned import unwarned  # noqa: F401
 from tests.models import oracle_rare

@@ -10,8 +10,7 @@ import sqlaudit
 from sqlaudit.base.errors import UsageError
 from sqlaudit.gates.reading import load_policy
 from sqlaudit.models.base import Model, Parameter
-from sqlaudit.models.registry import REGISTRY
-from sqlaudit.models.requirements import parse_requirement, parse_requirements
+from sqlaudit.models.registry import REGISTRY, parse_requirement, parse_requirements
 from tests.cli.runner import run
 
 SIGNS = ("<", "<=", ">", ">=")

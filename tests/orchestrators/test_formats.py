@@ -13,11 +13,10 @@ from openlineage.client.event_v2 import InputDataset, Job, Run, RunEvent, RunSta
 from openlineage.client.facet_v2 import data_quality_assertions_dataset as facets
 
 import sqlaudit
-from sqlaudit.gates.openlineage import openlineage_event
+from sqlaudit.gates.outputs import openlineage_event
 from sqlaudit.gates.reading import load_policy
-from sqlaudit.gates.standalone.contract import contract_text
-from sqlaudit.gates.standalone.policies import Wording, policy_statements
-from sqlaudit.gates.standalone.returns import Returns
+from sqlaudit.gates.standalone.checks import Returns
+from sqlaudit.gates.standalone.policies import Wording, contract_text, policy_statements
 from tests.gates.test_contracts import CONTRACT
 
 POLICY = """

@@ -1,4 +1,4 @@
-"""The page on how the project is built is true: the places that it names are there, and the rooms are the folders."""
+"""The page on how the project is built is true: its places are there, and the packages are the folders."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.places import REPOSITORY
 
 PAGE = (REPOSITORY / "docs" / "architecture.md").read_text(encoding="utf-8")
 FIRST = PAGE.split("## The shape")[0]
-ROOMS = re.findall(r"^\| `([a-z_]+)/` \|", PAGE.split("## The rooms")[1].split("## Rules")[0], re.MULTILINE)
+PACKAGES = re.findall(r"^\| `([a-z_]+)/` \|", PAGE.split("## The packages")[1].split("## Rules")[0], re.MULTILINE)
 
 
 FOLDERS = r"(?:sqlaudit|sql_templates|tests|docs|benchmarks|examples|integrations|docker|conda|\.ci)"
@@ -58,10 +58,9 @@ def test_modules_and_members_that_the_page_names_are_there() -> None:
 
 
 def test_numbers_of_the_page_are_those_of_the_code() -> None:
-    from sqlaudit.classes.coded import CODED_ROWS
-    from sqlaudit.classes.histogram import PACKED_VALUES
+    from sqlaudit.classes.histogram import CODED_ROWS, PACKED_VALUES
     from sqlaudit.gates.standalone.names import DIALECTS
-    from sqlaudit.models.worst_case import MAX_ALONE
+    from sqlaudit.models.belief import MAX_ALONE
     from sqlaudit.profiles.columns import BATCH
     from sqlaudit.profiles.request import EXACT_ROWS
     from sqlaudit.profiles.warnings import FIRST_ROWS
@@ -88,22 +87,22 @@ def test_the_readme_says_what_is_at_the_top_level() -> None:
     assert {name for name in top - LEFT_BEHIND if f"`{name}/`" not in readme} == set()
 
 
-def test_the_rooms_are_the_folders_of_the_package_from_top_to_ground() -> None:
+def test_the_packages_are_the_folders_from_top_to_bottom() -> None:
     folders = {path.parent.name for path in (REPOSITORY / "sqlaudit").glob("*/__init__.py")}
-    assert set(ROOMS) == folders
+    assert set(PACKAGES) == folders
     contract = (REPOSITORY / "pyproject.toml").read_text(encoding="utf-8").split("layers = [")[1].split("]")[0]
-    assert re.findall(r'"sqlaudit\.([a-z_]+)"', contract) == ROOMS
+    assert re.findall(r'"sqlaudit\.([a-z_]+)"', contract) == PACKAGES
 
 
 def test_nothing_stands_loose_at_the_top() -> None:
     assert {path.name for path in (REPOSITORY / "sqlaudit").glob("*.py")} <= {"__init__.py", "__main__.py"}
 
 
-def test_code_templates_and_tests_have_the_same_rooms() -> None:
+def test_code_templates_and_tests_have_the_same_packages() -> None:
     templates = {path.name for path in (REPOSITORY / "sql_templates").iterdir()} - {"dbt", "__pycache__"}
-    assert templates <= set(ROOMS)
+    assert templates <= set(PACKAGES)
     tests = {path.name for path in (REPOSITORY / "tests").iterdir() if path.is_dir()} - {"__pycache__"}
-    assert tests - set(ROOMS) == {
+    assert tests - set(PACKAGES) == {
         "agents",
         "browser",
         "dbt",
@@ -133,7 +132,7 @@ def test_a_class_name_occurs_once() -> None:
     assert {name for name, times in names.items() if times > 1} == set()
 
 
-SPELLING = ("base/dialects.py", "base/sql.py", "base/spelling.py", "base/spark_spelling.py")
+SPELLING = ("base/names.py", "base/spelling.py", "base/sql.py")
 """What knows the dialects, beside the engines themselves."""
 ENGINES = {"duckdb", "postgres", "spark", "DuckDB", "PostgreSQL", "Spark"}
 
@@ -168,3 +167,16 @@ def _named(node: ast.AST | None) -> bool:
     """Whether it is the name of an engine, or a collection with one."""
     parts = ast.walk(node) if node is not None else ()
     return any(isinstance(part, ast.Constant) and part.value in ENGINES for part in parts)
+
+
+def test_every_long_test_is_there() -> None:
+    """Else a test that was renamed would run in no part of `.ci/run` but the other."""
+    names = [
+        one for one in (REPOSITORY / "tests" / "long.txt").read_text(encoding="utf-8").splitlines() if one[0] != "#"
+    ]
+    for name in names:
+        file, _, test = name.partition("::")
+        assert re.search(rf"^def {test}\(", (REPOSITORY / "tests" / file).read_text(encoding="utf-8"), re.MULTILINE), (
+            name
+        )
+    assert names == sorted(set(names))

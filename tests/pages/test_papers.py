@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from sqlaudit.papers import constructions
+from sqlaudit.papers import tables
 from sqlaudit.papers.tables import paper_tables
 from tests.pages.test_docs import blocks, run
 from tests.places import REPOSITORY
@@ -100,7 +100,7 @@ def test_an_option_alone_is_run_in_a_block(page: str) -> None:
 def test_what_is_named_is_there(page: str) -> None:
     for text, _ in spans(page):
         assert not text.startswith("tests/") or (REPOSITORY / text).exists(), text
-        assert not text.endswith("_rows") or hasattr(constructions, text), text
+        assert not text.endswith("_rows") or hasattr(tables, text), text
 
 
 def test_no_row_is_without_a_value_or_a_reason() -> None:

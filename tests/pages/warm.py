@@ -29,9 +29,6 @@ LIBRARIES = (
     "cryptography.hazmat.primitives.serialization",
     "duckdb",
     "encodings.utf_8_sig",
-    "matplotlib.backends.backend_agg",
-    "matplotlib.backends.backend_svg",
-    "matplotlib.figure",
     "numpy.ma",
     "rich.table",
     "sqlglot.dialects.duckdb",
@@ -131,15 +128,15 @@ def _import_all() -> None:
 def _read_all() -> None:
     """What a run would read and keep until it ends: the templates, and the demo's table, whose unpacking takes long."""
     from sqlaudit.base.sql import environment
-    from sqlaudit.cli import demo_table
+    from sqlaudit.cli import demo
 
     templates = environment()
     names = templates.list_templates(filter_func=lambda name: name.endswith(".sql") and not name.startswith("dbt/"))
     templates.cache = {}  # it would forget the first when there are many
     for name in names:
         templates.get_template(name)
-    content = demo_table.table()
-    patch.object(demo_table, "table", lambda: content).start()
+    content = demo.table()
+    patch.object(demo, "table", lambda: content).start()
 
 
 def _in_one_thread() -> None:

@@ -173,16 +173,3 @@ def threshold(risks: list[Fraction], most: Fraction) -> tuple[Fraction, Fraction
     """μ-Argus' threshold by trying every risk that occurs, and the mean risk then; each risk above counts with it."""
     means = {risk: sum((min(one, risk) for one in risks), Fraction(0)) / len(risks) for risk in set(risks)}
     return max(((risk, mean) for risk, mean in means.items() if mean <= most), default=None)
-
-
-def fewest_people(size: int, share: Fraction) -> int:
-    """The people of a class: the first number that shows its rows in more than 5% of the samples that show any."""
-    people = size
-    while True:
-        some = 1 - (1 - share) ** people
-        as_many = sum(
-            comb(people, drawn) * share**drawn * (1 - share) ** (people - drawn) for drawn in range(size, people + 1)
-        )
-        if as_many > Fraction(5, 100) * some:
-            return people
-        people += 1

@@ -9,13 +9,22 @@ from math import comb, exp, isclose, lgamma
 import pytest
 
 from sqlaudit.base.errors import UsageError
-from sqlaudit.population.bootstrap import bootstrap
-from sqlaudit.population.estimators import DANKAR, ESTIMATORS, dankar, estimate
-from sqlaudit.population.gamma import digamma_difference, log_gamma_difference, trigamma_difference
-from sqlaudit.population.negative_binomial import classes_of_population, slide_negative_binomial
-from sqlaudit.population.pitman import fit_pitman, pitman
+from sqlaudit.population.bounds import bootstrap
+from sqlaudit.population.estimators import (
+    DANKAR,
+    ESTIMATORS,
+    classes_of_population,
+    dankar,
+    digamma_difference,
+    estimate,
+    fit_pitman,
+    log_gamma_difference,
+    pitman,
+    slide_negative_binomial,
+    trigamma_difference,
+    zayatz,
+)
 from sqlaudit.population.sample import Sample
-from sqlaudit.population.zayatz import zayatz
 from tests.population import oracle
 from tests.population.oracle import ALL_NINE, FOUR
 
@@ -167,8 +176,8 @@ def test_draws_follow_the_sampling_formula() -> None:
     """The mean numbers of uniques and pairs of 2,000 samples of 60 are those of Pitman's formula."""
     import numpy as np
 
-    from sqlaudit.population.bootstrap import _histogram, _new_classes, _sizes
-    from sqlaudit.population.pitman import PitmanModel
+    from sqlaudit.population.bounds import _histogram, _new_classes, _sizes
+    from sqlaudit.population.estimators import PitmanModel
 
     model, random = PitmanModel(5.0, 0.5), np.random.default_rng(3)
     drawn = [dict(_histogram(_sizes(new, 0.5, random))) for new in _new_classes(60, model, 2000, random)]
@@ -188,3 +197,14 @@ def _expected(size: int, members: int, theta: float, alpha: float) -> float:
 
     ways = comb(members, size) * rising(1 - alpha, size - 1) * rising(theta + alpha, members - size)
     return ways / rising(theta + 1, members - 1)
+
+
+def test_extreme_parameters_end_in_no_estimate_and_no_error() -> None:
+    """Pitman's formula exceeded the largest float, and a drawn class of 10^14 people asked for as many counters."""
+    import numpy as np
+
+    from sqlaudit.population.bounds import _histogram
+    from sqlaudit.population.estimators import PitmanModel
+
+    assert PitmanModel(1e9, -1e4).uniques(50_000) == float("inf")
+    assert _histogram(np.array([1, 10**14, 0, 1])) == ((1, 2), (10**14, 1))

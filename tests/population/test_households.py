@@ -13,11 +13,11 @@ import pytest
 import sqlaudit
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.spec import NullPolicy, Target
-from sqlaudit.column_sets.records.report import records_document
 from sqlaudit.column_sets.records.request import RecordRequest
+from sqlaudit.column_sets.records.result import records_document
 from sqlaudit.column_sets.records.search import find_records
 from sqlaudit.engines.contract import Engine
-from sqlaudit.population.individual import individual_risk
+from sqlaudit.population.sample import individual_risk
 from sqlaudit.reports.text import render_text
 from tests.audit_values import values_query
 from tests.population import oracle

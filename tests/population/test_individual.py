@@ -10,7 +10,7 @@ import pytest
 from sqlaudit.base.spec import Target
 from sqlaudit.base.sql import Raw, render
 from sqlaudit.engines.contract import Engine
-from sqlaudit.population.individual import individual_risk
+from sqlaudit.population.sample import individual_risk
 from tests.audit_values import values_query
 from tests.population import oracle
 
@@ -55,7 +55,5 @@ def _journalist(engine: Engine, source: str) -> float:
         keys=[Raw("c")],
         solo=False,
         weight=Raw("w"),
-        short="1 = 0",
-        stage="figures",
     )
-    return float(engine.run(statement)[0][4])
+    return float(engine.run(statement)[0][2])

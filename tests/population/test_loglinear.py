@@ -15,9 +15,8 @@ from sqlaudit.base.errors import UsageError
 from sqlaudit.base.spec import Target
 from sqlaudit.classes.facts import Frame
 from sqlaudit.engines.contract import Engine
-from sqlaudit.population import cells as room
-from sqlaudit.population.cells import cell_risk
-from sqlaudit.population.loglinear import MAIN, TWO_WAY, chosen, fit_models
+from sqlaudit.population import loglinear as room
+from sqlaudit.population.loglinear import MAIN, TWO_WAY, cell_risk, chosen, fit_models
 from tests.audit_values import values_query
 from tests.population import oracle
 
@@ -109,7 +108,7 @@ def test_a_requirement(monkeypatch: pytest.MonkeyPatch) -> None:
     frame = frame_of(False)
     (check,) = sqlaudit.audit(frame, qi=list("abcd"), sampling_fraction="10%", require=require).required
     people, _ = population(False, 5)
-    assert check.status == "pass"
+    assert check.status == "undetermined"  # an estimate alone
     assert float(check.level or 0) == pytest.approx(float((people == 1).sum()) / float(people.sum()), rel=0.25)
     assert check.details["model"] == MAIN
     monkeypatch.setattr(room, "MOST_CELLS", 5)

@@ -16,9 +16,8 @@ from hypothesis import strategies as st
 import sqlaudit
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.spec import NullPolicy, Target
-from sqlaudit.column_sets.records.report import records_document
 from sqlaudit.column_sets.records.request import RecordRequest
-from sqlaudit.column_sets.records.result import RiskThreshold
+from sqlaudit.column_sets.records.result import RiskThreshold, records_document
 from sqlaudit.column_sets.records.search import find_records
 from sqlaudit.engines.contract import Engine
 from sqlaudit.reports.text import render_text

@@ -12,7 +12,7 @@ import pytest
 import sqlaudit
 from sqlaudit.base.spec import Target
 from sqlaudit.engines.contract import Engine
-from sqlaudit.profiles.count_tables import count_table, count_table_of
+from sqlaudit.profiles.names import count_table, count_table_of
 from tests.audit_values import values_query
 from tests.cli.runner import run
 from tests.reports.schemas import validator

@@ -7,10 +7,9 @@ from typing import Any
 
 import pytest
 
-from sqlaudit.profiles.names import CONCEPTS, concept_of
+from sqlaudit.profiles.columns import by_risk, follow_twins, propose
+from sqlaudit.profiles.names import CONCEPTS, WORDS, concept_of
 from sqlaudit.profiles.result import ColumnFacts, ColumnProfile, Proposal, Role, Twins
-from sqlaudit.profiles.roles import by_risk, follow_twins, propose
-from sqlaudit.profiles.words import WORDS
 
 DIRECT, QUASI, SENSITIVE, OTHER = Role
 

@@ -12,7 +12,7 @@ import pytest
 
 import sqlaudit
 from sqlaudit.engines.contract import Engine
-from sqlaudit.profiles import together
+from sqlaudit.profiles import run as profiling
 from sqlaudit.profiles.result import Role
 from tests.audit_values import values_query
 from tests.cli.runner import patients, run, write_csv
@@ -73,31 +73,31 @@ def test_who_is_decisive_becomes_a_quasi_identifier(engine: Engine) -> None:
 
 
 def test_what_is_too_much_for_a_first_look_is_said(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(together, "MOST_ROWS_READ", 300)
-    monkeypatch.setattr(together, "MOST_ROWS_READ_IN_PLACE", 300)
+    monkeypatch.setattr(profiling, "MOST_ROWS_READ", 300)
+    monkeypatch.setattr(profiling, "MOST_ROWS_READ_IN_PLACE", 300)
     result = profiled(engine)
     assert result.together is None
     assert result.not_searched == (
         "Whether columns together pick people out was not looked at: pairs of 3 columns in 48 rows are too much for a "
         "first look. `sqlaudit.columns()` searches them."
     )
-    monkeypatch.setattr(together, "MOST_ROWS_READ", 48 * 7)
-    monkeypatch.setattr(together, "MOST_ROWS_READ_IN_PLACE", 48 * 7)
+    monkeypatch.setattr(profiling, "MOST_ROWS_READ", 48 * 7)
+    monkeypatch.setattr(profiling, "MOST_ROWS_READ_IN_PLACE", 48 * 7)
     found = profiled(engine).together
     assert found is not None
     assert found.max_size == 2
 
 
 def test_sizes_follow_from_rows_and_columns() -> None:
-    assert [together.largest_size(rows, 20, True) for rows in (1, 10**6, 5 * 10**6, 10**7)] == [3, 3, 2, 0]
-    assert [together.largest_size(rows, 20, False) for rows in (1, 10**5, 10**6)] == [3, 2, 0]
-    assert [together.largest_size(1000, columns, True) for columns in (26, 27, 76, 77)] == [3, 2, 2, 0]
+    assert [profiling.largest_size(rows, 20, True) for rows in (1, 10**6, 5 * 10**6, 10**7)] == [3, 3, 2, 0]
+    assert [profiling.largest_size(rows, 20, False) for rows in (1, 10**5, 10**6)] == [3, 2, 0]
+    assert [profiling.largest_size(1000, columns, True) for columns in (26, 27, 76, 77)] == [3, 2, 2, 0]
 
 
 def test_a_search_that_ran_out_of_time_says_what_is_decided(
     engine: Engine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(together, "SECONDS", 0.0)
+    monkeypatch.setattr(profiling, "SECONDS", 0.0)
     found = profiled(engine).together
     assert found is not None
     assert (found.complete, found.sets) == (False, ())
@@ -108,15 +108,15 @@ def test_a_search_that_ran_out_of_time_says_what_is_decided(
 def test_where_there_is_little_to_do_the_search_is_patient(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     """So that a busy machine proposes the roles that an idle one proposes."""
     given: list[float | None] = []
-    search = together.search_columns
+    search = profiling.search_columns
 
     def noted(on: Engine, relation: Any, request: Any, *rest: Any) -> Any:
         given.append(request.time_budget)
         return search(on, relation, request, *rest)
 
-    monkeypatch.setattr(together, "search_columns", noted)
+    monkeypatch.setattr(profiling, "search_columns", noted)
     profiled(engine)
-    assert given == [together.SECONDS * together.PATIENCE]
+    assert given == [profiling.SECONDS * profiling.PATIENCE]
 
 
 def test_the_report_has_a_section(tmp_path: Path) -> None:

@@ -12,11 +12,10 @@ from hypothesis import strategies as st
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.spec import NullPolicy, Roles, Target
 from sqlaudit.engines.contract import Engine
-from sqlaudit.release.attacks.background import worst_choices
 from sqlaudit.release.attacks.request import AttackRequest
 from sqlaudit.release.attacks.result import AttackResult
 from sqlaudit.release.attacks.run import attack_release
-from sqlaudit.release.attacks.skewness import TIMES
+from sqlaudit.release.attacks.values import TIMES, worst_choices
 from tests.audit_values import values_query
 from tests.release import attack_oracle as oracle
 from tests.strategies import run
@@ -212,7 +211,7 @@ def test_values_ruled_out_for_all_are_greedy_where_there_are_too_many(monkeypatc
         ((0,), 8, True),
         ((0, 2), 9, True),
     ]
-    monkeypatch.setattr("sqlaudit.release.attacks.background.MAX_CHOICES", 1)
+    monkeypatch.setattr("sqlaudit.release.attacks.values.MAX_CHOICES", 1)
     greedy = worst_choices(classes, 2)
     assert [one.proven for one in greedy] == [True, False, False]
     assert [one.certain for one in greedy] == [5, 8, 9]

@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.spec import NullPolicy, Roles, Target
 from sqlaudit.engines.contract import Engine
-from sqlaudit.release.attacks.api import hierarchies_from
 from sqlaudit.release.attacks.request import AttackRequest, pair_of
-from sqlaudit.release.attacks.run import attack_release
+from sqlaudit.release.attacks.run import attack_release, hierarchies_from
 from tests.audit_values import values_query
 from tests.release import attack_oracle as oracle
 from tests.strategies import run

@@ -15,10 +15,9 @@ import sqlaudit
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.spec import Target
 from sqlaudit.engines.contract import Engine
-from sqlaudit.models.requirements import parse_requirement
-from sqlaudit.release.attacks import worlds
-from sqlaudit.release.attacks.count_rules import Rule, rule_of
-from sqlaudit.release.attacks.worlds import Budget, Split, TooLarge, posteriors
+from sqlaudit.models.registry import parse_requirement
+from sqlaudit.release.attacks import minimality
+from sqlaudit.release.attacks.minimality import Budget, Rule, Split, TooLarge, posteriors, rule_of
 from tests.audit_values import values_query
 from tests.release import attack_oracle as oracle
 from tests.strategies import run
@@ -102,7 +101,7 @@ def test_the_textbook_case() -> None:
 def test_what_cannot_be_counted_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(TooLarge):
         Split([5, 5], [4, 3, 3], asked("l=3"), Budget(10))
-    monkeypatch.setattr(worlds, "MAX_SIZE", 9)
+    monkeypatch.setattr(minimality, "MAX_SIZE", 9)
     with pytest.raises(TooLarge):
         Split([5, 5], [4, 3, 3], asked("l=3"))
     assert Split([5, 5], [4, 3, 3], asked("l=2")).all_safe == 1

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.cli.runner import Ran, run, write_csv
+from tests.cli.runner import Ran, as_parquet, run, write_csv
 from tests.postgres_load import Loader
 from tests.reports.schemas import validator
 
@@ -66,7 +66,8 @@ def attacked(request: pytest.FixtureRequest, tmp_path: Path) -> Any:
     else:
         for name, (columns, data) in tables.items():
             lines = [",".join(f'"{cell}"' if isinstance(cell, str) else str(cell) for cell in row) for row in data]
-            called[name] = str(write_csv(tmp_path / f"{name}.csv", ",".join(columns), *lines))
+            file = write_csv(tmp_path / f"{name}.csv", ",".join(columns), *lines)
+            called[name] = str(as_parquet(file) if request.param == "spark" else file)
     if request.param == "spark":
         where = ["--db", request.getfixturevalue("spark_url")]
     for name, text in (("h.yml", HIERARCHIES), ("c.yml", CATEGORIES)):

@@ -14,8 +14,8 @@ from sqlaudit.base.errors import UsageError
 from sqlaudit.base.spec import Roles, Target
 from sqlaudit.engines import connect
 from sqlaudit.engines.contract import Engine
-from sqlaudit.release.attacks import unsorted
-from sqlaudit.release.attacks.chance import Paired, shuffled
+from sqlaudit.release.attacks import releases
+from sqlaudit.release.attacks.releases import Paired, shuffled
 from sqlaudit.release.attacks.request import AttackRequest
 from sqlaudit.release.attacks.result import AttackResult
 from sqlaudit.release.attacks.run import attack_release
@@ -95,7 +95,7 @@ def test_counts_in_the_database_are_those_of_brute_force(engine: Engine) -> None
         left = [(zips[i][0], ages[i][0]) for i in range(size)]
         right = [(zips[i][1], ages[i][1]) for i in range(size)]
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(unsorted, "MAX_SHUFFLED", 0)
+            patch.setattr(releases, "MAX_SHUFFLED", 0)
             found = match(engine, left, right, k=2).exposure("unsorted_matching")
         for step, column in zip(found.steps, (0, 1), strict=True):
             expected = counts([row[column] for row in left], [row[column] for row in right])

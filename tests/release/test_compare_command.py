@@ -16,7 +16,7 @@ from sqlaudit.release.compare.report import compare_document
 from sqlaudit.release.compare.result import CompareResult
 from sqlaudit.reports.text import render_text
 from tests.audit_values import values_query
-from tests.cli.runner import Ran, run, write_csv
+from tests.cli.runner import Ran, as_parquet, run, write_csv
 from tests.places import REPOSITORY
 from tests.postgres_load import Loader
 from tests.release.alone import without_audit
@@ -197,7 +197,9 @@ def test_the_same_json_on_postgres(tmp_path: Path, load: Loader, postgres_url: s
 @pytest.mark.spark
 @pytest.mark.parametrize("pairing", [(), ("--key", "id")])
 def test_the_same_json_on_spark(tmp_path: Path, spark_url: str, pairing: tuple[str, ...]) -> None:
-    own, other = (loaded(compare(tmp_path, *pairing, *db, "--format", "json")) for db in ((), ("--db", spark_url)))
+    files = [as_parquet(file) for file in tables(tmp_path)]
+    asked = ("compare", *files, *ROLES, "--workload", "6", "--noise-queries", "3")
+    own, other = (loaded(run(*asked, *pairing, *db, "--format", "json")) for db in ((), ("--db", spark_url)))
     assert {one["attack"]: one["exposed"] for one in own["attacks"]["attacks"]} == {
         one["attack"]: one["exposed"] for one in other["attacks"]["attacks"]
     }
@@ -205,7 +207,7 @@ def test_the_same_json_on_spark(tmp_path: Path, spark_url: str, pairing: tuple[s
         check["level"] for check in other["audit"]["checks"]
     ]
     assert _figures(own) == _figures(other)
-    refused = compare(tmp_path, "--by-position", "--db", spark_url)
+    refused = run(*asked, "--by-position", "--db", spark_url)
     assert (refused.code, "a table of Spark has no order of rows" in refused.err) == (2, True)
 
 

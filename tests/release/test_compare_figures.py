@@ -13,10 +13,10 @@ import sqlaudit
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.spec import Target
 from sqlaudit.engines.contract import Engine
-from sqlaudit.release.compare.query_answers import relative_errors
+from sqlaudit.release.compare.queries import relative_errors
 from sqlaudit.release.compare.report import compare_document
 from sqlaudit.release.compare.result import METHODS, CompareResult, Group
-from sqlaudit.reports.figures import percent
+from sqlaudit.reports.document import percent
 from sqlaudit.reports.text import render_text
 from tests.audit_values import values_query
 from tests.cli.runner import run, write_csv

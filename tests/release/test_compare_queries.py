@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from sqlaudit.base.errors import UsageError
 from sqlaudit.engines.contract import Engine
+from sqlaudit.release.compare.queries import random_lanes, random_ranges
 from sqlaudit.release.compare.query_text import read_queries
 from sqlaudit.release.compare.result import METHODS, Errors
-from sqlaudit.release.compare.workload import random_lanes, random_ranges
 from tests.release import cases, oracle
 from tests.release.alone import release_alone  # noqa: F401
 from tests.release.cases import Drawn

@@ -17,13 +17,12 @@ from hypothesis import strategies as st
 
 import sqlaudit
 from sqlaudit.base.errors import UsageError
+from sqlaudit.base.parameter_names import speaking
 from sqlaudit.base.spec import Target
-from sqlaudit.base.words import speaking
-from sqlaudit.cli.flags import on_the_command_line
+from sqlaudit.cli.group import on_the_command_line
 from sqlaudit.engines.contract import Engine
-from sqlaudit.release.series.report import releases_document
 from sqlaudit.release.series.request import SeriesRequest
-from sqlaudit.release.series.result import ReleasesResult
+from sqlaudit.release.series.result import ReleasesResult, releases_document
 from sqlaudit.release.series.run import find_in_releases
 from sqlaudit.reports.text import render_text
 from tests.audit_values import values_query
@@ -142,8 +141,7 @@ def test_in_the_worlds_of_m_invariant_releases_nobody_is_surer_than_one_in_m(see
 
 
 def sqlaudit_requirement(m: int) -> Any:
-    from sqlaudit.models.registry import OF_RELEASES
-    from sqlaudit.models.requirements import requirements
+    from sqlaudit.models.registry import OF_RELEASES, requirements
 
     return requirements({"m_invariance": m}, OF_RELEASES)
 

@@ -18,9 +18,8 @@ from hypothesis import strategies as st
 
 from sqlaudit.base.spec import Target
 from sqlaudit.engines.contract import Engine
-from sqlaudit.remedies.cloak.grid import Divide
 from sqlaudit.remedies.cloak.messages import messages_statement, open_messages
-from sqlaudit.remedies.cloak.request import CloakRequest, Places, Tolerances
+from sqlaudit.remedies.cloak.request import CloakRequest, Divide, Places, Tolerances
 from sqlaudit.remedies.cloak.result import MessageOutcome
 from sqlaudit.remedies.cloak.run import levels_tried
 from tests.audit_values import long_query

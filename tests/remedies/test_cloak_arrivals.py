@@ -14,7 +14,7 @@ import pytest
 import sqlaudit
 from sqlaudit.base.errors import EngineError, UsageError
 from sqlaudit.engines.contract import Engine
-from sqlaudit.remedies.cloak import arrivals
+from sqlaudit.remedies.cloak import run as cloaking
 from sqlaudit.remedies.cloak.result import CloakResult, Holding
 from sqlaudit.remedies.cloak.stream import CloakStream
 from tests.audit_values import values_query
@@ -127,7 +127,7 @@ def test_what_takes_all_messages_at_once_is_refused(more: dict[str, Any], senten
 
 
 def test_a_broker_that_lies_is_found_out(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(arrivals, "holding", lambda found: Holding(1, 60, 1, 1, 60))
+    monkeypatch.setattr(cloaking, "holding", lambda found: Holding(1, 60, 1, 1, 60))
     with pytest.raises(EngineError, match="The audit contradicts the cloaking, and nothing was published"):
         sqlaudit.cloak(query=values_query(sent(), COLUMNS), **GIVEN, delay="12s", to=tmp_path / "out.csv")
     assert not (tmp_path / "out.csv").exists()

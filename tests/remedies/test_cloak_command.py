@@ -19,8 +19,8 @@ from sqlaudit.base.spec import Target
 from sqlaudit.engines import connect
 from sqlaudit.engines.contract import Engine
 from sqlaudit.remedies.cloak import run as cloaking
-from sqlaudit.remedies.cloak.grid import metres, seconds
-from sqlaudit.remedies.cloak.report import area, duration, length
+from sqlaudit.remedies.cloak.request import metres, seconds
+from sqlaudit.remedies.cloak.result import area, duration, length
 from tests.audit_values import values_query
 from tests.cli.runner import run, write_csv
 from tests.postgres_load import Loader

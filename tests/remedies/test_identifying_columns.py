@@ -43,9 +43,9 @@ ROWS = [
         "mail": f"ann{number}@example.org" if number else None,
         "contact": f"ben{number}@example.org",
         "id": number,
-        "x": number,
-        "y": number,
-        "at": number,
+        "x": number // 2,
+        "y": number // 2,
+        "at": number // 2,
     }
     for number in range(6)
 ]
@@ -210,3 +210,29 @@ def test_no_view_is_made_with_a_suspected_identifier(tmp_path: Path) -> None:
     with duckdb.connect(str(file)) as connection:
         assert connection.execute("SELECT COUNT(*) FROM duckdb_views() WHERE NOT internal").fetchone() == (0,)
     assert run(*asked, "--keep-column", "contact").code == 0
+
+
+@pytest.mark.parametrize("remedy", [lattice, suppress, recode])
+def test_a_column_without_a_role_that_singles_out_almost_every_row_is_not_written(
+    engine: Engine, remedy: Remedy
+) -> None:
+    rows = [{"age": 20 + n % 2, "sex": "fm"[n % 2], "pidnum": 7919 * n, "s": 31 * n, "half": n // 2} for n in range(12)]
+    query = values_query(rows, {"age": "int", "sex": "text", "pidnum": "int", "s": "int", "half": "int"})
+    with pytest.raises(
+        UsageError, match="pidnum would be in the release without a role, and its values single out"
+    ) as no:
+        remedy(query, engine, publish_sql=True, sensitive="s")
+    assert "identifier=['pidnum']" in str(no.value)
+    assert "keep_column=['pidnum']" in str(no.value)
+    assert {"pidnum", "s", "half"} <= set(remedy(query, engine, publish_sql=True, sensitive="s", keep_column="pidnum"))
+    assert "pidnum" not in remedy(query, engine, publish_sql=True, sensitive="s", identifier=["pidnum"])
+
+
+def test_identifiers_of_a_type_of_their_own_are_looked_at(tmp_path: Path) -> None:
+    with duckdb.connect(str(tmp_path / "d.duckdb")) as connection:
+        connection.execute("CREATE TABLE p AS SELECT i % 2 AS age, uuid() AS tag FROM range(12) t(i)")
+    asked = ("suppress", "p", "--db", tmp_path / "d.duckdb", "--qi", "age", "--require", "k=2", "--publish-sql")
+    refused = run(*asked)
+    assert (refused.code, refused.out) == (2, "")
+    assert "tag would be in the release" in refused.err
+    assert run(*asked, "--keep-column", "tag").code == 0

@@ -18,7 +18,7 @@ import sqlaudit
 from sqlaudit.base.errors import Incomplete, UsageError
 from sqlaudit.base.relation import Statement
 from sqlaudit.engines.contract import Engine
-from sqlaudit.models.requirements import requirement_from
+from sqlaudit.models.registry import requirement_from
 from sqlaudit.remedies.recode.result import RecodeResult
 from tests import oracle
 from tests.audit_values import values_query

@@ -12,13 +12,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sqlaudit.column_sets.budget import BudgetSpent
-from sqlaudit.remedies.recode import nearest
-from sqlaudit.remedies.recode.classes import Classes, Flags, common_of, sorted_groups, unique_classes
-from sqlaudit.remedies.recode.kaca import Merged, merge_classes
-from sqlaudit.remedies.recode.mondrian import Axis, split_classes
+from sqlaudit.base.errors import BudgetSpent
+from sqlaudit.remedies.recode import kaca
+from sqlaudit.remedies.recode.classes import (
+    Classes,
+    ColumnTree,
+    Flags,
+    Integers,
+    common_of,
+    rises,
+    sorted_groups,
+    tree_of,
+    unique_classes,
+    whole_heights,
+)
+from sqlaudit.remedies.recode.kaca import Axis, Merged, merge_classes, split_classes
 from sqlaudit.remedies.recode.request import Order
-from sqlaudit.remedies.recode.trees import ColumnTree, Integers, rises, tree_of, whole_heights
 from tests.remedies import oracle_recode
 from tests.remedies.oracle_recode import Row
 from tests.strategies import run
@@ -137,12 +146,12 @@ def levels_of(found: Numbered, merged: Merged) -> list[tuple[int, ...]]:
 @given(tables(), st.integers(1, 5), st.sampled_from(Order), st.integers(0, 3), st.sampled_from([0, 1, 2]))
 def test_kaca_merges_as_over_rows(blocks: bool, table: Table, k: int, order: Order, seed: int, beta: int) -> None:
     found = numbered(table, beta)
-    before = nearest._SMALL, nearest._FEW
-    nearest._SMALL, nearest._FEW = (1, 2) if blocks else before
+    before = kaca._SMALL, kaca._FEW
+    kaca._SMALL, kaca._FEW = (1, 2) if blocks else before
     try:
         merged = merge_classes(found.classes, (AtLeast(k),), order, seed)
     finally:
-        nearest._SMALL, nearest._FEW = before
+        kaca._SMALL, kaca._FEW = before
     wanted = oracle_recode.kaca(
         table.rows,
         table.hierarchies,

@@ -20,10 +20,21 @@ from sqlaudit.engines import connect
 from sqlaudit.engines.contract import Engine
 from sqlaudit.hierarchies.dictionary import held
 from sqlaudit.hierarchies.read import read_hierarchies
-from sqlaudit.models.requirements import parse_requirement
-from sqlaudit.remedies.patterns import Patterns, RemedyTable, read_patterns
-from sqlaudit.remedies.releasing import release
-from sqlaudit.remedies.rewriting import KEEP, RANGE, STAR, Piece, Rewritten, at, rewrite, values
+from sqlaudit.models.registry import parse_requirement
+from sqlaudit.remedies.rewriting import (
+    KEEP,
+    RANGE,
+    STAR,
+    Patterns,
+    Piece,
+    RemedyTable,
+    Rewritten,
+    at,
+    read_patterns,
+    release,
+    rewrite,
+    values,
+)
 from tests.audit_values import spelled, values_query
 from tests.strategies import run
 
@@ -35,7 +46,7 @@ Rows = Sequence[Mapping[str, Any]]
 
 def opened(engine: Engine, rows: Rows, roles: Roles = ROLES, columns: Mapping[str, str] = COLUMNS) -> RemedyTable:
     relation = engine.open(Target(query=values_query(rows, columns)))
-    return RemedyTable(engine, relation, resolve_roles(roles, relation, engine.dialect), roles)
+    return RemedyTable(engine, relation, resolve_roles(roles, relation, engine), roles)
 
 
 def rows_of(table: RemedyTable, made: Rewritten) -> list[tuple[Any, ...]]:

@@ -10,19 +10,14 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 
+from sqlaudit.base import solver
 from sqlaudit.base.errors import EngineError, MissingDriver
-from sqlaudit.papers.constructions import clique_rows, hard_rows
-from sqlaudit.remedies.suppress import deciding, solver
-from sqlaudit.remedies.suppress.by_groups import group_program
-from sqlaudit.remedies.suppress.by_patterns import pattern_program
-from sqlaudit.remedies.suppress.candidates import candidates
-from sqlaudit.remedies.suppress.deciding import base_cost, decide
-from sqlaudit.remedies.suppress.guaranteed import guaranteed
-from sqlaudit.remedies.suppress.improving import improved
-from sqlaudit.remedies.suppress.lending import choices
-from sqlaudit.remedies.suppress.problem import Problem, reduced, solution_of
+from sqlaudit.papers.tables import clique_rows, hard_rows
+from sqlaudit.remedies.suppress import exact as programs
+from sqlaudit.remedies.suppress.exact import base_cost, decide, group_program, pattern_program
+from sqlaudit.remedies.suppress.fast import choices, fast, guaranteed, improved
+from sqlaudit.remedies.suppress.problem import Problem, candidates, reduced, solution_of
 from sqlaudit.remedies.suppress.request import How
-from sqlaudit.remedies.suppress.sweep import fast
 from tests.remedies.oracle_suppress import cheapest
 from tests.remedies.suppression_problems import check, problem_of
 from tests.strategies import run as cases
@@ -182,8 +177,8 @@ def test_a_fast_answer_with_few_rare_values() -> None:
 def test_too_large_programs_are_not_begun(monkeypatch: pytest.MonkeyPatch) -> None:
     generator = np.random.default_rng(4)
     problem = problem_of(generator.integers(1, 6, size=(80, 3)).tolist(), 4)
-    monkeypatch.setattr(deciding, "MOST_PAIRS", 5)
-    monkeypatch.setattr(deciding, "MOST_GROUPS", 5)
+    monkeypatch.setattr(programs, "MOST_PAIRS", 5)
+    monkeypatch.setattr(programs, "MOST_GROUPS", 5)
     found = decide(problem, How.EXACT, None)
     assert (found.stopped, found.variables, found.optimal) == ("size", 0, False)
     assert found.method == "counting"
@@ -206,7 +201,7 @@ def test_a_keyboard_interrupt_leaves_the_best_so_far(monkeypatch: pytest.MonkeyP
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(deciding, "candidates", interrupted)
+    monkeypatch.setattr(programs, "candidates", interrupted)
     found = decide(problem, How.EXACT, None)
     assert (found.stopped, found.solution.cost) == ("interrupted", found.fast_cost)
 

@@ -22,13 +22,12 @@ import sqlaudit
 from sqlaudit.base.errors import EngineError, UsageError
 from sqlaudit.base.relation import Statement
 from sqlaudit.engines.contract import Engine
-from sqlaudit.remedies import releasing
+from sqlaudit.remedies import rewriting
 from sqlaudit.remedies.suppress import run as running
-from sqlaudit.remedies.suppress.report import suppress_document
-from sqlaudit.remedies.suppress.result import SuppressResult
+from sqlaudit.remedies.suppress.result import SuppressResult, suppress_document
 from sqlaudit.reports.formats import render_json
 from sqlaudit.reports.markdown import render_markdown
-from sqlaudit.reports.page.layout import render_html
+from sqlaudit.reports.page import render_html
 from sqlaudit.reports.text import render_text
 from tests.audit_values import values_query
 from tests.cli.runner import run, write_csv
@@ -176,7 +175,7 @@ def test_a_release_that_fails_its_audit_is_not_published(
         suppress(engine, PEOPLE, require={"k": 3}, to=tmp_path / "out.csv")
     assert list(tmp_path.iterdir()) == []
     monkeypatch.undo()
-    monkeypatch.setattr(releasing, "failed", lambda found: found.checks)
+    monkeypatch.setattr(rewriting, "failed", lambda found: found.checks)
     with pytest.raises(EngineError, match="please report it"):
         suppress(engine, PEOPLE, require={"k": 3})
 
@@ -266,7 +265,7 @@ def test_ctrl_c_tells_the_best_answer_so_far(folder: Path) -> None:
     program = (
         "import os, signal, threading, sys\n"
         "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
-        "from sqlaudit.remedies.suppress import solver\n"
+        "from sqlaudit.base import solver\n"
         "start = solver._run\n"
         "def run(one):\n"
         "    threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()\n"
@@ -304,6 +303,6 @@ def test_exact_answers_that_are_not_proven_have_their_own_exit_code(folder: Path
 
 
 def test_the_first_solver_of_a_process_says_nothing() -> None:
-    program = "from sqlaudit.remedies.suppress.solver import silent; silent({}).run()"
+    program = "from sqlaudit.base.solver import silent; silent({}).run()"
     ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert (ran.stdout, ran.stderr) == ("", "")

@@ -8,8 +8,8 @@ from typing import Any
 
 from sqlaudit.audits.result import AuditResult, SensitiveSummary
 from sqlaudit.base.result import Status, Timing, Warned
-from sqlaudit.classes.found import ClassSizes, FailingClass
-from sqlaudit.models.check import Check
+from sqlaudit.classes.failing import ClassSizes, FailingClass
+from sqlaudit.models.base import Check
 
 ROLES = {
     "quasi_identifiers": ["age", "sex"],

@@ -10,7 +10,7 @@ from jsonschema import Draft202012Validator
 from sqlaudit.audits.report import audit_document, headline
 from sqlaudit.audits.result import NOT_SAID, AuditResult, SensitiveSummary
 from sqlaudit.base.result import Status
-from sqlaudit.classes.found import ClassSizes, FailingClass
+from sqlaudit.classes.failing import ClassSizes, FailingClass
 from sqlaudit.models.phrases import listing, required_sentence
 from sqlaudit.reports.formats import render_json
 from sqlaudit.reports.markdown import render_markdown

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sqlaudit.reports.escape import in_encoding, markdown, visible
+from sqlaudit.reports.document import in_encoding, markdown, visible
 
 
 @pytest.mark.parametrize(
@@ -20,6 +20,12 @@ from sqlaudit.reports.escape import in_encoding, markdown, visible
         ("lone \ud800", "lone \\ud800"),
         ("tag \U000e0041", "tag \\U000e0041"),
         ("line\u2028break", "line\\u2028break"),
+        ("no \ufffe XML \uffff", "no \\ufffe XML \\uffff"),
+        ("##vso[task.setvariable variable=x]y", "#\\x23vso[task.setvariable variable=x]y"),
+        ("a ##[error]b ##VSO[c]", "a #\\x23[error]b #\\x23VSO[c]"),
+        ("::error::x", "\\x3a:error::x"),
+        ("k ::set-output name=a::b", "k \\x3a:set-output name=a::b"),
+        ("age::int # 1 ## 2 :: 3", "age::int # 1 ## 2 :: 3"),
     ],
 )
 def test_steering_characters_are_shown(text: str, shown: str) -> None:

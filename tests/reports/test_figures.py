@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sqlaudit.reports.figures import figure, level_against, limit, part, percent, plural
+from sqlaudit.reports.document import figure, level_against, limit, part, percent, plural
 
 F = Fraction
 

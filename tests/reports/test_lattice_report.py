@@ -11,11 +11,10 @@ import pandas as pd
 import pytest
 
 import sqlaudit
-from sqlaudit.lattices.pictures import grid_picture, grid_table, heights_table, nodes_picture
-from sqlaudit.lattices.report import lattice_document
+from sqlaudit.lattices.report import grid_picture, grid_table, heights_table, lattice_document, nodes_picture
 from sqlaudit.lattices.result import LatticeResult
-from sqlaudit.reports.blocks import Picture, Table, text_of
-from sqlaudit.reports.page.layout import render_html
+from sqlaudit.reports.document import Picture, Table, text_of
+from sqlaudit.reports.page import render_html
 from sqlaudit.reports.text import render_text
 from tests.reports.schemas import validator
 

@@ -7,8 +7,18 @@ import shlex
 import pytest
 from rich.cells import cell_len
 
-from sqlaudit.reports.blocks import Bullets, Column, Facts, Paragraph, ProposedCommand, Table, Toned
-from sqlaudit.reports.document import Document, Section, section
+from sqlaudit.reports.document import (
+    Bullets,
+    Column,
+    Document,
+    Facts,
+    Paragraph,
+    ProposedCommand,
+    Section,
+    Table,
+    Toned,
+    section,
+)
 from sqlaudit.reports.markdown import render_markdown
 from sqlaudit.reports.text import render_text
 

@@ -18,11 +18,11 @@ from sqlaudit.base.result import MEANING, Status, Warned
 from sqlaudit.base.spec import Target
 from sqlaudit.engines import connect
 from sqlaudit.engines.contract import Engine
-from sqlaudit.profiles.report import profile_document
+from sqlaudit.profiles.result import profile_document
 from sqlaudit.profiles.run import profile_target
-from sqlaudit.reports.escape import markdown
+from sqlaudit.reports.document import markdown
 from sqlaudit.reports.markdown import render_markdown
-from sqlaudit.reports.page.layout import render_html
+from sqlaudit.reports.page import render_html
 from sqlaudit.reports.stored import to_json as stored_document
 from sqlaudit.reports.text import render_text
 from tests.audit_values import values_query

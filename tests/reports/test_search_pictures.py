@@ -7,8 +7,8 @@ from pathlib import Path
 import pandas as pd
 
 import sqlaudit
-from sqlaudit.audits.pictures import disclosure_pictures
-from sqlaudit.column_sets.pictures import sets_picture
+from sqlaudit.audits.report import disclosure_pictures
+from sqlaudit.column_sets.result import sets_picture
 from tests.cli.runner import patients, run
 
 TABLE = pd.DataFrame(

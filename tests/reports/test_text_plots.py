@@ -11,14 +11,10 @@ from typing import Any
 import pytest
 from rich.cells import cell_len
 
-from sqlaudit.audits.pictures import risk_picture, sizes_picture
-from sqlaudit.audits.report import audit_document
+from sqlaudit.audits.report import audit_document, risk_picture, sizes_picture
 from sqlaudit.base.errors import InputError
-from sqlaudit.reports.blocks import Picture
-from sqlaudit.reports.document import Document, Section
-from sqlaudit.reports.escape import in_encoding
-from sqlaudit.reports.text import render_text
-from sqlaudit.reports.text_plots import KNOWLEDGE, PlotLine, bar, plotted
+from sqlaudit.reports.document import Document, Picture, Section, in_encoding
+from sqlaudit.reports.text import KNOWLEDGE, PlotLine, bar, plotted, render_text
 from tests.cli.runner import patients
 from tests.cli.test_session import COMMAND
 from tests.reports.samples import result

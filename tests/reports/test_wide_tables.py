@@ -7,10 +7,8 @@ from fractions import Fraction
 import pandas as pd
 
 import sqlaudit
-from sqlaudit.column_sets.report import columns_document
-from sqlaudit.column_sets.result import ColumnSets
-from sqlaudit.reports.blocks import Column, Table
-from sqlaudit.reports.document import Document, Section
+from sqlaudit.column_sets.result import ColumnSets, columns_document
+from sqlaudit.reports.document import Column, Document, Section, Table
 from sqlaudit.reports.text import render_text
 
 LONG = ("number_of_laboratory_procedures", "medical_specialty_of_the_doctor")

@@ -5,10 +5,10 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
-from sqlaudit.audits.distribution import ClassDistribution, SharedValue, WorstClasses
-from sqlaudit.audits.worst_classes_report import distribution_blocks
-from sqlaudit.classes.found import ClassSizes
-from sqlaudit.reports.blocks import Paragraph, Picture, Table, text_of
+from sqlaudit.audits.classes import ClassDistribution, SharedValue, WorstClasses
+from sqlaudit.audits.report import distribution_blocks
+from sqlaudit.classes.failing import ClassSizes
+from sqlaudit.reports.document import Paragraph, Picture, Table, text_of
 from tests.reports.samples import ROLES, result
 
 VALUES = (SharedValue(1, 1, 60, Fraction(3, 5)), SharedValue(None, 30, 40, Fraction(2, 5)))

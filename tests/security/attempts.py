@@ -16,7 +16,7 @@ from sqlaudit.base.errors import SqlauditError
 from sqlaudit.base.spec import Limits
 from sqlaudit.cli import cli
 from sqlaudit.reports.markdown import render_markdown
-from sqlaudit.reports.page.layout import render_html
+from sqlaudit.reports.page import render_html
 from sqlaudit.reports.text import render_text
 from tests.security import hostile
 from tests.security.readers import read_everywhere
@@ -340,7 +340,7 @@ tables = st.builds(
 
 def _table(world: World, given: Table) -> None:
     from sqlaudit.audits.report import audit_document
-    from sqlaudit.profiles.report import profile_document
+    from sqlaudit.profiles.result import profile_document
 
     first, second = given.names
     marked = [[value and MARK + value for value in column] for column in zip(*given.rows, strict=True)]

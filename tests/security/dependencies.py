@@ -21,7 +21,7 @@ from packaging.markers import default_environment
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-EXTRAS = ("postgres", "frames", "demo", "plot", "spark", "remedies", "sign", "mcp", "adbc")
+EXTRAS = ("postgres", "frames", "demo", "spark", "remedies", "sign", "mcp", "adbc")
 """What users install. Tools of tests and style reach no user: they need no licence that lets them pass on."""
 LICENCES = frozenset(
     {

@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import gzip
 import json
+import unicodedata
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -145,6 +146,33 @@ def tables(draw: st.DrawFn, forms: Sequence[str] = FORMS) -> Drawn:
         rows = [tuple(pool[0] for pool in pools)]
     shadows = draw(st.lists(st.sampled_from(sorted(MACROS)), max_size=3, unique=True))
     return Drawn(tuple(columns), tuple(rows), form, draw(st.integers(1, 4)), tuple(shadows))
+
+
+PERSONS = ("p1", "zoé", "straße", "anna b", "müller-lüdenscheid")
+"""Folded names of people: no two of them are one person."""
+SPELLED = (
+    str,
+    str.upper,
+    str.title,
+    lambda name: unicodedata.normalize("NFD", name),
+    lambda name: name.replace("ß", "ss"),
+    lambda name: name.replace(" ", "  ").replace("1", "１"),
+    lambda name: f" {name}\t",
+    lambda name: f"{name[0]}\u200b{name[1:]}",
+    lambda name: f"{name}\ufe0f\U000e0041",
+    lambda name: f"\u2066{name}\u2069\x7f",
+    lambda name: f"{name}\u2028\x85",
+)
+"""Ways to write a name that a reader takes for one."""
+
+
+@st.composite
+def spelled_people(draw: st.DrawFn) -> tuple[list[dict[str, str]], int]:
+    """Rows (class, who) in which people are named in several ways, and the fewest people of a class."""
+    person = st.tuples(st.sampled_from("xy"), st.integers(0, len(PERSONS) - 1), st.sampled_from(SPELLED))
+    drawn = draw(st.lists(person, min_size=1, max_size=8))
+    rows = [{"class": one, "who": spell(PERSONS[place])} for one, place, spell in drawn]
+    return rows, min(len({place for one, place, _ in drawn if one == name}) for name in {one for one, *_ in drawn})
 
 
 MACROS = {

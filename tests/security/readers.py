@@ -12,16 +12,15 @@ from sqlglot import exp
 from sqlaudit.base.errors import SqlauditError
 from sqlaudit.base.guard import guard_expression, guard_query
 from sqlaudit.base.names import quote, split_name
+from sqlaudit.base.numbers import exact_share
 from sqlaudit.base.relation import Kind
-from sqlaudit.cli.console.audit_statement import parse_audit
-from sqlaudit.cli.console.cells_statement import parse_cells
-from sqlaudit.cli.console.splitting import is_complete, pending, split
-from sqlaudit.cli.parsing import delimiter, null_values, share, split_list
+from sqlaudit.cli.console.statements import is_complete, parse_audit, parse_cells, pending, split
+from sqlaudit.cli.requests import delimiter, null_values, split_list
 from sqlaudit.gates.standalone.names import find_dialect
-from sqlaudit.hierarchies.cell_text import read_cell
-from sqlaudit.models.requirements import parse_requirement
+from sqlaudit.hierarchies.cells import read_cell
+from sqlaudit.models.registry import parse_requirement
 from sqlaudit.release.compare.query_text import read_queries
-from sqlaudit.reports.escape import markdown, visible
+from sqlaudit.reports.document import markdown, visible
 
 DIALECTS = ("duckdb", "postgres", "spark")
 WRITES = (exp.Insert, exp.Update, exp.Delete, exp.Merge, exp.Create, exp.Drop, exp.Alter, exp.Command, exp.Into)
@@ -105,7 +104,7 @@ READERS: tuple[Callable[[str], object], ...] = (
     null_values,
     parse_requirement,
     find_dialect,
-    lambda text: share(text, "--suppress"),
+    exact_share,
     lambda text: parse_audit(text, "duckdb"),
     lambda text: parse_cells(text, "duckdb"),
     lambda text: read_queries([text], "duckdb"),

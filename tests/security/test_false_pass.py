@@ -5,14 +5,18 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
+import duckdb
+import pandas as pd
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import sqlaudit
-from sqlaudit.base.errors import SqlauditError
+from sqlaudit.base.errors import SqlauditError, UsageError
+from sqlaudit.base.spec import Roles, Target
+from sqlaudit.gates.standalone.checks import compile_statements as compile_checks
 from tests.postgres_load import Loader
-from tests.security.false_pass import LIES, Drawn, lies, smallest_class, tables, write
+from tests.security.false_pass import LIES, Drawn, lies, smallest_class, spelled_people, tables, write
 from tests.strategies import fewer
 
 EXAMPLES = settings(
@@ -49,6 +53,35 @@ def test_no_object_of_a_server_makes_a_pass(load: Loader, postgres_url: str, tab
         judge(table, '"public"."false pass"', postgres_url + "&options=-csearch_path%3Dliars,public,pg_catalog")
     finally:
         load.execute("DROP SCHEMA liars CASCADE")
+
+
+@EXAMPLES
+@given(spelled_people(), st.integers(1, 4))
+def test_no_spelling_of_a_name_is_a_person(people: tuple[list[dict[str, str]], int], k: int) -> None:
+    """Neither in an audit nor in a compiled check, with names folded or with nothing said."""
+    frame, fewest = pd.DataFrame(people[0]), people[1]
+    for values in (None, "fold"):
+        try:
+            passed = sqlaudit.audit(frame, qi=["class"], entity="who", require={"k": k}, values=values).passed
+        except UsageError:
+            assert values == "fold"
+            continue
+        assert not (passed and fewest < k), (values, people)
+    with duckdb.connect() as connection:
+        connection.register("people", frame)
+        for one in compile_checks(Target("people"), Roles(("class",), entity="who"), [f"k={k}"], dialect="duckdb"):
+            found = connection.execute(one.sql)
+            row = dict(zip([column[0] for column in found.description or ()], found.fetchone() or (), strict=True))
+            assert not (row["verdict"] == "pass" and fewest < k), people
+
+
+@FEW
+@given(tables())
+def test_no_roles_are_no_pass(table: Drawn) -> None:
+    with tempfile.TemporaryDirectory(prefix="sqlaudit-") as folder:
+        target, db = write(table, Path(folder))
+        with pytest.raises(SqlauditError):
+            sqlaudit.audit(target, db=db, require={"k": table.k})
 
 
 def judge(table: Drawn, target: str, db: str | None) -> None:

@@ -12,7 +12,7 @@ import pytest
 import sqlaudit
 from sqlaudit.base.errors import UsageError
 from sqlaudit.cli.group import COMMANDS, cli
-from sqlaudit.cli.sections import WRITTEN
+from sqlaudit.cli.requests import WRITTEN
 from sqlaudit.engines import connect
 from tests.cli.runner import patients, run
 from tests.gates.databases import PATIENTS, in_duckdb, write
@@ -200,6 +200,45 @@ def test_a_certificate_is_written_over_no_key_and_no_certificate_that_is_verifie
     for ran in (run(*asked, key, "--certificate-key", key), run("verify", made, "--output", made)):
         assert (ran.code, SENTENCE in ran.err) == (2, True), ran
     assert (key.read_bytes(), made.read_bytes()) == kept
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("--certificate", "a.json", "--certificate-key", "a.json", "--new-key"),
+        ("--certificate", "./b/../a.json", "--certificate-key", "a.json", "--new-key"),
+        ("--certificate", "link.json", "--certificate-key", "a.json", "--new-key"),
+        ("--certificate", "a.pub.pem.json", "--certificate-key", "k.pem", "--new-key", "-o", "k.pub.pem"),
+        ("--certificate", "c.json", "--certificate-key", "k.pem", "--new-key", "-o", "k.pem", "--format", "text"),
+        ("--certificate", "a.json", "-o", "a.json"),
+        ("--failing-classes-to", "a.csv", "-o", "a.csv", "--format", "text"),
+    ],
+)
+def test_no_two_results_go_to_one_file(
+    options: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    patients(tmp_path)
+    (tmp_path / "b").mkdir()
+    (tmp_path / "link.json").symlink_to("a.json")
+    ran = run("audit", "patients.csv", "--qi", "age", *options, *(["--format", "text"] if "-o" in options else []))
+    assert ran.code == 2
+    assert "is named twice to be written" in ran.err or SENTENCE in ran.err
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["b", "link.json", "patients.csv"]
+
+
+def test_what_is_thrown_away_may_be_so_twice(tmp_path: Path) -> None:
+    file = patients(tmp_path)
+    ran = run("audit", file, "--qi", "age", "--failing-classes-to", "/dev/null", "-o", "/dev/null")
+    assert "is named twice" not in ran.err
+
+
+def test_a_policy_keeps_two_things_in_two_files(clinic: Path) -> None:
+    policy = write(clinic.parent, "version: 1\nconnections: {main: {duckdb: clinic.duckdb}}\n" + TABLES)
+    kept = clinic.parent / "kept.duckdb"
+    with pytest.raises(UsageError, match="named twice to be written"):
+        sqlaudit.gate(policy, baseline=kept, store_failures=kept, accept=True)
+    assert not kept.exists()
 
 
 def test_calls_from_python_keep_what_they_read(tmp_path: Path) -> None:

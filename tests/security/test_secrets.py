@@ -13,14 +13,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sqlaudit
+from sqlaudit.base.addresses import Whereabouts
 from sqlaudit.base.connection_texts import literals_hidden, looks_like_connection, without_connections
 from sqlaudit.base.errors import SqlauditError, UsageError
-from sqlaudit.base.whereabouts import Whereabouts
 from sqlaudit.engines import connect
 from sqlaudit.engines.postgres import connect as postgres_connect
 from sqlaudit.engines.postgres.errors import _CONNECTING
-from sqlaudit.gates.connections import database_of, holds_password
-from sqlaudit.gates.dbt_profiles import load_profile
+from sqlaudit.gates.connections import database_of, holds_password, load_profile
 from sqlaudit.gates.reading import load_policy
 from tests.cli.runner import Ran, patients
 from tests.cli.runner import run as run_command

@@ -185,4 +185,5 @@ def test_no_view_is_made_where_it_would_call_macros(hostile: str) -> None:
             hierarchies={"age": {"widths": [2, 4]}},
             publish_view="safe",
             execute=True,
+            keep_column=["weight"],
         )

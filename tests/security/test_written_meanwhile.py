@@ -16,7 +16,7 @@ import pytest
 
 import sqlaudit
 from sqlaudit.base.errors import EngineError, InputError
-from sqlaudit.base.paths import stamp
+from sqlaudit.base.files import stamp
 from sqlaudit.base.spec import Limits, Target
 from sqlaudit.cli.console.workspace import Workspace
 from sqlaudit.engines import connect

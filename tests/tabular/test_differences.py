@@ -16,8 +16,7 @@ import sqlaudit
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.spec import Target
 from sqlaudit.engines.contract import Engine
-from sqlaudit.models.registry import CELL_RULES
-from sqlaudit.models.requirements import requirements
+from sqlaudit.models.registry import CELL_RULES, requirements
 from sqlaudit.tabular.request import AggregatesRequest
 from sqlaudit.tabular.run import find_unsafe_cells
 from tests.audit_values import values_query
@@ -69,23 +68,47 @@ def test_rows_of_two_releases_tell_the_persons(engine: Engine) -> None:
             change = abs(new.get((key, who), Fraction(0)) - old.get((key, who), Fraction(0)))
             if change or ((key, who) in old) != ((key, who) in new):
                 cells.setdefault(key, []).append(change)
-        changes = [oracle.Cell(tuple(sorted(found, reverse=True))) for found in cells.values()]
+        changed = {key: oracle.Cell(tuple(sorted(found, reverse=True))) for key, found in cells.items()}
         request = AggregatesRequest(
             by=("region", "sector"),
             microdata=True,
             person="who",
             value="cost",
+            show_values=True,
             requirements=requirements(["threshold=2", "p_percent=50", "full_cell=any"], among=CELL_RULES),
         )
         targets = [Target(query=_query(one)) for one in (before, after)]
         (found,) = find_unsafe_cells(engine, targets[1], request, targets[:1]).differences
-        assert found.changed == len(changes)
-        assert [one.cells for one in found.unsafe] == [
-            sum(oracle.threshold(cell, 2) for cell in changes),
-            sum(oracle.pq(cell, Fraction(50)) for cell in changes),
-        ]
+        assert found.changed == len(changed)
+        for one, falls_short in zip(found.unsafe, (oracle.threshold, oracle.pq), strict=True):
+            limit = {"threshold": 2, "p_percent": Fraction(50)}[one.rule]
+            unsafe = {(a, str(b)) for (a, b), cell in changed.items() if falls_short(cell, limit)}
+            assert (one.cells, {tuple(key.values()) for key in one.keys}) == (len(unsafe), unsafe)
 
     compare()
+
+
+@pytest.mark.parametrize(
+    ("grouping", "names"), [("", [("b", "5")]), ("region;sector;()", [("b", None), (None, "5"), (None, None)])]
+)
+def test_the_cells_that_changed_are_named_beside_others_that_did_not(
+    engine: Engine, grouping: str, names: list[tuple[str | None, str | None]]
+) -> None:
+    cells = [("a", 3), ("b", 5), ("c", 9)]
+    table = [{"region": a, "sector": b, "who": at, "cost": 1} for at, (a, b) in enumerate(cells)]
+    more = [*table, {"region": "b", "sector": 5, "who": 7, "cost": 1}]
+    asked = AggregatesRequest(
+        by=("region", "sector"),
+        microdata=True,
+        person="who",
+        grouping=grouping,
+        show_values=True,
+        requirements=requirements(["threshold=2"], among=CELL_RULES),
+    )
+    old, new = (Target(query=values_query(one, ROWS)) for one in (table, more))
+    for older, newer in ((old, new), (new, old)):
+        (found,) = find_unsafe_cells(engine, newer, asked, [older]).differences
+        assert sorted(map(str, (tuple(key.values()) for key in found.unsafe[0].keys))) == sorted(map(str, names))
 
 
 def _by_person(table: list[Any]) -> dict[tuple[Any, int], Fraction]:

@@ -17,9 +17,8 @@ import sqlaudit
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.spec import Target
 from sqlaudit.engines.contract import Engine
-from sqlaudit.models.registry import CELL_RULES
-from sqlaudit.models.requirements import requirements
-from sqlaudit.tabular import facets
+from sqlaudit.models.registry import CELL_RULES, requirements
+from sqlaudit.tabular import totals
 from sqlaudit.tabular.request import AggregatesRequest
 from sqlaudit.tabular.run import find_unsafe_cells
 from tests.audit_values import values_query
@@ -126,7 +125,7 @@ def test_margins_in_a_circle_tell_more_than_their_sums() -> None:
 
 
 def test_a_circle_of_too_many_cells_calls_nothing_safe(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(facets, "MOST_INNER", 3)
+    monkeypatch.setattr(totals, "MOST_INNER", 3)
     counts = [[(a, b, 9) for a in "ns" for b in other] for other in ("xy", "ab")]
     ages = [(s, a, None) for s in "xy" for a in "ab"]
     found = linked(table(counts[0], OF_SECTORS), table(counts[1], OF_AGES), table(ages, ("sector", "age", "n")))

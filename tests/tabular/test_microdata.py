@@ -16,13 +16,12 @@ from sqlaudit.base.errors import UsageError
 from sqlaudit.base.spec import Target
 from sqlaudit.engines import connect
 from sqlaudit.engines.contract import Engine
-from sqlaudit.models.registry import CELL_RULES
-from sqlaudit.models.requirements import requirements
+from sqlaudit.models.registry import CELL_RULES, requirements
 from sqlaudit.tabular.listing import listed_cells
-from sqlaudit.tabular.reading import read_cells
 from sqlaudit.tabular.request import AggregatesRequest
 from sqlaudit.tabular.result import AggregatesResult
 from sqlaudit.tabular.run import find_unsafe_cells
+from sqlaudit.tabular.structure import read_cells
 from tests.audit_values import values_query
 from tests.strategies import run
 from tests.tabular import oracle

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 from typing import Any
 
@@ -161,12 +162,12 @@ def test_rounding_has_one_budget_for_all_measures(monkeypatch: pytest.MonkeyPatc
     def noted(work: Any) -> Any:
         def run(*values: Any, seconds: float) -> Any:
             given.append(seconds)
-            monkeypatch.setattr(protect.time, "monotonic", lambda: clock + 10.0 * len(given))
+            monkeypatch.setattr(time, "monotonic", lambda: clock + 10.0 * len(given))
             return work(*values, seconds=5.0)
 
         return run
 
-    clock = protect.time.monotonic()
+    clock = time.monotonic()
     for name in ("round_together", "deduce"):
         monkeypatch.setattr(protect, name, noted(getattr(protect, name)))
     table = pd.DataFrame({"region": ["a", "b", "Total"], "n": [7, 12, 19], "x": [70, 20, 90]})

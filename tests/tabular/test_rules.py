@@ -16,8 +16,7 @@ from sqlaudit.base.errors import UsageError
 from sqlaudit.base.spec import Target
 from sqlaudit.engines import connect
 from sqlaudit.engines.contract import Engine
-from sqlaudit.models.registry import CELL_RULES
-from sqlaudit.models.requirements import parse_requirement, requirements
+from sqlaudit.models.registry import CELL_RULES, parse_requirement, requirements
 from sqlaudit.tabular.request import AggregatesRequest
 from sqlaudit.tabular.result import AggregatesResult
 from sqlaudit.tabular.run import find_unsafe_cells

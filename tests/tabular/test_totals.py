@@ -16,11 +16,10 @@ import sqlaudit
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.spec import Target
 from sqlaudit.engines.contract import Engine
-from sqlaudit.models.registry import CELL_RULES
-from sqlaudit.models.requirements import requirements
+from sqlaudit.models.registry import CELL_RULES, requirements
 from sqlaudit.reports.text import render_text
-from sqlaudit.tabular.report import aggregates_document
 from sqlaudit.tabular.request import AggregatesRequest
+from sqlaudit.tabular.result import aggregates_document
 from sqlaudit.tabular.run import find_unsafe_cells
 from tests.audit_values import values_query
 from tests.strategies import run

@@ -18,10 +18,9 @@ import pytest
 import sqlaudit
 from sqlaudit.base.errors import EngineError, Incomplete, UsageError
 from sqlaudit.base.spec import Limits
-from sqlaudit.engines.adbc.places import adbc_place
-from sqlaudit.engines.adbc.reader import AdbcReader
+from sqlaudit.engines.adbc import AdbcReader, adbc_place
 from tests.gates.standalone.answering import alike
-from tests.gates.standalone.random_policies import KINDS, Cells, _created, random_policy
+from tests.gates.standalone.random_policies import KINDS, Cells, _created, random_policy, unclear
 from tests.warehouses.flight import serving
 
 SEEDS = range(3)
@@ -70,6 +69,23 @@ def test_a_database_says_what_a_run_says(
         "postgresql": lambda: in_postgres(postgres_admin_url, postgres_url, made.rows),
     }[kind]()
     alike(expected, sqlaudit.gate(made.path, db=db))
+
+
+@pytest.mark.parametrize("values", [None, "fold", "exact"])
+@pytest.mark.parametrize("kind", ["sqlite", "duckdb", "postgresql"])
+@pytest.mark.parametrize("seed", SEEDS)
+def test_names_of_several_spellings(
+    seed: int, kind: str, values: str | None, tmp_path: Path, postgres_url: str, postgres_admin_url: str
+) -> None:
+    made = random_policy(seed, tmp_path, values)
+    copy = shutil.copy(tmp_path / "odd.duckdb", tmp_path / "copy.duckdb")
+    db = {
+        "sqlite": lambda: in_sqlite(tmp_path / "odd.sqlite", made.rows),
+        "duckdb": lambda: f"adbc:duckdb:{copy}",
+        "postgresql": lambda: in_postgres(postgres_admin_url, postgres_url, made.rows),
+    }[kind]()
+    dialect = "postgres" if kind == "postgresql" else kind
+    alike(sqlaudit.gate(made.plain), sqlaudit.gate(made.path, db=db), unclear(made.rows, dialect, values))
 
 
 def opened(kind: str, folder: Path, admin: str) -> str:

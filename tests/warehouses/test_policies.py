@@ -16,6 +16,7 @@ import sqlaudit
 from tests.gates.standalone.answering import alike, answers_of, kept
 from tests.gates.standalone.collations import refuses_what_is_folded
 from tests.gates.standalone.random_policies import in_clickhouse, in_mariadb, random_policy
+from tests.gates.standalone.test_warehouses import VALUES, says_what_a_run_says
 from tests.warehouses import servers
 
 
@@ -46,6 +47,21 @@ def test_mariadb_says_what_a_run_says(seed: int, mariadb: Any, tmp_path: Path) -
     made = random_policy(seed, tmp_path)
     rows = answers_of(made.path, in_mariadb(made.rows, mariadb), "mysql")
     alike(sqlaudit.gate(made.path), sqlaudit.gate(made.path, results=[kept(rows, tmp_path / "rows.json")]))
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("values", VALUES)
+@pytest.mark.parametrize("seed", range(6))
+def test_names_of_several_spellings_in_clickhouse(
+    seed: int, values: str | None, clickhouse: Any, tmp_path: Path
+) -> None:
+    says_what_a_run_says(seed, values, tmp_path, lambda rows: in_clickhouse(rows, clickhouse), "clickhouse")
+
+
+@pytest.mark.parametrize("values", VALUES)
+@pytest.mark.parametrize("seed", range(6))
+def test_names_of_several_spellings_in_mariadb(seed: int, values: str | None, mariadb: Any, tmp_path: Path) -> None:
+    says_what_a_run_says(seed, values, tmp_path, lambda rows: in_mariadb(rows, mariadb), "mysql")
 
 
 @pytest.mark.parametrize("collation", ["utf8mb4_general_ci", "utf8mb4_unicode_nopad_ci"])

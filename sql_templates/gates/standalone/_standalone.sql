@@ -28,10 +28,9 @@
 {% macro range_below(limit) %}({{ range_of_values() }}) * {{ limit.denominator }} < {{ limit.numerator }}{% endmacro %}
 
 {# What rules a check out: how many rows of a relation are so; how many values are written in several ways, which count as
-   one and are several to who reads them, or are several and one to who reads them; how many persons have two values, or lie in two classes. #}
+   one and are several to who reads them; how many persons have two values, or lie in two classes. #}
 {% macro count_where(relation, condition) %}(SELECT COUNT(*) FROM {{ relation }} WHERE {{ condition }}){% endmacro %}
 {% macro written_in_several_ways(letters) %}(SELECT COUNT(*) FROM (SELECT s FROM target GROUP BY s HAVING COUNT(DISTINCT {{ letters }}) > 1) AS found){% endmacro %}
-{% macro spelled_in_several_ways(column="s", relation="target") %}(SELECT COUNT(*) FROM (SELECT LOWER(TRIM(CAST({{ column }} AS TEXT))) AS spelled FROM {{ relation }} GROUP BY LOWER(TRIM(CAST({{ column }} AS TEXT))) HAVING COUNT(DISTINCT CAST({{ column }} AS TEXT)) > 1) AS found){% endmacro %}
 {% macro persons_in_several_places() %}(SELECT COUNT(*) FROM (SELECT e FROM members GROUP BY e HAVING COUNT(*) > 1) AS found){% endmacro %}
 
 {# Figures of the whole table from the sizes of its classes. #}

@@ -258,3 +258,10 @@ compared AS (
 {% macro set_in_words(names) -%}
 SUBSTR({% for name in names %}CASE WHEN has_{{ loop.index }} = 1 THEN ' + ' || {{ name }} ELSE '' END{{ " || " if not loop.last }}{% endfor %}, 4)
 {%- endmacro %}
+
+{# How many values of `column` are several and one to who reads them: `folded` is the value as it is read, `unsure` 1 for such a
+   `spelling` that the dialect cannot fold, `nested` 1 for a value that holds texts, `letters` what tells values apart that a
+   collation takes for equal, or nothing. #}
+{% macro spelled_in_several_ways(relation, column, letters, folded, nested, unsure) -%}
+(SELECT COUNT(*) FROM (SELECT spelling FROM (SELECT {{ folded }} AS spelling, {{ nested }} AS is_nested FROM {{ relation }} GROUP BY {{ column }}{{ ", " ~ letters if letters }}) AS spelled GROUP BY spelling HAVING COUNT(*) > 1 OR MAX(is_nested) > 0 OR {{ unsure }} > 0) AS found)
+{%- endmacro %}

@@ -1,13 +1,21 @@
 {# One check as one statement with one row: figures and verdict of all classes of a table. `levels` are (name, aggregate);
    `failing` and `doubtful` are predicates of a class, `table_fails` and `table_doubtful` of the whole table; `unusable`
-   are counts of what rules the check out. `letters` tells values of `s` apart that a collation takes for equal, none = no
-   collation does. `returns` is what of the row is returned (`_answers.sql`), empty = all. #}
+   are counts of what rules the check out; `spellings` are of columns whose values may be one to a reader, each the
+   arguments of its macro; `unfolded` are (relation, number that is 1 for what was not folded). `letters` tells values of
+   `s` apart that a collation takes for equal, none = no collation does. `returns` is what of the row is returned (`_answers.sql`), empty = all. #}
 {% import "gates/standalone/_answers.sql" as answers %}
 {% import "classes/_rows.sql" as rows %}
 {% import "gates/standalone/_standalone.sql" as pieces with context %}
 {% import "gates/standalone/_written_out.sql" as relation with context %}
 {% set unusable = unusable + ([pieces.written_in_several_ways(letters)] if letters and by_value else []) %}
-{% set unusable = unusable + ([pieces.spelled_in_several_ways()] if by_value else []) %}
+{% set ruled = namespace(out=unusable) %}
+{% for one in spellings %}
+{% set ruled.out = ruled.out + [relation.spelled_in_several_ways(**one)] %}
+{% endfor %}
+{% for unread, unsure in unfolded %}
+{% set ruled.out = ruled.out + [pieces.count_where(unread, unsure ~ " > 0")] %}
+{% endfor %}
+{% set unusable = ruled.out %}
 {% set columns = rows.target_columns(keys, sensitive, entity, solo, "ORDER BY " ~ keys[0]) %}
 {% set key = rows.key_columns(keys, solo) %}
 {% if all_rows %}

@@ -1,10 +1,11 @@
 {# A requirement on persons with many rows as one statement with one row: each person is a class of its own here. `known`
-   events that somebody knows, 0 = all of them; `k` persons must share them, none = the figures alone. `returns`: see
-   `_answers.sql`. #}
+   events that somebody knows, 0 = all of them; `k` persons must share them, none = the figures alone. `spellings`,
+   `unfolded`: see `standalone.sql`; `returns`: see `_answers.sql`. #}
 {% import "gates/standalone/_answers.sql" as answers %}
 {% import "classes/_rows.sql" as rows %}
 {% import "gates/standalone/_standalone_persons.sql" as persons %}
 {% import "gates/standalone/_standalone.sql" as pieces %}
+{% import "gates/standalone/_written_out.sql" as relation with context %}
 {% set key = rows.key_columns(keys, false) %}
 WITH {{ persons.events(source, rows.target_columns(keys, none, entity, false), key, keys | length, solo) }},
 {{ persons.least_shared(known) if known else persons.persons_alike() }},
@@ -22,7 +23,13 @@ counted AS (
     SELECT
         COUNT(*) AS table_rows,
         CAST(COALESCE(SUM(CASE WHEN e IS NULL THEN 1 ELSE 0 END), 0) AS BIGINT)
-            + {{ pieces.spelled_in_several_ways("e", "person_rows") }} AS unusable
+        {% for one in spellings %}
+            + {{ relation.spelled_in_several_ways(**one) }}
+        {% endfor %}
+        {% for unread, unsure in unfolded %}
+            + {{ pieces.count_where(unread, unsure ~ " > 0") }}
+        {% endfor %}
+            AS unusable
     FROM person_rows
 )
 {{- answers.opening(returns) }}

@@ -1,19 +1,236 @@
-"""The criteria: what each asks, which figures of an audit answer it, and what none does."""
+"""An audit by criteria: what each asks, which figures answer it, and the report; for the public, no small count."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Annotated, Any, ClassVar, Literal
 
-from sqlaudit.audits.criteria.result import CriteriaResult, Criterion, ToldFigure
-from sqlaudit.audits.criteria.telling import BASE, Telling
 from sqlaudit.audits.result import AuditResult
-from sqlaudit.base.result import Number
+from sqlaudit.base.result import MEANING, Documented, Number, Result, ShownRoles, Status, key
 from sqlaudit.base.spec import NullPolicy, Requirement, Roles
-from sqlaudit.models.coverage import IDENTIFIER
-from sqlaudit.models.phrases import VERDICTS
-from sqlaudit.reports.blocks import text_of
-from sqlaudit.reports.figures import listing
+from sqlaudit.models.phrases import IDENTIFIER, VERDICTS
+from sqlaudit.reports.document import (
+    UNDEFINED,
+    Block,
+    Bullets,
+    Document,
+    Facts,
+    Paragraph,
+    Toned,
+    Words,
+    count,
+    figure,
+    listing,
+    percent,
+    report_on,
+    section,
+    table,
+    text_of,
+)
+from sqlaudit.reports.notebook import Shown
+from sqlaudit.reports.stored import moment
+
+# An audit by criteria, and its report. Frozen; in its public version without a small count.
+
+
+@dataclass(frozen=True)
+class ToldFigure(Documented):
+    """A figure as it is told: what it is, and its text."""
+
+    name: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Criterion(Documented):
+    """A criterion, the figures that answer it, and what no figure answers.
+
+    Args:
+        name: stable, for programs. title: for people. source: where it stands. question: what it asks.
+        figures: the answers, as far as there are figures. open: what people have to answer.
+    """
+
+    name: str
+    title: str
+    source: str
+    question: str
+    figures: tuple[ToldFigure, ...]
+    open: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class CriteriaResult(Result, Shown):
+    """What an audit says to each criterion.
+
+    Args:
+        version: `internal`, or `public` with rounded counts. rounded_to: what counts are rounded to, 1 = not at all.
+        target, engine, roles: as in the audit. rows: how many, as a text. status: the audit's verdict.
+        required: the requirements that were judged, with their verdicts.
+    """
+
+    schema: ClassVar = "sqlaudit-criteria/1"
+    shown_by: ClassVar = "sqlaudit.audits.criteria.criteria:criteria_document"
+    frame_of: ClassVar = "criteria"
+
+    version: Annotated[str, Literal["internal", "public"]]
+    rounded_to: int
+    target: str = field(metadata=key("target.name"))
+    rows: str = field(metadata=key("target.rows"))
+    engine: str = field(metadata=key("target.engine"))
+    roles: ShownRoles
+    required: tuple[ToldFigure, ...]
+    criteria: tuple[Criterion, ...]
+    status: Status
+
+
+# An audit by criteria, as a document: for whoever has to answer to them, and for the public.
+
+_PUBLIC = (
+    "Counts are rounded to multiples of {base}, smaller ones are told as smaller, and shares are made of rounded "
+    "counts: no count of this page is about one person."
+)
+_INTERNAL = "Counts are exact: small ones may point to persons. For publication, make the public version."
+
+
+def criteria_document(result: CriteriaResult) -> Document:
+    """An audit by criteria as a document for any layout."""
+    return report_on(
+        result,
+        f"What the figures say to five criteria ({result.version} version)",
+        _lead(result),
+        *(section(criterion.title, *_criterion(criterion)) for criterion in result.criteria),
+        section("How this was computed", Facts(tuple(_how(result)))),
+        section("What a page like this does not say", Bullets((_LAWFUL, MEANING))),
+    )
+
+
+_LAWFUL = (
+    "That a release is anonymous or lawful: people decide that, with these figures and with what no figure answers."
+)
+
+
+def _lead(result: CriteriaResult) -> Iterator[Block]:
+    known = listing(result.roles.get("quasi_identifiers", ()))
+    yield Paragraph(f"{result.target}: {result.rows} rows, for somebody who knows {known} of a person.")
+    if result.required:
+        yield Bullets(tuple(f"{one.name}: {one.text}" for one in result.required))
+    yield Paragraph(_PUBLIC.format(base=result.rounded_to) if result.version == "public" else _INTERNAL)
+
+
+def _criterion(criterion: Criterion) -> Iterator[Block]:
+    yield Paragraph(f"{criterion.question} ({criterion.source})")
+    yield table(("figure", "answer"), ((one.name, one.text) for one in criterion.figures))
+    yield Paragraph("No figure answers:")
+    yield Bullets(tuple(_open(one) for one in criterion.open))
+
+
+def _open(said: str) -> Words:
+    """What no figure answers; a last sentence that names a command is for whoever runs one."""
+    text, _, last = said.rpartition(". ")
+    return Toned(f"{text}.", hint=last) if text and "`sqlaudit " in last else said
+
+
+def _how(result: CriteriaResult) -> Iterator[tuple[str, Words]]:
+    roles = result.roles
+    yield "table", result.target
+    yield "quasi-identifiers", ", ".join(roles.get("quasi_identifiers", ()))
+    if roles.get("sensitive"):
+        yield "sensitive columns", ", ".join(roles["sensitive"])
+    yield "computed by", f"sqlaudit {result.versions.get('sqlaudit', '')} on {result.engine}"
+    yield "finished", moment(result.time)
+
+
+# The criteria: what each asks, which figures of an audit answer it, and what none does. Figures are told exactly, or
+# for the public, where small counts are rounded so that none names a person.
+
+BASE = 5
+"""Counts of a public version are multiples of this; smaller ones are told as being smaller."""
+
+
+@dataclass(frozen=True)
+class Telling:
+    """Texts for counts and shares of people.
+
+    Args:
+        base: what counts are rounded to; 1 = not at all.
+    """
+
+    base: int = 1
+
+    def rounded(self, number: int) -> int:
+        """The nearest multiple of the base; halves upwards."""
+        return (2 * number + self.base) // (2 * self.base) * self.base
+
+    def amount(self, number: int) -> str:
+        """A count of people or classes.
+
+        Example:
+            >>> Telling().amount(1234), Telling(5).amount(3), Telling(5).amount(1234), Telling(5).amount(0)
+            ('1,234', 'fewer than 5', 'about 1,235', '0')
+        """
+        if self.base == 1 or not number:
+            return count(number)
+        return f"fewer than {self.base}" if number < self.base else f"about {count(self.rounded(number))}"
+
+    def part(self, number: int, whole: int) -> str:
+        """A count with its share of all, the share made of counts as they are told.
+
+        Example:
+            >>> Telling().part(3, 20), Telling(5).part(3, 20), Telling(5).part(11, 19)
+            ('3 (15.0%)', 'fewer than 5 (under 25%)', 'about 10 (50.0%)')
+        """
+        told, all_told = self.rounded(number), max(self.rounded(whole), self.base)
+        if self.base == 1 or not number:
+            share = percent(Fraction(number, whole)) if whole else UNDEFINED
+        elif number < self.base:
+            share = f"under {figure(-(-100 * self.base // all_told))}%"
+        else:
+            share = percent(min(Fraction(told, all_told), Fraction(1)))
+        return f"{self.amount(number)} ({share})"
+
+    def smallest(self, size: int) -> str:
+        """The size of the smallest class, rounded downwards.
+
+        Example:
+            >>> Telling().smallest(13), Telling(5).smallest(13), Telling(5).smallest(4)
+            ('13', 'at least 10', 'fewer than 5')
+        """
+        if self.base == 1:
+            return count(size)
+        return f"fewer than {self.base}" if size < self.base else f"at least {count(size // self.base * self.base)}"
+
+    def risk(self, size: int) -> str:
+        """The chance to pick the right one of so many.
+
+        Example:
+            >>> Telling().risk(4), Telling(5).risk(13), Telling(5).risk(4)
+            ('25.0%', 'at most 10.0%', 'above 20.0%')
+        """
+        if self.base == 1:
+            return percent(Fraction(1, size))
+        if size < self.base:
+            return f"above {percent(Fraction(1, self.base))}"
+        return f"at most {percent(Fraction(1, size // self.base * self.base))}"
+
+    def average(self, classes: int, members: int) -> str:
+        """The mean chance over all people: classes by members."""
+        if self.base == 1:
+            return percent(Fraction(classes, members))
+        return self.part(classes, members).partition(" (")[2].rstrip(")")
+
+    def ratio(self, value: Number | None) -> str:
+        """A share or distance inside a class, which tells the size of a small class when it is exact.
+
+        Example:
+            >>> Telling().ratio(Fraction(2, 3)), Telling(5).ratio(Fraction(2, 3)), Telling(5).ratio(1)
+            ('0.6667', 'about 0.7', 'about 1')
+        """
+        if self.base == 1 or value is None:
+            return figure(value)
+        return f"about {figure(round(float(value), 1))}"
+
 
 INFERENCE = ("distinct_l_diversity", "alpha_k_anonymity", "t_closeness")
 """The models that say what a class tells of the sensitive value."""
@@ -155,12 +372,17 @@ class _Figures:
         """What was estimated of the population that the table is a sample of."""
         for check in self._checks("population_uniqueness"):
             people = check.levels.get("unique_people")
-            text = "no estimate" if people is None else self._tell.amount(round(people))
+            text = (
+                "no estimate"
+                if people is None
+                else f"{self._tell.amount(round(people))}; {check.details['bias']['sentence']}"
+            )
             yield ToldFigure("unique people in the population, estimated", text)
         for check in self._checks("expected_reidentifications"):
             number = check.levels.get("marketer")
             if number is not None:
-                yield ToldFigure("right links when all rows are linked, estimated", self._tell.amount(round(number)))
+                text = f"{self._tell.amount(round(number))}; {check.details['bias']['marketer']['sentence']}"
+                yield ToldFigure("right links when all rows are linked, estimated", text)
 
     def inference(self) -> Iterator[ToldFigure]:
         """What a class tells of the sensitive value."""

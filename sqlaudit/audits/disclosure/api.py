@@ -8,18 +8,15 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from sqlaudit.audits.disclosure.given import load_knowledge, read_knowledge
 from sqlaudit.audits.disclosure.request import DisclosureRequest
 from sqlaudit.audits.disclosure.results import DisclosureResult
 from sqlaudit.audits.disclosure.run import find_disclosure
-from sqlaudit.audits.disclosure.what_if import WhatIfResult, answer
-from sqlaudit.base.annotated import wrong_types_told
-from sqlaudit.base.options import request_from
-from sqlaudit.base.spec import Buckets, Limits, NullPolicy, ReadOptions, Roles, roles_from
-from sqlaudit.base.targets import make_target
+from sqlaudit.audits.disclosure.what_if import WhatIfResult, answer, load_knowledge, read_knowledge
+from sqlaudit.base.options import request_from, wrong_types_told
+from sqlaudit.base.spec import Buckets, Folding, Limits, NullPolicy, ReadOptions, Roles, make_target, roles_from
 from sqlaudit.engines import opened
 from sqlaudit.engines.contract import Database
-from sqlaudit.models.disclosure.knowledge import DEFAULT_LIMIT
+from sqlaudit.models.disclosure.witness import DEFAULT_LIMIT
 
 
 @wrong_types_told
@@ -35,6 +32,7 @@ def disclosure_curve(
     entity: str | None = None,
     joint: bool = False,
     nulls: NullPolicy | str = NullPolicy.EQUAL,
+    values: Folding | str | None = None,
     roles: Roles | Mapping[str, Any] | None = None,
     db: Database = None,
     query: str = "",
@@ -54,6 +52,8 @@ def disclosure_curve(
         witness: for how many pieces of knowledge a proof is wanted. Any other is at `result.disclosure.witness(k)`.
         weakest: how many kinds of weakest classes are told.
         show_values: whether quasi-identifier and sensitive values may be read for the result.
+        values: `fold` or `exact`: whether persons and sensitive values that differ only in case, blanks, width or
+            characters without a picture are one; where some do, it has to be said.
 
     Raises:
         UsageError: a column or number that does not fit, or persons with several classes or values.
@@ -85,6 +85,7 @@ def what_if(
     entity: str | None = None,
     joint: bool = False,
     nulls: NullPolicy | str = NullPolicy.EQUAL,
+    values: Folding | str | None = None,
     roles: Roles | Mapping[str, Any] | None = None,
     db: Database = None,
     query: str = "",
@@ -103,6 +104,8 @@ def what_if(
         given: people, knowledge and what to ask, as a mapping or a YAML file of the same shape (docs/disclosure.md).
         show_values: whether persons and values are repeated in the result.
         terms: conjunctions that may be held at once; knowledge that needs more is refused.
+        values: `fold` or `exact`: whether persons and sensitive values that differ only in case, blanks, width or
+            characters without a picture are one; where some do, it has to be said.
 
     Raises:
         ContradictoryKnowledge: the knowledge can not be true of this table.

@@ -6,24 +6,26 @@ the database.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from sqlaudit.base.documents import Documented, exactly, key, shown, told
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.frozen import dataclass
-from sqlaudit.classes.signatures import Signatures
-from sqlaudit.models.disclosure.curve import DisclosureCurve, DisclosurePoint, exact_threshold
+from sqlaudit.base.relation import Row
+from sqlaudit.base.result import FROM_0_TO_1, FROM_1, Documented, exactly, key, shown, told
+from sqlaudit.classes.facts import ClassHistogram, Fact, Signatures
+from sqlaudit.models.disclosure.exact import DisclosureCurve, DisclosurePoint, exact_threshold
 from sqlaudit.models.disclosure.few import disclosure_points
 
 if TYPE_CHECKING:
-    from sqlaudit.models.disclosure.by_class import ClassDisclosure
     from sqlaudit.models.disclosure.index import DisclosureIndex
+    from sqlaudit.models.disclosure.program import ClassDisclosure
     from sqlaudit.models.disclosure.witness import Witness
+
 
 Threshold = Fraction | Decimal | int
 
@@ -33,16 +35,17 @@ class WeakClasses(Documented):
     """Classes with one signature, by how much can be disclosed about somebody in them.
 
     Args:
-        size: rows of each. largest: its largest counts of one sensitive value, descending. classes: how many there are.
+        size: rows of each class. largest: its largest counts of one sensitive value, descending.
+        classes: how many there are.
         disclosure: the highest probability that any k basic implications give to a statement about one of them.
         keys: their quasi-identifier values, of a few of them and only when values were asked for.
         values: the values with the largest counts, class by class as `keys`.
     """
 
-    size: int
-    largest: tuple[int, ...]
-    classes: int
-    disclosure: Fraction = field(metadata=exactly("exact"))
+    size: Annotated[int, FROM_1]
+    largest: tuple[Annotated[int, FROM_1], ...]
+    classes: Annotated[int, FROM_1]
+    disclosure: Annotated[Fraction, FROM_0_TO_1] = field(metadata=exactly("exact"))
     keys: tuple[Mapping[str, Any], ...] = ()
     values: tuple[tuple[Any, ...], ...] = ()
 
@@ -61,7 +64,7 @@ class Disclosure(Documented):
     """What an attacker with 0 … `knowledge` pieces of knowledge can learn about one sensitive attribute.
 
     Args:
-        sensitive: the attribute. knowledge: the largest k, K.
+        sensitive: the sensitive attribute. knowledge: the largest k of the curve.
         signatures: the distinct signatures of the classes. They may answer for less than `knowledge`, if everybody is
             certain at and after what they answer for.
 
@@ -82,6 +85,7 @@ class Disclosure(Documented):
 
     @told("knowledge", key("classes"))
     def _classes(self) -> int:
+        """How many equivalence classes there are."""
         return self.signatures.classes
 
     @cached_property
@@ -155,7 +159,7 @@ class Disclosure(Documented):
         Raises:
             UsageError: the table is empty, or the curve does not reach to k.
         """
-        from sqlaudit.models.disclosure.by_class import class_disclosure
+        from sqlaudit.models.disclosure.program import class_disclosure
 
         self._check(k)
         return class_disclosure(self.signatures, self._level(k))
@@ -203,6 +207,69 @@ class Disclosure(Documented):
         return WeakClasses(size, largest, int(self.signatures.multiplicity[position]), found.exact(position))
 
 
-def depth_for(knowledge: int, distinct: int) -> int:
-    """How many pieces of knowledge signatures must answer for: with as many as there are values, all is certain."""
-    return min(knowledge, distinct)
+# Which classes have a signature: their keys and the values behind their largest counts, read only when asked for.
+
+_COUNT_BITS = 40
+"""A cell of a class is one number: its lane in the bits from here on, its count below."""
+
+
+@dataclass(frozen=True)
+class WorstPlace:
+    """A class of the table: its quasi-identifier values, and its sensitive values, most frequent first."""
+
+    key: Mapping[str, Any]
+    values: tuple[Any, ...]
+
+
+def places_of(
+    histogram: ClassHistogram,
+    signatures: Signatures,
+    wanted: Mapping[int, int],
+    labels: Sequence[str],
+    collated: Sequence[bool],
+) -> dict[int, list[WorstPlace]]:
+    """Classes with certain signatures, as many of each as are wanted or there are.
+
+    Args:
+        histogram: the classes with their keys. signatures: where positions refer to.
+        wanted: how many classes by the signature's position.
+        labels: what the columns of the key are called. collated: which of them are text, ordered by code point.
+    """
+    if not wanted:
+        return {}
+    positions = list(wanted)
+    depth = min(signatures.k + 1, histogram.lane_count)
+    keys = [f"q{number}" for number, _ in enumerate(labels, 1)]
+    cells = [f"c{lane}" for lane in range(histogram.lane_count)] if histogram.form == "packed" else ["cell_list"]
+    statement = histogram.statement(
+        "audits/disclosure/classes_of_signatures.sql",
+        [Fact("top_counts", "top", {"count": depth})],
+        "classes of signatures",
+        signatures=[_shortened(signatures, position, depth) for position in positions],
+        key_names=keys,
+        collated=list(collated),
+        keep=", ".join(keys + cells),
+        most=max(wanted.values()),
+    )
+    found: dict[int, list[WorstPlace]] = {position: [] for position in positions}
+    for number, _, *row in histogram.engine.run(statement):
+        key = dict(zip(labels, row, strict=False))
+        found[positions[number]].append(WorstPlace(key, _values(histogram, tuple(row[len(keys) :]))))
+    return {position: places[: wanted[position]] for position, places in found.items()}
+
+
+def _shortened(signatures: Signatures, position: int, depth: int) -> tuple[int, list[int]]:
+    size, counts = signatures.signature(position)
+    return size, list(counts[:depth])
+
+
+def _values(histogram: ClassHistogram, cells: Row) -> tuple[Any, ...]:
+    """The sensitive values that occur, most frequent first, ties by rank."""
+    assert histogram.table is not None
+    counted = enumerate(cells) if histogram.form == "packed" else map(_cell, cells[0])
+    ranked = sorted((-int(count), lane) for lane, count in counted if count)
+    return tuple(histogram.table.values[lane] for _, lane in ranked)
+
+
+def _cell(cell: int) -> tuple[int, int]:
+    return int(cell) >> _COUNT_BITS, int(cell) & (2**_COUNT_BITS - 1)

@@ -1,4 +1,4 @@
-"""The report of worst-case disclosure: what a few pieces of knowledge are enough for, the curve, and the proof."""
+"""The reports of worst-case disclosure: what a few pieces of knowledge are enough for, the proof, and what-ifs."""
 
 from __future__ import annotations
 
@@ -6,19 +6,37 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from sqlaudit.audits.classes_report import key_text, value_text
-from sqlaudit.audits.pictures import disclosure_pictures
+from sqlaudit.audits.report import disclosure_pictures, key_text, value_text
+from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.result import MEANING
-from sqlaudit.base.words import spelled
-from sqlaudit.reports.blocks import Bullets, Column, Facts, Paragraph, Table, Toned, Words
-from sqlaudit.reports.document import About, Document, Section, section
-from sqlaudit.reports.figures import count, figure, level_against, limit, listing, part, plural
-from sqlaudit.reports.notices import notices_block
-from sqlaudit.reports.ran import made, sql_section
+from sqlaudit.reports.document import (
+    Bullets,
+    Document,
+    Facts,
+    Paragraph,
+    Section,
+    Table,
+    Toned,
+    Words,
+    count,
+    figure,
+    level_against,
+    limit,
+    listing,
+    notices_block,
+    part,
+    plural,
+    report_on,
+    section,
+    table,
+)
+from sqlaudit.reports.stored import made, sql_section
 
 if TYPE_CHECKING:
     from sqlaudit.audits.disclosure.attribute import WeakClasses
     from sqlaudit.audits.disclosure.results import AttributeResult, DisclosureResult, ShownWitness
+    from sqlaudit.audits.disclosure.what_if import WhatIfResult
+
 
 WHAT_IT_IS = (
     "A piece of knowledge is a basic implication about named persons: if these persons have these values, then one of "
@@ -39,32 +57,24 @@ _LARGEST_SHOWN = 4
 
 def disclosure_document(result: DisclosureResult) -> Document:
     """The disclosure of a table as a document for any layout."""
-    found = (part for attribute in result.attributes for part in _attribute(result, attribute))
-    return Document(
-        _headline(result),
+    names = listing(attribute.disclosure.sensitive for attribute in result.attributes)
+    last = result.attributes[0].disclosure.knowledge
+    return report_on(
+        result,
+        f"{result.target}: what 0 to {plural(last, 'piece')} of knowledge can reveal about {names}",
         (
             Bullets(tuple(words for attribute in result.attributes for words in _lead(result, attribute))),
             *notices_block(result.notices),
         ),
-        (
-            *found,
-            *section("What the figures mean", Bullets(WHAT_IT_IS)),
-            *section(
-                "Warnings",
-                Bullets(tuple(warning.message for warning in result.warnings if warning not in result.notices)),
-            ),
-            *_how(result),
-            *sql_section(result),
-            *section("What this does not say", Bullets(NOT_SAID)),
+        *(_attribute(result, attribute) for attribute in result.attributes),
+        section("What the figures mean", Bullets(WHAT_IT_IS)),
+        section(
+            "Warnings", Bullets(tuple(warned.message for warned in result.warnings if warned not in result.notices))
         ),
-        about=About(result.target, result.time),
+        _how(result),
+        sql_section(result),
+        section("What this does not say", Bullets(NOT_SAID)),
     )
-
-
-def _headline(result: DisclosureResult) -> Words:
-    names = listing(attribute.disclosure.sensitive for attribute in result.attributes)
-    last = result.attributes[0].disclosure.knowledge
-    return f"{result.target}: what 0 to {plural(last, 'piece')} of knowledge can reveal about {names}"
 
 
 def _lead(result: DisclosureResult, attribute: AttributeResult) -> Iterator[Words]:
@@ -79,8 +89,8 @@ def _lead(result: DisclosureResult, attribute: AttributeResult) -> Iterator[Word
         yield _reaching(name, limit(result.threshold), attribute.threshold_k, disclosure.knowledge)
     certain = disclosure.smallest_certain_k
     if certain is None:
-        last = disclosure.knowledge
-        yield f"{name}: {_pieces(last)} {_reach(last)} {_probability(disclosure.curve[-1])}; nobody is certain."
+        last, most = disclosure.knowledge, _probability(disclosure.curve[-1])
+        yield f"{name}: {_pieces(last)} {'reaches' if last == 1 else 'reach'} {most}; nobody is certain."
     elif certain == 0:
         yield Toned(f"{name}: somebody's value is certain without any knowledge.", "bad")
     else:
@@ -93,14 +103,6 @@ def _reaching(name: str, threshold: str, k: int | None, last: int) -> Toned:
     if k == 0:
         return Toned(f"{name}: {threshold} is reached without any knowledge.", "bad")
     return Toned(f"{name}: {threshold} can be reached with {_pieces(k)}, not with fewer.", "bad")
-
-
-def _reach(k: int) -> str:
-    return "reaches" if k == 1 else "reach"
-
-
-def _with(k: int) -> str:
-    return f"with {_pieces(k)}" if k else "without any knowledge"
 
 
 def _pieces(k: int) -> str:
@@ -122,26 +124,19 @@ def _attribute(result: DisclosureResult, attribute: AttributeResult) -> tuple[Se
 
 
 def _curve(result: DisclosureResult, attribute: AttributeResult) -> Table:
-    heads = [Column("k", True), Column("maximum disclosure", True), Column("exactly"), Column("negated atoms", True)]
     failing = {item.k: item for item in attribute.failing}
-    if failing:
-        heads += [Column("failing classes", True), Column("failing rows", True)]
     rows = []
     for point in attribute.disclosure.points[result.first_k :]:
-        tone = result.threshold is not None and point.maximum >= result.threshold
-        level = _against(point.maximum, result.threshold)
-        cells: list[Words] = [str(point.k), Toned(level, "bad") if tone else level, _short(point.maximum)]
-        cells.append(_against(point.negated, result.threshold))
+        bad = result.threshold is not None and point.maximum >= result.threshold
+        level, negated = (level_against(one, result.threshold, "<") for one in (point.maximum, point.negated))
+        cells: list[Words] = [str(point.k), Toned(level, "bad") if bad else level, _short(point.maximum), negated]
         if failing:
             item = failing[point.k]
             share = part(item.rows, attribute.disclosure.signatures.rows)
             cells += [count(item.classes), f"{count(item.rows)} ({share})"]
-        rows.append(tuple(cells))
-    return Table(tuple(heads), tuple(rows))
-
-
-def _against(value: Fraction, threshold: Fraction | None) -> str:
-    return level_against(value, threshold, "<")
+        rows.append(cells)
+    heads = ("#k", "#maximum disclosure", "exactly", "#negated atoms")
+    return table((*heads, *(("#failing classes", "#failing rows") if failing else ())), rows)
 
 
 def _short(value: Fraction) -> str:
@@ -155,17 +150,21 @@ def _short(value: Fraction) -> str:
 def _weakest(attribute: AttributeResult) -> Iterator[Paragraph | Table]:
     if not attribute.weakest or attribute.weakest_k is None:
         return
-    yield Paragraph(f"Those where most can be told of somebody {_with(attribute.weakest_k)}.")
-    keyed = any(classes.keys for classes in attribute.weakest)
-    heads = [Column("classes", True), Column("rows each", True), Column("largest counts"), Column("disclosure", True)]
-    if keyed:
-        heads.append(Column("for instance"))
-    yield Table(tuple(heads), tuple(_weak_row(classes, keyed) for classes in attribute.weakest))
-
-
-def _weak_row(classes: WeakClasses, keyed: bool) -> tuple[Words, ...]:
-    cells = (count(classes.classes), count(classes.size), _counts(classes), figure(classes.disclosure))
-    return (*cells, key_text(classes.keys[0] if classes.keys else None)) if keyed else cells
+    k = attribute.weakest_k
+    known = f"with {_pieces(k)}" if k else "without any knowledge"
+    yield Paragraph(f"Those where most can be told of somebody {known}.")
+    keyed = "for instance" if any(classes.keys for classes in attribute.weakest) else None
+    rows = (
+        (
+            count(one.classes),
+            count(one.size),
+            _counts(one),
+            figure(one.disclosure),
+            key_text(one.keys[0] if one.keys else None),
+        )
+        for one in attribute.weakest
+    )
+    yield table(("#classes", "#rows each", "largest counts", "#disclosure", keyed), rows)
 
 
 def _counts(classes: WeakClasses) -> str:
@@ -230,3 +229,51 @@ def _how(result: DisclosureResult) -> tuple[Section, ...]:
         *made(result),
     ]
     return section("How this was computed", Facts(tuple(pairs)))
+
+
+_LONGEST = 24
+_WHAT = (
+    "The probability is exact: the share of all tables with these equivalence classes in which the statement holds, "
+    "among those in which all the knowledge holds.",
+    "It is what somebody believes who knows everybody's quasi-identifiers, the published table, this knowledge, and "
+    "nothing else.",
+)
+
+
+def what_if_document(result: WhatIfResult) -> Document:
+    """How probable each statement is, given the knowledge, and without it, as a document for any layout."""
+    about = (
+        f"{plural(result.pieces, 'piece')} of knowledge about {plural(result.people, 'person', 'persons')} in "
+        f"{plural(result.classes, 'class', 'classes')}"
+    )
+    surprise = f"Before anything is known, all of this knowledge holds with probability {_both(result.knowledge)}."
+    rows = (
+        (
+            one.place if one.person is None else f"{one.person} has {one.value}",
+            figure(one.probability),
+            _exact(one.probability),
+            figure(one.prior),
+        )
+        for one in result.answers
+    )
+    how = Facts((("quasi-identifiers", ", ".join(result.roles["quasi_identifiers"])), *made(result)))
+    return report_on(
+        result,
+        f"{result.target}: what {about} {'tells' if result.pieces == 1 else 'tell'} about {result.sensitive}",
+        (Bullets((surprise,) if result.pieces else ()),),
+        section("Answers", table(("statement", "#probability", "exactly", "#without knowledge"), rows)),
+        section("What the figures mean", Bullets(_WHAT)),
+        section("How this was computed", how),
+    )
+
+
+def _exact(value: Fraction) -> str:
+    if value.numerator > 10**_LONGEST or value.denominator > 10**_LONGEST:
+        return ""
+    text = str(value)
+    return text if len(text) <= _LONGEST else ""
+
+
+def _both(value: Fraction) -> str:
+    exact = _exact(value)
+    return f"{figure(value)} ({exact})" if "/" in exact else figure(value)

@@ -8,11 +8,14 @@ from typing import Any, Literal, NamedTuple
 
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.options import FLAG, RANGE, OptionKind, option
+from sqlaudit.base.parameter_names import about, spelled
 from sqlaudit.base.spec import NullPolicy, Roles, Target
-from sqlaudit.base.words import about, spelled
-from sqlaudit.models.disclosure.curve import exact_threshold
+from sqlaudit.models.disclosure.exact import exact_threshold
+
+# What is asked of a table: how much knowledge, and what is told of the worst of it.
 
 WORST: Literal["worst"] = "worst"
+
 ASK = "What to ask"
 """Section of the help page."""
 
@@ -73,7 +76,7 @@ class DisclosureRequest:
     show_values: bool = option(False, FLAG, "Name classes and values, which may name persons.", ASK)
 
     def __post_init__(self) -> None:
-        from sqlaudit.models.worst_case import MAX_KNOWLEDGE
+        from sqlaudit.models.belief import MAX_KNOWLEDGE
 
         check_roles(self.roles)
         first, last = self.knowledge
@@ -94,11 +97,7 @@ def check_roles(roles: Roles) -> None:
     Raises:
         UsageError: no quasi-identifier, no sensitive attribute, or NULL as a wildcard.
     """
-    if not roles.quasi_identifiers:
-        raise UsageError(
-            "Name the quasi-identifiers: what others may know about a person, for instance "
-            f"{spelled('qi', 'age', 'sex')}."
-        )
+    roles.require_quasi_identifiers()
     if not roles.sensitive:
         raise UsageError(f"Name a sensitive attribute with {about('sensitive')}: what others should not learn.")
     if roles.nulls is NullPolicy.WILDCARD:

@@ -1,21 +1,60 @@
-"""What the disclosure of a table is: the curve of each sensitive attribute, with what stands out and who is concerned.
-
-Frozen dataclasses that reports read; `to_dict` gives the documented JSON.
-"""
+"""What the disclosure of a table is: the curve of each sensitive attribute, what stands out, and who is concerned."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar, Literal, NotRequired, TypedDict
 
-from sqlaudit.audits.disclosure.attribute import Disclosure, Failing, WeakClasses
-from sqlaudit.audits.disclosure.places import WorstPlace
-from sqlaudit.base.documents import AS_FLOAT, HERE, LEFT_OUT, Documented, exact_text, key, told
-from sqlaudit.base.result import MeasuredResult, Warned, under_verdict
+from sqlaudit.audits.disclosure.attribute import Disclosure, Failing, WeakClasses, WorstPlace
+from sqlaudit.base.result import (
+    AS_FLOAT,
+    FROM_0_TO_1,
+    FROM_1,
+    HERE,
+    LEFT_OUT,
+    NOT_EMPTY,
+    Documented,
+    MeasuredResult,
+    ShownRoles,
+    Warned,
+    exact_text,
+    key,
+    told,
+    under_verdict,
+)
 from sqlaudit.models.disclosure.witness import Person, RankedAtom, Witness
 from sqlaudit.reports.notebook import Shown
+
+_Place = Annotated[int, FROM_1]
+_Atom = TypedDict("_Atom", {"class": _Place, "person": _Place, "rank": _Place, "value": NotRequired[Any]})
+_Atom.__doc__ = """A person of a class has the rank-th most frequent value of that class.
+
+Args:
+    value: only with `--show-values`.
+"""
+_Implication = TypedDict("_Implication", {"if": _Atom, "then": _Atom})
+_Class = TypedDict("_Class", {"class": _Place, "size": _Place, "key": dict[str, Any] | None})
+_Class.__doc__ = """A class of which the witness speaks.
+
+Args:
+    key: its quasi-identifier values with `--show-values`, else None.
+"""
+
+
+class _WitnessFigures(TypedDict):
+    """What a witness is.
+
+    Args:
+        checked: the probability was counted again from the implications by another route.
+    """
+
+    k: int
+    disclosure: Annotated[float, FROM_0_TO_1]
+    exact: str | None
+    checked: Annotated[bool, Literal[True]]
+    consequent: _Atom
+    implications: list[_Implication]
 
 
 @dataclass(frozen=True)
@@ -38,7 +77,7 @@ class ShownWitness(Documented):
         return tuple(self.witness.sentences(value=lambda atom: value_text(self._value(atom))))
 
     @told("", HERE)
-    def _found(self) -> dict[str, Any]:
+    def _found(self) -> _WitnessFigures:
         witness = self.witness
         return {
             "k": witness.k,
@@ -53,7 +92,7 @@ class ShownWitness(Documented):
         }
 
     @told("sentences", key("classes"))
-    def _classes(self) -> list[dict[str, Any]]:
+    def _classes(self) -> list[_Class]:
         keys: list[Any] = [place.key for place in self.places] or [None] * len(self.sizes)
         return [{"class": number + 1, "size": size, "key": keys[number]} for number, size in enumerate(self.sizes)]
 
@@ -63,9 +102,11 @@ class ShownWitness(Documented):
     def _class(self, person: Person) -> int:
         return self.witness.classes.index((person.signature, person.copy))
 
-    def _atom(self, atom: RankedAtom) -> dict[str, Any]:
-        said = {"class": self._class(atom.person) + 1, "person": atom.person.number + 1, "rank": atom.rank}
-        return said | ({"value": self._value(atom)} if self.places else {})
+    def _atom(self, atom: RankedAtom) -> _Atom:
+        said: _Atom = {"class": self._class(atom.person) + 1, "person": atom.person.number + 1, "rank": atom.rank}
+        if self.places:
+            said["value"] = self._value(atom)
+        return said
 
 
 @dataclass(frozen=True)
@@ -76,14 +117,16 @@ class AttributeResult(Documented):
         disclosure: the curve. threshold_k: the smallest k that reaches the threshold, None when none does.
         failing: for each k of the report the classes that reach the threshold; empty without a threshold.
         weakest_k: the k for which `weakest` holds the classes with the highest disclosure, highest first.
+        weakest: classes with the highest disclosure, highest first; alike ones are one entry.
         witness: knowledge that reaches the maximum, if one was asked for.
-        distinct, null_rows, form: of the attribute, as in an audit.
+        distinct: different values; missing counts as one. null_rows: rows without a value.
+        form: the physical form that computed the signatures.
     """
 
     disclosure: Disclosure = field(metadata=HERE)
     distinct: int
     null_rows: int
-    form: str
+    form: Annotated[str, Literal["packed", "cells"]]
     threshold_k: int | None = None
     failing: tuple[Failing, ...] = ()
     weakest_k: int | None = None
@@ -96,7 +139,8 @@ class DisclosureResult(MeasuredResult, Shown):
     """What one `sqlaudit disclosure` found.
 
     Args:
-        target, rows, engine, time, roles, warnings, statements, versions: as in an audit.
+        target: the table; a query is named 'query', its text is not kept. columns: columns of the table.
+        rows: rows of the table. engine: the engine and its version. roles: the roles of columns as they were given.
         attributes: one entry a sensitive attribute. threshold: the probability that should not be reached, or None.
         first_k: where the curve is told from; it is computed from 0 on.
     """
@@ -108,8 +152,8 @@ class DisclosureResult(MeasuredResult, Shown):
     rows: int = field(metadata=key("target.rows"))
     columns: tuple[str, ...] = field(default=(), metadata=key("target.columns"))
     engine: str = field(metadata=key("target.engine"))
-    roles: Mapping[str, Any]
-    threshold: Fraction | None = field(default=None, metadata=AS_FLOAT)
+    roles: ShownRoles
+    threshold: Annotated[Fraction, FROM_0_TO_1] | None = field(default=None, metadata=AS_FLOAT)
     attributes: tuple[AttributeResult, ...] = field(metadata=LEFT_OUT)
     first_k: int = field(default=0, metadata=LEFT_OUT)
     warnings: tuple[Warned, ...] = ()
@@ -125,21 +169,25 @@ class DisclosureResult(MeasuredResult, Shown):
         return tuple(attribute.disclosure for attribute in self.attributes)
 
     @property
-    @told("_listed")
+    @told("_all")
     def notices(self) -> tuple[Warned, ...]:
         """What stands directly under the answer; declared identifiers too, of which no check speaks here."""
         declared = tuple(warned for warned in self.warnings if warned.code == "direct_identifier")
         return declared + under_verdict(self.warnings)
 
-    @told("threshold", HERE)
-    def _listed(self) -> dict[str, Any]:
-        listed = [self._attribute(attribute) for attribute in self.attributes]
-        return {"disclosure": listed[0], "disclosures": listed}
+    @told("threshold", key("disclosure"))
+    def _first(self) -> Annotated[dict[str, Any], AttributeResult]:
+        """The first sensitive attribute."""
+        return self._attribute(self.attributes[0])
+
+    @told("_first", key("disclosures"))
+    def _all(self) -> Annotated[list[dict[str, Any]], list[AttributeResult], NOT_EMPTY]:
+        """Every sensitive attribute."""
+        return [self._attribute(attribute) for attribute in self.attributes]
 
     def rows_of_frame(self) -> list[dict[str, Any]]:
         """The curves, one row a sensitive attribute and number of pieces of knowledge."""
-        listed = self._listed()["disclosures"]
-        return [{"sensitive": one["sensitive"]} | point for one in listed for point in one["curve"]]
+        return [{"sensitive": one["sensitive"]} | point for one in self._all() for point in one["curve"]]
 
     def _attribute(self, attribute: AttributeResult) -> dict[str, Any]:
         found = attribute.to_dict()

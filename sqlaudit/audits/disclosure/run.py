@@ -6,31 +6,31 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from sqlaudit.audits.disclosure.attribute import Disclosure, Failing, WeakClasses, depth_for
-from sqlaudit.audits.disclosure.places import WorstPlace, places_of
+from sqlaudit.audits.disclosure.attribute import Disclosure, Failing, WeakClasses, WorstPlace, places_of
 from sqlaudit.audits.disclosure.request import DisclosureRequest
 from sqlaudit.audits.disclosure.results import AttributeResult, DisclosureResult, ShownWitness
-from sqlaudit.audits.joined import refuse_joined
+from sqlaudit.audits.joined_tables import refuse_joined
 from sqlaudit.base.columns_of import Resolved
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.relation import Relation, Statement
 from sqlaudit.base.spec import Roles
 from sqlaudit.classes.facts import ClassHistogram, Frame, SensitiveTable
-from sqlaudit.classes.found import ClassSizes
+from sqlaudit.classes.failing import ClassSizes
 from sqlaudit.classes.histogram import HistogramBuilder
 from sqlaudit.classes.opening import (
     ResolvedRoles,
     frame_of,
     key_labels,
     load_columns,
+    refuse_merged,
     resolve_roles,
     sensitive_table,
     shown_roles,
+    values_of,
 )
-from sqlaudit.engines.contract import Engine
-from sqlaudit.engines.provenance import provenance
+from sqlaudit.engines.contract import Engine, provenance
 from sqlaudit.profiles.warnings import audit_warnings, warning_statements
-from sqlaudit.reports.figures import plural
+from sqlaudit.reports.document import plural
 
 SHOWN_KEYS = 3
 """Of classes that are alike, so many are named when values may be shown."""
@@ -65,8 +65,9 @@ def find_disclosure(engine: Engine, request: DisclosureRequest) -> DisclosureRes
     """
     already = len(engine.executed)
     published = engine.open(request.target)
-    named = resolve_roles(request.roles, published, engine.dialect)
+    named = resolve_roles(request.roles, published, engine)
     relation, roles = load_columns(engine, published, named)
+    refuse_merged(engine, values_of(relation, roles, engine.dialect), request.roles.values)
     opened = [
         open_attribute(engine, relation, roles, attribute, request.roles, position)
         for position, attribute in enumerate(roles.sensitive)
@@ -74,7 +75,8 @@ def find_disclosure(engine: Engine, request: DisclosureRequest) -> DisclosureRes
     attributes = tuple(_attribute_result(part, request) for part in opened)
     sizes = class_sizes(attributes[0].disclosure)
     refuse_joined(engine, request.target, published, named, request.roles, sizes)
-    rows = _rows(opened[0], sizes)
+    first = opened[0]
+    rows = sizes.members if first.frame.entity is None else first.builder.shape(first.attribute.sql)[2]
     return DisclosureResult(
         target=request.target.name,
         rows=rows,
@@ -90,7 +92,7 @@ def find_disclosure(engine: Engine, request: DisclosureRequest) -> DisclosureRes
 
 def planned_statements(engine: Engine, relation: Relation, given: Roles) -> list[Statement]:
     """The statements that are known before any of them has run."""
-    roles = resolve_roles(given, relation, engine.dialect)
+    roles = resolve_roles(given, relation, engine)
     statements = []
     for attribute in roles.sensitive:
         statements += HistogramBuilder(engine, frame_of(relation, roles, attribute, given), given.nulls).plan(
@@ -129,19 +131,19 @@ def class_sizes(disclosure: Disclosure) -> ClassSizes:
     return ClassSizes(tuple(sorted(sizes.items())))
 
 
-def _rows(opened: OpenedAttribute, sizes: ClassSizes) -> int:
-    return sizes.members if opened.frame.entity is None else opened.builder.shape(opened.attribute.sql)[2]
-
-
 def _attribute_result(opened: OpenedAttribute, request: DisclosureRequest) -> AttributeResult:
     histogram = opened.builder.build(opened.attribute.sql, opened.table)
-    signatures = histogram.signatures(depth_for(request.knowledge.last, opened.table.distinct))
+    # with as many pieces of knowledge as there are values, all is certain
+    signatures = histogram.signatures(min(request.knowledge.last, opened.table.distinct))
     disclosure = Disclosure(opened.attribute.label, request.knowledge.last, signatures)
     result = AttributeResult(disclosure, opened.table.distinct, opened.null_rows, histogram.form)
     if not disclosure.points:
         return result
     threshold_k = None if request.threshold is None else disclosure.smallest_k_reaching(request.threshold)
-    weakest_k = _telling_k(disclosure, threshold_k)
+    # Where classes differ: the smallest k that reaches the threshold, or the last before somebody is certain
+    certain = disclosure.smallest_certain_k
+    last = disclosure.knowledge if certain is None else max(0, certain - 1)
+    weakest_k = last if threshold_k is None else min(last, threshold_k)
     result = replace(
         result,
         threshold_k=threshold_k,
@@ -151,13 +153,6 @@ def _attribute_result(opened: OpenedAttribute, request: DisclosureRequest) -> At
     )
     weakest = disclosure.weakest(weakest_k, request.weakest)
     return _with_values(opened, result, weakest) if request.show_values else _with_weakest(result, weakest)
-
-
-def _telling_k(disclosure: Disclosure, threshold_k: int | None) -> int:
-    """Where classes differ: the smallest k that reaches the threshold, or the last before somebody is certain."""
-    certain = disclosure.smallest_certain_k
-    last = disclosure.knowledge if certain is None else max(0, certain - 1)
-    return last if threshold_k is None else min(last, threshold_k)
 
 
 def _failing(disclosure: Disclosure, request: DisclosureRequest) -> tuple[Failing, ...]:

@@ -6,30 +6,188 @@ SQL.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, ClassVar
+from itertools import groupby
+from pathlib import Path
+from typing import Annotated, Any, ClassVar
 
-from sqlaudit.audits.disclosure.given import Knowledge, NamedAtom, NamedPerson
 from sqlaudit.audits.disclosure.request import check_roles
 from sqlaudit.audits.disclosure.run import OpenedAttribute, open_attribute
-from sqlaudit.base.columns_of import NUMBERS, Resolved, as_parameter
-from sqlaudit.base.documents import Documented, after, exactly, key
+from sqlaudit.base.columns_of import Resolved, as_parameter
 from sqlaudit.base.errors import UsageError
-from sqlaudit.base.relation import Relation, Statement
-from sqlaudit.base.result import MeasuredResult
-from sqlaudit.base.spec import Roles, Target
+from sqlaudit.base.names import closest
+from sqlaudit.base.nodes import Name, Node, load_nodes, nodes_of
+from sqlaudit.base.parameter_names import spelled
+from sqlaudit.base.relation import NUMBERS, Relation, Statement
+from sqlaudit.base.result import FROM_0_TO_1, NOT_EMPTY, Documented, MeasuredResult, ShownRoles, after, exactly, key
+from sqlaudit.base.spec import NullPolicy, Roles, Target
 from sqlaudit.base.sql import Raw, render
-from sqlaudit.base.words import spelled
 from sqlaudit.classes.attribute_inputs import AttributeInputs
 from sqlaudit.classes.histogram import HistogramBuilder
 from sqlaudit.classes.inputs import ValueList
-from sqlaudit.classes.opening import ResolvedRoles, frame_of, load_columns, resolve_roles, shown_roles
-from sqlaudit.engines.contract import Engine
-from sqlaudit.engines.provenance import provenance
-from sqlaudit.models.disclosure.knowledge import DEFAULT_LIMIT, Atom, BasicImplication, WhatIf, what_if
+from sqlaudit.classes.opening import (
+    ResolvedRoles,
+    frame_of,
+    load_columns,
+    refuse_merged,
+    resolve_roles,
+    shown_roles,
+    values_of,
+)
+from sqlaudit.engines.contract import Engine, provenance
+from sqlaudit.models.disclosure.witness import DEFAULT_LIMIT, Atom, BasicImplication, WhatIf, what_if
 from sqlaudit.reports.notebook import Shown
+
+# What somebody knows, from a YAML file: people, basic implications about them, and what to ask.
+#
+#     people:
+#       Charlie: {age: 24, sex: M}      # by quasi-identifiers; or by the entity column: Charlie: 4711
+#       Hannah: {age: 23, sex: F}
+#     knowledge:
+#       - if: {Hannah: flu}             # everything under `if` holds ...
+#         then: {Charlie: flu}          # ... so at least one thing under `then` does
+#       - never: {Charlie: mumps}       # Charlie does not have mumps; several things: not all of them
+#     ask: {Charlie: flu}
+#
+# Different names are different persons. Values are taken as they are written; a plain null is NULL. Under `then` a
+# person may have a list of values: one of them. Errors name the line, never a value.
+
+_KEYS = ("people", "knowledge", "ask", "sensitive")
+_RULES = ("if", "then", "never")
+
+
+@dataclass(frozen=True)
+class NamedPerson:
+    """A person, by the value of the entity column or by quasi-identifiers, and where that is written."""
+
+    label: str
+    entity: Name
+    key: Mapping[str, Name] | None
+    place: str
+
+
+@dataclass(frozen=True)
+class NamedAtom:
+    """A person has a value."""
+
+    person: str
+    value: Name
+    place: str
+
+
+@dataclass(frozen=True)
+class KnownRule:
+    """If everything in `if_all` holds, something in `then_any` does; nothing in it means: it never all holds."""
+
+    if_all: tuple[NamedAtom, ...]
+    then_any: tuple[NamedAtom, ...]
+    place: str
+
+
+@dataclass(frozen=True)
+class Knowledge:
+    """What is known and asked; `sensitive` names the attribute, empty when there is only one."""
+
+    people: Mapping[str, NamedPerson]
+    rules: tuple[KnownRule, ...]
+    ask: tuple[NamedAtom, ...]
+    sensitive: str = ""
+
+
+def load_knowledge(path: str | Path) -> Knowledge:
+    """The knowledge in a YAML file.
+
+    Raises:
+        InputError: the file cannot be read, or is not YAML.
+        UsageError: it is not of the shape above; the sentence names file and line, never a value.
+    """
+    root = load_nodes(path)
+    if root is None:
+        raise UsageError(f"{path}: is empty; it needs people and what to ask.")
+    return _read(root)
+
+
+def read_knowledge(given: Mapping[str, Any]) -> Knowledge:
+    """The same from a Python mapping.
+
+    Raises:
+        UsageError: as `load_knowledge`.
+
+    Example:
+        >>> known = read_knowledge({"people": {"Ed": {"age": 24}}, "ask": {"Ed": "flu"}})
+        >>> known.people["Ed"].key, known.ask[0].value
+        ({'age': '24'}, 'flu')
+    """
+    return _read(nodes_of(given, "the knowledge"))
+
+
+def _read(root: Node) -> Knowledge:
+    sections = _sections(root, _KEYS, "the file")
+    for needed in ("people", "ask"):
+        if needed not in sections:
+            raise root.fail(f"{needed!r} is missing.")
+    people = {key.text("a person's name"): _person(key, value) for key, value in sections["people"].pairs("'people'")}
+    rules = tuple(_rule(item, people) for item in _listed(sections.get("knowledge"), "'knowledge'"))
+    ask = tuple(_atoms(sections["ask"], people, "'ask'"))
+    if not ask:
+        raise sections["ask"].fail("nothing is asked.")
+    sensitive = sections["sensitive"].text("'sensitive'") if "sensitive" in sections else ""
+    return Knowledge(people, rules, ask, sensitive)
+
+
+def _sections(node: Node, known: tuple[str, ...], what: str) -> dict[str, Node]:
+    found: dict[str, Node] = {}
+    for word, value in node.pairs(what):
+        name = word.text("a key")
+        if name not in known:
+            raise word.fail(f"there is no key {name!r} here.{closest(name, known)} There are: {', '.join(known)}.")
+        found[name] = value
+    return found
+
+
+def _listed(node: Node | None, what: str) -> list[Node]:
+    return [] if node is None or node.value is None else node.items(what)
+
+
+def _person(key: Node, value: Node) -> NamedPerson:
+    label = key.text("a person's name")
+    if not value.is_mapping:
+        return NamedPerson(label, value.name("a person"), None, value.place)
+    named = {column.text("a column"): cell.name("a value") for column, cell in value.pairs("a person")}
+    return NamedPerson(label, None, named, value.place)
+
+
+def _rule(node: Node, people: Mapping[str, NamedPerson]) -> KnownRule:
+    sections = _sections(node, _RULES, "a piece of knowledge")
+    if "never" in sections and len(sections) > 1:
+        raise node.fail("'never' stands alone, without 'if' and 'then'.")
+    condition = "never" if "never" in sections else "if"
+    if_all = tuple(_atoms(sections[condition], people, f"'{condition}'")) if condition in sections else ()
+    if len({atom.person for atom in if_all}) < len(if_all):
+        raise node.fail(f"one person has two values under '{condition}', which nobody has at once.")
+    then_any = tuple(_atoms(sections["then"], people, "'then'")) if "then" in sections else ()
+    if condition == "if" and not then_any:
+        raise node.fail("'then' is missing; what can not all be so stands under 'never'.")
+    if condition == "never" and not if_all:
+        raise node.fail("'never' is empty.")
+    return KnownRule(if_all, then_any, node.place)
+
+
+def _atoms(node: Node, people: Mapping[str, NamedPerson], what: str) -> Iterator[NamedAtom]:
+    """Atoms from {person: value}, {person: [values]}, or a list of such mappings."""
+    if not node.is_mapping and isinstance(node.value, list):
+        for item in node.items(what):
+            yield from _atoms(item, people, what)
+        return
+    for word, value in node.pairs(what):
+        label = word.text("a person's name")
+        if label not in people:
+            raise word.fail("this person does not stand under 'people'.")
+        listed = value.items("values") if isinstance(value.value, list) and not value.is_mapping else [value]
+        for item in listed:
+            yield NamedAtom(label, item.name("a value"), item.place)
 
 
 @dataclass(frozen=True)
@@ -37,13 +195,13 @@ class WhatIfAnswer(Documented):
     """How probable one statement is.
 
     Args:
-        place: where it is asked. probability: given the knowledge. prior: without it.
-        person, value: the statement as the user wrote it; None unless values may be shown.
+        place: where it is asked, file and line. probability: given the knowledge. prior: without the knowledge.
+        person, value: the statement as it was written; None unless values may be shown.
     """
 
     place: str
-    probability: Fraction = field(metadata=exactly("exact") | after("value"))
-    prior: Fraction = field(metadata=exactly("prior_exact") | after("probability"))
+    probability: Annotated[Fraction, FROM_0_TO_1] = field(metadata=exactly("exact") | after("value"))
+    prior: Annotated[Fraction, FROM_0_TO_1] = field(metadata=exactly("prior_exact") | after("probability"))
     person: str | None = None
     value: str | None = None
 
@@ -53,24 +211,28 @@ class WhatIfResult(MeasuredResult, Shown):
     """The answers to what was asked, given what is known.
 
     Args:
-        people, pieces, classes: how many persons and pieces of knowledge were named, and in how many classes they are.
+        target: the table; a query is named 'query', its text is not kept. engine: the engine and its version.
+        roles: the roles of columns as they were given. sensitive: the sensitive attribute that the knowledge is about.
+        people: persons named. pieces: pieces of knowledge. classes: equivalence classes in which the persons are.
         knowledge: the probability of all the knowledge together; small when it would surprise.
-        answers: one a statement. The rest is as in an audit.
+        answers: one entry a statement that is asked about.
     """
 
     schema: ClassVar = "sqlaudit-what-if/1"
-    shown_by: ClassVar = "sqlaudit.audits.disclosure.what_if_report:what_if_document"
+    shown_by: ClassVar = "sqlaudit.audits.disclosure.report:what_if_document"
     frame_of: ClassVar = "answers"
 
     target: str = field(metadata=key("target.name"))
     engine: str = field(metadata=key("target.engine"))
-    roles: Mapping[str, Any]
+    roles: ShownRoles
     sensitive: str
     people: int
     pieces: int
     classes: int
-    knowledge: Fraction = field(metadata=key("knowledge.probability") | exactly("knowledge.exact"))
-    answers: tuple[WhatIfAnswer, ...]
+    knowledge: Annotated[Fraction, FROM_0_TO_1] = field(
+        metadata=key("knowledge.probability") | exactly("knowledge.exact")
+    )
+    answers: Annotated[tuple[WhatIfAnswer, ...], NOT_EMPTY]
 
 
 def answer(
@@ -94,7 +256,8 @@ def answer(
     """
     check_roles(roles)
     already = len(engine.executed)
-    relation, resolved = load_columns(engine, *_opened(engine, engine.open(target), roles))
+    relation, resolved = load_columns(engine, *_opened(engine, target, roles))
+    refuse_merged(engine, values_of(relation, resolved, engine.dialect), roles.values)
     attribute = _attribute(resolved, knowledge)
     opened = open_attribute(engine, relation, resolved, attribute, roles)
     persons = _Persons(opened, resolved, knowledge)
@@ -120,7 +283,7 @@ def answer(
 
 def planned_questions(engine: Engine, relation: Relation, roles: Roles, knowledge: Knowledge) -> list[Statement]:
     """The statements that `answer` runs, as far as they are known before; what was written stands as $1, $2, …"""
-    _, resolved = _opened(engine, relation, roles)
+    resolved = resolve_roles(roles, relation, engine)
     attribute = _attribute(resolved, knowledge)
     frame = frame_of(relation, resolved, attribute, roles)
     builder = HistogramBuilder(engine, frame, roles.nulls)
@@ -129,8 +292,9 @@ def planned_questions(engine: Engine, relation: Relation, roles: Roles, knowledg
     return statements + [lookup.statement(lookup.named(person)[0]) for person in knowledge.people.values()]
 
 
-def _opened(engine: Engine, relation: Relation, roles: Roles) -> tuple[Relation, ResolvedRoles]:
-    return relation, resolve_roles(roles, relation, engine.dialect)
+def _opened(engine: Engine, target: Target, roles: Roles) -> tuple[Relation, ResolvedRoles]:
+    relation = engine.open(target)
+    return relation, resolve_roles(roles, relation, engine)
 
 
 def _attribute(roles: ResolvedRoles, knowledge: Knowledge) -> Resolved:
@@ -260,3 +424,81 @@ class _Persons:
             if person.key is None and person.entity in seen:
                 raise UsageError(f"{person.place}: this person already stands under another name.")
             seen |= {person.entity} if person.key is None else set()
+
+
+# Which classes further rows get into: the counts of their values before and after, for an index of disclosure.
+
+MOST_CELLS = 100_000
+"""So many counts of values are read, as numbers in Python must not grow with the rows."""
+
+
+@dataclass(frozen=True)
+class GrownClasses:
+    """Classes by the counts of their values: `gone` as they were, `come` as they are with the further rows."""
+
+    gone: tuple[tuple[int, ...], ...]
+    come: tuple[tuple[int, ...], ...]
+    rows: int
+
+
+def grown_classes(engine: Engine, tables: Sequence[Target], roles: Roles) -> GrownClasses:
+    """What rows of one more table do to the classes of those before it.
+
+    Args:
+        engine: where all of them lie. tables: the table, those that came to it already, and last the one that comes
+            now. roles: of all of them, with one sensitive attribute.
+
+    Raises:
+        UsageError: columns that are not there or hold something else, classes that rows do not add up to, or more
+            classes with new rows than are read.
+    """
+    if roles.entity is not None or roles.nulls is not NullPolicy.EQUAL:
+        raise UsageError(
+            f"Rows that come are counted as rows, and a missing value as a value like others; leave "
+            f"{spelled('entity')} and other ways to read missing values out, or look at both tables as one."
+        )
+    opened = [_opened(engine, target, roles) for target in tables]
+    for relation, found in opened[1:]:
+        _check_alike(opened[0][1], found, relation.label)
+    relations = [relation for relation, _ in opened]
+    refuse_merged(engine, values_of(*opened[0], engine.dialect, relations[1:]), roles.values)
+    statement = render(
+        "audits/disclosure/grown.sql",
+        engine.dialect,
+        step="classes that grow",
+        sources=[
+            {
+                "rows": Raw(relation.sql),
+                "columns": [Raw(sql) for sql in frame_of(relation, found, found.sensitive[0], roles).keys],
+                "value": Raw(found.sensitive[0].sql),
+            }
+            for relation, found in opened
+        ],
+        keys=list(frame_of(*opened[0], opened[0][1].sensitive[0], roles).keys),
+        limit=MOST_CELLS + 1,
+    )
+    cells = [(int(row[0]), int(row[1]), int(row[2])) for row in engine.run(statement)]
+    if len(cells) > MOST_CELLS:
+        raise UsageError(
+            f"The rows that come touch more than {MOST_CELLS:,} counts of values; look at both tables as one."
+        )
+    return _grown(cells)
+
+
+def _check_alike(first: ResolvedRoles, other: ResolvedRoles, label: str) -> None:
+    def columns(roles: ResolvedRoles) -> tuple[Resolved, ...]:
+        return (*roles.quasi_identifiers, *roles.sensitive)
+
+    for one, two in zip(columns(first), columns(other), strict=True):
+        if one.kind is not two.kind:
+            raise UsageError(f"{label}: {two.label} is {two.kind} there and {one.kind} in the table that it comes to.")
+
+
+def _grown(cells: Sequence[tuple[int, int, int]]) -> GrownClasses:
+    gone, come = [], []
+    for _, found in groupby(cells, key=lambda cell: cell[0]):
+        counts = list(found)
+        before = tuple(n for _, n, _ in counts if n)
+        gone += [before] if before else []
+        come.append(tuple(n for _, _, n in counts))
+    return GrownClasses(tuple(gone), tuple(come), sum(map(sum, come)) - sum(map(sum, gone)))

@@ -18,9 +18,8 @@ from typing import Any
 from sqlaudit.base.connection_texts import without_connections
 from sqlaudit.base.errors import MissingDriver, SqlauditError, UsageError
 from sqlaudit.base.version import __version__
-from sqlaudit.cli.agents.offered import LONGEST, Offered
-from sqlaudit.cli.agents.tools import TOOLS, AgentTool
-from sqlaudit.reports.escape import visible
+from sqlaudit.cli.agents.tools import LONGEST, TOOLS, Offered
+from sqlaudit.reports.document import visible
 
 WAITING = 4
 """Calls that may wait for the one that runs."""
@@ -139,7 +138,9 @@ class Desk:
 
     def _job(self, name: str, given: Mapping[str, Any]) -> tuple[dict[str, Any], Mapping[str, str]]:
         """The job of a call, and its tables with what lies behind them."""
-        tool = _tool(name)
+        if name not in TOOLS:
+            raise UsageError(f"There is no tool {name[:LONGEST]!r}; there are {', '.join(TOOLS)}.")
+        tool = TOOLS[name]
         arguments = tool.checked(given)
         called = [arguments.pop("table"), *([arguments.pop("static_from")] if "static_from" in arguments else [])]
         tables = {label: self.offered.target(label).relation for label in called}
@@ -180,12 +181,6 @@ class Desk:
             sentence = sentence.replace(relation, name) if self.offered.db is None else sentence
         db = self.offered.db
         return without_connections(sentence.replace(db, "the database") if db is not None else sentence)
-
-
-def _tool(name: str) -> AgentTool:
-    if name not in TOOLS:
-        raise UsageError(f"There is no tool {name[:LONGEST]!r}; there are {', '.join(TOOLS)}.")
-    return TOOLS[name]
 
 
 async def _ended(process: Process) -> None:

@@ -7,22 +7,125 @@ figure by figure. Nor is what shows values, reads another file, or makes a figur
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import glob
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 from sqlaudit.audits.disclosure.request import DisclosureRequest
 from sqlaudit.base.columns_of import find_column, unknown_column
 from sqlaudit.base.errors import UsageError
+from sqlaudit.base.files import expanded, is_file, is_folder, resolved
 from sqlaudit.base.frozen import dataclass
+from sqlaudit.base.names import closest
 from sqlaudit.base.options import NAMES, Option, option, options_of
 from sqlaudit.base.relation import Relation
-from sqlaudit.base.spec import HOLD, Coverage, Roles, Sampling, Target
-from sqlaudit.cli.agents.offered import LONGEST
+from sqlaudit.base.spec import HOLD, Coverage, Limits, ReadOptions, Roles, Sampling, Target
 from sqlaudit.column_sets.request import ColumnRequest
 from sqlaudit.engines.contract import Engine
+from sqlaudit.engines.duckdb.paths import in_folder, missing
 from sqlaudit.events.request import PersonsRequest
 from sqlaudit.profiles.request import ProfileRequest
+
+# The tables that agents may ask about: fixed when the server starts, by the person who starts it.
+#
+# An agent gives a name of this list and never a path, so that there is no path of its to be looked at. What lies
+# behind a name is looked at again for each call: a file in whose place somebody put a link leads elsewhere.
+
+MOST_TABLES = 200
+"""More than this no agent reads through; who offers them names fewer."""
+LONGEST = 80
+"""Signs of a text of an agent that a sentence repeats."""
+
+
+@dataclass(frozen=True)
+class Offered:
+    """What agents may ask about.
+
+    Args:
+        tables: by the name that agents give: a table or view as the database knows it, or the absolute path of a file.
+        db: what a driver connects with; None for files. read: how files are read. limits: of each call.
+    """
+
+    tables: Mapping[str, str]
+    db: str | None = None
+    read: ReadOptions = ReadOptions()
+    limits: Limits = Limits()
+
+    def target(self, name: str) -> Target:
+        """The table of a name, as it may be opened now.
+
+        Raises:
+            UsageError: there is no such name, or another file lies in its place.
+        """
+        relation = self.tables.get(name)
+        if relation is None:
+            hint = closest(name[:LONGEST], self.tables) or f" There are: {', '.join(list(self.tables)[:12])}."
+            raise UsageError(
+                f"There is no table {name[:LONGEST]!r} here: who started this server fixed what may be looked at.{hint}"
+            )
+        if self.db is None and not _as_it_was(relation):
+            raise UsageError(f"The file of {name!r} is gone, or a link lies in its place; nothing of it was read.")
+        if self.db is not None and Path(self.db).is_absolute() and not _as_it_was(self.db):
+            raise UsageError("The file of the database is gone, or a link lies in its place; nothing of it was read.")
+        return Target(relation=relation, read=self.read, label=name)
+
+
+def _as_it_was(path: str) -> bool:
+    """Whether a path that had no link in it still has none, and leads to a file."""
+    return is_file(path) and str(resolved(path)) == path
+
+
+def database(text: str) -> str:
+    """What a driver connects with: the file of a database by its full path, anything else as it was given."""
+    return str(resolved(expanded(text))) if is_file(expanded(text)) else text
+
+
+def files_of(names: Sequence[str]) -> dict[str, str]:
+    """The files behind names of files and folders: absolute paths by what agents call them.
+
+    A file is called as it was named, one of a folder by its path in there. A link is followed where a person named it;
+    links in folders are left out, and so are names that could be read as patterns.
+
+    Raises:
+        UsageError: there is no such file, a folder has none, or two have one name.
+    """
+    found: dict[str, str] = {}
+    for name in names:
+        path = expanded(name)
+        listed = list(_in(path)) if is_folder(path) else [(name, path)]
+        if not listed or not all(is_file(one) for _, one in listed):
+            raise missing(name)
+        for label, one in listed:
+            if found.setdefault(label, str(resolved(one))) != str(resolved(one)):
+                raise UsageError(f"Two files are called {label!r}; name one of their folders alone.")
+    return found
+
+
+def _in(folder: Path) -> Iterator[tuple[str, Path]]:
+    root = resolved(folder)
+    for path in in_folder(root):
+        label = str(path.relative_to(root))
+        if resolved(path) == path and not glob.has_magic(label):
+            yield label, path
+
+
+def not_too_many(tables: Mapping[str, str]) -> Mapping[str, str]:
+    """The tables, when an agent can be told of them.
+
+    Raises:
+        UsageError: there are too many, or none.
+    """
+    if not tables:
+        raise UsageError("There is no table to offer.")
+    if len(tables) > MOST_TABLES:
+        raise UsageError(
+            f"There are {len(tables)} tables, and agents are told of {MOST_TABLES} at most; name those "
+            "that they may ask about."
+        )
+    return tables
+
 
 MOST_NAMES = 500
 LONGEST_NAME = 300
@@ -124,7 +227,7 @@ def _shape(one: Option) -> dict[str, Any]:
     if kind in ("whole", "range", "most"):
         bounds = {"minimum": one.least, "maximum": one.most}
         return {"type": "integer", **{name: bound for name, bound in bounds.items() if bound is not None}}
-    if kind == "choice":
+    if kind in ("choice", "folding"):
         return {"type": "string", "enum": list(one.kind.words)}
     if kind in ("share", "probability", "seconds"):
         return {"type": "number"}
@@ -153,26 +256,26 @@ def _check_shape(name: str, shape: Mapping[str, Any], value: Any) -> None:
         raise UsageError(f"{name} takes {said}.")
 
 
-def _options(request: type[Any], *names: str) -> Iterator[tuple[str, Option]]:
+def _options(request: type[Any], *names: str) -> dict[str, Option]:
     known = {one.name: one for _, one in options_of(request)}
-    return ((name, known[name]) for name in names)
+    return {name: known[name] for name in names}
 
 
 def _profile(engine: Engine, target: Target, given: Mapping[str, Any]) -> Any:
-    from sqlaudit.profiles.api import profile
+    from sqlaudit.profiles.run import profile
 
     return profile(target, db=engine, **given)
 
 
 def _audit(engine: Engine, target: Target, given: Mapping[str, Any]) -> Any:
-    from sqlaudit.audits.api import audit
+    from sqlaudit.audits.auditor import audit
 
     # which of several worst classes is told, and its counts of values, follow the order of values
     return audit(target, db=engine, worst_classes=0, **given)
 
 
 def _columns(engine: Engine, target: Target, given: Mapping[str, Any]) -> Any:
-    from sqlaudit.column_sets.api import columns
+    from sqlaudit.column_sets.search import columns
 
     return columns(target, db=engine, **given)
 
@@ -185,7 +288,7 @@ def _disclosure(engine: Engine, target: Target, given: Mapping[str, Any]) -> Any
 
 
 def _persons(engine: Engine, target: Target, given: Mapping[str, Any]) -> Any:
-    from sqlaudit.events.api import persons
+    from sqlaudit.events.run import persons
 
     return persons(target, db=engine, **given)
 
@@ -198,7 +301,7 @@ TOOLS = {
             "Columns and proposed roles",
             "Facts of each column of a table (counts of rows, of missing and of different values) and the role that it "
             "seems to have: direct identifier, quasi-identifier, sensitive. Begin here. Values are never shown.",
-            dict(_options(ProfileRequest, "sets")),
+            _options(ProfileRequest, "sets"),
             (),
             _profile,
         ),
@@ -209,10 +312,10 @@ TOOLS = {
             "models, with a verdict for what is required. qi names the columns that others may know of a person, "
             "sensitive those that they should not learn.",
             {
-                **dict(_options(Roles, "qi", "sensitive", "identifier", "entity", "joint", "nulls", "known_rows")),
-                **dict(_options(Sampling, "sampling_fraction", "population_size")),
-                **dict(_options(Coverage, "accept_identifier", "insensitive", "all_columns_named")),
-                **dict(_options(_Required, "require")),
+                **_options(Roles, "qi", "sensitive", "identifier", "entity", "joint", "nulls", "known_rows", "values"),
+                **_options(Sampling, "sampling_fraction", "population_size"),
+                **_options(Coverage, "accept_identifier", "insensitive", "all_columns_named"),
+                **_options(_Required, "require"),
             },
             ("qi",),
             _audit,
@@ -221,11 +324,12 @@ TOOLS = {
             "columns",
             "Sets of columns that re-identify",
             "Which sets of columns put somebody into a group of fewer than k rows, or tell all rows apart.",
-            {
-                **dict(_options(ColumnRequest, "columns", "exclude", "entity", "k", "tolerance", "nulls", "max_size")),
-                **dict(_options(ColumnRequest, "identifying", "epsilon", "delta", "ratio", "find", "rank_by", "limit")),
-                **dict(_options(ColumnRequest, "start", "restarts", "seed", "time_budget", "effects")),
-            },
+            _options(
+                ColumnRequest,
+                *("columns", "exclude", "entity", "k", "tolerance", "nulls", "max_size", "identifying", "epsilon"),
+                *("delta", "ratio", "find", "rank_by", "limit", "values", "start", "restarts", "seed", "time_budget"),
+                "effects",
+            ),
             (),
             _columns,
         ),
@@ -234,8 +338,8 @@ TOOLS = {
             "Worst-case background knowledge",
             "The worst that somebody with 0, 1, 2 … pieces of knowledge can learn of a sensitive column, exactly.",
             {
-                **dict(_options(Roles, "qi", "sensitive", "entity", "joint", "nulls")),
-                **dict(_options(DisclosureRequest, "knowledge", "threshold", "weakest")),
+                **_options(Roles, "qi", "sensitive", "entity", "joint", "nulls", "values"),
+                **_options(DisclosureRequest, "knowledge", "threshold", "weakest"),
             },
             ("qi", "sensitive"),
             _disclosure,
@@ -245,10 +349,12 @@ TOOLS = {
             "Persons with many rows",
             "For tables with a row for each event (visits, purchases): with how few known events is a person found?",
             {
-                **dict(_options(PersonsRequest, "entity", "qi", "static", "static_from", "sensitive", "known", "k")),
-                **dict(_options(PersonsRequest, "h", "rho", "multiset", "sequence", "random", "draws", "seed")),
-                **dict(_options(PersonsRequest, "nulls", "effects", "time_budget")),
-                **dict(_options(_Required, "require")),
+                **_options(
+                    PersonsRequest,
+                    *("entity", "qi", "static", "static_from", "sensitive", "known", "k", "h", "rho", "multiset"),
+                    *("sequence", "random", "draws", "seed", "nulls", "effects", "time_budget", "values"),
+                ),
+                **_options(_Required, "require"),
             },
             ("entity", "qi"),
             _persons,

@@ -31,10 +31,10 @@ def main() -> None:
 
 
 def _work(job: Mapping[str, Any]) -> int:
+    from sqlaudit.base.parameter_names import speaking
     from sqlaudit.base.spec import Limits
-    from sqlaudit.base.words import speaking
     from sqlaudit.cli.agents.tools import TOOLS, in_a_call
-    from sqlaudit.cli.flags import on_the_command_line
+    from sqlaudit.cli.group import on_the_command_line
     from sqlaudit.reports.formats import render_json
 
     limits = Limits(**job["limits"])

@@ -10,22 +10,23 @@ import click
 from sqlaudit.base.errors import InputError, UsageError
 from sqlaudit.base.spec import Limits, ReadOptions, Roles
 from sqlaudit.cli.console.request import FORMATS, ConsoleRequest
-from sqlaudit.cli.options import Demands, limit_options, require_options, role_options, several_options
-from sqlaudit.cli.sections import Sectioned, in_section, shared
+from sqlaudit.cli.options import Demands, limit_options, read_options, require_options, role_options
+from sqlaudit.cli.requests import Sectioned, handing, in_section
 
+_what = in_section("What to look at")
 _run = in_section("What to run")
 _out = in_section("Output")
 
 
-def _script(*, commands: tuple[str, ...], script: str | None) -> dict[str, tuple[str, ...]]:
+def _script(*, commands: tuple[str, ...], script: str | None) -> tuple[str, ...]:
     """The texts to run, in order; none = a prompt, or what stands in a pipe."""
     if commands and script is not None:
         raise UsageError("Give -c or -f, not both.")
     if script is not None:
-        return {"texts": (_text_of(script),)}
+        return (_text_of(script),)
     if not commands and not sys.stdin.isatty():
-        return {"texts": (_text_of("-"),)}
-    return {"texts": commands}
+        return (_text_of("-"),)
+    return commands
 
 
 def _text_of(file: str) -> str:
@@ -38,7 +39,8 @@ def _text_of(file: str) -> str:
         raise InputError(f"{file}: is not UTF-8 text.") from None
 
 
-_script_options = shared(
+_script_options = handing(
+    "texts",
     _script,
     _run("-c", "--command", "commands", multiple=True, metavar="TEXT", help="Run this, and leave. May be repeated."),
     _run("-f", "--file", "script", metavar="FILE", help="Run a script, and leave; - is standard input."),
@@ -46,7 +48,9 @@ _script_options = shared(
 
 
 @click.command(cls=Sectioned)
-@several_options
+@click.argument("names", metavar="[TABLE|FILE]...", nargs=-1)
+@_what("--db", metavar="DATABASE", help="A DuckDB file, or a PostgreSQL URL or conninfo. Without it: files.")
+@read_options
 @_script_options
 @role_options
 @require_options

@@ -11,11 +11,9 @@ from prompt_toolkit.document import Document
 
 from sqlaudit.base.errors import SqlauditError
 from sqlaudit.base.names import quote
-from sqlaudit.cli.console.cells_statement import CLAUSES
 from sqlaudit.cli.console.changes import PARTS
-from sqlaudit.cli.console.commands import COMMANDS
 from sqlaudit.cli.console.session import Session
-from sqlaudit.cli.console.splitting import pending
+from sqlaudit.cli.console.statements import CLAUSES, pending
 from sqlaudit.gates.standalone.names import DIALECTS
 from sqlaudit.models.registry import CELL_RULES, REGISTRY
 
@@ -121,11 +119,11 @@ class ConsoleCompleter(Completer):
     def _after_command(self, piece: str, event: CompleteEvent) -> Iterator[Completion]:
         name, blank, rest = piece[1:].partition(" ")
         if not blank:
-            for command in COMMANDS.values():
+            for command in self._session.commands.values():
                 if command.name.startswith(name):
                     yield Completion("\\" + command.name, -len(piece), display_meta=command.help)
             return
-        completes = COMMANDS[name].completes if name in COMMANDS else ""
+        completes = self._session.commands[name].completes if name in self._session.commands else ""
         word = _last(re.compile(r"\S*$"), rest)
         if completes in ("files", "tables") and word.startswith("'"):
             yield from self._paths.get_completions(Document(word[1:]), event)

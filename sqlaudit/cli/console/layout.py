@@ -5,16 +5,15 @@ from __future__ import annotations
 import csv
 import io
 import itertools
-import json
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from sqlaudit.base.csv_cells import csv_cell
-from sqlaudit.base.documents import plain
-from sqlaudit.base.relation import ColumnInfo, Kind, Row
+from sqlaudit.base.files import csv_cell
+from sqlaudit.base.relation import Kind, Row
+from sqlaudit.base.result import plain
 from sqlaudit.cli.console.workspace import Rows
-from sqlaudit.reports.escape import visible
-from sqlaudit.reports.figures import plural
+from sqlaudit.reports.document import plural, visible
+from sqlaudit.reports.formats import json_text
 
 MEASURED = 1_000
 """So many rows are looked at for the widths of columns; what comes later may stand out of its column."""
@@ -97,21 +96,13 @@ def csv_line(cells: Iterable[Any]) -> str:
 
 def as_json(rows: Rows) -> Iterator[str]:
     """One JSON object in pieces that together are one line: `{"columns": [{"name", "type"}], "rows": [[…], …]}`."""
-    yield '{"columns": ' + _json([_column(column) for column in rows.columns]) + ', "rows": ['
+    yield '{"columns": ' + json_text([{"name": one.name, "type": one.type} for one in rows.columns]) + ', "rows": ['
     begun = False
     for batch in rows.batches:
         for row in batch:
-            yield (", " if begun else "") + _json([plain(value) for value in row])
+            yield (", " if begun else "") + json_text([plain(value) for value in row])
             begun = True
     yield "]}\n"
-
-
-def _json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=True, allow_nan=False)
-
-
-def _column(column: ColumnInfo) -> dict[str, str]:
-    return {"name": column.name, "type": column.type}
 
 
 def _texts(row: Row, widest: int | None) -> list[str]:

@@ -14,13 +14,12 @@ from sqlaudit.base.errors import ExitCode, Interrupted, SqlauditError, UsageErro
 from sqlaudit.base.spec import Target
 from sqlaudit.classes.inputs import population_target
 from sqlaudit.cli.audit import code_of as audit_code
+from sqlaudit.cli.console.commands import GROUPS
 from sqlaudit.cli.console.request import ConsoleRequest
 from sqlaudit.cli.console.screen import Reported, Screen, check_into
-from sqlaudit.cli.console.session import Session, State
-from sqlaudit.cli.console.splitting import Piece, split
+from sqlaudit.cli.console.session import Session, State, sentence
+from sqlaudit.cli.console.statements import Piece, StatementError, split
 from sqlaudit.cli.console.terminal import Outside, converse, tell_time
-from sqlaudit.cli.console.wording import sentence
-from sqlaudit.cli.console.words import StatementError
 from sqlaudit.cli.console.workspace import Workspace
 from sqlaudit.cli.exits import worst
 from sqlaudit.cli.output import output_for
@@ -48,7 +47,9 @@ def run_console(asked: ConsoleRequest) -> ExitCode:
         opened = Workspace(asked.db, replace(asked.limits, timeout=None), asked.read)
     with opened as workspace:
         screen = Screen(outside.terminal(save), asked.layout)
-        session = Session(workspace, screen, asked.demands.inputs, asked.show_values, timeout=asked.limits.timeout)
+        session = Session(
+            workspace, screen, GROUPS, asked.demands.inputs, asked.show_values, timeout=asked.limits.timeout
+        )
         session.state = _first_state(workspace, asked)
         if asked.file is not None:
             workspace.keep(asked.file)  # also what the inputs name
@@ -124,7 +125,7 @@ def code_of(result: object | None) -> ExitCode:
 
         return code_of_lattice(result)
     if isinstance(result, CompareResult):
-        from sqlaudit.cli.compare import code_of as code_of_comparison
+        from sqlaudit.cli.releases import code_of as code_of_comparison
 
         return code_of_comparison(result)
     if isinstance(result, AggregatesResult):

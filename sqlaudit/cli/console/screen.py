@@ -12,8 +12,7 @@ from sqlaudit.base.errors import UsageError
 from sqlaudit.base.files import check_destination, check_ending, replacing
 from sqlaudit.cli.console.layout import as_csv, as_json, as_table, csv_line
 from sqlaudit.cli.console.workspace import Rows
-from sqlaudit.reports.blocks import Table, in_words, text_of
-from sqlaudit.reports.document import Document
+from sqlaudit.reports.document import Document, Table, in_words, text_of, visible
 from sqlaudit.reports.formats import render_json
 from sqlaudit.reports.stored import to_json as stored_document
 from sqlaudit.reports.text import render_text
@@ -37,7 +36,8 @@ class Terminal:
     Args:
         write: puts a whole text on stdout (through a pager where that helps). say: a sentence of talk, on stderr.
         save: writes a report into a file, in the layout that its ending names.
-        width: columns for texts. colour: whether escape sequences may be used.
+        width: columns for texts. colour: whether escape sequences may be used. seen: whether a terminal shows
+            what is written.
         widest: the widest cell of a table, None = any. limit: how many rows of a SELECT are shown, None = all.
     """
 
@@ -46,6 +46,7 @@ class Terminal:
     save: Callable[[Path, Reported], None]
     width: Callable[[], int] = lambda: 80
     colour: Callable[[], bool] = lambda: False
+    seen: Callable[[], bool] = lambda: False
     widest: int | None = None
     limit: int | None = None
 
@@ -76,7 +77,7 @@ class Screen:
             document = reported.document()
             self._put([_one_line({**reported.data(), "report": stored_document(document)})])
         elif self.layout == "csv":
-            self._put(_csv_of(reported.document()))
+            self._put(self._seen(_csv_of(reported.document())))
         else:
             to_file = self._file is not None
             width, colour = (80, False) if to_file else (self.terminal.width(), self.terminal.colour())
@@ -87,7 +88,7 @@ class Screen:
         if self.layout == "json":
             self._put(as_json(rows))
         elif self.layout == "csv":
-            self._put(line + "\n" for line in as_csv(rows))
+            self._put(self._seen(line + "\n" for line in as_csv(rows)))
         else:
             at_terminal = self._file is None
             widest, limit = (self.terminal.widest, self.limit) if at_terminal else (None, None)
@@ -101,7 +102,7 @@ class Screen:
 
     def text(self, text: str) -> None:
         """A text that is finished: SQL, or a list."""
-        self._put([text if text.endswith("\n") else text + "\n"])
+        self._put(self._seen([text if text.endswith("\n") else text + "\n"]))
 
     def note(self, sentence: str) -> None:
         """A sentence of talk, which never mixes with data."""
@@ -161,6 +162,12 @@ class Screen:
             with contextlib.suppress(OSError):
                 file.close()
             held.__exit__(_Dropped, _Dropped(), None)
+
+    def _seen(self, pieces: Iterable[str]) -> Iterable[str]:
+        """Texts as they are for files and pipes; at a terminal, what would steer it is shown instead."""
+        if self._file is not None or not self.terminal.seen():
+            return pieces
+        return ("\n".join(map(visible, piece.split("\n"))) for piece in pieces)
 
     def _put(self, pieces: Iterable[str]) -> None:
         """Pieces of text to where they belong, in chunks; at a prompt in one piece, so that it can be paged."""

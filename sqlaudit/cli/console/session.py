@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import sqlaudit
@@ -13,22 +14,187 @@ from sqlaudit.audits.report import audit_document
 from sqlaudit.audits.result import AuditResult
 from sqlaudit.base.errors import EngineError, Incomplete, Interrupted, UsageError
 from sqlaudit.base.names import closest
+from sqlaudit.base.parameter_names import speaking
 from sqlaudit.base.relation import Relation
+from sqlaudit.base.result import Documented
 from sqlaudit.base.spec import KnownRows, Requirement, Roles, Target
-from sqlaudit.base.words import speaking
-from sqlaudit.cli.console.audit_statement import is_audit, parse_audit
-from sqlaudit.cli.console.cells_statement import in_the_statement, is_cells, parse_cells
 from sqlaudit.cli.console.screen import Reported, Screen
-from sqlaudit.cli.console.splitting import Piece, tokens_of
-from sqlaudit.cli.console.wording import in_the_console
+from sqlaudit.cli.console.statements import (
+    Piece,
+    in_the_statement,
+    is_audit,
+    is_cells,
+    parse_audit,
+    parse_cells,
+    tokens_of,
+)
 from sqlaudit.cli.console.workspace import Workspace
 from sqlaudit.engines.contract import Engine, Executed
 from sqlaudit.engines.watch import Deadline
-from sqlaudit.tabular.report import aggregates_document
-from sqlaudit.tabular.result import AggregatesResult
+from sqlaudit.models.disclosure.exact import DisclosurePoint
+from sqlaudit.reports.document import Column, Document, Paragraph, Table, Toned, Words, figure, section
+from sqlaudit.tabular.result import AggregatesResult, aggregates_document
 
 if TYPE_CHECKING:
-    from sqlaudit.cli.console.supposed import Supposed
+    from sqlaudit.models.disclosure.index import DisclosureIndex
+
+
+# What worst-case disclosure would be if classes of the relation were others: the curve before and after.
+#
+# Nothing is read again for it: the classes that matter are kept in an index, which takes out what is gone and puts in
+# what has come (Martin et al., Worst-Case Background Knowledge, ICDE 2007, end of 3.3.3).
+
+Counts = tuple[tuple[int, ...], ...]
+_LONGEST = 13
+"""Longer fractions are not told beside their decimals."""
+
+
+@dataclass(frozen=True)
+class ChangedClasses(Documented):
+    """The curve before and after a change of classes; `change` says it in a few words."""
+
+    change: str
+    sensitive: str
+    before: tuple[DisclosurePoint, ...]
+    after: tuple[DisclosurePoint, ...]
+
+
+@dataclass
+class Supposed:
+    """The classes of a relation as they are supposed to be by now.
+
+    Args:
+        of: what they were read for: relation, roles and pieces of knowledge. sensitive: the attribute.
+        index: the classes. tables: the relation, and those whose rows have come.
+    """
+
+    of: object
+    sensitive: str
+    index: DisclosureIndex
+    tables: list[Target] = field(default_factory=list)
+
+    def changed(self, change: str, gone: Counts, come: Counts) -> ChangedClasses:
+        """The curve before and after some classes are gone and others have come.
+
+        Raises:
+            UsageError: a class is to go that is not there; then nothing has changed.
+        """
+        before = self.index.curve.points
+        try:
+            self.index.replace(gone, come)
+        except UsageError:
+            raise UsageError(
+                "Not all of these classes are there, so nothing has changed. A class is the counts of its values, one "
+                "after the other, for instance 2 2 1: two values twice and one once."
+            ) from None
+        try:
+            after = self.index.curve.points
+        except UsageError:  # no class is left
+            self.index.replace(come, gone)
+            raise UsageError("No class would be left, so nothing has changed.") from None
+        return ChangedClasses(change, self.sensitive, before, after)
+
+
+def supposed_of(session: Session) -> Supposed:
+    """The classes as they are supposed by now; those of the relation after anything else of it was changed.
+
+    Raises:
+        UsageError: no roles, or not one sensitive attribute.
+        EngineError: the database refused or failed.
+    """
+    from sqlaudit.audits.disclosure.request import DisclosureRequest, Pieces
+    from sqlaudit.audits.disclosure.run import find_disclosure
+
+    roles, target = session.require_roles(), session.target()
+    if len(roles.sensitive) != 1:
+        raise UsageError("Classes are changed by the counts of one attribute's values; name it: \\sensitive disease.")
+    of = (target, roles, session.pieces)
+    if session.supposed is None or session.supposed.of != of:
+        request = DisclosureRequest(target, roles, Pieces(0, session.pieces), weakest=0)
+        found = find_disclosure(session.engine, request).attributes[0].disclosure
+        session.supposed = Supposed(of, found.sensitive, found.index(), [target])
+    return session.supposed
+
+
+def changed_classes_document(changed: ChangedClasses) -> Document:
+    """The curve before and after, side by side."""
+    heads = (Column("k", True), Column("before", True), Column("after", True), Column("exactly"))
+    rows = tuple(
+        (str(one.k), figure(one.maximum), _toned(one, two), _exactly(two.maximum))
+        for one, two in zip(changed.before, changed.after, strict=True)
+    )
+    return Document(
+        Toned(f"What if: {changed.change}"),
+        (Paragraph("\\replace alone goes back to the classes of the relation."),),
+        section(f"Maximum disclosure of {changed.sensitive}", Table(heads, rows)),
+    )
+
+
+def _toned(before: DisclosurePoint, after: DisclosurePoint) -> Words:
+    said = figure(after.maximum)
+    if after.maximum == before.maximum:
+        return said
+    return Toned(said, "bad" if after.maximum > before.maximum else "good")
+
+
+def _exactly(value: Fraction) -> str:
+    said = str(value)
+    return said if len(said) <= _LONGEST else ""
+
+
+def counts_of(text: str, command: str) -> Counts:
+    """Classes as they are typed: `2 2 1, 2 1 1 1`.
+
+    Raises:
+        UsageError: something else than whole numbers from 1.
+    """
+    found = []
+    for written in filter(None, (part.strip() for part in text.split(","))):
+        words: Sequence[str] = written.split()
+        if not all(word.isascii() and word.isdecimal() and len(word) < 13 and int(word) for word in words):
+            raise UsageError(
+                f"{command} takes classes by the counts of their values: {command} 2 2 1, 2 1 1 with 4 3 2."
+            )
+        found.append(tuple(map(int, words)))
+    return tuple(found)
+
+
+# How the console spells the fields of requests: what is an option elsewhere is a command here.
+
+_COMMANDS = {
+    "qi": "\\qi",
+    "sensitive": "\\sensitive",
+    "entity": "\\entity",
+    "require": "\\require",
+    "values": "\\count",
+}
+_SAMPLED = ("sampling_fraction", "population_size", "weights")
+_SAID = {
+    "query": "the statement",
+    "show_values": "\\values on",
+    "failing_classes_to": "`sqlaudit audit --failing-classes-to FILE.csv`",
+    "failing_classes": "`sqlaudit audit --failing-classes all`",
+    "db": "`sqlaudit console --db`",
+    "buckets": "`sqlaudit audit --buckets`",
+}
+
+
+def in_the_console(field: str, values: tuple[object, ...]) -> str | None:
+    r"""The command for a field, with its values behind it; None where the console has none.
+
+    Example:
+        >>> in_the_console("qi", ("age", "sex")), in_the_console("show_values", (True,)), in_the_console("to", ())
+        ('\\qi age sex', '\\values on', None)
+    """
+    if field in _COMMANDS:
+        return " ".join((_COMMANDS[field], *map(str, values)))
+    return "\\sample" if field in _SAMPLED else _SAID.get(field)
+
+
+def sentence(text: str) -> str:
+    """A text that may begin with what the console calls a query, as a sentence."""
+    return "T" + text[1:] if text.startswith(_SAID["query"]) else text
+
 
 SHOWN_CLASSES = 10
 T = TypeVar("T")
@@ -48,7 +214,7 @@ class Session:
     """One console.
 
     Args:
-        workspace: the database and files. screen: where results go.
+        workspace: the database and files. screen: where results go. groups: the commands, by what the help calls them.
         inputs: further inputs of models, as an audit takes them.
         show_values: whether values of classes may be read. timing: whether times are told.
         timeout: seconds for each statement and command, None = no limit.
@@ -56,6 +222,7 @@ class Session:
 
     workspace: Workspace
     screen: Screen
+    groups: Mapping[str, tuple[Command, ...]]
     inputs: Mapping[str, Any] = field(default_factory=dict)
     show_values: bool = False
     timing: bool = False
@@ -76,6 +243,22 @@ class Session:
     _past: list[State] = field(default_factory=list)
     _audited: tuple[tuple[Engine, State, bool], AuditResult] | None = None
 
+    @property
+    def commands(self) -> dict[str, Command]:
+        """Every command by its name, in the order of the help."""
+        return {command.name: command for group in self.groups.values() for command in group}
+
+    def find_command(self, name: str) -> Command:
+        """The command of a name.
+
+        Raises:
+            UsageError: there is none; the sentence names the closest.
+        """
+        found = self.commands.get(name)
+        if found is None:
+            raise UsageError(f"There is no command \\{name}.{closest(name, self.commands)} \\? lists them.")
+        return found
+
     @speaking(in_the_console)
     def run(self, piece: Piece) -> object | None:
         """Carry out a statement or command, and return its result where it has a verdict.
@@ -86,7 +269,7 @@ class Session:
         if not piece.is_command:
             return self._in_time(lambda: self._statement(piece))
         words = piece.text[1:].rstrip("; \t\r").split(None, 1)
-        command = find_command(words[0] if words else "")
+        command = self.find_command(words[0] if words else "")
         return self._in_time(lambda: command.run(self, words[1] if len(words) > 1 else ""))
 
     # --- what commands use ---
@@ -151,20 +334,10 @@ class Session:
         asked = (self.engine, state, self.show_values)
         if self._audited is not None and self._audited[0] == asked and not afresh:
             return self._audited[1]
-        roles = self.require_roles()
         result = sqlaudit.audit(
             state.target,
-            qi=roles.quasi_identifiers,
-            sensitive=roles.sensitive,
+            roles=self.require_roles(),
             require=self.state.requirements,
-            identifier=roles.identifiers,
-            entity=roles.entity,
-            joint=roles.joint,
-            nulls=roles.nulls,
-            sampling_fraction=roles.sampling.sampling_fraction,
-            population_size=roles.sampling.population_size,
-            weights=roles.sampling.weights,
-            known_rows=roles.known_rows,
             db=self.engine,
             inputs=self.inputs,
             failing_classes=SHOWN_CLASSES,
@@ -182,7 +355,7 @@ class Session:
         roles = self.state.roles
         if roles.quasi_identifiers:
             return roles
-        from sqlaudit.profiles.hint import likely_quasi_identifiers
+        from sqlaudit.profiles.run import likely_quasi_identifiers
 
         others = {name for names in roles.by_role().values() for name in names}
         proposed = likely_quasi_identifiers(self.engine, self.target(), others)
@@ -215,7 +388,7 @@ class Session:
             self.screen.text(self.workspace.plan(self.workspace.query(words[1])))
             return None
         if words[0].upper() in ("SHOW", "DESCRIBE", "DESC") and (name := _described(piece.text)) is not None:
-            return find_command("d").run(self, name)
+            return self.find_command("d").run(self, name)
         target = self.workspace.query(piece.text)
         rows = self.workspace.rows(target, self.screen.row_limit)
         self.selected = target
@@ -233,6 +406,7 @@ class Session:
             joint=kept.joint,
             nulls=kept.nulls,
             known_rows=known,
+            values=kept.values,
             sampling=kept.sampling,
         )
         self.change(State(target, roles, said.requirements))
@@ -315,17 +489,3 @@ def _described(statement: str) -> str | None:
         return ""
     found = _OF_COLUMNS.fullmatch(text)
     return found[1].strip() if found else None
-
-
-def find_command(name: str) -> Command:
-    """The command of a name.
-
-    Raises:
-        UsageError: there is none; the sentence names the closest.
-    """
-    from sqlaudit.cli.console.commands import COMMANDS
-
-    found = COMMANDS.get(name)
-    if found is None:
-        raise UsageError(f"There is no command \\{name}.{closest(name, COMMANDS)} \\? lists them.")
-    return found

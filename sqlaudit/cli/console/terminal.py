@@ -5,26 +5,71 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
+import signal
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import FrameType
 
 import click
+from prompt_toolkit import PromptSession
+from prompt_toolkit.history import FileHistory, History, InMemoryHistory
+from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
+from prompt_toolkit.lexers import PygmentsLexer
+from prompt_toolkit.styles import Style
+from pygments.lexers.sql import PostgresLexer
+from pygments.token import Keyword, _TokenType
 
 from sqlaudit.base.errors import ExitCode, SqlauditError
 from sqlaudit.base.version import __version__
-from sqlaudit.cli.console.cancelling import Cancelling
+from sqlaudit.cli.console.completion import ConsoleCompleter
 from sqlaudit.cli.console.layout import width_of
 from sqlaudit.cli.console.screen import Terminal
-from sqlaudit.cli.console.session import Session
-from sqlaudit.cli.console.splitting import Piece, split
-from sqlaudit.cli.console.wording import sentence
-from sqlaudit.cli.console.words import StatementError
+from sqlaudit.cli.console.session import Session, sentence
+from sqlaudit.cli.console.statements import Piece, StatementError, is_complete, split
 from sqlaudit.cli.exits import Boundary, say
 from sqlaudit.cli.output import Output, print_data
 from sqlaudit.cli.session import Interruptible, ProgressBar
 from sqlaudit.cli.signals import ENDING
-from sqlaudit.reports.escape import in_encoding, visible
+from sqlaudit.reports.document import in_encoding, visible
+
+# Ctrl-C at a prompt: it cancels what runs, however often it is pressed, and never ends the console.
+
+
+class Cancelling:
+    """While it lasts, Ctrl-C cancels the running statement; only the first one raises, the others cancel again.
+
+    Args:
+        cancel: stops what is running; called from the signal handler.
+
+    Raises:
+        KeyboardInterrupt: inside the block, at the first Ctrl-C.
+    """
+
+    def __init__(self, cancel: Callable[[], None]) -> None:
+        self._cancel = cancel
+        self._previous: Callable[[int, FrameType | None], object] | int | None = None
+        self.stopped = False
+        """Whether there was a Ctrl-C."""
+
+    def __enter__(self) -> Cancelling:
+        if threading.current_thread() is threading.main_thread():
+            self._previous = signal.signal(signal.SIGINT, self._stop)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._previous is not None:
+            signal.signal(signal.SIGINT, self._previous)
+
+    def _stop(self, number: int, frame: FrameType | None) -> None:
+        first, self.stopped = not self.stopped, True
+        with contextlib.suppress(SqlauditError, OSError):
+            self._cancel()
+        if first:  # a second one would leave the work that waits for the first half done
+            raise KeyboardInterrupt
+
 
 SHOWN_ROWS = 1_000
 WIDEST = 60
@@ -47,7 +92,14 @@ class Outside:
         """This as the console knows it."""
         limit, widest = (SHOWN_ROWS, WIDEST) if self._at_prompt else (None, None)
         return Terminal(
-            self.write, say, save, lambda: Output().width, lambda: Output().colour, widest=widest, limit=limit
+            self.write,
+            say,
+            save,
+            lambda: Output().width,
+            lambda: Output().colour,
+            lambda: Output().at_terminal,
+            widest,
+            limit,
         )
 
     def write(self, text: str) -> None:
@@ -80,7 +132,6 @@ class Outside:
 
 def converse(session: Session, outside: Outside) -> ExitCode:
     """Read and carry out what somebody types, until they leave."""
-    from sqlaudit.cli.console.prompt import Prompt
 
     colour = Output().colour
     prompt = Prompt(session, colour)
@@ -140,3 +191,98 @@ def _fits(text: str) -> bool:
     size = shutil.get_terminal_size((80, 24))
     lines = click.unstyle(text).splitlines()
     return len(lines) <= size.lines - _BESIDE_THE_TEXT and all(width_of(line) <= size.columns for line in lines)
+
+
+# The prompt: a line editor with history, completion and highlighting. What was found never gets into the history.
+
+HISTORY = "SQLAUDIT_HISTORY"
+"""Names another file for the history; empty = none is kept."""
+SPOKEN = {"exit": "\\q", "quit": "\\q", "help": "\\?"}
+"""What people type who do not know the commands yet."""
+_OWN_WORDS = ("AUDIT", "AGGREGATES", "SENSITIVE", "REQUIRE", "ENTITY")
+_COLOURS = Style.from_dict(
+    {
+        "pygments.keyword": "ansiblue",
+        "pygments.literal.string": "ansigreen",
+        "pygments.literal.number": "ansimagenta",
+        "pygments.comment": "ansibrightblack",
+    }
+)
+
+
+class ConsoleLexer(PostgresLexer):  # type: ignore[misc]  # pygments has no types
+    """SQL with the words of AUDIT, and commands."""
+
+    def get_tokens_unprocessed(self, text: str, *args: object) -> Iterator[tuple[int, _TokenType, str]]:
+        """Positions, kinds and texts."""
+        if text.lstrip().startswith("\\"):
+            end = len(text) - len(text.lstrip()) + len(text.split(None, 1)[0])
+            yield 0, Keyword, text[:end]
+            for at, kind, value in super().get_tokens_unprocessed(text[end:], *args):
+                yield at + end, kind, value
+            return
+        for at, kind, value in super().get_tokens_unprocessed(text, *args):
+            yield at, Keyword if value.upper() in _OWN_WORDS else kind, value
+
+
+class Prompt:
+    """Reads what somebody types.
+
+    Args:
+        session: what completion knows about. colour: whether colours may be used.
+    """
+
+    def __init__(self, session: Session, colour: bool = True) -> None:
+        self._session = session
+        self._editor: PromptSession[str] = PromptSession(
+            history=history(),
+            completer=ConsoleCompleter(session),
+            complete_while_typing=False,
+            multiline=True,
+            key_bindings=self._keys(),
+            lexer=PygmentsLexer(ConsoleLexer) if colour else None,
+            style=_COLOURS,
+            prompt_continuation=lambda width, line, wrapped: " " * max(0, width - 3) + "-> ",
+            include_default_pygments_style=False,
+        )
+
+    def read(self) -> str:
+        """The next statements or command.
+
+        Raises:
+            EOFError: Ctrl-D. KeyboardInterrupt: Ctrl-C, which drops the line.
+        """
+        typed = self._editor.prompt(f"{visible(self._session.called()) or 'sqlaudit'}=> ")
+        return SPOKEN.get(typed.strip().casefold(), typed)
+
+    def _keys(self) -> KeyBindings:
+        keys = KeyBindings()
+
+        @keys.add("enter")
+        def _(event: KeyPressEvent) -> None:
+            """Run what is complete; else begin another line."""
+            buffer = event.current_buffer
+            if buffer.complete_state is not None and buffer.complete_state.current_completion is not None:
+                buffer.complete_state = None
+            elif buffer.text.strip().casefold() in SPOKEN or is_complete(buffer.text, self._session.workspace.dialect):
+                buffer.validate_and_handle()
+            else:
+                buffer.insert_text("\n")
+
+        return keys
+
+
+def history() -> History:
+    """The history of earlier sessions, in a file that nobody else can read; in memory where no file can be."""
+    named = os.environ.get(HISTORY)
+    if named == "":
+        return InMemoryHistory()
+    state = os.environ.get("XDG_STATE_HOME") or str(Path("~/.local/state").expanduser())
+    path = Path(named) if named else Path(state, "sqlaudit", "console_history")
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        os.close(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600))
+        path.chmod(0o600)
+    except OSError:
+        return InMemoryHistory()
+    return FileHistory(str(path))

@@ -20,7 +20,7 @@ from sqlaudit.base.spec import Limits, ReadOptions, Target
 from sqlaudit.base.sql import Raw, render
 from sqlaudit.engines import connect
 from sqlaudit.engines.contract import Engine
-from sqlaudit.engines.overwriting import files_read, refuse_overwriting
+from sqlaudit.engines.writing import files_read, refuse_overwriting
 from sqlaudit.gates.proposal import tables_of
 
 MOST_COLUMNS = 20_000
@@ -119,7 +119,10 @@ class Workspace:
                 continue
             path = self._files.get(table.name.casefold())
             if path is not None:
-                _put_file(table, path)
+                # A file in the place of its short name, which becomes its alias
+                if not table.alias:
+                    table.set("alias", exp.TableAlias(this=table.this.copy()))
+                table.set("this", exp.to_identifier(path, quoted=True))
                 reads_files = changed = True
             elif (table.this.quoted or not self.db) and self._exists(table.name):
                 self._allow(table.name)
@@ -265,13 +268,6 @@ def _only_table(root: exp.Query) -> exp.Table | None:
     plain = isinstance(table.this, exp.Identifier) and not {k for k, v in table.args.items() if v} - _A_NAME
     qualified = any(column.table for column in root.find_all(exp.Column))
     return table if plain and not qualified else None
-
-
-def _put_file(table: exp.Table, path: str) -> None:
-    """A file in the place of its short name, which becomes its alias."""
-    if not table.alias:
-        table.set("alias", exp.TableAlias(this=table.this.copy()))
-    table.set("this", exp.to_identifier(path, quoted=True))
 
 
 def _bare(name: str) -> str:

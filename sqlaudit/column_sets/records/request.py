@@ -7,8 +7,8 @@ from fractions import Fraction
 
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.options import COLUMN, FLAG, NAMES, SHARE, TEXT, WHOLE, check_bounds, option
+from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.spec import NullPolicy
-from sqlaudit.base.words import spelled
 from sqlaudit.column_sets.request import missing_values
 
 _WHO, _FAR = "Which columns", "How far"

@@ -1,15 +1,50 @@
-"""What was found about single records. Frozen; without values unless they were asked for."""
+"""What was found about single records, and its report. Frozen; without values unless they were asked for."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar, TypedDict
 
-from sqlaudit.base.documents import AS_FLOAT, AS_TEXT, HERE, IF_ANY, LEFT_OUT, Documented, key, objects, shown
-from sqlaudit.base.result import MeasuredResult
+from sqlaudit.base.parameter_names import spelled
+from sqlaudit.base.result import (
+    AS_FLOAT,
+    AS_TEXT,
+    FROM_0,
+    FROM_0_TO_1,
+    FROM_1,
+    HERE,
+    IF_ANY,
+    LEFT_OUT,
+    Documented,
+    MeasuredResult,
+    Nulls,
+    key,
+    objects,
+    shown,
+)
+from sqlaudit.column_sets.result import READS
+from sqlaudit.reports.document import (
+    Bullets,
+    Column,
+    Document,
+    Table,
+    Toned,
+    Words,
+    count,
+    facts,
+    figure,
+    limit,
+    part,
+    percent,
+    plural,
+    report_on,
+    section,
+    table,
+)
 from sqlaudit.reports.notebook import Shown
+from sqlaudit.reports.stored import made, sql_section
 
 Signature = tuple[int, ...]
 """How many minimal sample uniques of 1, 2, … columns a record has."""
@@ -25,10 +60,10 @@ class Scores(Documented):
         dis_suda, dis_ihsn: DIS-SUDA from these scores, between 0 and 1.
     """
 
-    suda: Fraction = field(metadata=AS_FLOAT)
-    ihsn: Fraction = field(metadata=key("suda_ihsn") | AS_FLOAT)
-    dis_suda: float
-    dis_ihsn: float = field(metadata=key("dis_suda_ihsn"))
+    suda: Annotated[Fraction, FROM_0] = field(metadata=AS_FLOAT)
+    ihsn: Annotated[Fraction, FROM_0] = field(metadata=key("suda_ihsn") | AS_FLOAT)
+    dis_suda: Annotated[float, FROM_0_TO_1]
+    dis_ihsn: Annotated[float, FROM_0_TO_1] = field(metadata=key("dis_suda_ihsn"))
 
 
 @dataclass(frozen=True)
@@ -45,9 +80,9 @@ class RiskThreshold(Documented):
         rows: rows above it. households: households above it, None where the risk is that of rows.
     """
 
-    most: Fraction = field(metadata=key("max_global_risk") | AS_FLOAT)
-    risk: float | None
-    remaining: float | None = field(metadata=key("global_risk"))
+    most: Annotated[Fraction, FROM_0_TO_1] = field(metadata=key("max_global_risk") | AS_FLOAT)
+    risk: Annotated[float, FROM_0_TO_1] | None
+    remaining: Annotated[float, FROM_0_TO_1] | None = field(metadata=key("global_risk"))
     rows: int = field(metadata=key("rows_above"))
     households: int | None = field(default=None, metadata=key("households_above"))
 
@@ -63,9 +98,9 @@ class IndividualRisk(Documented):
         threshold: the one that keeps a wanted global risk, None unless one was named.
     """
 
-    expected: float
-    highest: float
-    mean: float
+    expected: Annotated[float, FROM_0]
+    highest: Annotated[float, FROM_0_TO_1]
+    mean: Annotated[float, FROM_0_TO_1]
     above: Mapping[str, int] = field(metadata=key("rows_above"))
     threshold: RiskThreshold | None = field(default=None, metadata=IF_ANY)
 
@@ -83,9 +118,9 @@ class HouseholdRisk(Documented):
 
     column: str
     households: int
-    expected: float
-    highest: float
-    mean: float
+    expected: Annotated[float, FROM_0]
+    highest: Annotated[float, FROM_0_TO_1]
+    mean: Annotated[float, FROM_0_TO_1]
     above: Mapping[str, int] = field(metadata=key("rows_above"))
     threshold: RiskThreshold | None = field(default=None, metadata=IF_ANY)
 
@@ -99,17 +134,34 @@ class TopRecord(Documented):
     scores: Scores = field(metadata=HERE)
 
 
-def _by_size(counts: tuple[int, ...]) -> list[dict[str, int]]:
+@dataclass(frozen=True)
+class AlikeRecords(Documented):
+    """Records with the same numbers of minimal sample uniques."""
+
+    uniques: Signature = field(metadata=key("minimal_sample_uniques"))
+    records: int
+    scores: Scores = field(metadata=HERE)
+
+
+class _OfSize(TypedDict):
+    size: Annotated[int, FROM_1]
+    count: int
+
+
+class _ColumnShare(TypedDict):
+    column: str
+    share: Annotated[float, FROM_0_TO_1]
+
+
+def _by_size(counts: tuple[int, ...]) -> list[_OfSize]:
     return [{"size": size, "count": count} for size, count in enumerate(counts, 1)]
 
 
-def _scores(found: tuple[tuple[Signature, int, Scores], ...]) -> list[dict[str, Any]]:
-    return [
-        {"minimal_sample_uniques": signature, "records": count} | scores.to_dict() for signature, count, scores in found
-    ]
+def _scores(found: tuple[tuple[Signature, int, Scores], ...]) -> list[AlikeRecords]:
+    return [AlikeRecords(*one) for one in found]
 
 
-def _shares(found: tuple[tuple[str, Fraction], ...]) -> list[dict[str, Any]]:
+def _shares(found: tuple[tuple[str, Fraction], ...]) -> list[_ColumnShare]:
     return [{"column": name, "share": float(share)} for name, share in found]
 
 
@@ -118,25 +170,26 @@ class RecordRisk(MeasuredResult, Shown):
     """Which records are special, and which columns make them so.
 
     Args:
-        target: what was looked at. columns: the quasi-identifiers, A of them.
+        engine: the engine and its version. target: what was looked at. columns: the quasi-identifiers, A of them.
         rows: rows of the target. unique_rows: rows unique on all columns together. paired_rows: rows in classes of two.
         max_size: the largest size of a minimal sample unique searched, M for the scores at most A − 1.
         nulls: how missing values are read for unique rows and individual risk; never part of a minimal sample unique.
-        fraction: the sampling fraction of DIS-SUDA. file_dis: the file's DIS.
-        uniques_by_size: how many minimal sample uniques have 1, 2, … columns, over all records.
-        records: records that have one at all.
-        scores: for each signature (numbers of minimal sample uniques by size) how many records have it, and the scores.
+        fraction: the sampling fraction of DIS-SUDA.
+        file_dis: the file's DIS, the share of correct matches among matches with unique records.
+        uniques_by_size: how many there are, by number of columns. records: records that have one at all.
+        scores: for each signature (numbers of minimal sample uniques by size) how many records have it, and the scores;
+            highest first.
         contributions: for each column the share of the whole SUDA score in minimal sample uniques with it.
         by_set: the column sets that are minimal sample uniques of most records, with their number.
         risk: individual risk. household: risk of households, None unless a column says which rows live together.
         of_sample: whether the sampling fraction was named, and individual risk is that of a sample.
         weights: the column of sampling weights, None = the file was taken for the population.
         top: the records with the highest scores; empty unless values may be shown.
-        key: the columns of `top`. engine, time, statements, versions: as in an audit.
+        key: what top records are shown by; empty without --show-values.
     """
 
     schema: ClassVar = "sqlaudit-records/1"
-    shown_by: ClassVar = "sqlaudit.column_sets.records.report:records_document"
+    shown_by: ClassVar = "sqlaudit.column_sets.records.result:records_document"
     frame_of: ClassVar = "contributions"
 
     engine: str = ""
@@ -146,9 +199,9 @@ class RecordRisk(MeasuredResult, Shown):
     unique_rows: int
     paired_rows: int
     max_size: int
-    nulls: str
-    fraction: Fraction = field(metadata=key("sampling_fraction") | AS_FLOAT)
-    file_dis: Fraction = field(metadata=AS_FLOAT)
+    nulls: Nulls
+    fraction: Annotated[Fraction, FROM_0_TO_1] = field(metadata=key("sampling_fraction") | AS_FLOAT)
+    file_dis: Annotated[Fraction, FROM_0_TO_1] = field(metadata=AS_FLOAT)
     uniques_by_size: tuple[int, ...] = field(metadata=key("minimal_sample_uniques") | shown(_by_size))
     records: int = field(metadata=key("records_with_minimal_sample_uniques"))
     scores: tuple[tuple[Signature, int, Scores], ...] = field(metadata=shown(_scores))
@@ -165,3 +218,129 @@ class RecordRisk(MeasuredResult, Shown):
     def highest(self) -> Scores | None:
         """The scores of the most special record."""
         return self.scores[0][2] if self.scores else None
+
+
+# The report on single records: how special they are, and which columns make them so.
+
+_MOST = 20
+
+
+def records_document(result: RecordRisk, suda: bool = True) -> Document:
+    """Per-record uniqueness as a document for any layout; `suda` says whether scores are told."""
+    ranked = sorted(result.contributions, key=lambda item: (-item[1], item[0]))
+    contributions = table(
+        ("Column", "#Share of the SUDA score in sets with it"),
+        ((name, percent(share)) for name, share in ranked if share and suda),
+    )
+    sets = table(("Columns", "#Records"), ((", ".join(names), count(few)) for names, few in result.by_set[:_MOST]))
+    scores = table(
+        ("#Records", "#SUDA", "#DIS-SUDA", "#IHSN"),
+        (
+            (count(number), figure(one.suda), figure(one.dis_suda), figure(one.ihsn))
+            for _, number, one in result.scores[:_MOST]
+        ),
+        "The highest scores, and how many records have them.",
+    )
+    columns = ("#SUDA", "#DIS-SUDA") if suda else (None, None)
+    top = table(
+        (*(Column(name) for name in result.key), *columns),
+        (
+            (
+                *("" if value is None else str(value) for value in one.key),
+                figure(one.scores.suda),
+                figure(one.scores.dis_suda),
+            )
+            for one in result.top
+        ),
+    )
+    how = facts(
+        ("rows", count(result.rows)),
+        ("columns", ", ".join(result.columns)),
+        ("largest set searched", plural(result.max_size, "column")),
+        ("sampling fraction", limit(result.fraction)),
+        ("disclosure score of the file (DIS)", figure(float(result.file_dis))),
+        ("missing values", f"never part of a special set; elsewhere {READS[result.nulls]}"),
+        *made(result),
+    )
+    return report_on(
+        result,
+        Toned(f"{result.target}: {plural(result.records, 'special record')} of {count(result.rows)}"),
+        (Bullets(tuple(_lead(result, suda))),),
+        section("Which columns make records special", contributions),
+        section("Column sets that single out most records", sets),
+        section("Scores", scores if suda else None),
+        section("Individual risk", *_risks(result), _thresholds(result)),
+        section("The most special records", top),
+        section("How it was measured", how),
+        sql_section(result),
+    )
+
+
+def _lead(result: RecordRisk, suda: bool) -> Iterator[Words]:
+    share = part(result.records, result.rows)
+    columns, records = len(result.columns), plural(result.records, "record")
+    sizes = f"{count(result.max_size)} or fewer of the {count(columns)}" if columns > 1 else "the only column"
+    yield (
+        f"{records}{f' ({share})' if share else ''} {'is' if result.records == 1 else 'are'} unique on {sizes}"
+        f"{' columns' if columns > 1 else ''}."
+    )
+    unique, paired = plural(result.unique_rows, "record"), plural(result.paired_rows, "record")
+    yield (
+        f"{unique} {'is' if result.unique_rows == 1 else 'are'} unique on all columns together; {paired} "
+        f"{'shares its values' if result.paired_rows == 1 else 'share their values'} with exactly one other."
+    )
+    if suda and result.highest is not None:
+        yield f"The most special record has a DIS-SUDA score of {figure(result.highest.dis_suda)}."
+    expected = f"bout {_records(result.risk.expected)} expected to be re-identified (individual risk)"
+    if result.weights is not None:
+        yield f"A{expected}, as {result.weights} says how many people a row stands for."
+    elif result.of_sample:
+        yield f"A{expected}, as the file is {percent(result.fraction)} of its population."
+    else:
+        yield Toned(
+            f"If the file is the whole population, a{expected}: no weights were named.",
+            hint=f"Where it is a sample, name the column that says how many people a row stands for with "
+            f"{spelled('weights')}, or its share with {spelled('sampling_fraction')}.",
+        )
+
+
+def _records(expected: float) -> str:
+    """So many records, and the verb: `1 record is`."""
+    return f"{figure(expected)} {'record is' if expected == 1 else 'records are'}"
+
+
+def _risks(result: RecordRisk) -> Iterator[Table]:
+    """How many records are at risk, and that at least one member of a household is found."""
+    risk, homes = result.risk, result.household
+    above = ((f"above {threshold}", count(number)) for threshold, number in risk.above.items())
+    yield table(("Risk", "#Records"), above, f"Highest {figure(risk.highest)}, mean {figure(risk.mean)}.")
+    if homes is not None:
+        said = f"about {_records(homes.expected)} expected to be re-identified, themselves or by who lives with them"
+        yield table(
+            ("Household risk", "#Records"),
+            ((f"above {threshold}", count(number)) for threshold, number in homes.above.items()),
+            f"Households by {homes.column}, {count(homes.households)} of them: highest {figure(homes.highest)}, mean "
+            f"{figure(homes.mean)}; {said}.",
+        )
+
+
+def _threshold(kind: str, mean: float, threshold: RiskThreshold, rows: int) -> str:
+    wanted, subject = limit(threshold.most), f"{kind[0].upper()}{kind[1:]}"
+    if not threshold.rows:
+        return f"{subject}: its mean is {figure(mean)}, at most {wanted} as wanted; no record has to be protected."
+    homes = f" in {plural(threshold.households, 'household')}" if threshold.households is not None else ""
+    above = f"{plural(threshold.rows, 'record')}{homes}"
+    if threshold.risk is None:
+        return f"{subject}: every risk is too high for a mean of {wanted}; all of {above} have to be protected."
+    return (
+        f"{subject}: {above} ({part(threshold.rows, rows)}) {'is' if threshold.rows == 1 else 'are'} above "
+        f"{figure(threshold.risk, 6)}. Protected down to that, they leave a mean of {figure(threshold.remaining)}, at "
+        f"most {wanted} as wanted."
+    )
+
+
+def _thresholds(result: RecordRisk) -> Bullets:
+    """Above which risk records have to be protected, so that the file keeps the wanted global risk."""
+    risks = (("individual risk", result.risk), ("household risk", result.household))
+    told = [(kind, risk.mean, risk.threshold) for kind, risk in risks if risk is not None]
+    return Bullets(tuple(_threshold(kind, mean, one, result.rows) for kind, mean, one in told if one is not None))

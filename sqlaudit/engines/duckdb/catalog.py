@@ -21,6 +21,11 @@ UNION ALL
 SELECT schema_name, view_name FROM duckdb_views() WHERE database_name = $1 AND NOT internal
 ORDER BY ALL
 """
+_VIEWS = "SELECT lower(view_name), sql FROM duckdb_views() WHERE database_name = $1 AND NOT internal"
+_MACROS = """
+SELECT lower(function_name), macro_definition FROM duckdb_functions()
+WHERE database_name = $1 AND function_type IN ('macro', 'table_macro') AND NOT internal AND macro_definition IS NOT NULL
+"""
 _COLLATIONS = """
 SELECT count(*) FROM (
     SELECT sql FROM duckdb_tables() WHERE database_name = $1
@@ -38,6 +43,14 @@ def alias_for(path: Path) -> str:
 def relations(fetch: Callable[[str, str, Sequence[object]], list[Row]], catalog: str) -> list[Name]:
     """The tables and views of an attached database."""
     return [(catalog, row[0], row[1]) for row in fetch(_RELATIONS, "catalog", [catalog])]
+
+
+def definitions(
+    fetch: Callable[[str, str, Sequence[object]], list[Row]], catalog: str, *, macros: bool
+) -> dict[str, str]:
+    """The SQL of the views of an attached database, and of macros that may be called, by name in small letters."""
+    views = fetch(_VIEWS, "catalog", [catalog])
+    return dict(views + (fetch(_MACROS, "catalog", [catalog]) if views or macros else []))
 
 
 def has_collations(fetch: Callable[[str, str, Sequence[object]], list[Row]], catalog: str) -> bool:
@@ -60,8 +73,9 @@ def find(text: str, known: Sequence[Name], database: str) -> Name | None:
         UsageError: two relations fit equally well.
     """
     for reading in _readings(text):
-        for same in (_exactly, _folded):
-            fits = [name for name in known if len(reading) <= 3 and same(reading, name)]
+        for fold in (str, str.lower):
+            wanted = tuple(map(fold, reading))
+            fits = [name for name in known if len(reading) <= 3 and _names(wanted, [fold(part) for part in name])]
             if len(fits) > 1 and len(reading) == 1:
                 fits = [name for name in fits if name[1] == "main"] or fits
             if len(fits) > 1:
@@ -85,11 +99,7 @@ def _readings(text: str) -> Iterator[tuple[str, ...]]:
         yield split_name(text)
 
 
-def _exactly(reading: Sequence[str], name: Name) -> bool:
-    """Schema and table, or catalog and table (as DuckDB allows), or table alone."""
-    two = (name[0], name[2]) if name[1] == "main" else name[1:]
-    return tuple(reading) in (name[-len(reading) :], two)
-
-
-def _folded(reading: Sequence[str], name: Name) -> bool:
-    return _exactly([part.lower() for part in reading], (name[0].lower(), name[1].lower(), name[2].lower()))
+def _names(reading: tuple[str, ...], name: Sequence[str]) -> bool:
+    """Whether it is schema and table, or catalog and table (as DuckDB allows), or table alone."""
+    catalog, schema, table = name
+    return reading in (tuple(name[-len(reading) :]), (catalog, table) if schema == "main" else (schema, table))

@@ -12,15 +12,14 @@ from dataclasses import replace
 
 from sqlaudit.base.errors import EngineError
 from sqlaudit.base.guard import guard_query
+from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.relation import Relation
 from sqlaudit.base.spec import Limits, Target
-from sqlaudit.base.words import spelled
 from sqlaudit.engines.duckdb.catalog import Name, find, unknown
 from sqlaudit.engines.duckdb.catalog import spelled as in_sql
 from sqlaudit.engines.duckdb.driver import duckdb
 from sqlaudit.engines.duckdb.engine import DuckDBEngine
-from sqlaudit.engines.duckdb.errors import translate
-from sqlaudit.engines.duckdb.input_errors import ErrorPlace
+from sqlaudit.engines.duckdb.errors import ErrorPlace, translate
 from sqlaudit.engines.duckdb.paths import exists
 from sqlaudit.engines.duckdb.session import DIALECT
 
@@ -93,19 +92,15 @@ class ConnectedDuckDB(DuckDBEngine):
         try:
             return [name for name in self._tables(self._theirs) if name not in self._seen]
         except duckdb.Error as error:
-            raise self._told(error, "open") from None
+            raise translate(error, ErrorPlace("open")) from None
 
     def _opened(self, target: Target, connection: duckdb.DuckDBPyConnection, sql: str) -> Relation:
         try:
             found = connection.sql(sql)
         except duckdb.Error as error:
-            raise self._told(error, "open " + target.name) from None
+            raise translate(error, ErrorPlace("open " + target.name)) from None
         return super().open(replace(target, relation="", query="", frame=found, label=target.name))
 
     @staticmethod
     def _tables(connection: duckdb.DuckDBPyConnection) -> list[Name]:
         return [(row[0], row[1], row[2]) for row in connection.sql(_TABLES).fetchall()]
-
-    @staticmethod
-    def _told(error: duckdb.Error, step: str) -> Exception:
-        return translate(error, ErrorPlace(step))

@@ -1,29 +1,53 @@
-"""How a CSV file is read: the dialect is found once, pinned, and nothing is ever skipped.
-
-DuckDB's own detection is made for loading what it can: it takes a leading `#` for a comment, drops lines before the
-widest block of a ragged file, and reads a column of T and F as BOOLEAN. For an audit, a row that is not read is a
-person who is not counted. So detection is limited here (no comments, no skipped lines, RFC 4180 quotes where they
-fit), the shape that was found is pinned for every later statement, and a line that does not fit is an error.
-"""
+"""How a CSV file is read: the dialect is found once, pinned, nothing is skipped, and times stay as they are written."""
 
 from __future__ import annotations
 
 import codecs
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from sqlaudit.base.errors import InputError, UsageError
 from sqlaudit.base.frozen import dataclass
-from sqlaudit.base.names import quote
+from sqlaudit.base.names import literal, quote
+from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.relation import Remark, Row
 from sqlaudit.base.spec import ReadOptions
 from sqlaudit.base.sql import Raw, expression
-from sqlaudit.base.words import spelled
-from sqlaudit.engines.duckdb.calls import called, hive, is_time
 from sqlaudit.engines.duckdb.paths import Files
 from sqlaudit.engines.duckdb.session import DIALECT, DuckDBSession
+
+# Calls of DuckDB's table functions, written out, and what its types are.
+
+
+def called(function: str, source: str | list[str], arguments: Mapping[str, Any]) -> str:
+    """The call of a function over one or several files.
+
+    Example:
+        >>> called("read_parquet", ["p.parquet"], {"hive_partitioning": False})
+        "read_parquet(['p.parquet'], hive_partitioning = FALSE)"
+    """
+    given = [literal(source, DIALECT), *(name + " = " + literal(value, DIALECT) for name, value in arguments.items())]
+    return function + "(" + ", ".join(given) + ")"
+
+
+def hive(folders: Sequence[str]) -> dict[str, Any]:
+    """The arguments that read folders named `column=value`, or keep DuckDB from doing so by itself."""
+    return {"hive_partitioning": True, "hive_types_autocast": False} if folders else {"hive_partitioning": False}
+
+
+def is_time(type_name: str) -> bool:
+    """Whether a type is one of dates or times."""
+    return type_name.startswith(("DATE", "TIME")) and "[" not in type_name
+
+
+# How a CSV file is read: the dialect is found once, pinned, and nothing is ever skipped.
+#
+# DuckDB's own detection is made for loading what it can: it takes a leading `#` for a comment, drops lines before the
+# widest block of a ragged file, and reads a column of T and F as BOOLEAN. For an audit, a row that is not read is a
+# person who is not counted. So detection is limited here (no comments, no skipped lines, RFC 4180 quotes where they
+# fit), the shape that was found is pinned for every later statement, and a line that does not fit is an error.
 
 _DELIMITERS = ",;\t|"
 _FORMATS = {"DATE": "dateformat", "TIMESTAMP": "timestampformat", "TIMESTAMP WITH TIME ZONE": "timestampformat"}
@@ -60,34 +84,49 @@ class Shape:
         """The arguments of read_csv for the dialect alone."""
         return {"delim": self.delimiter, "quote": self.quote, "escape": self.escape, "header": self.header, **_STRICT}
 
+    @property
+    def texts(self) -> dict[str, str]:
+        """The columns, all of them as text."""
+        return {name: "VARCHAR" for name, _ in self.columns}
+
+    def as_text(self, names: set[str]) -> Shape:
+        """The shape with some columns as text."""
+        columns = tuple((name, "VARCHAR" if name in names else type_name) for name, type_name in self.columns)
+        dated = any(type_name.startswith(("DATE", "TIME")) for _, type_name in columns)
+        return replace(self, columns=columns, formats=self.formats if dated else ())
+
+    def is_too_narrow(self, first: str) -> bool:
+        """True when one column was found although the first line has something that separates."""
+        return len(self.columns) == 1 and not first.startswith(('"', "'")) and any(c in first for c in _DELIMITERS)
+
 
 def csv_source(
     session: DuckDBSession, files: Files, options: ReadOptions, folders: Sequence[str] = ()
-) -> tuple[str, list[str], tuple[Remark, ...]]:
-    """A call of read_csv that reads the files as they are, the names that their header has, and what to say of it.
+) -> tuple[str, list[str], tuple[Remark, ...], str]:
+    """A call of read_csv that reads the files as they are, the names that their header has, what to say of it, and a
+    call that reads all columns as texts.
 
     Raises:
         InputError: a line that does not fit, a wrong encoding, files with different columns, a header like data.
         UsageError: an encoding or a delimiter that can't be used.
     """
-    common = _common(files, options)
-    shape = _find_shape(session, files, options, common)
-    names = _header(session, files, shape, common)
-    remarks = _guess_told(session, files, shape, names, common) if options.header is None else ()
-    if len(files.paths) > 1:
-        shape = replace(shape, columns=_common_types(session, files, shape, common, options))
-    if options.all_text:
-        shape = _as_text(shape, {name for name, _ in shape.columns})
-    nulls = {"nullstr": _null_texts(options)}
-    shape = _as_text(shape, _changed(session, files, shape, {**common, **nulls}))
-    pinned = {"auto_detect": False, **shape.arguments(), "columns": dict(shape.columns), **dict(shape.formats)}
-    return called("read_csv", files.texts, {**pinned, **common, **nulls, **hive(folders)}), names, remarks
-
-
-def _common(files: Files, options: ReadOptions) -> dict[str, Any]:
-    """The arguments that every reading of the file has."""
     encoding = _encoding(options.encoding) if options.encoding else _encoding_by_mark(files.paths[0])
-    return {"encoding": encoding, "hive_partitioning": False}
+    reader = _CsvReader(session, files, options, {"encoding": encoding, "hive_partitioning": False})
+    shape = reader.find_shape()
+    names = reader.header(shape)
+    remarks = reader.header_remarks(shape, names) if options.header is None else ()
+    if len(files.paths) > 1:
+        shape = replace(shape, columns=reader.common_types(shape))
+    if options.all_text:
+        shape = shape.as_text({name for name, _ in shape.columns})
+    shape = shape.as_text(reader.changed(shape))
+    pinned = {"auto_detect": False, **shape.arguments(), "columns": dict(shape.columns), **dict(shape.formats)}
+    texts = {**pinned, "columns": shape.texts}
+    read, written = (
+        called("read_csv", files.texts, {**one, **reader.common, **reader.nulls, **hive(folders)})
+        for one in (pinned, texts)
+    )
+    return read, names, remarks, written
 
 
 def _delimiter(text: str) -> str:
@@ -119,215 +158,224 @@ def _encoding_by_mark(path: Path) -> str:
     return "utf-16" if start == codecs.BOM_UTF16_LE else "utf-8"
 
 
-def _null_texts(options: ReadOptions) -> list[str]:
-    """Empty fields and the texts that mean NULL, these also after the blank that some files put behind a comma."""
-    texts = [""]
-    for text in options.null_values:
-        texts += [text] if text.startswith(" ") else [text, " " + text]
-    return list(dict.fromkeys(texts))
-
-
-def _find_shape(session: DuckDBSession, files: Files, options: ReadOptions, common: dict[str, Any]) -> Shape:
-    """The shape of the first file: with RFC 4180 quotes if that works, else with those that DuckDB finds."""
-    first = _first_line(session, files, common)
-    given = _delimiter(options.delimiter)
-    plain = {"quote": '"', "escape": '"'}
-    for delimiter, quotes in ((given or _sole(first), plain), (given, plain), (given, {})):
-        shape = _sniff(session, files, options, common, delimiter, quotes)
-        if shape is not None and (quotes or shape.quote) and not _is_too_narrow(shape, first):
-            return shape
-    delimiter = given or _guess(first)
-    _read_through(session, files, delimiter, first, common)
-    shape = _sniff(session, files, options, common, delimiter, plain)
-    if shape is None:
-        raise InputError(f"{files.label!r} can't be read as CSV; name the delimiter, or look for a stray quote.")
-    return shape
-
-
-def _sniff(
-    session: DuckDBSession,
-    files: Files,
-    options: ReadOptions,
-    common: dict[str, Any],
-    delimiter: str,
-    quotes: dict[str, str],
-) -> Shape | None:
-    """What DuckDB finds in the first file under these constraints; None when nothing fits."""
-    arguments = {
-        **common,
-        **_STRICT,
-        **quotes,
-        "nullstr": _null_texts(options),
-        "sample_size": -1 if files.bytes <= _WHOLE else _SAMPLE,
-        "auto_type_candidates": _TYPES,
-    }
-    if delimiter:
-        arguments["delim"] = delimiter
-    if options.header is not None:
-        arguments["header"] = options.header
-    call = called("sniff_csv", files.texts[0], arguments)
-    columns = "list_transform(Columns, lambda c: [c.name, c.type])"
-    wanted = ", ".join(("Delimiter", "Quote", "Escape", "HasHeader", columns, "DateFormat", "TimestampFormat"))
-    try:
-        rows = session.fetch("SELECT " + wanted + " FROM " + call, "open " + files.label)
-    except InputError:
-        return None
-    return _shape(rows[0])
-
-
-def _shape(row: Row) -> Shape:
-    delimiter, quote, escape, header, columns, date, timestamp = row
-    formats = tuple((k, v) for k, v in (("dateformat", date), ("timestampformat", timestamp)) if v)
-    named = tuple((name, type_name) for name, type_name in columns)
-    return Shape(_char(delimiter), _char(quote), _char(escape), bool(header), named, formats)
-
-
 def _char(text: str | None) -> str:
     """A character as sniff_csv spells it."""
     return {"(empty)": "", "\\t": "\t", None: ""}.get(text, text or "")
 
 
-def _is_too_narrow(shape: Shape, first: str) -> bool:
-    """True when one column was found although the first line has something that separates."""
-    return len(shape.columns) == 1 and not first.startswith(('"', "'")) and any(c in first for c in _DELIMITERS)
+@dataclass(frozen=True)
+class _CsvReader:
+    """Text files that are looked at to find out how they are read.
 
-
-def _sole(first: str) -> str:
-    """The delimiter when the first line leaves no choice; names seldom hold one, values often do."""
-    found = [c for c in _DELIMITERS if c in first]
-    return found[0] if len(found) == 1 else ""
-
-
-def _guess(first: str) -> str:
-    return max(_DELIMITERS, key=first.count) if any(c in first for c in _DELIMITERS) else ","
-
-
-def _first_line(session: DuckDBSession, files: Files, common: dict[str, Any]) -> str:
-    """The first line as it stands in the file; it is looked at for delimiters and never shown."""
-    arguments = {"auto_detect": False, "delim": _NEVER, "quote": "", "escape": "", "header": False, "skip": 0}
-    tolerant = {"strict_mode": False, "ignore_errors": True, "null_padding": True}
-    call = called("read_csv", files.texts[:1], {**arguments, **tolerant, **common, "columns": {"line": "VARCHAR"}})
-    rows = session.fetch("SELECT line FROM " + call + " LIMIT 1", "open " + files.label)
-    return str(rows[0][0] or "") if rows else ""
-
-
-def _read_through(session: DuckDBSession, files: Files, delimiter: str, first: str, common: dict[str, Any]) -> None:
-    """Read all lines with the plainest dialect, so that the error names the line that does not fit."""
-    width = first.count(delimiter) + 1
-    columns = {f"c{i}": "VARCHAR" for i in range(width)}
-    shape = Shape(delimiter, '"', '"', False, tuple(columns.items()))
-    call = called(
-        "read_csv", files.texts[:1], {"auto_detect": False, **shape.arguments(), **common, "columns": columns}
-    )
-    session.fetch("SELECT count(COLUMNS(*)) FROM " + call, "open " + files.label)
-
-
-def _header(session: DuckDBSession, files: Files, shape: Shape, common: dict[str, Any]) -> list[str]:
-    """The names as the first line writes them; all files must have the same ones in the same order."""
-    if not shape.header:
-        return [name for name, _ in shape.columns]
-    columns = {f"c{i}": "VARCHAR" for i in range(len(shape.columns))}
-    arguments = {"auto_detect": False, **shape.arguments(), "header": False, **common, "columns": columns}
-    headers = []
-    for text in files.texts:
-        rows = session.fetch(
-            "SELECT * FROM " + called("read_csv", [text], arguments) + " LIMIT 1", "open " + files.label
-        )
-        headers.append([str(name or "").strip() for name in rows[0]] if rows else [])
-    for path, header in zip(files.paths, headers, strict=True):
-        if header != headers[0]:
-            both = f"{path.name!r} and {files.paths[0].name!r}"
-            raise InputError(f"{both} do not have the same columns in the same order.")
-    return headers[0]
-
-
-def _as_text(shape: Shape, names: set[str]) -> Shape:
-    """The shape with some columns as text."""
-    columns = tuple((name, "VARCHAR" if name in names else type_name) for name, type_name in shape.columns)
-    dated = any(type_name.startswith(("DATE", "TIME")) for _, type_name in columns)
-    return replace(shape, columns=columns, formats=shape.formats if dated else ())
-
-
-def _changed(session: DuckDBSession, files: Files, shape: Shape, common: dict[str, Any]) -> set[str]:
-    """The columns with a value that their type would change: 1.4 among whole numbers, or digits that a DOUBLE lacks.
-
-    Those in which several texts are one date or time are among them.
-
-    The types come from a sample of a large file, and a DOUBLE takes numbers of any length; so all lines are looked at.
+    Args:
+        common: the arguments that every reading of the files has.
     """
-    typed = [(name, type_name) for name, type_name in shape.columns if type_name != "VARCHAR"]
-    if not typed:
-        return set()
-    texts = {name: "VARCHAR" for name, _ in shape.columns}
-    call = called("read_csv", files.texts, {"auto_detect": False, **shape.arguments(), **common, "columns": texts})
-    step, formats = "open " + files.label, dict(shape.formats)
-    if files.bytes <= _TWICE:
-        typed = _doubtful(session, call, typed, step)
-    columns = [(quote(name, DIALECT), type_name) for name, type_name in typed]
-    times = [
-        (name, quote(name, DIALECT), type_name, formats.get(_FORMATS.get(type_name, ""), ""))
-        for name, type_name in typed
-        if is_time(type_name)
-    ]
-    asked: list[tuple[str, str, str]] = []
-    if times:
-        from sqlaudit.engines.duckdb.times import described, made_equal
 
-        asked = described(times)
-    if not typed:
-        return set()
-    template = "engines/duckdb/read_changed.sql"
-    found = session.fetch(expression(template, DIALECT, source=Raw(call), columns=columns, times=asked), step)[0]
-    changed = {name for (name, _), differ in zip(typed, found, strict=False) if differ}
-    odd = [column for column, differ in zip(times, found[len(typed) :], strict=True) if differ]
-    return changed | made_equal(session, call, odd, step) if odd else changed
+    session: DuckDBSession
+    files: Files
+    options: ReadOptions
+    common: Mapping[str, Any]
+
+    @property
+    def nulls(self) -> dict[str, list[str]]:
+        """Empty fields and the texts that mean NULL, these also after the blank that some files put behind a comma."""
+        texts = [""]
+        for text in self.options.null_values:
+            texts += [text] if text.startswith(" ") else [text, " " + text]
+        return {"nullstr": list(dict.fromkeys(texts))}
+
+    def fetch(self, sql: str, parameters: Sequence[object] | None = None) -> list[Row]:
+        """The rows of a statement."""
+        return self.session.fetch(sql, "open " + self.files.label, parameters)
+
+    def call(self, shape: Shape, columns: Mapping[str, str], texts: list[str] | None = None, **more: Any) -> str:
+        """A call of read_csv for these columns of all files, or of some."""
+        arguments = {"auto_detect": False, **shape.arguments(), **self.common, **more, "columns": dict(columns)}
+        return called("read_csv", self.files.texts if texts is None else texts, arguments)
+
+    def find_shape(self) -> Shape:
+        """The shape of the first file: with RFC 4180 quotes if that works, else with those that DuckDB finds."""
+        first = self._first_line()
+        given = _delimiter(self.options.delimiter)
+        plain = {"quote": '"', "escape": '"'}
+        there = [c for c in _DELIMITERS if c in first]
+        sole = there[0] if len(there) == 1 else ""  # names seldom hold a delimiter, values often do
+        for delimiter, quotes in ((given or sole, plain), (given, plain), (given, {})):
+            shape = self._sniff(delimiter, quotes)
+            if shape is not None and (quotes or shape.quote) and not shape.is_too_narrow(first):
+                return shape
+        delimiter = given or (max(_DELIMITERS, key=first.count) if there else ",")
+        self._read_through(delimiter, first)
+        shape = self._sniff(delimiter, plain)
+        if shape is None:
+            raise InputError(
+                f"{self.files.label!r} can't be read as CSV; name the delimiter, or look for a stray quote."
+            )
+        return shape
+
+    def _sniff(self, delimiter: str, quotes: dict[str, str]) -> Shape | None:
+        """What DuckDB finds in the first file under these constraints; None when nothing fits."""
+        arguments = {
+            **self.common,
+            **_STRICT,
+            **quotes,
+            **self.nulls,
+            "sample_size": -1 if self.files.bytes <= _WHOLE else _SAMPLE,
+            "auto_type_candidates": _TYPES,
+        }
+        if delimiter:
+            arguments["delim"] = delimiter
+        if self.options.header is not None:
+            arguments["header"] = self.options.header
+        call = called("sniff_csv", self.files.texts[0], arguments)
+        columns = "list_transform(Columns, lambda c: [c.name, c.type])"
+        wanted = ", ".join(("Delimiter", "Quote", "Escape", "HasHeader", columns, "DateFormat", "TimestampFormat"))
+        try:
+            found = self.fetch("SELECT " + wanted + " FROM " + call)
+        except InputError:
+            return None
+        separator, quote, escape, header, listed, date, timestamp = found[0]
+        formats = tuple((k, v) for k, v in (("dateformat", date), ("timestampformat", timestamp)) if v)
+        named = tuple((name, type_name) for name, type_name in listed)
+        return Shape(_char(separator), _char(quote), _char(escape), bool(header), named, formats)
+
+    def _first_line(self) -> str:
+        """The first line as it stands in the file; it is looked at for delimiters and never shown."""
+        arguments = {"auto_detect": False, "delim": _NEVER, "quote": "", "escape": "", "header": False, "skip": 0}
+        tolerant = {"strict_mode": False, "ignore_errors": True, "null_padding": True}
+        arguments |= {**tolerant, **self.common, "columns": {"line": "VARCHAR"}}
+        rows = self.fetch("SELECT line FROM " + called("read_csv", self.files.texts[:1], arguments) + " LIMIT 1")
+        return str(rows[0][0] or "") if rows else ""
+
+    def _read_through(self, delimiter: str, first: str) -> None:
+        """Read all lines with the plainest dialect, so that the error names the line that does not fit."""
+        columns = {f"c{i}": "VARCHAR" for i in range(first.count(delimiter) + 1)}
+        shape = Shape(delimiter, '"', '"', False, tuple(columns.items()))
+        self.fetch("SELECT count(COLUMNS(*)) FROM " + self.call(shape, columns, self.files.texts[:1]))
+
+    def header(self, shape: Shape) -> list[str]:
+        """The names as the first line writes them; all files must have the same ones in the same order."""
+        if not shape.header:
+            return [name for name, _ in shape.columns]
+        columns = {f"c{i}": "VARCHAR" for i in range(len(shape.columns))}
+        bare, headers = replace(shape, header=False), []
+        for text in self.files.texts:
+            rows = self.fetch("SELECT * FROM " + self.call(bare, columns, [text]) + " LIMIT 1")
+            headers.append([str(name or "").strip() for name in rows[0]] if rows else [])
+        for path, header in zip(self.files.paths, headers, strict=True):
+            if header != headers[0]:
+                both = f"{path.name!r} and {self.files.paths[0].name!r}"
+                raise InputError(f"{both} do not have the same columns in the same order.")
+        return headers[0]
+
+    def changed(self, shape: Shape) -> set[str]:
+        """The columns with a value that their type would change: 1.4 among whole numbers, or digits beyond a DOUBLE's.
+
+        Those in which several texts are one date or time are among them.
+
+        The types come from a sample of a large file, and a DOUBLE takes numbers of any length; so all lines are looked
+        at.
+        """
+        typed = [(name, type_name) for name, type_name in shape.columns if type_name != "VARCHAR"]
+        if not typed:
+            return set()
+        call = self.call(shape, shape.texts, **self.nulls)
+        formats = dict(shape.formats)
+        if self.files.bytes <= _TWICE:
+            typed = self._doubtful(call, typed)
+        columns = [(quote(name, DIALECT), type_name) for name, type_name in typed]
+        times = [
+            (name, quote(name, DIALECT), type_name, formats.get(_FORMATS.get(type_name, ""), ""))
+            for name, type_name in typed
+            if is_time(type_name)
+        ]
+        if not typed:
+            return set()
+        template, source = "engines/duckdb/read_changed.sql", Raw(call)
+        found = self.fetch(expression(template, DIALECT, source=source, columns=columns, times=described(times)))[0]
+        changed = {name for (name, _), differ in zip(typed, found, strict=False) if differ}
+        odd = [column for column, differ in zip(times, found[len(typed) :], strict=True) if differ]
+        return changed | made_equal(self.session, call, odd, "open " + self.files.label)
+
+    def _doubtful(self, call: str, typed: list[tuple[str, str]]) -> list[tuple[str, str]]:
+        """Columns less those of numbers that are all written as their type writes them: these it does not change."""
+        numbers = [(name, type_name) for name, type_name in typed if type_name in _NUMBERS]
+        if not numbers:
+            return typed
+        columns = [(quote(name, DIALECT), type_name) for name, type_name in numbers]
+        template = "engines/duckdb/read_plainly.sql"
+        found = self.fetch(expression(template, DIALECT, source=Raw(call), columns=columns))[0]
+        plain = {name for (name, _), differ in zip(numbers, found, strict=True) if not differ}
+        return [(name, type_name) for name, type_name in typed if name not in plain]
+
+    def header_remarks(self, shape: Shape, names: list[str]) -> tuple[Remark, ...]:
+        """What to say of a first line that was taken for the header and may be a person, where all columns are text.
+
+        Among texts nothing tells names from values but that values come again: `f` is seldom the name of a column of
+        `f`. One column may have a value that is its name; a line half of which is values is no header.
+
+        Raises:
+            InputError: at least half of the fields of the first line are values of their columns as well.
+        """
+        if not shape.header or any(type_name != "VARCHAR" for _, type_name in shape.columns):
+            return ()
+        call = Raw(self.call(shape, dict(shape.columns)))
+        columns = [quote(name, DIALECT) for name, _ in shape.columns]
+        template, label = "engines/duckdb/read_header_values.sql", self.files.label
+        found = self.fetch(expression(template, DIALECT, source=call, columns=columns), names)[0][0]
+        if 2 * found >= len(names):
+            raise InputError(
+                f"Line 1 of {label!r} was taken for the header, but {found} of its {len(names)} fields are values of "
+                f"their columns as well, as in a line of data; say {spelled('header', False)} if it is one (header: "
+                f"false), else {spelled('header', True)}."
+            )
+        line = f"Line 1 of {Path(label).name!r} was taken for the header, since all its columns are text"
+        return (Remark("header_guessed", line + f"; say {spelled('header', False)} if it is a line of data."),)
+
+    def common_types(self, shape: Shape) -> tuple[tuple[str, str], ...]:
+        """Types that fit all files: what DuckDB says when it looks into each of them."""
+        arguments = {**shape.arguments(), **self.common, **dict(shape.formats), "files_to_sniff": -1}
+        arguments |= {"sample_size": _SAMPLE, "auto_type_candidates": _TYPES, **self.nulls}
+        found = self.fetch("DESCRIBE SELECT * FROM " + called("read_csv", self.files.texts, arguments))
+        return tuple((row[0], row[1]) for row in found)
 
 
-def _doubtful(session: DuckDBSession, call: str, typed: list[tuple[str, str]], step: str) -> list[tuple[str, str]]:
-    """Columns less those of numbers that are all written as their type writes them: these it does not change."""
-    numbers = [(name, type_name) for name, type_name in typed if type_name in _NUMBERS]
-    if not numbers:
-        return typed
-    columns = [(quote(name, DIALECT), type_name) for name, type_name in numbers]
-    statement = expression("engines/duckdb/read_plainly.sql", DIALECT, source=Raw(call), columns=columns)
-    found = session.fetch(statement, step)[0]
-    plain = {name for (name, _), differ in zip(numbers, found, strict=True) if not differ}
-    return [(name, type_name) for name, type_name in typed if name not in plain]
+# Dates and times of text files: texts that differ stay different, as `12:00` and `12:00:00`, or a day in two forms.
+
+Texts = tuple[str, str, str, str]
+"""Of a column of texts its name, its SQL, the type that it is read as, and the format of its dates (empty = ISO's)."""
 
 
-def _guess_told(
-    session: DuckDBSession, files: Files, shape: Shape, names: list[str], common: dict[str, Any]
-) -> tuple[Remark, ...]:
-    """What to say of a first line that was taken for the header and may be a person, where all columns are text.
+def odd_times(session: DuckDBSession, source: str, columns: Sequence[Texts], step: str) -> Sequence[Texts]:
+    """The columns in which a date or time is not written as DuckDB writes it; in others, texts are as many as values.
 
-    Among texts nothing tells names from values but that values come again: `f` is seldom the name of a column of `f`.
-    One column may have a value that is its name; a line half of which is values is no header.
-
-    Raises:
-        InputError: at least half of the fields of the first line are values of their columns as well.
+    Args:
+        source: a FROM item with the texts. columns: those that are read as dates or times. step: what is being done.
     """
-    if not shape.header or any(type_name != "VARCHAR" for _, type_name in shape.columns):
+    return _asked(session, source, columns, step, counted=False)
+
+
+def made_equal(session: DuckDBSession, source: str, columns: Sequence[Texts], step: str) -> set[str]:
+    """The names of columns in which several texts become one date or time; all texts are counted.
+
+    Args:
+        source: a FROM item with the texts. columns: those where that may be. step: what is being done.
+    """
+    return {name for name, *_ in _asked(session, source, columns, step, counted=True)}
+
+
+def described(columns: Sequence[Texts]) -> list[tuple[str, str, str]]:
+    """Columns as the templates take them."""
+    return [(text, type_name, literal(form, DIALECT) if form else "") for _, text, type_name, form in columns]
+
+
+def _asked(
+    session: DuckDBSession, source: str, columns: Sequence[Texts], step: str, *, counted: bool
+) -> Sequence[Texts]:
+    if not columns:
         return ()
-    arguments = {"auto_detect": False, **shape.arguments(), **common, "columns": dict(shape.columns)}
-    call = Raw(called("read_csv", files.texts, arguments))
-    columns = [quote(name, DIALECT) for name, _ in shape.columns]
-    statement = expression("engines/duckdb/read_header_values.sql", DIALECT, source=call, columns=columns)
-    found = session.fetch(statement, "open " + files.label, names)[0][0]
-    if 2 * found >= len(names):
-        raise InputError(
-            f"Line 1 of {files.label!r} was taken for the header, but {found} of its {len(names)} fields are values of "
-            f"their columns as well, as in a line of data; say {spelled('header', False)} if it is one (header: "
-            f"false), else {spelled('header', True)}."
-        )
-    line = f"Line 1 of {Path(files.label).name!r} was taken for the header, since all its columns are text"
-    return (Remark("header_guessed", line + f"; say {spelled('header', False)} if it is a line of data."),)
-
-
-def _common_types(
-    session: DuckDBSession, files: Files, shape: Shape, common: dict[str, Any], options: ReadOptions
-) -> tuple[tuple[str, str], ...]:
-    """Types that fit all files: what DuckDB says when it looks into each of them."""
-    arguments = {**shape.arguments(), **common, **dict(shape.formats), "files_to_sniff": -1}
-    arguments |= {"sample_size": _SAMPLE, "auto_type_candidates": _TYPES, "nullstr": _null_texts(options)}
-    described = session.describe("SELECT * FROM " + called("read_csv", files.texts, arguments), "open " + files.label)
-    return tuple((row[0], row[1]) for row in described)
+    statement = expression(
+        "engines/duckdb/read_times.sql", DIALECT, source=Raw(source), columns=described(columns), counted=counted
+    )
+    found = session.fetch(statement, step)[0]
+    return [column for column, differ in zip(columns, found, strict=True) if differ]

@@ -12,15 +12,14 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
+from sqlaudit.base.addresses import Whereabouts, whereabouts
+from sqlaudit.base.files import expanded, is_file
 from sqlaudit.base.names import quote
-from sqlaudit.base.paths import expanded, is_file
 from sqlaudit.base.relation import ColumnInfo, Relation, Row, Statement
 from sqlaudit.base.spec import Limits, Target
-from sqlaudit.base.whereabouts import Whereabouts, whereabouts
 from sqlaudit.engines.contract import Engine
 from sqlaudit.engines.duckdb.driver import duckdb
-from sqlaudit.engines.duckdb.open import DuckDBOpener, database_file
-from sqlaudit.engines.duckdb.readings import Readings
+from sqlaudit.engines.duckdb.open import DuckDBOpener, Readings, database_file
 from sqlaudit.engines.duckdb.session import DIALECT, DuckDBSession, types_of
 from sqlaudit.engines.duckdb.types import (
     as_arrays,
@@ -160,13 +159,7 @@ class DuckDBEngine(Engine):
         """Keep rows that come in batches in the in-memory database, replacing an older relation of this name."""
         begun = self._begin()
         kept = self._in_memory(name)
-        listed = ", ".join(quote(column, DIALECT) + " " + spelled for column, spelled in columns)
-        self._session.fetch("CREATE OR REPLACE TABLE " + kept + " (" + listed + ")", "keep " + name)
-        lists = [f"CAST(UNNEST(${place}) AS {spelled})" for place, (_, spelled) in enumerate(columns, 1)]
-        fill = Statement("keep " + name, "INSERT INTO " + kept + " SELECT " + ", ".join(lists))
-        for batch in batches:
-            if batch:
-                self._session.fetch(fill.sql, fill.name, [list(values) for values in zip(*batch, strict=True)])
+        fill = Statement("keep " + name, self._session.fill(kept, columns, batches, "keep " + name))
         self.record(fill, time.monotonic() - begun)
         described = self._session.describe("SELECT * FROM " + kept, fill.name)
         return Relation(kept, columns_of(described), name)
@@ -229,7 +222,7 @@ class DuckDBEngine(Engine):
         Raises:
             UsageError: the relation is a frame, which lives in Python alone.
         """
-        from sqlaudit.engines.duckdb.lasting import lasting
+        from sqlaudit.engines.duckdb.queries import lasting
 
         return lasting(relation.sql, self._opener.views, self._opener.catalog)
 

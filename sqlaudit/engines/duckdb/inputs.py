@@ -1,22 +1,208 @@
-"""From a target to a FROM item of DuckDB: which files, tables or frames it means, and how they are read."""
+"""From a target to a FROM item of DuckDB: files of every format, tables, frames, and how they are read."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import fields
+from itertools import groupby
+from typing import Any
 
 from sqlaudit.base.errors import InputError, UsageError
 from sqlaudit.base.frozen import dataclass
+from sqlaudit.base.names import literal, quote
 from sqlaudit.base.relation import Remark, Row
 from sqlaudit.base.spec import ReadOptions
-from sqlaudit.engines.duckdb.calls import called, hive
-from sqlaudit.engines.duckdb.csv import csv_source
-from sqlaudit.engines.duckdb.frames import Rescanned, arrow_files, scannable
-from sqlaudit.engines.duckdb.json import json_source
-from sqlaudit.engines.duckdb.parquet import parquet_names
-from sqlaudit.engines.duckdb.paths import Files
-from sqlaudit.engines.duckdb.session import DuckDBSession
-from sqlaudit.engines.hive import partition_columns, refuse_same
+from sqlaudit.base.sql import Raw, expression
+from sqlaudit.engines.contract import partition_columns, refuse_same
+from sqlaudit.engines.duckdb.csv import called, csv_source, hive, is_time, made_equal, odd_times
+from sqlaudit.engines.duckdb.paths import Files, Rescanned, arrow_files, scannable
+from sqlaudit.engines.duckdb.session import DIALECT, DuckDBSession
+
+# How JSON files are read: by DuckDB's own reader, unless that would round a number.
+#
+# The reader makes a DOUBLE of every number with a point, and of whole numbers from 2^64 on, whatever type is asked for.
+# So the file is looked through once for numbers that a DOUBLE changes. Where there is one, every record is read as it
+# stands in the file, and columns that their type would change are text; so are dates and times that are written in
+# several ways.
+
+_WHOLE = 32_000_000
+_NESTED = ("STRUCT(", "MAP(", "JSON", "[")
+
+
+def json_source(
+    session: DuckDBSession, files: Files, options: ReadOptions, folders: Sequence[str] = ()
+) -> tuple[str, list[str], str]:
+    """A FROM item over the files, the keys of their objects, and a FROM item with the texts of all values.
+
+    Raises:
+        InputError: no JSON, or records without keys, of numbers that DuckDB would round.
+    """
+    step = "open " + files.label
+    whole = files.bytes <= _WHOLE
+    arguments: dict[str, Any] = {"union_by_name": True, "sample_size": -1 if whole else 20_480}
+    plain = called("read_json", files.texts, {**arguments, **hive(())})
+    described = session.describe("SELECT * FROM " + plain, step)
+    names = _keys(described)
+    if options.all_text:
+        arguments["columns"] = {row[0]: "VARCHAR" for row in described}
+    records = called("read_json_objects", files.texts, hive(()))
+    written = _exactly(files, options, described, names, folders, [True] * len(names))
+    long = session.fetch(expression("engines/duckdb/read_json_long.sql", DIALECT, source=Raw(records)), step)[0][0]
+    if long or not whole or any(is_time(row[1]) for row in described):
+        changed = _changed(session, files, described, names, records, numbers=bool(long or not whole))
+        if any(changed) or (long and (options.all_text or not whole)):
+            return _exactly(files, options, described, names, folders, changed), names, written
+    return called("read_json", files.texts, {**arguments, **hive(folders)}), names, written
+
+
+def _changed(
+    session: DuckDBSession, files: Files, described: Sequence[Row], names: Sequence[str], records: str, *, numbers: bool
+) -> tuple[bool, ...]:
+    """Which columns have a number, or a time, that their type would change, or texts that are one date or time.
+
+    Args:
+        numbers: whether there may be numbers of so many digits.
+
+    Raises:
+        InputError: there are such numbers or times, and records that are no objects with keys.
+    """
+    columns = [(_key(name), row[1], not _is_nested(row[1])) for name, row in zip(names, described, strict=True)]
+    statement = expression("engines/duckdb/read_json_changed.sql", DIALECT, source=Raw(records), columns=columns)
+    alone, *changed = session.fetch(statement, "open " + files.label)[0]
+    if alone and numbers:
+        raise InputError(
+            f"{files.label!r} has numbers with more digits than DuckDB keeps in JSON, so different ones would become "
+            "equal; write them in quotation marks, or as values of objects."
+        )
+    times = [
+        (name, f"coalesce(json_extract_string(json, {_key(name)}), json_extract_string(json, '$'))", row[1], "")
+        for name, row in zip(names, described, strict=True)
+        if is_time(row[1])
+    ]
+    equal: set[str] = set()
+    if times:
+        step = "open " + files.label
+        equal = made_equal(session, records, odd_times(session, records, times, step), step)
+    if alone and equal:
+        raise InputError(
+            f"{files.label!r} has dates or times that are written in several ways, and equal ones would become one; "
+            "write them in one way, or as values of objects."
+        )
+    return tuple(one or name in equal for name, one in zip(names, changed, strict=True))
+
+
+def _exactly(
+    files: Files,
+    options: ReadOptions,
+    described: Sequence[Row],
+    names: Sequence[str],
+    folders: Sequence[str],
+    changed: Sequence[bool],
+) -> str:
+    """A FROM item that reads every record as it stands in the file.
+
+    A list or object with such numbers is text in which every number is a string that begins with `number:`.
+    """
+    columns = []
+    for (column, type_name, *_), name, as_text in zip(described, names, changed, strict=True):
+        nested = _is_nested(type_name)
+        kept = "VARCHAR" if as_text or options.all_text else "JSON" if nested else type_name
+        how = "simple" if not nested else "marked" if as_text else "nested"
+        columns.append((_key(name), how, kept, _quoted(column)))
+    records = called("read_json_objects", files.texts, hive(folders))
+    return expression(
+        "engines/duckdb/read_json_exactly.sql",
+        DIALECT,
+        source=Raw(records),
+        columns=columns,
+        folders=[_quoted(f) for f in folders],
+    )
+
+
+def _keys(described: Sequence[Row]) -> list[str]:
+    """The keys; DuckDB gives `A_1` to a key `A` beside `a`, and the keys themselves can't be asked for."""
+    names = [row[0] for row in described]
+    spelled = {name.lower(): name for name in names}
+    result = []
+    for name in names:
+        base, _, number = name.rpartition("_")
+        other = spelled.get(base.lower())
+        result.append(base if number.isdigit() and other is not None and other != base else name)
+    return result
+
+
+def _is_nested(type_name: str) -> bool:
+    return any(sign in type_name for sign in _NESTED)
+
+
+def _key(name: str) -> str:
+    """The pointer to a key of an object, as a literal."""
+    return literal("/" + name.replace("~", "~0").replace("/", "~1"), DIALECT)
+
+
+def _quoted(name: str) -> str:
+    return quote(name, DIALECT)
+
+
+# What Parquet files say of their columns before a row is read.
+
+_WANTED = "file_name, name, num_children, duckdb_type, precision"
+_WHOLE_TYPES = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT")
+
+
+def parquet_names(session: DuckDBSession, files: Files) -> list[str]:
+    """The names of the top-level columns, which are the same in all files.
+
+    DuckDB takes the first file's columns and types for all: a column that only another file has would not be read, and
+    1.5 would be read as 2 where the first file has whole numbers.
+
+    Raises:
+        InputError: files of different columns or types, or a decimal of more than 38 digits, which DuckDB would round.
+    """
+    call = called("parquet_schema", files.texts, {})
+    rows = session.fetch("SELECT " + _WANTED + " FROM " + call, "open " + files.label)
+    schemas = [[row[1:] for row in group] for _, group in groupby(rows, key=lambda row: row[0])]
+    for schema in schemas:
+        for name, _, _, precision in schema:
+            if precision is not None and precision > 38:
+                raise InputError(
+                    f"Column {name!r} of {files.label!r} has {precision} digits, more than DuckDB keeps (38)."
+                )
+        _refuse_other(schema, schemas[0], files.label)
+    names, at = [], 1
+    while at < len(schemas[0]):
+        names.append(str(schemas[0][at][0]))
+        at = _after(schemas[0], at)
+    return names
+
+
+def _refuse_other(schema: Sequence[Row], first: Sequence[Row], label: str) -> None:
+    if [_facts(row) for row in schema[1:]] == [_facts(row) for row in first[1:]]:
+        return
+    names = [{row[0]: _facts(row) for row in rows[1:]} for rows in (first, schema)]
+    odd = [name for name in (*names[0], *names[1]) if names[0].get(name) != names[1].get(name)]
+    which = f": {odd[0]!r} is missing in one of them, or has another type there" if odd else ""
+    raise InputError(
+        f"The files of {label!r} do not have the same columns in the same order{which}; write them with one schema, or "
+        "audit them one by one."
+    )
+
+
+def _facts(row: Row) -> tuple[Any, ...]:
+    """What must be the same in all files. Whole numbers of other widths are, as those that don't fit are an error."""
+    name, children, type_name, precision = row
+    return name, children, "whole" if type_name in _WHOLE_TYPES else type_name, precision
+
+
+def _after(rows: Sequence[Row], at: int) -> int:
+    """The position behind a schema element and everything inside it."""
+    end = at + 1
+    for _ in range(rows[at][1] or 0):
+        end = _after(rows, end)
+    return end
+
+
+# From a target to a FROM item of DuckDB: which files, tables or frames it means, and how they are read.
 
 _CSV_ONLY = ("delimiter", "encoding", "null_values", "header")
 PARSED = ("csv", "json")
@@ -32,6 +218,7 @@ class InputSource:
         tables: the tables or files that are read.
         parsed: whether every reading parses text again.
         remarks: what a reader of results should know of how it is read.
+        written: of text files, a FROM item in which numbers are the texts that stand there.
     """
 
     sql: str
@@ -39,6 +226,7 @@ class InputSource:
     tables: tuple[str, ...]
     parsed: bool = False
     remarks: tuple[Remark, ...] = ()
+    written: str = ""
 
 
 def file_source(session: DuckDBSession, files: Files, options: ReadOptions, frame_name: str) -> InputSource:
@@ -57,10 +245,11 @@ def file_source(session: DuckDBSession, files: Files, options: ReadOptions, fram
     _refuse_options(files, options)
     folders = partition_columns(files.paths, files.label) if options.hive_partitioning else ()
     remarks: tuple[Remark, ...] = ()
+    written = ""
     if files.format == "csv":
-        sql, names, remarks = csv_source(session, files, options, folders)
+        sql, names, remarks, written = csv_source(session, files, options, folders)
     elif files.format == "json":
-        sql, names = json_source(session, files, options, folders)
+        sql, names, written = json_source(session, files, options, folders)
     elif files.format == "parquet":
         sql = called("read_parquet", files.texts, hive(folders))
         names = parquet_names(session, files)
@@ -69,7 +258,7 @@ def file_source(session: DuckDBSession, files: Files, options: ReadOptions, fram
         session.register(frame_name, frame)
         sql = frame_name
     refuse_same(names, folders, files.label)
-    return InputSource(sql, (*names, *folders), (files.label,), files.format in PARSED, remarks)
+    return InputSource(sql, (*names, *folders), (files.label,), files.format in PARSED, remarks, written)
 
 
 def frame_source(session: DuckDBSession, frame: object, frame_name: str) -> InputSource:

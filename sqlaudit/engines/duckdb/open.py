@@ -3,29 +3,89 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sqlaudit.base.errors import InputError, PermissionDenied, UsageError
+from sqlaudit.base.addresses import Whereabouts
+from sqlaudit.base.errors import InputError, PermissionDenied, SqlauditError, UsageError
+from sqlaudit.base.files import Stamp, is_file, is_sqlite, stamp
+from sqlaudit.base.files import exists as lies_there
 from sqlaudit.base.names import quote
-from sqlaudit.base.paths import exists as lies_there
-from sqlaudit.base.paths import is_file, is_sqlite, stamp
+from sqlaudit.base.parameter_names import about, spelled
 from sqlaudit.base.relation import ColumnInfo, Relation, Remark, Row, Statement
 from sqlaudit.base.spec import Target
-from sqlaudit.base.whereabouts import Whereabouts
-from sqlaudit.base.words import about, spelled
-from sqlaudit.engines.duckdb.catalog import UNNAMED, Name, alias_for, find, has_collations, relations, unknown
+from sqlaudit.base.sql import Raw, expression
+from sqlaudit.engines.duckdb.catalog import (
+    UNNAMED,
+    Name,
+    alias_for,
+    definitions,
+    find,
+    has_collations,
+    relations,
+    unknown,
+)
 from sqlaudit.engines.duckdb.catalog import spelled as in_sql
 from sqlaudit.engines.duckdb.inputs import InputSource, file_source, frame_source, refuse_read_options, refuse_twins
 from sqlaudit.engines.duckdb.paths import Files, exists, find_files, looks_like_path
-from sqlaudit.engines.duckdb.readings import Readings
-from sqlaudit.engines.duckdb.session import DIALECT, INPUTS, MEMORY, DuckDBSession
+from sqlaudit.engines.duckdb.session import DIALECT, INPUTS, MEMORY, DuckDBSession, refuse_unread_log
 from sqlaudit.engines.duckdb.types import columns_of
-from sqlaudit.engines.duckdb.wal import refuse_unread_log
 
 if TYPE_CHECKING:
     from sqlglot import exp
+
+
+# Files that change while they are read: which files stand behind a FROM item, and what they were when it was made.
+#
+# DuckDB reads a file anew with every statement, so a file that is replaced in the middle of an audit would give figures
+# of two tables, mixed. A database file is locked instead, and rows that were copied to memory are read once.
+
+
+class Readings:
+    """The files behind the views and frames of a session."""
+
+    def __init__(self) -> None:
+        self._files: dict[str, dict[Path, tuple[Stamp | None, str]]] = {}
+
+    def note(self, item: str, files: Iterable[tuple[Path, Stamp | None, str]]) -> None:
+        """A FROM item reads files: their paths, what they were before anything of them was read, and their names."""
+        self._files[item] = {path: (before, label) for path, before, label in files}
+
+    def view(self, name: str, body: str) -> None:
+        """A view of that quoted name reads what its body reads."""
+        self._files[name] = self._behind(body)
+
+    @contextmanager
+    def unchanged(self, sql: str) -> Iterator[None]:
+        """While it lasts, a statement runs; also what fails then may fail because a file is not what it was.
+
+        Raises:
+            InputError: a file that the statement reads is another one now, or has another size or time of change.
+        """
+        try:
+            yield
+        except SqlauditError:
+            self._refuse_changed(sql)
+            raise
+        self._refuse_changed(sql)
+
+    def _refuse_changed(self, sql: str) -> None:
+        for path, (before, label) in self._behind(sql).items():
+            if stamp(path) != before:
+                raise InputError(
+                    f"{label!r} was changed while it was read, so figures of two states would be mixed; begin again, "
+                    "or audit a copy."
+                ) from None
+
+    def _behind(self, sql: str) -> dict[Path, tuple[Stamp | None, str]]:
+        """The files of all known items that a text names; the names are ours, or whole calls with quoted paths."""
+        found: dict[Path, tuple[Stamp | None, str]] = {}
+        for item, files in self._files.items():
+            if item in sql:
+                found |= files
+        return found
 
 
 class DuckDBOpener:
@@ -62,27 +122,28 @@ class DuckDBOpener:
         sql = source.sql if direct else self._view(target, source, condition, respelled)
         columns = columns_of(described)
         remarks = source.remarks if condition is None else (*source.remarks, *_remarks(condition, columns))
-        return Relation(sql, columns, target.name, source.tables, source.parsed, remarks=remarks, respelled=respelled)
+        label, tables, written = target.name, source.tables, self._written(target, source)
+        return Relation(
+            sql, columns, label, tables, source.parsed, remarks=remarks, respelled=respelled, written=written
+        )
 
     def _respelled(self, target: Target, source: InputSource, described: Sequence[Row]) -> tuple[str, ...]:
         """The columns whose collation takes texts for equal that are written differently."""
         if not self._collates and "collate" not in target.query.lower():
             return ()
-        from sqlaudit.engines.duckdb.collations import respelled
-
         return respelled(self._session, source.sql, described, "open " + target.name)
 
     def attach(self, path: Path, place: Whereabouts) -> None:
         """Attach the database that is audited, read-only, and note its tables."""
         alias = alias_for(path) if place.file is not None else UNNAMED  # statements are shown, and hold this name
         self._db = place.label
+        path = path.resolve()  # a log lies beside the file itself, and not beside a link to it
         if is_sqlite(path):
             from sqlaudit.engines.duckdb.sqlite import SqliteFile
 
             source = SqliteFile(path, self._db, alias, self._session)
             self.catalog, self._known, self._copy = alias, source.tables, source.copy
             return
-        path = path.resolve()  # DuckDB looks for the log beside the name it is given, and a link has none
         self._session.attach(path, alias, self._db)
         refuse_unread_log(path, self._db)  # now that nobody else may write
         self.catalog = alias
@@ -118,6 +179,7 @@ class DuckDBOpener:
         table = self._table(target.relation)
         if table is not None:
             refuse_read_options(target.read, "a table of a database")
+            self._refuse_random([table[2]])
             self._copy(table)
             self._session.seal()  # a view may read files
             return InputSource(in_sql(table), (), (f"{table[1]}.{table[2]}",))
@@ -142,10 +204,13 @@ class DuckDBOpener:
 
     def _query(self, target: Target) -> InputSource:
         """The query with the files it names replaced by views over them."""
+        from sqlglot import exp
+
         from sqlaudit.base.guard import guard_query
         from sqlaudit.engines.duckdb.queries import named_tables, put_in_full, put_view
 
         root = guard_query(target.query, DIALECT)
+        self._refuse_random([node.name for node in root.find_all(exp.Table, exp.Anonymous)], macros=True)
         tables: list[str] = []
         remarks: list[Remark] = []
         parsed = False
@@ -168,14 +233,30 @@ class DuckDBOpener:
         names = tuple(row[0] for row in self._session.describe(sql, "query"))
         return InputSource("(" + sql + ")", names, tuple(dict.fromkeys(tables)), parsed, tuple(dict.fromkeys(remarks)))
 
+    def _refuse_random(self, names: Sequence[str], *, macros: bool = False) -> None:
+        """Refuse views and macros of the database that give other rows each time they are read."""
+        known = definitions(self._session.fetch, self.catalog, macros=macros) if self.catalog else {}
+        if known:
+            from sqlaudit.base.guard import refuse_random_views
+
+            refuse_random_views(names, known, DIALECT)
+
+    def _written(self, target: Target, source: InputSource) -> str:
+        """A view of the texts of a text file; empty for other sources."""
+        if not source.written:
+            return ""
+        view = self.qualified(INPUTS, self._fresh(_stem(target) + "_as_text"))
+        body = "SELECT * FROM " + source.written
+        self._readings.view(view, body)
+        self._session.fetch("CREATE VIEW " + view + " AS " + body, "open " + target.name)
+        return view
+
     def _view(
         self, target: Target, source: InputSource, condition: exp.Expression | None, respelled: Sequence[str]
     ) -> str:
         view = self.qualified(INPUTS, self._fresh(_stem(target)))
         body = "SELECT * FROM " + source.sql
         if respelled:
-            from sqlaudit.engines.duckdb.collations import with_one_text
-
             body = "SELECT " + with_one_text(respelled) + " FROM " + source.sql
         if condition is not None:
             self._session.seal()
@@ -208,7 +289,7 @@ def _condition(text: str) -> exp.Expression:
 
 
 def _remarks(condition: exp.Expression, columns: Sequence[ColumnInfo]) -> tuple[Remark, ...]:
-    from sqlaudit.base.division import condition_remarks
+    from sqlaudit.base.guard import condition_remarks
 
     return condition_remarks(condition, columns, DIALECT)
 
@@ -240,3 +321,39 @@ def database_file(place: Whereabouts) -> Path:
     if start[8:] != b"DUCK" and not is_sqlite(path):
         raise InputError(f"{place.subject} is not a DuckDB database.")
     return path.absolute()
+
+
+# Columns of a DuckDB database whose collation takes texts for equal that are written differently (`COLLATE NOCASE`).
+#
+# DuckDB tells the collation of no column of a SELECT, so values are looked at, and only where the database or the query
+# speaks of collations at all. As on PostgreSQL such a column is read with one text for all values that it finds equal:
+# then everything that follows finds equal what the column does.
+
+
+def respelled(session: DuckDBSession, source: str, described: Sequence[Row], step: str) -> tuple[str, ...]:
+    """The columns of text with values that are equal and written differently.
+
+    Args:
+        source: a FROM item. described: its columns, as DESCRIBE has them. step: what is being done.
+    """
+    names = [row[0] for row in described if row[1] == "VARCHAR"]
+    if not names:
+        return ()
+    columns = [quote(name, DIALECT) for name in names]
+    statement = expression("engines/duckdb/read_respelled.sql", DIALECT, source=Raw(source), columns=columns)
+    found = session.fetch(statement, step)[0]
+    return tuple(name for name, differ in zip(names, found, strict=True) if differ)
+
+
+def with_one_text(names: Sequence[str]) -> str:
+    """What is selected where these columns are read with the smallest of equal texts.
+
+    Example:
+        >>> with_one_text(["town"])
+        '* REPLACE (min("town" COLLATE "binary") OVER (PARTITION BY "town") AS "town")'
+    """
+    if not names:
+        return "*"
+    quoted = [quote(name, DIALECT) for name in names]
+    each = (f'min({one} COLLATE "binary") OVER (PARTITION BY {one}) AS {one}' for one in quoted)
+    return f"* REPLACE ({', '.join(each)})"

@@ -14,8 +14,8 @@ from pathlib import Path
 from urllib.parse import quote as in_url
 
 from sqlaudit.base.errors import EngineError, Incomplete, InputError, Interrupted, SqlauditError, UsageError
+from sqlaudit.base.files import is_file, stamp
 from sqlaudit.base.names import quote
-from sqlaudit.base.paths import is_file, stamp
 from sqlaudit.base.relation import Row
 from sqlaudit.engines.duckdb.catalog import Name
 from sqlaudit.engines.duckdb.catalog import spelled as in_sql
@@ -72,23 +72,25 @@ class SqliteFile:
 
     def __init__(self, path: Path, label: str, alias: str, session: DuckDBSession) -> None:
         self._path, self._label, self._session = path, label, session
-        self._before = stamp(path) if _is_unlogged(path) else None
+        # Whether a file in the mode of write-ahead logging has no log: SQLite would make one beside it to read it
+        self._before = stamp(path) if (is_in_wal_mode(path) and not has_log(path)) else None
         if self._before and _is_filled(Path(f"{path}-journal")):
             raise _half_written(label)
-        if not self._before and _is_left_open(path):
+        # Whether there is a log that no program has in use: SQLite would make the index of it anew, beside the file
+        if not self._before and (has_log(path) and not is_file(Path(f"{path}-shm"))):
             raise InputError(
                 f"{label!r} was not closed by who wrote it last: {label + '-wal'!r} has changes that SQLite can only "
                 "read by writing beside the file. Open the file once with the program that made it, or audit a copy "
                 "that was opened so."
             )
         self._copied: set[Name] = set()
-        address = f"file:{in_url(str(path))}?mode=ro" + ("&immutable=1" if self._before else "")
-        with self._told():
+        address = f"file:{in_url(str(path))}?mode=ro&" + ("immutable=1" if self._before else "readonly_shm=1")
+        with self._translated():
             self._connection = sqlite3.connect(
                 address, uri=True, isolation_level=None, check_same_thread=False, timeout=PATIENCE
             )
         session.also_stops(self._connection.interrupt, self._connection.close)
-        with self._told():
+        with self._translated():
             self._connection.set_progress_handler(lambda: int(session.out_of_time), _STEPS)
             self._connection.execute("BEGIN")
             self.tables: list[Name] = [(alias, SCHEMA, row[0]) for row in self._connection.execute(_TABLES)]
@@ -105,25 +107,21 @@ class SqliteFile:
         if name in self._copied:
             return
         columns = self._columns(name[2])
-        listed = ", ".join(quote(column, DIALECT) + " " + kind for column, kind in columns)
-        self._session.fetch("CREATE OR REPLACE TABLE " + in_sql(name) + " (" + listed + ")", "open " + self._label)
-        parts = [f"CAST(UNNEST(${place}) AS {kind})" for place, (_, kind) in enumerate(columns, 1)]
-        fill = "INSERT INTO " + in_sql(name) + " SELECT " + ", ".join(parts)
-        for batch in self._rows("SELECT * FROM " + _quoted(name[2])):
-            self._session.fetch(fill, "open " + self._label, [list(values) for values in zip(*batch, strict=True)])
+        rows = self._rows("SELECT * FROM " + _quoted(name[2]))
+        self._session.fill(in_sql(name), columns, rows, "open " + self._label)
         if self._before and stamp(self._path) != self._before:
             raise InputError(f"{self._label!r} was changed while it was read; begin again, or audit a copy.")
         self._copied.add(name)
 
     def _rows(self, sql: str) -> Iterator[Sequence[Row]]:
-        with self._told():
+        with self._translated():
             cursor = self._connection.execute(sql)
             while batch := cursor.fetchmany(_BATCH):
                 yield batch
 
     def _columns(self, table: str) -> list[tuple[str, str]]:
         """The columns with the types that hold each cell of them."""
-        with self._told():
+        with self._translated():
             described = self._connection.execute("SELECT * FROM " + _quoted(table) + " LIMIT 0").description
             names = [str(column[0]) for column in described]
             told = self._connection.execute("PRAGMA table_xinfo(" + _quoted(table) + ")")
@@ -175,7 +173,7 @@ class SqliteFile:
         return "DOUBLE" if floating else "BIGINT" if whole else "VARCHAR" if texts else "BLOB"
 
     @contextmanager
-    def _told(self) -> Iterator[None]:
+    def _translated(self) -> Iterator[None]:
         """SQLite's errors become ours; its messages may quote a value, so none of them passes."""
         try:
             yield
@@ -200,16 +198,6 @@ def _quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-def _is_unlogged(path: Path) -> bool:
-    """Whether a file in the mode of write-ahead logging has no log: SQLite would make one beside it to read it."""
-    return is_in_wal_mode(path) and not _has_log(path)
-
-
-def _is_left_open(path: Path) -> bool:
-    """Whether there is a log that no program has in use: SQLite would make the index of it anew, beside the file."""
-    return is_in_wal_mode(path) and _has_log(path) and not is_file(Path(f"{path}-shm"))
-
-
 def is_in_wal_mode(path: Path) -> bool:
     """Whether an SQLite file keeps a log beside it, of which SQLite makes an index to read it."""
     with path.open("rb") as file:
@@ -217,7 +205,8 @@ def is_in_wal_mode(path: Path) -> bool:
     return header[18:20] == bytes((_WAL, _WAL))
 
 
-def _has_log(path: Path) -> bool:
+def has_log(path: Path) -> bool:
+    """Whether there is a log beside an SQLite file; SQLite reads it whatever the file itself says."""
     return _is_filled(Path(f"{path}-wal"))
 
 

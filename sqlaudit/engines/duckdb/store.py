@@ -1,22 +1,33 @@
-"""DuckDB files of our own: baselines, and the classes that fall short. Opened behind the walls of an audited file.
-
-Somebody else may have written such a file: a view in it could read other files, a macro could stand for a function of
-ours, and a table could bear the name of ours by chance. So it is attached to an instance in memory, access to all other
-files is closed, its names are always written in full, and what is ours is recognized before it is used.
-"""
+"""DuckDB files that are written: our own, and a view that somebody asked for."""
 
 from __future__ import annotations
 
+import re
+import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from sqlaudit.base.names import literal
+from sqlaudit.base.addresses import whereabouts
+from sqlaudit.base.errors import EngineError, UsageError
+from sqlaudit.base.names import literal, quote
 from sqlaudit.base.relation import Row
 from sqlaudit.base.sql import environment
+from sqlaudit.engines.contract import View, refuse_taken
+from sqlaudit.engines.duckdb.catalog import alias_for
 from sqlaudit.engines.duckdb.driver import duckdb
+from sqlaudit.engines.duckdb.errors import ErrorPlace, translate
 from sqlaudit.engines.duckdb.session import DIALECT, FIXED
 
+# DuckDB files of our own: baselines, and the classes that fall short. Opened behind the walls of an audited file.
+#
+# Somebody else may have written such a file: a view in it could read other files, a macro could stand for a function
+# of ours, and a table could bear the name of ours by chance. So it is attached to an instance in memory, access to all
+# other files is closed, its names are always written in full, and what is ours is recognized before it is used.
+
+PATIENCE = 10.0
+"""Seconds that a file is waited for which another program has open."""
+_IN_USE = re.compile(r"Could not set lock(?:.*held in (.+?) \(PID (\d+))?|already attached by|file handle conflict")
 CATALOG = "store"
 """What the file is attached as; the templates of `gates/` name relations as `store.main.…`."""
 
@@ -50,14 +61,99 @@ def open_store(path: Path, *, read_only: bool = False, also: Sequence[Path] = ()
 
     Raises:
         duckdb.Error: the file cannot be opened, or something in it reaches for another file.
+        UsageError: another program keeps it open.
     """
     with duckdb.connect(":memory:", config=dict(FIXED)) as connection:
-        file = path.absolute()
-        attach = "ATTACH " + literal(str(file), DIALECT) + " AS " + CATALOG
-        connection.execute(attach + (" (READ_ONLY)" if read_only else ""))
+        _attach(connection, path, " (READ_ONLY)" if read_only else "")
         connection.execute("SET allowed_paths = " + literal([str(one.absolute()) for one in also], DIALECT))
         connection.execute("SET enable_external_access = FALSE")
         connection.execute("SET lock_configuration = TRUE")
         connection.begin()
         yield Store(connection)
         connection.commit()
+
+
+def _attach(connection: duckdb.DuckDBPyConnection, path: Path, how: str) -> None:
+    """Attach the file; while another run writes it, wait for that."""
+    attach = "ATTACH " + literal(str(path.absolute()), DIALECT) + " AS " + CATALOG + how
+    deadline = time.monotonic() + PATIENCE
+    while True:
+        try:
+            connection.execute(attach)
+            return
+        except duckdb.Error as error:
+            found = _IN_USE.search(str(error))
+            if found is None:
+                raise
+            if time.monotonic() > deadline:
+                who = f"process {found[2]} ({Path(found[1]).name})" if found[2] else "another run in this process"
+                raise UsageError(
+                    f"{str(path)!r} is in use by {who}, also after {PATIENCE:g} s. Try again when that has ended."
+                ) from None
+            time.sleep(0.05)
+
+
+# Making a view in a DuckDB file: attached for writing to an instance of its own, for one transaction.
+
+_KIND = """
+SELECT 'view' FROM duckdb_views() WHERE database_name = $1 AND schema_name = $2 AND lower(view_name) = lower($3)
+UNION ALL
+SELECT 'table' FROM duckdb_tables() WHERE database_name = $1 AND schema_name = $2 AND lower(table_name) = lower($3)
+"""
+
+_SHADOWS = """
+SELECT DISTINCT lower(own.function_name) AS name
+FROM duckdb_functions() AS own
+JOIN duckdb_functions() AS built_in ON lower(built_in.function_name) = lower(own.function_name)
+WHERE own.database_name = $1 AND NOT own.internal AND built_in.internal
+ORDER BY name
+LIMIT 4
+"""
+"""Macros of the database that stand for built-in functions in each view of it."""
+
+
+def make_view(db: str, view: View, replace: bool) -> None:
+    """Make the view; see `create_view`."""
+    path = Path(db).absolute()
+    alias = alias_for(path)
+    during = "making the view"
+    try:
+        with duckdb.connect(config={"autoinstall_known_extensions": "false"}) as connection:
+            connection.execute("ATTACH ? AS " + quote(alias, "duckdb"), [str(path)])
+            _refuse_shadows(connection, alias, db)
+            connection.execute("USE " + quote(alias, "duckdb"))
+            _make(connection, alias, view, replace)
+    except duckdb.IOException:
+        raise EngineError(
+            f"{whereabouts(db).subject} cannot be written: it is open elsewhere, or this user may not write it."
+        ) from None
+    except duckdb.Error as error:
+        raise translate(error, ErrorPlace(during, files={str(path): whereabouts(db).label})) from None
+
+
+def _make(connection: duckdb.DuckDBPyConnection, alias: str, view: View, replace: bool) -> None:
+    *schema, name = view.parts()
+    with_schema = schema[0] if schema else "main"
+    parameters = [alias, with_schema, name]
+    row = connection.execute(_KIND, list(parameters)).fetchone()
+    kind = str(row[0]) if row else ""
+    refuse_taken(view, kind, replace)
+    connection.execute("BEGIN TRANSACTION")
+    with ExitStack() as on_failure:
+        on_failure.callback(connection.execute, "ROLLBACK")
+        if kind:
+            connection.execute("DROP VIEW " + view.quoted("duckdb"))
+        connection.execute(view.statement("duckdb"))
+        connection.execute("COMMIT")
+        on_failure.pop_all()
+
+
+def _refuse_shadows(connection: duckdb.DuckDBPyConnection, alias: str, db: str) -> None:
+    """A view is bound in its database again whenever it is read, so such macros would change what it shows."""
+    names = [str(name) for (name,) in connection.execute(_SHADOWS, [alias]).fetchall()]
+    if names:
+        listed = ", ".join(map(repr, names[:3])) + (" and others" if len(names) > 3 else "")
+        raise UsageError(
+            f"{db!r} has macros with the names of built-in functions ({listed}), which a view in it would call: drop "
+            "or rename them, or write the release to a file."
+        )

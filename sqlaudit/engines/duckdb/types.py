@@ -8,12 +8,12 @@ other columns: a statement is wrapped, and the pieces are put together here.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
 
 from sqlaudit.base.names import quote
 from sqlaudit.base.relation import ColumnInfo, Kind, Row
+from sqlaudit.engines.contract import in_utc
 
 _INTEGERS = (
     "TINYINT SMALLINT INTEGER BIGINT HUGEINT UTINYINT USMALLINT UINTEGER UBIGINT UHUGEINT BIGNUM"  # BIGNUM: any length
@@ -67,7 +67,7 @@ def without_zones(sql: str, types: Sequence[str]) -> str:
 def with_zones(rows: list[Row], types: Sequence[str]) -> list[Row]:
     """Rows of `without_zones`, with their zone again."""
     zoned = [type_name == _ZONED for type_name in types]
-    return [tuple(_in_utc(v) if z else v for v, z in zip(row, zoned, strict=True)) for row in rows]
+    return [tuple(in_utc(v) if z else v for v, z in zip(row, zoned, strict=True)) for row in rows]
 
 
 def for_arrays(sql: str, types: Sequence[str]) -> str:
@@ -139,7 +139,3 @@ def _decimals(texts: Any) -> Any:
     values = [None if hidden else Decimal(text) for text, hidden in zip(np.ma.getdata(texts), mask, strict=True)]
     whole = np.array(values, dtype=object)
     return np.ma.array(whole, mask=mask) if mask.any() else whole
-
-
-def _in_utc(value: Any) -> Any:
-    return value.replace(tzinfo=UTC) if isinstance(value, datetime) else value

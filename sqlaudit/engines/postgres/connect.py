@@ -18,10 +18,10 @@ import psycopg
 from psycopg import IsolationLevel
 from psycopg.conninfo import conninfo_to_dict, timeout_from_conninfo
 
+from sqlaudit.base.addresses import Whereabouts
 from sqlaudit.base.errors import EngineError, Incomplete, SqlauditError, UsageError
+from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.spec import Limits
-from sqlaudit.base.whereabouts import Whereabouts
-from sqlaudit.base.words import spelled
 from sqlaudit.engines.postgres.errors import connection_failed
 from sqlaudit.engines.postgres.values import register_loaders
 from sqlaudit.engines.watch import in_time

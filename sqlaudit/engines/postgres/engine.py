@@ -8,12 +8,7 @@ from contextlib import suppress
 from operator import itemgetter
 from typing import Any, TypeAlias, TypeVar
 
-from sqlaudit.base.errors import MissingDriver, SqlauditError
-from sqlaudit.base.names import quote
-from sqlaudit.base.relation import ColumnInfo, Relation, Row, Statement
-from sqlaudit.base.spec import Limits, Target
-from sqlaudit.base.sql import environment
-from sqlaudit.base.whereabouts import Whereabouts
+from sqlaudit.base.errors import EngineError, MissingDriver, PermissionDenied, SqlauditError, UsageError
 
 try:
     import psycopg
@@ -22,11 +17,50 @@ except ImportError:
 
 from psycopg.pq import TransactionStatus
 
-from sqlaudit.engines.postgres.catalog import describe
-from sqlaudit.engines.postgres.open import Described, Names, PostgresOpener
+from sqlaudit.base.addresses import Whereabouts, whereabouts
+from sqlaudit.base.names import quote
+from sqlaudit.base.relation import ColumnInfo, Relation, Row, Statement
+from sqlaudit.base.spec import Limits, Target
+from sqlaudit.base.sql import environment
+from sqlaudit.engines.contract import View, refuse_taken, step_of
+from sqlaudit.engines.postgres.connect import connect
+from sqlaudit.engines.postgres.errors import sentence
+from sqlaudit.engines.postgres.open import Fields, Names, PostgresOpener, describe
 from sqlaudit.engines.postgres.session import PostgresSession
-from sqlaudit.engines.postgres.together import apart, together
 from sqlaudit.engines.postgres.values import as_array
+
+# Several statements as one, where nothing can be kept: what they share is computed once, within that statement.
+#
+# The answers stand side by side, each behind a column that marks its rows; so every column keeps its type, and no
+# number passes through a text.
+
+MARK = "sqlaudit_answer"
+"""The column before each answer; it is NULL in the rows of the others."""
+
+
+def together(statements: Sequence[Statement], shared: Sequence[str]) -> Statement:
+    """One statement with the answers of several; FROM items that they share become relations of their own in it."""
+    names = {item: f"sqlaudit_shared_{place}" for place, item in enumerate(shared, 1)}
+    texts = [statement.sql for statement in statements]
+    for item, name in names.items():
+        texts = [text.replace(item, name) for text in texts]
+    template = environment().get_template("engines/postgres/together.sql")
+    step = ", ".join(dict.fromkeys(statement.name for statement in statements))
+    return Statement(
+        step, template.render(heading=step, shared=list(names.items()), statements=texts, mark=MARK).strip()
+    )
+
+
+def apart(cursor: psycopg.Cursor[Row]) -> list[list[Row]]:
+    """The rows of each answer of such a statement, in its order."""
+    marks = [place for place, column in enumerate(cursor.description or ()) if column.name == MARK]
+    answers: list[list[Any]] = [[] for _ in marks]
+    for row in cursor:
+        for answer, begin, end in zip(answers, marks, [*marks[1:], len(row)], strict=True):
+            if row[begin] is not None:
+                answer.append(row[begin + 1 : end])
+    return answers
+
 
 Cursor: TypeAlias = "psycopg.Cursor[Row]"
 T = TypeVar("T")
@@ -90,7 +124,7 @@ class PostgresEngine(PostgresSession):
         self._columns += [column.name for column in relation.columns]
         return relation
 
-    def _probe(self, select: str, during: str, names: Names | None = None) -> Described:
+    def _probe(self, select: str, during: str, names: Names | None = None) -> Fields:
         text = select + " LIMIT 0"
         self._settle(during)
         with self._at_work(during, text, names):
@@ -104,7 +138,7 @@ class PostgresEngine(PostgresSession):
         return self._execute(text, "the collations of columns", lambda cursor: cursor.fetchall())[0]
 
     @staticmethod
-    def _described(cursor: Cursor) -> Described:
+    def _described(cursor: Cursor) -> Fields:
         result = cursor.pgresult
         columns = enumerate(cursor.description or ())
         return [(column.name, column.type_code, result.fmod(i) if result else -1) for i, column in columns]
@@ -139,7 +173,7 @@ class PostgresEngine(PostgresSession):
         if self.progress is not None:
             self.progress(statement.name, None)
         begun = time.monotonic()
-        taken = self._execute(statement.sql, _step(statement), take, parameters)
+        taken = self._execute(statement.sql, step_of(statement), take, parameters)
         self.record(statement, time.monotonic() - begun)
         return taken
 
@@ -160,10 +194,12 @@ class PostgresEngine(PostgresSession):
         begun = time.monotonic()
         self._streams += 1
         cursor = f"sqlaudit_stream_{self._streams}"
-        self._execute("DECLARE " + cursor + " NO SCROLL CURSOR FOR\n" + statement.sql, _step(statement), _nothing)
+        self._execute(
+            "DECLARE " + cursor + " NO SCROLL CURSOR FOR\n" + statement.sql, step_of(statement), lambda _: None
+        )
         try:
             fetch = f"FETCH FORWARD {int(batch)} FROM {cursor}"
-            while rows := self._execute(fetch, _step(statement), lambda result: result.fetchall()):
+            while rows := self._execute(fetch, step_of(statement), lambda result: result.fetchall()):
                 yield rows
         finally:
             self._close_cursor(cursor)
@@ -186,16 +222,16 @@ class PostgresEngine(PostgresSession):
     def result_names(self, statement: Statement) -> Sequence[str]:
         """The column names of a statement's result, without running it."""
         text = "SELECT * FROM (\n" + statement.sql + "\n) AS statement"
-        return [name for name, *_ in self._probe(text, _step(statement))]
+        return [name for name, *_ in self._probe(text, step_of(statement))]
 
     def result_columns(self, statement: Statement) -> tuple[ColumnInfo, ...]:
         """The columns of a statement's result with their kinds, without running it."""
         text = "SELECT * FROM (\n" + statement.sql + "\n) AS statement"
-        return tuple(column.info for column in describe(self._ask, self._probe(text, _step(statement))))
+        return tuple(column.info for column in describe(self._ask, self._probe(text, step_of(statement))))
 
     def explain(self, statement: Statement) -> str:
         """PostgreSQL's plan for a statement."""
-        rows = self._execute("EXPLAIN " + statement.sql, _step(statement), lambda cursor: cursor.fetchall())
+        rows = self._execute("EXPLAIN " + statement.sql, step_of(statement), lambda cursor: cursor.fetchall())
         return "\n".join(line for (line,) in rows)
 
     def version(self) -> str:
@@ -207,9 +243,60 @@ class PostgresEngine(PostgresSession):
         return f"role {self._session.role}, in one read-only transaction"
 
 
-def _step(statement: Statement) -> str:
-    return f"the step {statement.name!r}"
+# Making a view in PostgreSQL: a connection of its own, and one transaction that may write.
+
+DURING = "making the view"
 
 
-def _nothing(_: Cursor) -> None:
-    return None
+def make_view(db: str, view: View, replace: bool) -> None:
+    """Make the view; see `create_view`."""
+    connection = connect(whereabouts(db), None)
+    try:
+        connection.read_only = False
+        with connection.transaction():
+            _make(connection, view, replace)
+    except psycopg.Error as error:
+        raise _reason(error, view) from None
+    finally:
+        connection.close()
+
+
+def _make(connection: psycopg.Connection[tuple[str, ...]], view: View, replace: bool) -> None:
+    *schema, name = view.parts()
+    usual = _pinned(connection)
+    home = schema[0] if schema else usual
+    look_up = environment().get_template("engines/postgres/kind_of.sql").render().encode()
+    row = connection.execute(look_up, {"name": name, "schema": home}).fetchone()
+    refuse_taken(view, row[0] if row else "", replace)
+    full = View(".".join(quote(part, "postgres") for part in (home, name)), view.select)
+    if row:
+        connection.execute(b"DROP VIEW " + full.quoted("postgres").encode())
+    connection.execute(full.statement("postgres").encode())
+
+
+def _pinned(connection: psycopg.Connection[tuple[str, ...]]) -> str:
+    """The schema in which views are made; from now on names are looked up in pg_catalog alone.
+
+    A view keeps the operators and functions that its names meant when it was made.
+    """
+    pin = environment().get_template("engines/postgres/pin_writer.sql").render().encode()
+    row = connection.execute(pin).fetchone()
+    return row[0] if row and row[0] else "public"
+
+
+def _reason(error: psycopg.Error, view: View) -> SqlauditError:
+    """What went wrong, in words for somebody who wants to write for once."""
+    code = error.sqlstate or ""
+    place = f"the schema {quote(view.parts()[0], 'postgres')}" if len(view.parts()) > 1 else "the schema"
+    if code == "42501":
+        return PermissionDenied(
+            f"This role may not make the view {view.name!r}: it needs CREATE on {place}, SELECT on the table, and to "
+            "own a view that it replaces."
+        )
+    if code == "25006":
+        return EngineError(f"The server is read-only, so the view {view.name!r} cannot be made; name the primary.")
+    if code == "3F000":
+        return UsageError(f"There is no schema for the view {view.name!r}.")
+    if code == "2BP01":
+        return UsageError(f"Other views read {view.name!r}, so it is not replaced; choose another name.")
+    return sentence(error, DURING)

@@ -7,8 +7,7 @@ taken over are names that stand in our own statement at the position of the erro
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping
 
 import psycopg
 import sqlglot
@@ -17,75 +16,55 @@ from sqlglot.errors import SqlglotError
 
 from sqlaudit.base.errors import ConnectionFailed, EngineError, Incomplete, PermissionDenied, SqlauditError, UsageError
 from sqlaudit.base.names import closest
-from sqlaudit.base.words import spelled
+from sqlaudit.base.parameter_names import spelled
 
 NO_COLUMN, NO_TABLE, CANCELLED = "42703", "42P01", "57014"
 
-_SENTENCES: dict[str, tuple[type[SqlauditError], str]] = {
-    "08": (EngineError, "The connection to PostgreSQL was lost in {during}; nothing was changed."),
-    "0A": (EngineError, "PostgreSQL cannot do what {during} asks for here{near} ({code})."),
-    "22": (EngineError, "PostgreSQL could not compute a value in {during}: {what} ({code})."),
-    "25": (UsageError, "An audit only reads, and {during} tries to change its transaction."),
-    "25006": (UsageError, "An audit only reads, and {during} holds something that writes{near}."),
-    "25P03": (
-        EngineError,
-        "The server's idle_in_transaction_session_timeout ended the audit before {during}; ask for a longer "
-        "one for this role.",
-    ),
-    "25P04": (
-        EngineError,
-        "The server's transaction_timeout ended the audit in {during}; ask for a longer one for this role.",
-    ),
-    "40": (
-        EngineError,
-        "The standby had to cancel {during} to keep up with its primary ({code}); try again, raise "
-        "max_standby_streaming_delay, or turn hot_standby_feedback on.",
-    ),
-    "42": (UsageError, "PostgreSQL does not accept the SQL of {during}{near} ({code})."),
-    "42501": (PermissionDenied, "The role may not read everything that {during} needs{near}."),
-    "42601": (UsageError, "PostgreSQL could not read the SQL of {during}{near}."),
-    "42703": (UsageError, "There is no column {name} in {during}.{hint}"),
-    "42804": (UsageError, "The types in {during} do not fit{near}."),
-    "42883": (
-        UsageError,
-        "PostgreSQL has no function or operator {name} for these arguments in {during}; expressions are "
+_TEXTS: dict[type[SqlauditError], dict[str, str]] = {
+    UsageError: {
+        "25": "An audit only reads, and {during} tries to change its transaction.",
+        "25006": "An audit only reads, and {during} holds something that writes{near}.",
+        "42": "PostgreSQL does not accept the SQL of {during}{near} ({code}).",
+        "42601": "PostgreSQL could not read the SQL of {during}{near}.",
+        "42703": "There is no column {name} in {during}.{hint}",
+        "42804": "The types in {during} do not fit{near}.",
+        "42883": "PostgreSQL has no function or operator {name} for these arguments in {during}; expressions are "
         "written in PostgreSQL's own SQL, for instance extract(year FROM birth).",
-    ),
-    "42P01": (UsageError, "There is no table {name} in {during}.{hint}"),
-    "53100": (Incomplete, "The server's disk is full: {during} needs more temporary space."),
-    "53200": (Incomplete, "The server ran out of memory in {during}."),
-    "53300": (EngineError, "The server has no connection to spare for {during}; try again later."),
-    "53400": (
-        Incomplete,
-        "The server's temp_file_limit was reached in {during}; ask for a larger one for this role, or raise "
+        "42P01": "There is no table {name} in {during}.{hint}",
+    },
+    PermissionDenied: {"42501": "The role may not read everything that {during} needs{near}."},
+    Incomplete: {
+        "53100": "The server's disk is full: {during} needs more temporary space.",
+        "53200": "The server ran out of memory in {during}.",
+        "53400": "The server's temp_file_limit was reached in {during}; ask for a larger one for this role, or raise "
         "{memory_limit}.",
-    ),
-    "53": (EngineError, "The server has too few resources for {during} ({code})."),
-    "54": (EngineError, "A limit of PostgreSQL was reached in {during} ({code})."),
-    "55000": (
-        EngineError,
-        "Something that {during} reads cannot be read now: a materialized view without data, or a foreign "
+    },
+    EngineError: {
+        "08": "The connection to PostgreSQL was lost in {during}; nothing was changed.",
+        "0A": "PostgreSQL cannot do what {during} asks for here{near} ({code}).",
+        "22": "PostgreSQL could not compute a value in {during}: {what} ({code}).",
+        "25P03": "The server's idle_in_transaction_session_timeout ended the audit before {during}; ask for a longer "
+        "one for this role.",
+        "25P04": "The server's transaction_timeout ended the audit in {during}; ask for a longer one for this role.",
+        "40": "The standby had to cancel {during} to keep up with its primary ({code}); try again, raise "
+        "max_standby_streaming_delay, or turn hot_standby_feedback on.",
+        "53300": "The server has no connection to spare for {during}; try again later.",
+        "53": "The server has too few resources for {during} ({code}).",
+        "54": "A limit of PostgreSQL was reached in {during} ({code}).",
+        "55000": "Something that {during} reads cannot be read now: a materialized view without data, or a foreign "
         "server without a handler.",
-    ),
-    "55P03": (
-        EngineError,
-        "Another session keeps a table of {during} locked (as ALTER TABLE or VACUUM FULL do); {lock_wait}.",
-    ),
-    "57P01": (
-        EngineError,
-        "The server ended the connection in {during} (an administrator, or a shutdown); nothing was changed.",
-    ),
-    "57P02": (EngineError, "The server crashed in {during} and restarts; nothing was changed."),
-    "57P03": (EngineError, "The server does not accept connections now; {during} was not run."),
-    "57P04": (EngineError, "The database was dropped in {during}."),
-    "58": (EngineError, "The server could not read or write its files in {during} ({code}); its log says more."),
-    "HV": (EngineError, "A foreign table in {during} could not be read from its server ({code})."),
-    "P0": (EngineError, "A function or view that {during} uses raised an error of its own ({code})."),
-    "XX": (
-        EngineError,
-        "PostgreSQL reports damaged data or an internal error in {during} ({code}); its log says more.",
-    ),
+        "55P03": "Another session keeps a table of {during} locked (as ALTER TABLE or VACUUM FULL do); {lock_wait}.",
+        "57P01": "The server ended the connection in {during} (an administrator, or a shutdown); nothing was changed.",
+        "57P02": "The server crashed in {during} and restarts; nothing was changed.",
+        "57P03": "The server does not accept connections now; {during} was not run.",
+        "57P04": "The database was dropped in {during}.",
+        "58": "The server could not read or write its files in {during} ({code}); its log says more.",
+        "HV": "A foreign table in {during} could not be read from its server ({code}).",
+        "P0": "A function or view that {during} uses raised an error of its own ({code}).",
+        "XX": "PostgreSQL reports damaged data or an internal error in {during} ({code}); its log says more.",
+    },
 }
+_SENTENCES = {code: (kind, text) for kind, texts in _TEXTS.items() for code, text in texts.items()}
 
 _DATA = {
     "22003": "a number is out of range",
@@ -165,17 +144,13 @@ def _word_at(sql: str, position: str | None) -> str:
         return ""
     start = int(position) - 1
     names = (TokenType.VAR, TokenType.IDENTIFIER)
-    for index, token in enumerate(tokens):
+    for last, token in enumerate(tokens):
         if token.start == start and (token.token_type in names or token.text.isidentifier()):
-            return _qualified(tokens, index)
+            last_part = last  # the last part of a dotted name that begins at a token: the column in `t.column`
+            while last_part + 2 < len(tokens) and tokens[last_part + 1].token_type == TokenType.DOT:
+                last_part += 2
+            return str(tokens[last_part].text)
     return ""
-
-
-def _qualified(tokens: Sequence[Any], index: int) -> str:
-    """The last part of a dotted name that begins at a token: the column in `t.column`."""
-    while index + 2 < len(tokens) and tokens[index + 1].token_type == TokenType.DOT:
-        index += 2
-    return str(tokens[index].text)
 
 
 _CONNECTING: tuple[tuple[tuple[str, ...], str], ...] = (

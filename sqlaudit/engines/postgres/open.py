@@ -3,26 +3,236 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import Any, Protocol
 
 from sqlglot import exp
 
-from sqlaudit.base.division import condition_remarks
-from sqlaudit.base.errors import PermissionDenied, SqlauditError, UsageError
-from sqlaudit.base.guard import guard_expression, guard_query, names_cte
-from sqlaudit.base.names import quote
+from sqlaudit.base.errors import EngineError, PermissionDenied, SqlauditError, UsageError
+from sqlaudit.base.guard import condition_remarks, guard_expression, guard_query, names_cte, refuse_random_views
+from sqlaudit.base.names import closest, quote
+from sqlaudit.base.parameter_names import about, spelled
 from sqlaudit.base.relation import ColumnInfo, Kind, Relation
 from sqlaudit.base.spec import ReadOptions, Target
-from sqlaudit.base.words import about, spelled
-from sqlaudit.engines.postgres import catalog
 from sqlaudit.engines.postgres.connect import ServerFacts
-from sqlaudit.engines.postgres.errors import NO_TABLE
+from sqlaudit.engines.postgres.errors import NO_TABLE, row_security
 
-DIALECT = catalog.DIALECT
-Described = Sequence[tuple[str, int, int]]
+# Names in PostgreSQL's catalog: which relation a user means, what its columns hold, and what may be read.
+
+Ask = Callable[[str, Mapping[str, Any]], list[tuple[Any, ...]]]
+"""Runs a template of the folder `postgres` with parameters."""
+
+DIALECT = "postgres"
+
+
+@dataclass(frozen=True)
+class NamePart:
+    """One part of a name as the user wrote it."""
+
+    text: str
+    quoted: bool
+
+
+@dataclass(frozen=True)
+class FoundRelation:
+    """A relation of the catalog, and what this role may do with it."""
+
+    id: int
+    schema: str
+    name: str
+    on_search_path: bool
+    has_data: bool
+    schema_usable: bool
+    row_security: bool
+    missing_on_standby: bool
+
+    @property
+    def full_name(self) -> str:
+        """Schema and name, for people."""
+        return f"{self.schema}.{self.name}"
+
+    @property
+    def sql(self) -> str:
+        """Schema and name, quoted."""
+        return f"{quote(self.schema, DIALECT)}.{quote(self.name, DIALECT)}"
+
+
+def split_name(text: str) -> list[NamePart]:
+    """The parts of a dotted name; the whole text as one part when its quotes do not match.
+
+    Example:
+        >>> [part.text for part in split_name('clinic."Odd ""name"".x"')]
+        ['clinic', 'Odd "name".x']
+    """
+    parts, rest = [], text
+    while True:
+        part, rest = _first_part(rest)
+        if part is None or (rest and not rest.startswith(".")):
+            return [NamePart(text, False)]
+        parts.append(part)
+        if not rest:
+            return parts
+        rest = rest[1:]
+
+
+def _first_part(text: str) -> tuple[NamePart | None, str]:
+    if not text.startswith('"'):
+        name, dot, rest = text.partition(".")
+        return (NamePart(name, False) if name else None), dot + rest
+    end = 1
+    while (end := text.find('"', end)) != -1:
+        if text[end : end + 2] != '""':
+            return NamePart(text[1:end].replace('""', '"'), True), text[end + 1 :]
+        end += 2
+    return None, ""
+
+
+def find(ask: Ask, text: str, database: str) -> FoundRelation:
+    """The relation a user means: the exact name first, then the same name in other letters.
+
+    Args:
+        ask: runs a query over the catalog. text: the name as written. database: the name of the current database.
+
+    Raises:
+        UsageError: there is none, it is in another database, or several are meant equally.
+    """
+    parts = split_name(text)
+    if len(parts) == 3 and parts[0].text.casefold() == database.casefold():
+        parts = parts[1:]
+    if len(parts) <= 2:
+        exact = _relations(ask, parts[-1].text, parts[0].text if len(parts) == 2 else None)
+        if exact:
+            return _chosen(exact, text, len(parts) == 2)
+    whole = _relations(ask, text, None)
+    if whole:
+        return _chosen(whole, text, False)
+    known = _relations(ask, None, None)
+    folded = [found for found in known if len(parts) <= 2 and _matches(found, parts)]
+    if folded:
+        return _chosen(folded, text, len(parts) == 2)
+    raise UsageError(f"There is no table or view {text!r} in the database {database!r}.{_hint(text, parts, known)}")
+
+
+def _relations(ask: Ask, name: str | None, schema: str | None) -> list[FoundRelation]:
+    return [FoundRelation(*row) for row in ask("relations.sql", {"name": name, "schema": schema})]
+
+
+def home(ask: Ask, name: str) -> str | None:
+    """The schema in which the role finds a relation of exactly this name, None when it finds none."""
+    return next((found.schema for found in _relations(ask, name, None) if found.on_search_path), None)
+
+
+def visible(ask: Ask) -> list[FoundRelation]:
+    """The relations that can be named without a schema, for hints."""
+    return [found for found in _relations(ask, None, None) if found.on_search_path]
+
+
+def _matches(found: FoundRelation, parts: Sequence[NamePart]) -> bool:
+    names = (found.schema, found.name)[-len(parts) :]
+    return all(
+        part.text == name if part.quoted else part.text.casefold() == name.casefold()
+        for part, name in zip(parts, names, strict=True)
+    )
+
+
+def _chosen(candidates: Sequence[FoundRelation], text: str, qualified: bool) -> FoundRelation:
+    """The one that is meant; an unqualified name means the one on the search path, as it does for PostgreSQL."""
+    meant = candidates if qualified else [found for found in candidates if found.on_search_path]
+    if len(meant) == 1:
+        return meant[0]
+    if not meant and len(candidates) == 1 and not candidates[0].schema_usable:
+        return candidates[0]  # `check` says what is missing
+    names = " or ".join(repr(found.full_name) for found in candidates[:5])
+    if not meant:
+        raise UsageError(f"No table {text!r} is on the search path; write {names}.")
+    raise UsageError(f"{text!r} can mean several tables; write one of {names} exactly.")
+
+
+def _hint(text: str, parts: Sequence[NamePart], known: Sequence[FoundRelation]) -> str:
+    if len(parts) == 1:
+        near = closest(text, [found.name for found in known if found.on_search_path])
+        if near:
+            return near
+    return closest(text, [found.full_name for found in known])
+
+
+def check(found: FoundRelation, role: str) -> None:
+    """Refuse a relation that cannot be read in full.
+
+    Raises:
+        PermissionDenied: the schema is closed, or row-level security hides rows.
+        EngineError: a materialized view that was never filled, or an unlogged table on a standby.
+    """
+    if not found.schema_usable:
+        grant = f"GRANT USAGE ON SCHEMA {quote(found.schema, DIALECT)} TO {quote(role, DIALECT)}"
+        raise PermissionDenied(f"The role {role!r} may not use the schema {found.schema!r} ({grant}).")
+    if found.row_security:
+        raise row_security(f"the table {found.full_name!r}")
+    if found.missing_on_standby:
+        raise EngineError(f"The table {found.full_name!r} is unlogged, so a standby does not have its rows.")
+    if not found.has_data:
+        raise EngineError(f"The materialized view {found.full_name!r} has no data yet (REFRESH MATERIALIZED VIEW).")
+
+
+def readable_columns(ask: Ask, found: FoundRelation, role: str) -> tuple[list[str], list[str]]:
+    """The columns this role may read, and those it may not.
+
+    Raises:
+        PermissionDenied: it may read none.
+        UsageError: the relation has no columns.
+    """
+    columns = ask("columns.sql", {"id": found.id})
+    readable = [name for name, may_read in columns if may_read]
+    if not columns:
+        raise UsageError(f"The table {found.full_name!r} has no columns.")
+    if not readable:
+        grant = f"GRANT SELECT ON {found.sql} TO {quote(role, DIALECT)}"
+        raise PermissionDenied(f"The role {role!r} may not read {found.full_name!r} ({grant}).")
+    return readable, [name for name, may_read in columns if not may_read]
+
+
+@dataclass(frozen=True)
+class Described:
+    """A column of a result.
+
+    Args:
+        info: its name, type and kind. collatable: whether a collation says which of its values are equal.
+        foreign: whether its type is of an extension, with operators of its own.
+    """
+
+    info: ColumnInfo
+    collatable: bool
+    foreign: bool
+
+
+def describe(ask: Ask, described: Sequence[tuple[str, int, int]]) -> list[Described]:
+    """Columns from what the server says about a result: name, type number, type modifier (a domain is its base)."""
+    kinds = ask("types.sql", {"oids": [oid for _, oid, _ in described], "modifiers": [mod for *_, mod in described]})
+    return [
+        Described(
+            ColumnInfo(name, written, Kind.TEXT if is_enum else _KINDS.get(type_name, Kind.OTHER)), collatable, foreign
+        )
+        for (name, *_), (written, type_name, is_enum, collatable, foreign) in zip(described, kinds, strict=True)
+    ]
+
+
+_KINDS = {
+    "bool": Kind.BOOLEAN,
+    **dict.fromkeys(("int2", "int4", "int8"), Kind.INTEGER),
+    "numeric": Kind.DECIMAL,
+    **dict.fromkeys(("float4", "float8"), Kind.FLOAT),
+    **dict.fromkeys(("text", "varchar", "bpchar", "char", "name", "citext", "uuid"), Kind.TEXT),
+    "date": Kind.DATE,
+    **dict.fromkeys(("timestamp", "timestamptz"), Kind.TIMESTAMP),
+    **dict.fromkeys(("time", "timetz"), Kind.TIME),
+}
+"""By the type's plain name. Arrays, ranges, JSON, money, networks, intervals and the rest are OTHER."""
+
+
 Names = Callable[[str], Iterable[str]]
+Fields = Sequence[tuple[str, int, int]]
+"""Name, type number and modifier of each column."""
 
 
 class Probe(Protocol):
@@ -31,7 +241,7 @@ class Probe(Protocol):
     `names` tells, by SQLSTATE, the known names that a hint chooses from.
     """
 
-    def __call__(self, select: str, during: str, names: Names | None = None) -> Described: ...
+    def __call__(self, select: str, during: str, names: Names | None = None) -> Fields: ...
 
 
 @dataclass(frozen=True)
@@ -62,7 +272,7 @@ class PostgresOpener:
         respelled: says which columns of a SELECT have a nondeterministic collation.
     """
 
-    ask: catalog.Ask
+    ask: Ask
     probe: Probe
     session: ServerFacts
     respelled: Callable[[str, Sequence[str]], Sequence[bool]]
@@ -78,9 +288,10 @@ class PostgresOpener:
         return self._open_query(target) if target.query else self._open_table(target)
 
     def _open_table(self, target: Target) -> Relation:
-        found = catalog.find(self.ask, target.relation, self.session.database)
-        catalog.check(found, self.session.role)
-        readable, unreadable = catalog.readable_columns(self.ask, found, self.session.role)
+        found = find(self.ask, target.relation, self.session.database)
+        check(found, self.session.role)
+        self._refuse_random([found.name])
+        readable, unreadable = readable_columns(self.ask, found, self.session.role)
         where = self._where(target, unreadable, found)
         table = exp.table_(found.name, db=found.schema, quoted=True)
         during = spelled("where") if where else f"the table {found.full_name!r}"
@@ -97,7 +308,7 @@ class PostgresOpener:
             respelled=read.one_each,
         )
 
-    def _where(self, target: Target, unreadable: Sequence[str], found: catalog.FoundRelation) -> exp.Expression | None:
+    def _where(self, target: Target, unreadable: Sequence[str], found: FoundRelation) -> exp.Expression | None:
         if not target.where:
             return None
         where = guard_expression(target.where, DIALECT, about("where"))
@@ -109,11 +320,15 @@ class PostgresOpener:
     def _open_query(self, target: Target) -> Relation:
         query = guard_query(target.query, DIALECT)
         tables = dict.fromkeys(".".join(part.name for part in table.parts) for table in _tables(query))
+        self._refuse_random([table.name for table in _tables(query)])
         self._qualify(query)
         where = guard_expression(target.where, DIALECT, about("where")) if target.where else None
         source = query.subquery("target")
         try:
-            names = [name for name, *_ in self.probe(_sql(_star(source)), spelled("query"), self._known(query))]
+            names = [
+                name
+                for name, *_ in self.probe(_sql(exp.select("*").from_(source)), spelled("query"), self._known(query))
+            ]
         except (PermissionDenied, UsageError) as refusal:
             raise self._reason(query, refusal) from None
         twice = [name for name, times in Counter(names).items() if times > 1]
@@ -126,18 +341,23 @@ class PostgresOpener:
         remarks = condition_remarks(where, columns, DIALECT)
         return Relation(sql, tuple(columns), target.name, tuple(tables), remarks=remarks, respelled=read.one_each)
 
+    def _refuse_random(self, names: Sequence[str]) -> None:
+        """Refuse views that give other rows each time they are read."""
+        views = {name.lower(): text for name, text in self.ask("views.sql", {"names": list(names)})}
+        refuse_random_views(names, views, DIALECT)
+
     def _qualify(self, query: exp.Query) -> None:
         """Give each table of a query the schema in which the role would find it, since statements look nowhere."""
         for table in _tables(query):
             if not table.db:
                 name = table.name if table.this.quoted else table.name.lower()
-                schema = catalog.home(self.ask, name)
+                schema = home(self.ask, name)
                 if schema is not None:
                     table.set("db", exp.to_identifier(schema, quoted=True))
 
     def _columns(self, select: exp.Select, during: str, names: Names) -> tuple[list[ColumnInfo], _Read]:
         """The columns of a SELECT, and which of them are read otherwise than they are."""
-        found = catalog.describe(self.ask, self.probe(_sql(select), during, names))
+        found = describe(self.ask, self.probe(_sql(select), during, names))
         columns = [column.info for column in found]
         unusual = [column.name for column in columns if column.kind is Kind.OTHER]
         as_text: tuple[str, ...] = ()
@@ -146,7 +366,7 @@ class PostgresOpener:
         one_each = tuple(name for name in self._equal_otherwise(select, found) if name not in as_text)
         return [replace(c, type="text") if c.name in one_each else c for c in columns], _Read(as_text, one_each)
 
-    def _equal_otherwise(self, select: exp.Select, found: Sequence[catalog.Described]) -> list[str]:
+    def _equal_otherwise(self, select: exp.Select, found: Sequence[Described]) -> list[str]:
         """Columns whose equal values may be other texts: by a collation, or by operators of an extension."""
         asked = [column.info.name for column in found if column.collatable and not column.foreign]
         collated = dict(zip(asked, self.respelled(_sql(select), asked), strict=True)) if asked else {}
@@ -165,7 +385,7 @@ class PostgresOpener:
         """Names for hints about a query: tables for an unknown table, else the columns of its tables."""
 
         def names(code: str) -> list[str]:
-            found = catalog.visible(self.ask)
+            found = visible(self.ask)
             if code == NO_TABLE:
                 return [relation.name for relation in found]
             used = {table.name.casefold() for table in _tables(query)}
@@ -189,16 +409,16 @@ class PostgresOpener:
 
     def _check_table(self, table: exp.Table, query: exp.Query) -> None:
         name = ".".join(quote(part.name, DIALECT) for part in table.parts)
-        found = catalog.find(self.ask, name, self.session.database)
-        catalog.check(found, self.session.role)
-        _, unreadable = catalog.readable_columns(self.ask, found, self.session.role)
+        found = find(self.ask, name, self.session.database)
+        check(found, self.session.role)
+        _, unreadable = readable_columns(self.ask, found, self.session.role)
         used = {column.name for column in query.find_all(exp.Column)}
         closed = [name for name in unreadable if name in used or query.find(exp.Star)]
         if closed:
             raise _columns_denied(closed, found, self.session.role)
 
 
-def _columns_denied(names: Sequence[str], found: catalog.FoundRelation, role: str) -> PermissionDenied:
+def _columns_denied(names: Sequence[str], found: FoundRelation, role: str) -> PermissionDenied:
     listed = ", ".join(quote(name, DIALECT) for name in names)
     grant = f"GRANT SELECT ({listed}) ON {found.sql} TO {quote(role, DIALECT)}"
     what = "column" if len(names) == 1 else "columns"
@@ -214,10 +434,6 @@ def _tables(query: exp.Query) -> list[exp.Table]:
 
 def _column(name: str) -> exp.Column:
     return exp.column(name, quoted=True)
-
-
-def _star(source: exp.Expression) -> exp.Select:
-    return exp.select("*").from_(source)
 
 
 def _select(

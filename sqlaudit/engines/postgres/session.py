@@ -11,11 +11,11 @@ from typing import Any, Self
 import psycopg
 from psycopg.pq import TransactionStatus
 
+from sqlaudit.base.addresses import Whereabouts, whereabouts
 from sqlaudit.base.errors import EngineError, Incomplete, Interrupted, SqlauditError, UsageError
 from sqlaudit.base.relation import Row
 from sqlaudit.base.spec import Limits
 from sqlaudit.base.sql import environment
-from sqlaudit.base.whereabouts import Whereabouts, whereabouts
 from sqlaudit.engines.contract import Engine
 from sqlaudit.engines.postgres import connect as connecting
 from sqlaudit.engines.postgres.errors import CANCELLED, NO_COLUMN, NO_TABLE, sentence
@@ -41,7 +41,7 @@ class PostgresSession(Engine):
         self._server_limit: int | None = None  # not known yet
         self._path: list[str] = []  # the schemas in which the role's names without a schema are looked up, in order
         self._settings: dict[str, str | None] = connecting.settings(self.limits)
-        left = self._seconds_left()
+        left = self.seconds_left()
         self._deadline = Deadline(None if left is None else left + connecting.GRACE_SECONDS, self._sever)
         with ExitStack() as on_failure:
             on_failure.callback(self._deadline.stop)
@@ -64,27 +64,19 @@ class PostgresSession(Engine):
         text = environment().get_template("engines/postgres/" + template).render()
         return self._connection.execute(text.encode(), {**parameters, "path": self._path}).fetchall()
 
-    def _seconds_left(self) -> float | None:
-        if self.limits.timeout is None:
-            return None
-        return self.limits.timeout - (time.monotonic() - self.started)
-
     def _settle(self, during: str) -> None:
         """Say every setting that matters again, since what was read before may have changed it.
 
         Among them: how long the next statement may take, never longer than the server's own limit for this role.
         """
-        left = self._seconds_left()
+        left = self.seconds_left()
         if left is not None and left <= 0:
-            raise self._out_of_time(during)
+            raise self.out_of_time(during)
         limits = [] if left is None else [max(1, int(left * 1000))]
         limits += [self._server_limit] if self._server_limit else []
         milliseconds = None if self._server_limit is None else str(min(limits, default=0))
         with self._at_work(during):
             self._catalog("settings.sql", {**self._settings, "milliseconds": milliseconds})
-
-    def _out_of_time(self, during: str) -> Incomplete:
-        return Incomplete(f"The time limit of {self.limits.timeout:g} seconds was reached in {during}.")
 
     @contextmanager
     def _at_work(self, during: str, text: str = "", names: Names | None = None) -> Iterator[None]:
@@ -130,9 +122,9 @@ class PostgresSession(Engine):
         """Why the server cancelled a statement: its SQLSTATE is the same for a person and for a time limit."""
         if self._cancelled:
             return Interrupted(f"Stopped in {during}.")
-        left = self._seconds_left()
+        left = self.seconds_left()
         if left is not None and left < 0.05:
-            return self._out_of_time(during)
+            return self.out_of_time(during)
         if self._severed:
             return EngineError(f"The connection was given up before {during}: the server did not answer.")
         if self._server_limit and seconds * 1000 >= self._server_limit * 0.99:

@@ -8,42 +8,28 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from datetime import date, datetime, time
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import psycopg
 from psycopg.adapt import Loader
 from psycopg.types import datetime as datetimes
 from psycopg.types.string import TextLoader
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import TypeVar
-
-    T = TypeVar("T")
-
 Buffer = bytes | bytearray | memoryview
 
-AS_TEXT = (
-    "json",
-    "jsonb",
-    "interval",
-    "inet",
-    "cidr",
-    "int4range",
-    "int8range",
-    "numrange",
-    "daterange",
-    "tsrange",
-    "tstzrange",
-    "int4multirange",
-    "int8multirange",
-    "nummultirange",
-    "datemultirange",
-    "tsmultirange",
-    "tstzmultirange",
+_RANGES = ("int4", "int8", "num", "date", "ts", "tstz")
+_AS_TEXT = (
+    *("json", "jsonb", "interval", "inet", "cidr"),
+    *(f"{kind}{form}" for kind in _RANGES for form in ("range", "multirange")),
 )
+_TIMES = {
+    "date": datetimes.DateLoader,
+    "time": datetimes.TimeLoader,
+    "timetz": datetimes.TimetzLoader,
+    "timestamp": datetimes.TimestampLoader,
+    "timestamptz": datetimes.TimestamptzLoader,
+}
 _INTEGERS = {psycopg.adapters.types[name].oid for name in ("int2", "int4", "int8", "oid")}
 _FLOATS = {psycopg.adapters.types[name].oid for name in ("float4", "float8")}
 
@@ -56,58 +42,26 @@ class NumberLoader(Loader):
         return int(text) if text.removeprefix("-").isdigit() else Decimal(text)
 
 
-class DateLoader(datetimes.DateLoader):
-    """A date, or its text where Python has no such date."""
+def or_text(usual: Any) -> type[Loader]:
+    """A loader of psycopg's, with the text of a value of which Python has no such date or time ('infinity', 24:00)."""
 
-    def load(self, data: Buffer) -> date | str:  # type: ignore[override]
-        return _or_text(super().load, data)
+    class OrText(usual):  # type: ignore[misc]
+        def load(self, data: Buffer) -> Any:
+            try:
+                return super().load(data)
+            except psycopg.DataError:
+                return bytes(data).decode()
 
-
-class TimeLoader(datetimes.TimeLoader):
-    """A time, or its text (24:00:00)."""
-
-    def load(self, data: Buffer) -> time | str:  # type: ignore[override]
-        return _or_text(super().load, data)
-
-
-class TimetzLoader(datetimes.TimetzLoader):
-    """A time with its offset, or its text."""
-
-    def load(self, data: Buffer) -> time | str:  # type: ignore[override]
-        return _or_text(super().load, data)
-
-
-class TimestampLoader(datetimes.TimestampLoader):
-    """A timestamp, or its text where Python has no such timestamp."""
-
-    def load(self, data: Buffer) -> datetime | str:  # type: ignore[override]
-        return _or_text(super().load, data)
-
-
-class TimestamptzLoader(datetimes.TimestamptzLoader):
-    """A timestamp in UTC, or its text where Python has no such timestamp."""
-
-    def load(self, data: Buffer) -> datetime | str:  # type: ignore[override]
-        return _or_text(super().load, data)
-
-
-def _or_text(load: Callable[[Buffer], T], data: Buffer) -> T | str:
-    try:
-        return load(data)
-    except psycopg.DataError:
-        return bytes(data).decode()
+    return OrText
 
 
 def register_loaders(connection: psycopg.Connection[Any]) -> None:
     """Make one connection load values as described above."""
     adapters = connection.adapters
     adapters.register_loader("numeric", NumberLoader)
-    adapters.register_loader("date", DateLoader)
-    adapters.register_loader("time", TimeLoader)
-    adapters.register_loader("timetz", TimetzLoader)
-    adapters.register_loader("timestamp", TimestampLoader)
-    adapters.register_loader("timestamptz", TimestamptzLoader)
-    for name in AS_TEXT:
+    for name, usual in _TIMES.items():
+        adapters.register_loader(name, or_text(usual))
+    for name in _AS_TEXT:
         adapters.register_loader(name, TextLoader)
 
 

@@ -5,33 +5,185 @@ An audit only reads. What it keeps for a while are temporary views over checkpoi
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack, suppress
-from dataclasses import replace
+from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 from typing import Any, TypeVar
 
-from sqlaudit.base.errors import Incomplete, Interrupted
+from sqlaudit.base.errors import Interrupted, PermissionDenied, SqlauditError, UsageError
 from sqlaudit.base.names import quote
+from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.relation import ColumnInfo, Relation, Row, Statement
 from sqlaudit.base.spec import Limits, Target
-from sqlaudit.engines.contract import Engine
+from sqlaudit.engines.contract import Engine, View, refuse_taken, step_of
 from sqlaudit.engines.duckdb.engine import DuckDBEngine
-from sqlaudit.engines.spark import catalog as spark_catalog
+from sqlaudit.engines.spark import open as spark_catalog
 from sqlaudit.engines.spark import session as spark_session
 from sqlaudit.engines.spark.errors import condition, is_cancelled, sentence
-from sqlaudit.engines.spark.keeping import checkpoint, empty_frame, free, freed_on_failure, with_rows
 from sqlaudit.engines.spark.open import DIALECT, SparkOpener, bound
-from sqlaudit.engines.spark.progress import TasksDone
-from sqlaudit.engines.spark.settings import fit_partitions, settle
-from sqlaudit.engines.spark.silence import quietly
+from sqlaudit.engines.spark.session import (
+    FAILURES,
+    Lease,
+    PySparkException,
+    PySparkLogger,
+    fit_partitions,
+    is_remote,
+    settle,
+)
 from sqlaudit.engines.spark.values import arrays_of, batches_of, columns_of, parameter, rows_of
 from sqlaudit.engines.watch import Deadline, Worker, reporting
 
+# What is kept for a while in Spark: rows that come from Python, and checkpoints that are freed.
+
+
+def empty_frame(session: Any, columns: Iterable[tuple[str, str]]) -> Any:
+    """A frame without rows; `columns` are (name, type of Spark)."""
+    listed = [f"CAST(NULL AS {spelled}) AS " + quote(name, DIALECT) for name, spelled in columns]
+    return session.sql("SELECT " + ", ".join(listed) + " WHERE FALSE")
+
+
+def with_rows(session: Any, frame: Any, rows: Sequence[Row]) -> Any:
+    """The frame and more rows, which go through Arrow."""
+    import pyarrow as pa
+    from pyspark.sql.pandas.types import to_arrow_schema
+
+    fields = to_arrow_schema(frame.schema)
+    arrays = [pa.array(values, type=field.type) for values, field in zip(zip(*rows, strict=True), fields, strict=True)]
+    return frame.unionAll(session.createDataFrame(pa.Table.from_arrays(arrays, schema=fields), frame.schema))
+
+
+def checkpoint(session: Any, frame: Any, made: list[Any]) -> Any:
+    """The frame's rows, computed now and kept by Spark's executors.
+
+    Spark notes that rows are to be kept before it computes them, and gives back the frame that frees them afterwards:
+    after a statement that was stopped they would be nobody's. So the frame comes first, and is put into `made`, and
+    then its rows are computed, by counting them as a statement of the session, which can be stopped.
+
+    A server of Spark Connect frees what no client refers to, so that there is nothing to put into `made`. Its client
+    binds what comes back to whatever session was made last in the process, in which the server does not know it; it is
+    bound to its own here.
+    """
+    if not is_remote(session):
+        kept = frame.localCheckpoint(eager=False)
+        made.append(kept)
+        kept.count()
+        return kept
+    kept = frame.localCheckpoint(eager=True)
+    kept._plan._spark_session = session
+    return type(kept)(kept._plan, session)
+
+
+@contextmanager
+def freed_on_failure() -> Iterator[list[Any]]:
+    """A list for checkpoints, which are freed when the block ends in an error or is stopped."""
+    made: list[Any] = []
+    try:
+        yield made
+    except BaseException:
+        for frame in made:
+            with suppress(*FAILURES):
+                free(frame)
+        raise
+
+
+def free(frame: Any) -> None:
+    """Free what a checkpoint holds; a server of Spark Connect does so once nobody here refers to it."""
+    if is_remote(frame.sparkSession):
+        return
+    plan = frame._jdf.queryExecution().logical()
+    if plan.getClass().getSimpleName() == "LogicalRDD":
+        plan.rdd().unpersist(False)
+
+
+# How far Spark is with what an engine asked for: tasks done of the tasks known so far.
+
+
+class TasksDone:
+    """The share of tasks that are done, of the jobs of one session.
+
+    Args:
+        lease: the session; a server of Spark Connect tells by itself, another Spark is asked.
+    """
+
+    def __init__(self, lease: Lease) -> None:
+        self._session, self._remote = lease.session, lease.remote
+        self._told: float | None = None
+        if self._remote:
+            self._session.registerProgressHandler(self._tell)
+
+    def __call__(self) -> float | None:
+        """The share between 0 and 1; None when nothing is known."""
+        if self._remote:
+            return self._told
+        with suppress(*FAILURES):
+            return self._asked()
+        return None
+
+    def close(self) -> None:
+        """Listen no more."""
+        if self._remote:
+            self._session.removeProgressHandler(self._tell)
+
+    def _tell(self, stages: Any, inflight_tasks: int, operation_id: str | None, done: bool) -> None:
+        counts = [(stage.num_tasks, stage.num_completed_tasks) for stage in stages or ()]
+        self._told = None if done else _share(counts)
+
+    def _asked(self) -> float | None:
+        """Of the stages that run now, in jobs that carry the session's own tag."""
+        tracker = self._session._jsparkSession.sparkContext().statusTracker()
+        jobs = tracker.getJobIdsForTag(self._session._jsparkSession.sessionJobTag())
+        counts = []
+        for job in jobs:
+            known = tracker.getJobInfo(job)
+            for stage in known.get().stageIds() if known.isDefined() else ():
+                found = tracker.getStageInfo(stage)
+                if found.isDefined():
+                    counts.append((found.get().numTasks(), found.get().numCompletedTasks()))
+        return _share(counts)
+
+
+def _share(counts: list[tuple[int, int]]) -> float | None:
+    tasks = sum(known for known, _ in counts)
+    return sum(done for _, done in counts) / tasks if tasks else None
+
+
+# Silence: pyspark logs errors with the values that they quote; not while a statement of ours runs.
+
 T = TypeVar("T")
+
+
+class _Silence(logging.Filter):
+    """Drops what pyspark logs of errors while a statement of ours runs: its messages quote values."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.local = threading.local()
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """False in a thread that is at work for an engine."""
+        return not getattr(self.local, "at_work", False)
+
+
+_SILENCE = _Silence()
+
+
+for _logger in ("SQLQueryContextLogger", "DataFrameQueryContextLogger"):
+    PySparkLogger.getLogger(_logger).addFilter(_SILENCE)
+
+
+def quietly(work: Callable[[], T]) -> T:
+    """What the work returns; what pyspark logs of errors meanwhile is dropped, since it quotes values."""
+    _SILENCE.local.at_work = True
+    try:
+        return work()
+    finally:
+        _SILENCE.local.at_work = False
+
+
 Names = Callable[[str], Iterable[str]] | Iterable[str]
 
 
@@ -74,7 +226,7 @@ class SparkEngine(Engine):
         found = spark_session.lease(db, self.limits)
         self._lease, self._session = found, found.session
         self._tasks = TasksDone(found)
-        self._deadline = Deadline(self._seconds_left(), self._interrupt)
+        self._deadline = Deadline(self.seconds_left(), self._interrupt)
         with ExitStack() as on_failure:
             on_failure.callback(self.close)
             self._do("the start of the audit", lambda: settle(self._session))
@@ -127,7 +279,7 @@ class SparkEngine(Engine):
     def stream(self, statement: Statement, batch: int = 10_000) -> Iterator[list[Row]]:
         """The rows of a statement in batches; Spark hands over one partition at a time."""
         begun = time.monotonic()
-        during = _step(statement)
+        during = step_of(statement)
         described = self.result_columns(statement)
         frame = self._do(during, lambda: self._frame(_in_plain_time(statement.sql, described)))
         rows = self._do(during, lambda: batches_of(frame.toLocalIterator(), described, batch))
@@ -195,15 +347,10 @@ class SparkEngine(Engine):
         """
         return self._opener.lasting(relation)
 
-    def workbench(self) -> Engine:
+    def workbench(self) -> DuckDBEngine:
         """A DuckDB in memory, with what is left of the limits."""
-        return self._workbench()
-
-    def _workbench(self) -> DuckDBEngine:
         if self._bench is None:
-            left = self._seconds_left()
-            limits = self.limits if left is None else replace(self.limits, timeout=max(0.001, left))
-            self._bench = DuckDBEngine(None, limits)
+            self._bench = DuckDBEngine(None, self.limits_left())
             self._bench.executed = self.executed
         self._bench.tracer, self._bench.progress = self.tracer, self.progress
         return self._bench
@@ -211,7 +358,7 @@ class SparkEngine(Engine):
     def hand_over(self, name: str, statement: Statement) -> Relation:
         """Keep the result of a statement on the workbench as `name`; it travels through Arrow."""
         table = self._finished(statement, lambda: self._frame(statement.sql).toArrow())
-        return self._workbench().keep_arrow(name, table)
+        return self.workbench().keep_arrow(name, table)
 
     def result_names(self, statement: Statement) -> Sequence[str]:
         """The column names of a statement's result; the statement is not run."""
@@ -219,12 +366,12 @@ class SparkEngine(Engine):
 
     def result_columns(self, statement: Statement) -> tuple[ColumnInfo, ...]:
         """The columns of a statement's result with their kinds; the statement is not run."""
-        return self._do(_step(statement), lambda: columns_of(self._frame(statement.sql).schema))
+        return self._do(step_of(statement), lambda: columns_of(self._frame(statement.sql).schema))
 
     def explain(self, statement: Statement) -> str:
         """Spark's plan for a statement; the statement is not run."""
         text = "EXPLAIN FORMATTED " + statement.sql
-        return str(self._do(_step(statement), lambda: self._session.sql(text).collect()[0][0]))
+        return str(self._do(step_of(statement), lambda: self._session.sql(text).collect()[0][0]))
 
     def version(self) -> str:
         """For instance `Spark 4.3.0`."""
@@ -247,14 +394,14 @@ class SparkEngine(Engine):
         """What the work returns; noted with its time."""
         begun = time.monotonic()
         with reporting(self.progress, statement.name, self._tasks):
-            done = self._do(_step(statement), work)
+            done = self._do(step_of(statement), work)
         self.record(statement, time.monotonic() - begun)
         return done
 
     def _do(self, during: str, work: Callable[[], T], names: Names = ()) -> T:
         """Run work on Spark; whatever goes wrong leaves as an error of ours."""
         if self._deadline.over:
-            raise self._out_of_time(during)
+            raise self.out_of_time(during)
         self._cancelled.clear()
         self._running = True
         try:
@@ -269,19 +416,11 @@ class SparkEngine(Engine):
 
     def _reason(self, error: Exception, during: str, names: Names) -> Exception:
         if self._deadline.over and is_cancelled(error):
-            return self._out_of_time(during)
+            return self.out_of_time(during)
         if self._cancelled.is_set() or is_cancelled(error):
             return Interrupted(f"Stopped in {during}.")
         known = names(condition(error).partition(".")[0]) if callable(names) else names
         return sentence(error, during, known)
-
-    def _out_of_time(self, during: str) -> Incomplete:
-        return Incomplete(f"The time limit of {self.limits.timeout:g} seconds was reached in {during}.")
-
-    def _seconds_left(self) -> float | None:
-        if self.limits.timeout is None:
-            return None
-        return self.limits.timeout - (time.monotonic() - self.started)
 
     def _interrupt(self) -> None:
         """Stop every job of this engine's session, and of no other."""
@@ -320,10 +459,6 @@ class SparkEngine(Engine):
         self._release(view)
 
 
-def _step(statement: Statement) -> str:
-    return f"the step {statement.name!r}"
-
-
 def _in_plain_time(sql: str, described: Sequence[ColumnInfo]) -> str:
     """The statement with times as plain UTC ones: pyspark moves others into the zone of the machine."""
     if not any(column.type.startswith("timestamp") and column.type != "timestamp_ntz" for column in described):
@@ -334,3 +469,58 @@ def _in_plain_time(sql: str, described: Sequence[ColumnInfo]) -> str:
         for name, column in zip(names, described, strict=True)
     ]
     return "SELECT " + ", ".join(items) + " FROM (\n" + sql + "\n) AS given(" + ", ".join(names) + ")"
+
+
+# Making a view in Spark's catalog: a connection of its own, and one statement that writes.
+
+DURING = "making the view"
+_KINDS = {"VIEW": "view", "TEMPORARY": "temporary view", "MANAGED": "table", "EXTERNAL": "table"}
+
+
+def make_view(db: str, view: View, replace: bool) -> None:
+    """Make the view; see `create_view`."""
+    lease = spark_session.lease(db, Limits())
+    try:
+        quietly(partial(settle, lease.session))
+        refuse_fleeting(db, lease.session)
+        quietly(partial(_make, lease.session, view, replace))
+    except spark_session.FAILURES as error:
+        raise _reason(error, view) from None
+    finally:
+        lease.give_back()
+
+
+def refuse_fleeting(db: str, session: Any) -> None:
+    """Nothing when a view lives longer than what this process starts.
+
+    Raises:
+        UsageError: the catalog lies in the memory of a Spark that is started here and ends with it.
+    """
+    own = session.conf.get("spark.sql.catalogImplementation", "in-memory") == "in-memory"
+    if not db.startswith("sc://") and own and session.catalog.currentCatalog() == "spark_catalog":
+        raise UsageError(
+            "The catalog of this Spark ends with the process that started it, so a view in it would not last: name a "
+            "server of Spark Connect (sc://host:port), configure a metastore, or write the release to a file "
+            f"({spelled('to')})."
+        )
+
+
+def _make(session: Any, view: View, replace: bool) -> None:
+    name = ".".join(quote(part, "spark") for part in view.parts())
+    tables = session.catalog
+    kind = _KINDS.get(tables.getTable(name).tableType, "table") if tables.tableExists(name) else ""
+    refuse_taken(view, kind, replace)
+    text = view.statement("spark")
+    session.sql(text.replace("CREATE VIEW", "CREATE OR REPLACE VIEW", 1) if replace else text).collect()
+
+
+def _reason(error: Exception, view: View) -> SqlauditError:
+    """What went wrong, in words for somebody who wants to write for once."""
+    code = condition(error).partition(".")[0] if isinstance(error, PySparkException) else ""
+    if code in ("SCHEMA_NOT_FOUND", "CATALOG_NOT_FOUND"):
+        return UsageError(f"There is no schema for the view {view.name!r}.")
+    if code == "INVALID_TEMP_OBJ_REFERENCE":
+        return UsageError(f"The view {view.name!r} would read a temporary view, which others do not see; name a table.")
+    if code in ("INSUFFICIENT_PERMISSIONS", "PERMISSION_DENIED"):
+        return PermissionDenied(f"This user may not make the view {view.name!r}.")
+    return sentence(error, DURING)

@@ -2,33 +2,190 @@
 
 from __future__ import annotations
 
+import re
 import uuid
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
-from functools import partial
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, fields
+from decimal import Decimal
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 import sqlglot
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
-from sqlaudit.base.division import condition_remarks
-from sqlaudit.base.errors import UsageError
-from sqlaudit.base.guard import guard_expression, guard_query
+from sqlaudit.base.errors import InputError, UsageError
+from sqlaudit.base.files import exists, is_folder
+from sqlaudit.base.guard import RandomRowsError, condition_remarks, guard_expression, guard_query
 from sqlaudit.base.names import closest, quote, split_name
+from sqlaudit.base.parameter_names import about, spelled
 from sqlaudit.base.relation import Relation
-from sqlaudit.base.spec import Target
-from sqlaudit.base.words import about, spelled
-from sqlaudit.engines.hive import partition_columns, refuse_same
-from sqlaudit.engines.spark import files as spark_files
-from sqlaudit.engines.spark.exact import exact_schema
-from sqlaudit.engines.spark.frames import arrow_table
+from sqlaudit.base.spec import ReadOptions, Target
+from sqlaudit.engines.contract import partition_columns, refuse_same
+from sqlaudit.engines.duckdb.paths import is_finer, long_as_text, scannable
+from sqlaudit.engines.spark import session
+from sqlaudit.engines.spark.session import PySparkException
 from sqlaudit.engines.spark.values import columns_of
+
+# Files as Spark reads them: which of them are read at all, and folders whose names are columns.
+
+_PARQUET = (".parquet", ".pq")
+_OTHERS = (".csv", ".tsv", ".tab", ".txt", ".json", ".ndjson", ".jsonl", ".orc", ".gz", ".zst", ".bz2")
+READERS = ("csv", "json", "parquet", "orc", "text", "avro", "xml", "binaryfile")
+"""What stands before a path in a query of Spark: csv.`path`."""
+REFUSAL = (
+    "On Spark only Parquet files are audited: it may change or leave out values of others while it reads them. "
+    "Audit CSV and JSON with DuckDB, without {db}, which reads them exactly, or load them as a table or Parquet."
+)
+HIDDEN = {"ignoredPathSegmentRegex": "^[._]"}
+"""What Spark leaves out of folders by itself, whatever the session says."""
+EVERYTHING = {"ignoredPathSegmentRegex": "(?!)", "recursiveFileLookup": True}
+ALONE = {**HIDDEN, "recursiveFileLookup": True, "mergeSchema": False}
+"""Read what is in the files, and nothing from the names of their folders."""
+_OF_WRITERS = re.compile(r"_SUCCESS|_(common_)?metadata|_(started|committed)_\d+|\..*\.crc")
+"""What Spark itself writes beside the rows."""
+
+
+def looks_like_path(text: str) -> bool:
+    """True for a text that can only be meant as files: it has a known suffix, a slash, a wildcard or a scheme."""
+    return any(sign in text for sign in "/\\*?") or text.lower().endswith(_PARQUET + _OTHERS)
+
+
+def parquet_path(text: str, read: ReadOptions) -> str:
+    """The path, glob or folder of Parquet files as Spark takes it.
+
+    Raises:
+        UsageError: files of another format, or an option for these.
+    """
+    is_parquet = text.lower().endswith(_PARQUET) or is_folder(text)
+    if read.format != "parquet" and (read.format or not is_parquet):
+        raise UsageError(f"{text!r} is not called a Parquet file. " + REFUSAL.format(db=spelled("db")))
+    refuse_read_options(read, "Parquet", ("hive_partitioning",))
+    if "://" in text:
+        return text
+    path = str(Path(text).absolute())
+    return as_pattern(path) if exists(text) else path
+
+
+def folder_options(path: str, read: ReadOptions) -> dict[str, Any]:
+    """The options that read folders named `column=value` from the first one on, or keep Spark from reading any."""
+    if not read.hive_partitioning:
+        return ALONE
+    parts = path.split("/")
+    first = next((i for i, part in enumerate(parts) if "=" in part or any(sign in part for sign in "*?[{")), None)
+    base = {} if first is None else {"basePath": "/".join(parts[:first]) or "/"}
+    return {**HIDDEN, "mergeSchema": False, **base}
+
+
+def below_folders(paths: Iterable[str]) -> list[Path]:
+    """The files that lie in folders named `column=value`."""
+    return [Path(path) for path in paths if any("=" in folder for folder in path.split("/")[:-1])]
+
+
+def as_pattern(path: str) -> str:
+    r"""A pattern that means this one path.
+
+    Example:
+        >>> print(as_pattern("/data/a[1].parquet"))
+        /data/a\[1\].parquet
+    """
+    return re.sub(r"([\\{}\[\]*?,])", r"\\\1", path)
+
+
+def refuse_left_out(named: Iterable[str], listed: Iterable[str], label: str) -> None:
+    """Refuse files that the path names and Spark does not read; of those that it lists it reads none of summaries.
+
+    Raises:
+        InputError: there is one.
+    """
+    read = {path for path in listed if not path.rpartition("/")[2].startswith(("_metadata", "_common_metadata"))}
+    count = sum(not _OF_WRITERS.fullmatch(path.rpartition("/")[2]) for path in set(named) - read)
+    if count:
+        raise InputError(
+            f"Spark leaves out {count} of the files that {label!r} names: their names, or those of their folders, "
+            "begin with _ or a dot. Rename or remove these, or name the others."
+        )
+
+
+def refuse_read_options(read: ReadOptions, what: str, allowed: tuple[str, ...] = ()) -> None:
+    """Read options are for text files.
+
+    Raises:
+        UsageError: one was given.
+    """
+    given = [f.name for f in fields(read) if f.name != "format" and getattr(read, f.name) != f.default]
+    refused = [name.replace("_", " ") for name in given if name not in allowed]
+    if refused:
+        raise UsageError(f"The option {refused[0]!r} says how text files are read; it has no meaning for {what}.")
+
+
+# Frames of Python as Arrow tables, which is how they reach Spark.
+
+
+def arrow_table(frame: Any) -> Any:
+    """A pandas, polars or Arrow frame as an Arrow table of types that Spark has.
+
+    Raises:
+        UsageError: something else.
+        InputError: a frame without columns, or a column whose values do not fit together.
+    """
+    import pyarrow as pa
+
+    found, names = scannable(frame)
+    if hasattr(found, "collect"):  # a lazy frame of polars
+        found = found.collect()
+    if type(found).__module__.partition(".")[0] == "pandas":
+        try:
+            found = long_as_text(pa.Table.from_pandas(_with_wide_integers(found), preserve_index=False))
+        except (pa.ArrowException, OverflowError):
+            raise InputError("A column of the frame holds values that do not fit together.") from None
+    elif hasattr(found, "to_arrow"):
+        found = found.to_arrow()
+    elif hasattr(found, "to_table"):
+        found = found.to_table()
+    columns = [_in_microseconds(_decoded(column)) for column in found.columns]
+    return pa.Table.from_arrays(columns, names=names)
+
+
+def _with_wide_integers(frame: Any) -> Any:
+    """The frame with integers beyond 64 bits as decimals, for Arrow has no wider integers."""
+    for i, kind in enumerate(frame.dtypes):
+        column = frame.iloc[:, i]
+        if str(kind) == "object" and any(isinstance(value, int) and not -(2**63) <= value < 2**63 for value in column):
+            frame = frame.copy(deep=False)
+            frame.isetitem(i, column.where(column.notna(), None).map(Decimal, na_action="ignore"))
+    return frame
+
+
+def _in_microseconds(column: Any) -> Any:
+    """A column whose times Spark holds, as texts where it would round one."""
+    import pyarrow as pa
+
+    kind = column.type
+    fine = (pa.types.is_timestamp(kind) or pa.types.is_time64(kind)) and kind.unit == "ns"
+    return column.cast(pa.string()) if fine and is_finer(column) else column
+
+
+def _decoded(column: Any) -> Any:
+    """A column without its dictionary (categories), and small unsigned integers as signed ones."""
+    import pyarrow as pa
+
+    kind = column.type
+    if pa.types.is_dictionary(kind):
+        return _decoded(column.cast(kind.value_type))
+    if pa.types.is_unsigned_integer(kind):
+        return column.cast(pa.int64() if kind.bit_width < 64 else pa.decimal128(20, 0))
+    return column
+
 
 DIALECT = "spark"
 Do = Callable[..., Any]
+_RANDOM = re.compile(r"\b(rand|randn|uuid)\((?=-?\d|Some\()|^[\s:+|-]*Sample [\d.]+, [\d.]+, ", re.MULTILINE)
+"""What gives other rows each time, in the text of a plan: there functions have seeds, which texts of a query lack."""
 
 
 @dataclass(frozen=True)
@@ -53,45 +210,47 @@ class SparkOpener:
         if target.query:
             return self._query(target, where)
         if target.frame is not None:
-            spark_files.refuse_read_options(target.read, "a frame")
+            refuse_read_options(target.read, "a frame")
             source = self._frame(target.frame)
             frame = self.do("the frame", lambda: _analyzed(self.session.table(source)))
             return self._relation(target, source, (), frame, where)
         parts = self._table(target.relation)
         if parts is None:
             return self._file(target, where)
-        spark_files.refuse_read_options(target.read, "a table")
+        refuse_read_options(target.read, "a table")
         name = ".".join(quote(part, DIALECT) for part in parts)
         frame = self.do(f"the table {target.relation!r}", lambda: _analyzed(self.session.table(name)))
         return self._relation(target, name, (".".join(parts),), frame, where)
 
     def _relation(
-        self,
-        target: Target,
-        source: str,
-        tables: tuple[str, ...],
-        frame: Any,
-        where: exp.Expression | None,
-        *,
-        parsed: bool = False,
+        self, target: Target, source: str, tables: tuple[str, ...], frame: Any, where: exp.Expression | None
     ) -> Relation:
-        _refuse_twins([field.name for field in frame.schema.fields], target.name)
+        names = [field.name for field in frame.schema.fields]
+        _refuse_twins(names, target.name)
+        self._refuse_unread_rows(names, target.name)
+        self._refuse_random(source, target.name)
         if where is not None:
             condition = where.sql(dialect=DIALECT)
             select = "SELECT * FROM " + source + " WHERE " + condition
-            names = [field.name for field in frame.schema.fields]
             frame = self.do(spelled("where"), lambda: _analyzed(self.session.sql(select)), names)
             below = self.behind.get(source, source)
             source = self._kept(frame, "rows", below and "(SELECT * FROM " + below + " WHERE " + condition + ")")
         columns = columns_of(frame.schema)
-        return Relation(
-            source, columns, target.name, tables, parsed, remarks=condition_remarks(where, columns, DIALECT)
+        return Relation(source, columns, target.name, tables, remarks=condition_remarks(where, columns, DIALECT))
+
+    def _refuse_random(self, source: str, label: str) -> None:
+        """Refuse views and frames that give other rows each time they are read, as their plan says."""
+        said = self.do(
+            f"the plan of {label}", lambda: self.session.sql("EXPLAIN EXTENDED SELECT * FROM " + source).collect()
         )
+        found = _RANDOM.search(str(said[0][0]))
+        if found:
+            raise RandomRowsError(label, f"{found[1]}()" if found[1] else "a sample")
 
     def _query(self, target: Target, where: exp.Expression | None) -> Relation:
         root = guard_query(target.query, DIALECT)
-        spark_files.refuse_read_options(target.read, "a query")
-        self._refuse_folders(root)
+        refuse_read_options(target.read, "a query")
+        self._refuse_paths(root)
         text = root.sql(dialect=DIALECT, comments=False)
         frame = self.do(spelled("query"), lambda: _analyzed(self.session.sql(text)), self._known_in(root))
         tables = tuple(dict.fromkeys(".".join(part.name for part in table.parts) for table in _tables(root)))
@@ -102,47 +261,70 @@ class SparkOpener:
         return self._relation(target, self._kept(frame, "query", "(" + text + ")"), tables, frame, where)
 
     def _file(self, target: Target, where: exp.Expression | None) -> Relation:
-        found = spark_files.files(target.relation, target.read)
-        label = f"the file {target.relation!r}"
-        frame = self.do(label, lambda: _analyzed(self._reader(found).load(found.path)))
-        if target.read.hive_partitioning:
-            self._refuse_same(found, frame, target.relation)
-        if found.parsed and not target.read.all_text:
-            schema = self.do(label, lambda: exact_schema(self._reader(found), found.format, frame.schema, found.path))
-            if schema is not None:
-                frame = self.do(label, lambda: _analyzed(self._reader(found).schema(schema).load(found.path)))
-        behind = "" if spark_files.below_folders(frame.inputFiles()) else spark_files.from_item(found)
-        source = self._kept(frame, "file", behind)
-        return self._relation(target, source, (target.relation,), frame, where, parsed=found.parsed)
+        label = target.relation
+        path = parquet_path(label, target.read)
+        frame = self._read(label, path, folder_options(path, target.read))
+        paths = self._paths(label, frame)
+        self._refuse_left_out(label, path, paths)
+        below = below_folders(paths)
+        if below or len(paths) > 1:
+            names = self._same_columns(label, paths)
+            if target.read.hive_partitioning:  # of a column in both, Spark would take the folders' values
+                refuse_same(names, partition_columns(below, label), label)
+        source = self._kept(frame, "file", "" if below else "parquet." + quote(path, DIALECT))
+        return self._relation(target, source, (label,), frame, where)
 
-    def _reader(self, found: spark_files.SparkFiles) -> Any:
-        return self.session.read.format(found.format).options(**found.options)
+    def _read(self, label: str, path: str, options: dict[str, Any], files: str = "parquet") -> Any:
+        reader = self.session.read.format(files).options(**options)
+        return self.do(f"the file {label!r}", lambda: _analyzed(reader.load(path)))
 
-    def _inputs(self, found: spark_files.SparkFiles) -> list[str]:
-        return list(self._reader(found).load(found.path).inputFiles())
+    def _paths(self, label: str, frame: Any) -> list[str]:
+        return [unquote(address) for address in self.do(f"the file {label!r}", frame.inputFiles)]
 
-    def _refuse_same(self, found: spark_files.SparkFiles, frame: Any, label: str) -> None:
-        """Refuse a column that the files have, and their folders too: Spark would take the folders' values."""
-        folders = partition_columns(spark_files.below_folders(frame.inputFiles()), label)
-        if folders:
-            alone = {name: value for name, value in found.options.items() if name != "basePath"} | spark_files.ALONE
-            reader = self.session.read.format(found.format).options(**alone)
-            inside = self.do(f"the file {label!r}", lambda: _analyzed(reader.load(found.path)))
-            refuse_same([field.name for field in inside.schema.fields], folders, label)
+    def _refuse_left_out(self, label: str, path: str, paths: Sequence[str]) -> None:
+        named = self._paths(label, self._read(label, path, EVERYTHING, "binaryFile"))
+        is_one = len(paths) == 1 and paths[0].endswith(path)
+        if not is_one and not session.names_left_out(self.session):
+            raise UsageError(
+                f"Spark before 4.3 does not say which files of {label!r} it leaves out: name one file, a table, or a "
+                "data frame."
+            )
+        refuse_left_out(named, paths, label)
 
-    def _refuse_folders(self, root: exp.Query) -> None:
-        """Refuse files of a query (parquet.`path`) in folders named `column=value`, which Spark takes for columns."""
-        for table in _tables(root):
-            if table.db.lower() not in spark_files.FORMATS or table.catalog:
-                continue
-            found = spark_files.SparkFiles(table.name, table.db.lower(), spark_files.ALONE)
-            inputs = self.do(spelled("query"), partial(self._inputs, found))
-            if spark_files.below_folders(inputs):
-                raise UsageError(
-                    f"{spelled('query')} reads files in folders named column=value, which Spark takes for "
-                    "columns; name the "
-                    f"files as the target, with {spelled('hive_partitioning', True)} if the folders are columns."
+    def _same_columns(self, label: str, paths: Sequence[str]) -> list[str]:
+        """The names of the columns that the files have, all of them: Spark takes the columns of any one of them."""
+        first: dict[str, str] = {}
+        for path in paths:
+            fields = self._read(label, as_pattern(path), ALONE).schema.fields
+            columns = {field.name: field.dataType.simpleString() for field in fields}
+            first = first or columns
+            odd = [name for name in (*first, *columns) if first.get(name) != columns.get(name)]
+            if odd:
+                raise InputError(
+                    f"The files of {label!r} do not have the same columns: {odd[0]!r} is missing in one of them, or "
+                    "has another type there; write them with one schema, or audit them one by one."
                 )
+        return list(first)
+
+    def _refuse_paths(self, root: exp.Query) -> None:
+        """Refuse files in a query (csv.`path`, or the name of a class before it), which nothing has looked at."""
+        for table in _tables(root):
+            reader = table.db.lower() in READERS or "." in table.db
+            if reader and not table.catalog and not self._exists((table.db, table.name)):
+                raise UsageError(
+                    f"{spelled('query')} reads files by their path ({table.db}.`…`), which are not audited: name a "
+                    "table there, or Parquet files as the target."
+                )
+
+    def _refuse_unread_rows(self, names: Sequence[str], label: str) -> None:
+        """Refuse a table with the column that Spark keeps lines in which it could not read."""
+        named = "spark.sql.columnNameOfCorruptRecord"
+        kept_in = str(self.do("Spark's settings", lambda: self.session.conf.get(named, "_corrupt_record")))
+        if kept_in.casefold() in map(str.casefold, names):
+            raise UsageError(
+                f"{label} has a column {kept_in!r}: there Spark keeps lines that it could not read, and their other "
+                "values are NULL. Read them again without a loss, or leave out these rows and the column with a query."
+            )
 
     def _frame(self, frame: Any) -> str:
         """A view over a frame. One of Spark's own comes through a global view, since its session is another one."""
@@ -168,13 +350,13 @@ class SparkOpener:
         """What a relation is in any session; see `Engine.lasting`.
 
         Raises:
-            UsageError: it is a frame, or a text file, whose read options no FROM item of Spark holds.
+            UsageError: it is a frame, or files in folders that are columns.
         """
         found = self.behind.get(relation.sql, relation.sql)
         if not found:
             raise UsageError(
                 f"{relation.label} is known to this session of Spark alone, so a view over it would not last: name a "
-                "table, or a Parquet or ORC file."
+                "table, or a Parquet file."
             )
         return found
 
@@ -187,14 +369,17 @@ class SparkOpener:
         parts = _parts(name)
         if parts and self._exists(parts):
             return parts
-        if spark_files.looks_like_path(name):
+        if looks_like_path(name):
             return None
         hint = closest(name, self.known(parts[:-1]))
         raise UsageError(f"There is no table {name!r} in Spark's catalog.{hint}")
 
     def _exists(self, parts: Sequence[str]) -> bool:
         name = ".".join(quote(part, DIALECT) for part in parts)
-        return bool(self.do("Spark's catalog", lambda: self.session.catalog.tableExists(name)))
+        try:
+            return bool(self.do("Spark's catalog", lambda: self.session.catalog.tableExists(name)))
+        except UsageError:  # more parts than this catalog has
+            return False
 
     def known(self, schema: Sequence[str] = ()) -> list[str]:
         """The names of the tables and views of a schema, of the current one if none is named."""
@@ -247,3 +432,33 @@ def bound(text: str, count: int) -> str:
             pieces += [text[at : sign.start], ":p", number.text]
             at = number.end + 1
     return "".join([*pieces, text[at:]])
+
+
+# What Spark's catalog holds, for proposals and completion: there is no information_schema to ask.
+
+MOST_TABLES = 100
+"""Of so many tables the columns are read in advance; each is a question to the metastore."""
+_OURS = "sqlaudit_"
+
+
+def tables(session: Any) -> list[tuple[str, str]]:
+    """(schema, name) of the tables and views of the current catalog; temporary views have no schema."""
+    found = set()
+    for (schema,) in session.sql("SHOW DATABASES").collect():
+        for row in session.sql("SHOW TABLES IN " + quote(schema, "spark")).collect():
+            if not row["tableName"].startswith(_OURS):
+                found.add(("" if row["isTemporary"] else schema, row["tableName"]))
+    return sorted(found)
+
+
+def columns(session: Any, listed: Sequence[tuple[str, str]], most: int) -> list[tuple[str, str, str]]:
+    """(schema, table, column) of the first tables; a view that cannot be resolved is left out."""
+    return list(_columns(session, listed))[:most]
+
+
+def _columns(session: Any, listed: Sequence[tuple[str, str]]) -> Iterator[tuple[str, str, str]]:
+    for schema, name in listed[:MOST_TABLES]:
+        place = ".".join(quote(part, "spark") for part in (schema, name) if part)
+        with suppress(PySparkException):
+            for column in session.table(place).schema.names:
+                yield schema, name, column

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
 
 from sqlaudit.base.relation import ColumnInfo, Kind, Row
+from sqlaudit.engines.contract import in_utc
 
 _KINDS = {
     "boolean": Kind.BOOLEAN,
@@ -67,12 +67,8 @@ def _values(column: Any) -> list[Any]:
     if pa.types.is_decimal(kind) and kind.scale == 0:
         return [None if value is None else int(value) for value in values]
     if pa.types.is_timestamp(kind) and kind.tz is not None:
-        return [_in_utc(value) for value in values]
+        return [in_utc(value) for value in values]
     return list(values)
-
-
-def _in_utc(value: Any) -> Any:
-    return value.replace(tzinfo=UTC) if isinstance(value, datetime) else value
 
 
 def _array(column: Any) -> Any:
@@ -115,15 +111,10 @@ def batches_of(rows: Any, schema: Sequence[ColumnInfo], size: int) -> Any:
     zoned = [column.type in ("timestamp", "timestamp_ltz") for column in schema]
     batch: list[Row] = []
     for row in rows:
-        batch.append(tuple(_plain(*cell) for cell in zip(row, whole, zoned, strict=True)))
+        cells = zip(row, whole, zoned, strict=True)
+        batch.append(tuple(int(v) if w and v is not None else in_utc(v) if z else v for v, w, z in cells))
         if len(batch) == size:
             yield batch
             batch = []
     if batch:
         yield batch
-
-
-def _plain(value: Any, whole: bool, zoned: bool) -> Any:
-    if value is None or not (whole or zoned):
-        return value
-    return int(value) if whole else _in_utc(value)

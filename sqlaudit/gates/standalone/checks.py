@@ -1,26 +1,100 @@
-"""From checks to statements: one SELECT each, in the dialect of any warehouse."""
+"""From checks of rows and of published cells to statements: one SELECT each, for any warehouse."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from enum import StrEnum
+from pathlib import Path
 from typing import Any
 
 from sqlaudit.base.errors import UsageError
-from sqlaudit.base.spec import KnownRows, NullPolicy, Requirement, Roles, Target
-from sqlaudit.base.sql import Raw, render
-from sqlaudit.base.words import about, spelled
+from sqlaudit.base.files import check_ending, write_text
+from sqlaudit.base.options import wrong_types_told
+from sqlaudit.base.parameter_names import about, command, spelled
+from sqlaudit.base.spec import Folding, KnownRows, NullPolicy, Requirement, Roles, Target, roles_from
+from sqlaudit.base.sql import Raw
+from sqlaudit.base.version import __version__
 from sqlaudit.classes.inputs import population_target, read_inputs
-from sqlaudit.gates.standalone.names import DIALECTS, by_letters, column, find_dialect, source
-from sqlaudit.gates.standalone.recipes import NotCarried, Recipe, persons_alone, recipe_of
-from sqlaudit.gates.standalone.returns import AnswerForm
+from sqlaudit.gates.standalone.names import DIALECTS, by_letters, column, find_dialect, folded, nested, source, unsure
+from sqlaudit.gates.standalone.recipes import NotCarried, Recipe, persons_alone, recipe_of, statement
+from sqlaudit.models.base import Context
+from sqlaudit.models.cell_rules import CellRule
 from sqlaudit.models.persons import PersonsModel, refuse_without_entity
-from sqlaudit.models.registry import CELL_RULES, REGISTRY
-from sqlaudit.models.requirements import find_model, parse_requirements
-from sqlaudit.reports.escape import visible
+from sqlaudit.models.registry import (
+    CELL_RULES,
+    REGISTRY,
+    find_model,
+    parse_requirements,
+    requirement_from,
+    requirements,
+)
+from sqlaudit.reports.document import visible
+from sqlaudit.reports.notebook import frame_of_rows
 
-_ROWS = {"one": "one row", "all": "all rows"}
+# What a statement of a check returns: its row of figures, or what some tool that runs it understands.
+
+
+class Returns(StrEnum):
+    """The forms of an answer.
+
+    `FIGURES`: one row with the figures of the check under names of their own. `ROW`: one row with the same columns for
+    every check (`ROW_COLUMNS`). `VERDICT`: one row with 1 where it passes, else 0. `FAILING_ROWS`: the row of figures
+    where it does not pass, else none. `COUNT`: one number, 0 where it passes, else how much falls short, at least 1.
+    `METRIC`: the main figure, NULL where nothing is decided.
+    """
+
+    FIGURES = "figures"
+    ROW = "row"
+    VERDICT = "verdict"
+    FAILING_ROWS = "failing-rows"
+    COUNT = "count"
+    METRIC = "metric"
+
+
+COUNTS = ("classes", "table_rows", "failing_classes", "failing_rows", "undecided_classes", "unusable")
+ROW_COLUMNS = ("test_id", *COUNTS, "level", "verdict")
+"""The columns of `Returns.ROW`; the figures of rules for cells stand there as `_OF_CELLS` says."""
+_OF_CLASSES = {name: name for name in COUNTS}
+_OF_CELLS = {
+    "classes": "cells",
+    "table_rows": "cells",
+    "failing_classes": "unsafe_cells",
+    "failing_rows": "unsafe_cells",
+    "undecided_classes": "undecided_cells",
+    "unusable": "hidden_cells",
+}
+
+
+@dataclass(frozen=True)
+class AnswerForm:
+    """The form of an answer, and what tells it from others in `Returns.ROW`: letters, digits and _."""
+
+    returns: Returns = Returns.FIGURES
+    test_id: str = ""
+
+    def parameters(self, *, cells: bool = False) -> Mapping[str, Any]:
+        """As the templates take it."""
+        wrapped = "" if self.returns is Returns.FIGURES else self.returns.value
+        return {"returns": wrapped, "test_id": self.test_id, "row_columns": _OF_CELLS if cells else _OF_CLASSES}
+
+    def refuse_without_limit(self, check: str) -> None:
+        """Nothing, where the figures are asked for.
+
+        Raises:
+            UsageError: something else is asked of a check without a limit, which has no verdict.
+        """
+        if self.returns is not Returns.FIGURES:
+            raise UsageError(
+                f"{check!r} has no limit, so there is no verdict to return; write for instance {check}=5, or use "
+                f"{spelled('returns', 'figures')}."
+            )
+
+
+# From checks to statements: one SELECT each, in the dialect of any warehouse.
+
+KNOWN = {"one": "one row", "all": "all rows"}
 _HOW_TO_READ = (
     "Each statement reads the table and returns one row. With a limit, the verdict is pass, fail, or undecided: the",
     "table is empty, rows cannot be judged (unusable), or a figure is too near its limit for floating point.",
@@ -55,7 +129,7 @@ class Compiled:
         return DIALECTS[self.dialect].executed
 
 
-def compile_checks(
+def compile_statements(
     target: Target,
     roles: Roles,
     checks: Sequence[str | Requirement] = (),
@@ -87,16 +161,12 @@ def compile_checks(
         UsageError: unknown model, dialect or option; no quasi-identifiers; a verdict of a check without a limit.
 
     Example:
-        >>> found = compile_checks(Target("patients"), Roles(("age", "zip")), ["k=5"], dialect="bigquery")
+        >>> found = compile_statements(Target("patients"), Roles(("age", "zip")), ["k=5"], dialect="bigquery")
         >>> found[0].sql.splitlines()[-1]
         'FROM judged'
     """
     speech = find_dialect(dialect)
-    if not roles.quasi_identifiers:
-        raise UsageError(
-            "Name the quasi-identifiers: what others may know about a person, for instance "
-            f"{spelled('qi', 'age', 'sex')}."
-        )
+    roles.require_quasi_identifiers()
     if roles.nulls is NullPolicy.WILDCARD:
         raise NotCarried(
             f"{spelled('nulls', 'wildcard')}: classes overlap there, so no GROUP BY makes them; use equal or distinct."
@@ -191,27 +261,27 @@ class _Job:
 
     def _of_persons(self, model: PersonsModel) -> str:
         roles = self.roles
-        statement = render(
-            "gates/standalone/standalone_persons.sql",
+        return statement(
+            "standalone_persons",
             self.dialect,
             step="standalone check",
             plain_order=True,
             source=Raw(source(self.target, self.dialect)),
             keys=self._keys(),
-            entity=self._raw(roles.entity or "", about("entity")),
+            entity=self._entity(),
+            **self._doubts("person_rows"),
             solo=roles.nulls is NullPolicy.DISTINCT,
             known=model.alone(),
             k=model.values["k"],
             **self.answer.parameters(),
         )
-        return statement.sql.partition("\n")[2]
 
     def _sql(self, recipe: Recipe) -> str:
         roles = self.roles
-        entity = None if roles.entity is None else self._raw(roles.entity, about("entity"))
+        entity = self._entity()
         solo = roles.nulls is NullPolicy.DISTINCT
         keys = self._keys()
-        sensitive = self._raw(self.attribute, about("sensitive")) if recipe.by_value and self.attribute else None
+        sensitive = self._sensitive(recipe)
         rows: dict[str, Any] = {
             "source": Raw(source(self.target, self.dialect)),
             "keys": keys,
@@ -229,8 +299,8 @@ class _Job:
                 "sensitive": told,
                 "solo": False,
             }
-        statement = render(
-            "gates/standalone/standalone.sql",
+        sql = statement(
+            "standalone",
             self.dialect,
             step="standalone check",
             plain_order=True,
@@ -244,9 +314,9 @@ class _Job:
             letters=Raw(by_letters("s", self.dialect)) if DIALECTS[self.dialect].letters else None,
             **self.answer.parameters(),
             **self._population(recipe, keys, entity),
+            **self._doubts(recipe=recipe),
             **recipe.parameters(),
         )
-        sql = statement.sql.partition("\n")[2]  # headed by comments of its own
         infinity = DIALECTS[self.dialect].infinity
         return _INFINITY.sub(infinity, sql) if infinity else sql
 
@@ -254,7 +324,7 @@ class _Job:
         """What makes a class: the columns, each beside its letters where a collation may take values for equal."""
         others = tuple(name for name in self.roles.sensitive if name != self.attribute) if self.roles.joint else ()
         names = self.roles.quasi_identifiers + (others if self.attribute is not None else ())
-        columns = [self._raw(name, about("qi")) for name in names]
+        columns = [Raw(self._named(name, about("qi"))) for name in names]
         letters = [Raw(by_letters(one.sql, self.dialect)) for one in columns]
         return columns + [one for one in letters if one.sql]
 
@@ -266,35 +336,83 @@ class _Job:
                 f"{self.requirement.text or self.requirement.model}: matches the classes of the table with those of "
                 f"the population, which {spelled('nulls', 'distinct')} rules out: use {spelled('nulls', 'equal')}."
             )
-        population = Raw(source(population_target(self.inputs, self.target), self.dialect))
-        return {"population": population, "population_keys": keys, "population_entity": entity}
+        return {"population": self._population_source(), "population_keys": keys, "population_entity": entity}
 
-    def _raw(self, text: str, option: str) -> Raw:
-        return Raw(column(text, self.dialect, option, exact=self.exact_names))
+    def _population_source(self) -> Raw:
+        return Raw(source(population_target(self.inputs, self.target), self.dialect))
+
+    def _named(self, text: str | None, option: str) -> str:
+        """A column or expression as this dialect writes it."""
+        return column(text or "", self.dialect, option, exact=self.exact_names)
+
+    def _entity(self) -> Raw | None:
+        """What tells persons apart."""
+        if self.roles.entity is None:
+            return None
+        written = self._named(self.roles.entity, about("entity"))
+        return Raw(folded(written, self.dialect) if self.roles.values is Folding.FOLD else written)
+
+    def _sensitive(self, recipe: Recipe) -> Raw | None:
+        """What tells sensitive values apart, for a check that counts them; one that orders them has no texts."""
+        if not recipe.by_value or self.attribute is None:
+            return None
+        written = self._named(self.attribute, about("sensitive"))
+        folds = self.roles.values is Folding.FOLD and not recipe.ordered
+        return Raw(folded(written, self.dialect, missing=True) if folds else written)
+
+    def _doubts(self, relation: str = "target", recipe: Recipe | None = None) -> dict[str, Any]:
+        """What rules a check out: where nobody said what is one value, spellings of one; else what cannot be folded."""
+        if self.roles.values is Folding.EXACT:
+            return {"spellings": [], "unfolded": []}
+        table = Raw(source(self.target, self.dialect))
+        counted = []
+        if self.roles.entity is not None:
+            written = self._named(self.roles.entity, about("entity"))
+            counted.append((relation, "e", table, written))
+            if recipe is not None and recipe.population:
+                counted.append(("population", "e", self._population_source(), written))
+        if recipe is not None and self._sensitive(recipe) is not None:
+            counted.append((relation, "s", table, self._named(self.attribute, about("sensitive"))))
+        if self.roles.values is Folding.FOLD:
+            folds = [one for one in counted if one[1] == "e" or recipe is None or not recipe.ordered]
+            unsures = [(name, Raw(unsure(column, self.dialect))) for name, column, _, _ in folds]
+            return {
+                "spellings": [],
+                "unfolded": unsures + [(one[2], Raw(nested(one[3], self.dialect))) for one in folds],
+            }
+        return {"spellings": [self._spelling(name, column) for name, column, _, _ in counted], "unfolded": []}
+
+    def _spelling(self, relation: str, column: str) -> dict[str, Any]:
+        """The arguments of the macro that counts values of several spellings."""
+        letters = by_letters(column, self.dialect)
+        return {
+            "relation": relation,
+            "column": column,
+            "letters": Raw(letters) if letters else None,
+            "folded": Raw(folded(column, self.dialect, missing=column == "s")),
+            "nested": Raw(nested(column, self.dialect)),
+            "unsure": Raw(unsure("spelling", self.dialect)),
+        }
 
 
 def script(compiled: Sequence[Compiled], target: Target, version: str) -> str:
     """All statements as one SQL script, each under comments that say what it is."""
-    written = sum(1 for one in compiled if one.sql)
-    told = f"sqlaudit {version}: {written} {'check' if written == 1 else 'checks'} of {target.name}"
-    return "\n".join([heading(told, compiled[0].dialect), *(section(one) for one in compiled)])
+    return "\n".join([heading(compiled, "check", target.name, version), *map(section, compiled)])
 
 
-def heading(told: str, dialect: str) -> str:
+def heading(compiled: Sequence[Compiled], what: str, whose: str, version: str) -> str:
     """The comments at the head of a script: what it is, how it is read, what nobody has executed."""
-    speech = DIALECTS[dialect]
-    lines = [f"{told} for {speech.title}.", *_HOW_TO_READ]
+    speech = DIALECTS[compiled[0].dialect]
+    written = sum(1 for one in compiled if one.sql)
+    told = f"sqlaudit {version}: {written} {what}{'' if written == 1 else 's'} of {whose} for {speech.title}."
+    lines = [told, *_HOW_TO_READ]
     if not speech.executed:
+        *others, last = (one.title for one in DIALECTS.values() if one.executed)
         lines += [
             f"Not executed: the tests have no {speech.title}. Every statement parses there and keeps to constructs",
-            f"that mean the same everywhere; the same text is executed on {_executed()}.",
+            f"that mean the same everywhere; the same text is executed on {', '.join(others)} and {last}.",
         ]
     return comment([*lines, *([speech.note] if speech.note else [])])
-
-
-def _executed() -> str:
-    titles = [one.title for one in DIALECTS.values() if one.executed]
-    return f"{', '.join(titles[:-1])} and {titles[-1]}"
 
 
 def section(one: Compiled) -> str:
@@ -302,14 +420,235 @@ def section(one: Compiled) -> str:
     of = f" of {one.sensitive}" if one.sensitive else ""
     if one.refused:
         return comment([f"{one.model}{of} is not here. {one.refused}"])
-    model = REGISTRY.get(one.model) or CELL_RULES[one.model]
-    whom = f", for somebody who knows {_ROWS[one.known_rows]} of a person" if one.known_rows else ""
-    notes = [f"{one.check}{of}{whom}", f"{model.title}: {model.definition}"]
-    if model.needs_order:
+    whom = f", for somebody who knows {KNOWN[one.known_rows]} of a person" if one.known_rows else ""
+    notes = [f"{one.check}{of}{whom}", definition(one)]
+    if (REGISTRY.get(one.model) or CELL_RULES[one.model]).needs_order:
         notes.append("The attribute must be a number, a date or a time: text has no order that everybody agrees on.")
     return comment(notes) + one.sql + ";\n"
+
+
+def definition(one: Compiled) -> str:
+    """What a check is, in a sentence."""
+    model = REGISTRY.get(one.model) or CELL_RULES[one.model]
+    return f"{model.title}: {model.definition}"
 
 
 def comment(lines: Sequence[str]) -> str:
     """Lines of a script that the database reads over, whatever they hold."""
     return "".join(f"-- {visible(line)}\n" for line in lines)
+
+
+# Rules for the cells of published tables as statements: one SELECT each, in the dialect of any warehouse.
+
+_CELL_FIGURES = AnswerForm()
+
+
+def compile_cells(
+    target: Target,
+    checks: Sequence[str | Requirement],
+    *,
+    by: Sequence[str] = (),
+    dialect: str = "duckdb",
+    count: str = "",
+    contributors: str = "",
+    value: str = "",
+    holdings: str = "",
+    largest: Sequence[str] = (),
+    exact_names: bool = False,
+    answer: AnswerForm = _CELL_FIGURES,
+) -> list[Compiled]:
+    """Each rule over the cells of a table as one SELECT with one row; nothing is connected.
+
+    Args:
+        target: a table by name with a row for each cell, or a query in the dialect. checks: rules (`threshold=5`).
+        by: dimensions that may have totals; a cell with what reads like one, or with a missing value, is undecided.
+        count, contributors, value, holdings, largest: which column says what of a cell, as for `sqlaudit.aggregates`.
+        exact_names: whether columns are named exactly, in the right case, and quoted.
+        answer: what a statement returns.
+
+    Returns:
+        Statements of columns cells, hidden_cells, undecided_cells, unsafe_cells, verdict (`pass`, `fail`, or
+        `undecided`: also where nothing falls short and cells are hidden, since totals may give these back).
+
+    Raises:
+        NotCarried: a rule that one SELECT cannot carry. UsageError: an unknown rule, or a column that is not named.
+
+    Example:
+        >>> found = compile_cells(Target("counts"), ["threshold=5"], dialect="snowflake", count="n")
+        >>> found[0].sql.splitlines()[-1]
+        'FROM counted'
+    """
+    speech = find_dialect(dialect)
+    named = {"n": (contributors or count, "count"), "x": (value, "value"), "h": (holdings, "holdings")}
+    named |= {f"x{place}": (name, "largest") for place, name in enumerate(largest, 1)}
+    asked: list[Requirement] = []
+    for check in checks:
+        asked += [check] if isinstance(check, Requirement) else parse_requirements(check, among=CELL_RULES)
+    if not asked:
+        raise UsageError("Name the rules for cells, for instance threshold=5.")
+    dimensions = [Raw(column(text, speech, about("by"), exact=exact_names)) for text in by]
+    compiled = []
+    for one in asked:
+        rule = CELL_RULES[one.model](one.parameters, Context(None, 0))
+        columns = {
+            name: Raw(column(text, speech, about(option), exact=exact_names))
+            for name, (text, option) in named.items()
+            if text
+        }
+        sql = _statement(rule, one, columns, dimensions, Raw(source(target, speech)), speech, answer)
+        compiled.append(Compiled(one.text or one.model, one.model, None, speech, sql))
+    return compiled
+
+
+def _statement(
+    rule: CellRule,
+    asked: Requirement,
+    columns: dict[str, Raw],
+    dimensions: list[Raw],
+    table: Raw,
+    dialect: str,
+    answer: AnswerForm,
+) -> str:
+    alone = rule.alone()
+    if alone is None:
+        raise NotCarried(f"{asked.text!r} looks at margins of cells, as only {command('aggregates')} does.")
+    needed = alone.columns
+    missing = [name for name in needed if name not in columns]
+    if missing:
+        options = {"n": "count", "x": "value", "h": "holdings"}
+        raise UsageError(f"{asked.text!r} needs a column; name it with {spelled(options.get(missing[0], 'largest'))}.")
+    return statement(
+        "standalone_cells",
+        dialect,
+        source=table,
+        columns={name: columns[name] for name in needed},
+        dimensions=dimensions,
+        published=needed[0],
+        macro=alone.macro,
+        arguments=dict(alone.arguments),
+        **answer.parameters(cells=True),
+    )
+
+
+Checks = Mapping[str, Any] | Iterable[str | Requirement] | str
+
+
+class CompiledChecks(list[Compiled]):
+    """The checks as statements: a list, printed in three lines, as a frame, or as a file of SQL.
+
+    Args:
+        compiled: the checks. target: the table that they are about.
+    """
+
+    def __init__(self, compiled: Iterable[Compiled], target: Target) -> None:
+        super().__init__(compiled)
+        self._target = target
+
+    def __repr__(self) -> str:
+        refused = sum(1 for one in self if one.refused)
+        left = f", {refused} of them refused" if refused else ""
+        number = f"{len(self)} check{'' if len(self) == 1 else 's'}"
+        where = f" for {self[0].dialect}" if self else ""
+        names = ", ".join(dict.fromkeys(one.check for one in self))
+        lines = (
+            f"CompiledChecks: {number} as SQL{where}{left}",
+            names,
+            "More: .to_frame(), .save('checks.sql'), [0].sql",
+        )
+        return "\n".join(line if len(line) <= 160 else line[:159] + "…" for line in lines)
+
+    def to_frame(self) -> Any:
+        """A pandas DataFrame with a row for each check.
+
+        Raises:
+            MissingDriver: pandas is not installed.
+        """
+        return frame_of_rows([{**asdict(one), "executed": one.executed} for one in self])
+
+    def save(self, path: str | Path) -> None:
+        """Write the statements to a file, whole or not at all.
+
+        Raises:
+            UsageError: the file does not end in .sql or .txt, or cannot be written.
+        """
+        check_ending(Path(path), (".sql", ".txt"))
+        write_text(Path(path), script(self, self._target, __version__))
+
+
+@wrong_types_told
+def compile_checks(
+    table: str = "",
+    *,
+    qi: Sequence[str] | str = (),
+    sensitive: Sequence[str] | str = (),
+    checks: Checks = (),
+    dialect: str = "duckdb",
+    entity: str | None = None,
+    joint: bool = False,
+    nulls: NullPolicy | str = NullPolicy.EQUAL,
+    known_rows: KnownRows | str = KnownRows.WORSE,
+    values: Folding | str | None = None,
+    roles: Roles | Mapping[str, Any] | None = None,
+    query: str = "",
+    where: str = "",
+    inputs: Mapping[str, Any] | None = None,
+    exact_names: bool = False,
+    count: str = "",
+    contributors: str = "",
+    value: str = "",
+    holdings: str = "",
+    largest: Sequence[str] = (),
+) -> CompiledChecks:
+    """Write each check as one SELECT that returns one row.
+
+    Args:
+        table: a table or view, as the warehouse calls it; empty with `query`, one SELECT in the dialect.
+        qi: quasi-identifiers: column names or SQL expressions in the dialect.
+        sensitive: sensitive attributes, each looked at on its own.
+        checks: `{"k": 5, "recursive_l": {"c": 3, "l": 2}}`, `["k=5", "t=0.2"]`, or names of models for their figures
+            alone; none = the figures of every model.
+        dialect: a key of `sqlaudit.gates.standalone.names.DIALECTS`, such as "snowflake".
+        entity, joint, nulls, known_rows: as for `sqlaudit.audit`; NULLs that match anything cannot be written.
+        values: whether persons and sensitive values that differ only in case, blanks or invisible characters are one
+            ("fold") or several ("exact"); where nobody says it, a check of such values is undecided.
+        roles: the roles at once, instead of their parameters: a mapping of these, or a `Roles` without identifiers.
+        where: a SQL condition on the rows of `table`.
+        inputs: `population` (a table of the warehouse) and `class_function: identity`.
+        exact_names: whether columns are named in their exact case, and quoted.
+        count, contributors, value, holdings, largest: with one of these, `table` is a published table, and checks are
+            rules for its cells (`threshold=5`), as for `sqlaudit.aggregates`.
+
+    Returns:
+        In the order of the checks, for each sensitive attribute, and with an entity for who knows one row of a person
+        and for who knows all: `sql`, or without checks a reason in `refused`.
+
+    Raises:
+        UsageError: an unknown model or dialect, no table's name, or a check that one SELECT cannot carry.
+
+    Example:
+        >>> (found,) = compile_checks("release.claims", qi=["age", "sex"], checks={"k": 5}, dialect="snowflake")
+        >>> found.check, found.executed, found.sql.splitlines()[-1]
+        ('k=5', False, 'FROM judged')
+    """
+    cells: dict[str, Any] = {"count": count, "contributors": contributors, "value": value, "holdings": holdings}
+    given = Target(relation=table, query=query, where=where)
+    if any(cells.values()):
+        rules = requirements(checks, among=CELL_RULES)
+        return CompiledChecks(
+            compile_cells(given, rules, dialect=dialect, largest=largest, exact_names=exact_names, **cells), given
+        )
+    named = {"qi": qi, "sensitive": sensitive, "entity": entity, "joint": joint, "nulls": nulls}
+    asked = roles_from({**named, "known_rows": known_rows, "values": values, "roles": roles})
+    return CompiledChecks(
+        compile_statements(given, asked, _checks(checks), dialect=dialect, inputs=inputs, exact_names=exact_names),
+        given,
+    )
+
+
+def _checks(checks: Checks) -> list[str | Requirement]:
+    if isinstance(checks, Mapping):
+        return [requirement_from(name, value) for name, value in checks.items()]
+    if not isinstance(checks, Iterable):
+        said = "a mapping such as {'k': 5}, a text or a list of texts"
+        raise UsageError(f"{spelled('checks')} takes {said}, not a value of type {type(checks).__name__}.")
+    return [checks] if isinstance(checks, str) else list(checks)

@@ -1,8 +1,9 @@
-"""Names as somebody writes them, as SQL of a warehouse that nobody has asked what it holds."""
+"""The dialects that statements are written for: names, tables and values as somebody writes them, as SQL."""
 
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import sqlglot
@@ -12,8 +13,11 @@ from sqlglot.errors import SqlglotError
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.guard import guard_expression, guard_query
 from sqlaudit.base.names import closest, quote
+from sqlaudit.base.parameter_names import about
 from sqlaudit.base.spec import Target
-from sqlaudit.base.words import about
+from sqlaudit.classes import opening
+
+# Names as somebody writes them, as SQL of a warehouse that nobody has asked what it holds.
 
 
 @dataclass(frozen=True)
@@ -310,3 +314,216 @@ def _is_plain(name: str, dialect: str) -> bool:
         return False
     first = tree.expressions[0] if isinstance(tree, exp.Select) else None
     return isinstance(first, exp.Column) and first.name == name
+
+
+# What a reader takes for one value, in SQL: texts without case, blanks, unseen characters and forms of Unicode.
+#
+# A statement knows no engine, so each dialect says what it can: a text folded, and whether somebody has to ask again
+# because the dialect cannot fold it. The SQL itself is ASCII, as clients read files in any encoding.
+
+Ranges = Sequence[tuple[int, int]]
+
+
+def _ranges(hexadecimal: str) -> Ranges:
+    return tuple(
+        (int(low, 16), int(high or low, 16)) for low, _, high in (one.partition("-") for one in hexadecimal.split())
+    )
+
+
+BLANKS = _ranges(opening.BLANKS)
+"""Characters that are read as a blank."""
+UNSEEN = _ranges(opening.UNSEEN)
+"""Characters without a picture: controls, formats, fillers, variation selectors, tags."""
+WIDTHS: Ranges = ((0xFF01, 0xFF9F), (0xFFA1, 0xFFEF))
+"""Full and half widths."""
+_JOINED: Ranges = ((0x1100, 0x11FF), (0xA960, 0xA97F), (0xD7B0, 0xD7FF), (0xF900, 0xFAFF))
+"""What has a second form beside marks, for a dialect without any normal form."""
+
+
+@dataclass(frozen=True)
+class DialectFolding:
+    """How a dialect folds a value.
+
+    Args:
+        text: a value `?` as a text, compared by its letters. folded: a text `?` without what a reader does not see.
+        unsure: what holds of a folded text `?` that may be the same as another to a reader; empty = of none.
+        nested: what holds of a value `?` that holds texts which nobody folds; empty = nobody can see that there.
+    """
+
+    text: str
+    folded: str
+    unsure: str = ""
+    nested: str = ""
+
+
+def folded(value: str, dialect: str, *, missing: bool = False) -> str:
+    """A value as a reader takes it, as a text; where `missing`, an empty one is NULL.
+
+    Example:
+        >>> folded("ill", "trino")[:41]
+        'LOWER(TRIM(REGEXP_REPLACE(REPLACE(REPLACE'
+    """
+    one = FOLDINGS[dialect]
+    spelling = one.folded.replace("?", one.text.replace("?", value))
+    return f"NULLIF({spelling}, '')" if missing else spelling
+
+
+def unsure(spelling: str, dialect: str) -> str:
+    """1 where a folded text may be the same as another to a reader, else 0.
+
+    Example:
+        >>> unsure("s", "trino"), unsure("s", "bigquery")
+        ("CASE WHEN REGEXP_LIKE(s, '[^ -~]') THEN 1 ELSE 0 END", '0')
+    """
+    return _flag(FOLDINGS[dialect].unsure, spelling)
+
+
+def nested(value: str, dialect: str) -> str:
+    """1 where a value holds texts which nobody folds, else 0: a list, a struct, a map or bytes."""
+    return _flag(FOLDINGS[dialect].nested, value)
+
+
+def _flag(condition: str, of: str) -> str:
+    return f"CASE WHEN {condition.replace('?', of)} THEN 1 ELSE 0 END" if condition else "0"
+
+
+def _ascii(
+    text: str, beyond: str, code: str = "CHR({})", single: str = "REGEXP_REPLACE(?, ' +', ' ')"
+) -> DialectFolding:
+    """Where ASCII alone is folded: `beyond` finds other texts, `code` writes a character, `single` single blanks."""
+    blanks = "?"
+    for number in (9, 10, 13):
+        blanks = f"REPLACE({blanks}, {code.format(number)}, ' ')"
+    return DialectFolding(text, f"LOWER(TRIM({single.replace('?', blanks)}))", beyond)
+
+
+@dataclass(frozen=True)
+class _Patterns:
+    """How a dialect writes regular expressions.
+
+    Args:
+        contains: whether a text `?` has `{}` in it. replaced: `?` with `{new}` for each `{}`.
+        point: a character by its number. nul: the same of the character that some texts cannot have.
+    """
+
+    contains: str
+    replaced: str
+    point: str
+    nul: str = ""
+
+    def has(self, text: str, pattern: str) -> str:
+        """Whether a text has what a pattern matches."""
+        return self.contains.replace("{}", pattern).replace("?", text)
+
+    def replace(self, text: str, pattern: str, new: str) -> str:
+        """The text with something else for each match."""
+        return self.replaced.replace("{}", pattern).replace("{new}", new).replace("?", text)
+
+    def among(self, ranges: Ranges) -> str:
+        """Characters in the brackets of a pattern."""
+        ends = [(self.point.format(first), self.point.format(last)) for first, last in ranges]
+        return "".join(first if first == last else f"{first}-{last}" for first, last in ends)
+
+
+def _unicode(
+    text: str,
+    patterns: _Patterns,
+    *,
+    cased: str = "LOWER(UPPER(?))",
+    lower: str = "LOWER",
+    normal: str = "?",
+    compatible: str = "",
+    unsure: str = "",
+    nested: str = "",
+) -> DialectFolding:
+    """Where patterns know Unicode. Texts of plain ASCII without blanks take a short way.
+
+    Upper case before lower case brings letters together that one of them alone tells apart; a dotted I is an i, and a
+    sharp s two. `normal` makes one of the forms that Unicode has for a text, `compatible` one of all widths.
+    """
+    widths = patterns.has("?", f"[{patterns.among(WIDTHS)}]")
+    narrow = f"CASE WHEN {widths} THEN {compatible} ELSE ? END" if compatible else "?"
+    seen = patterns.replace(narrow, f"[{patterns.nul}{patterns.among(UNSEEN)}]", "")
+    words = patterns.replace(seen, f"[{patterns.among(BLANKS)}]+", " ")
+    long = normal.replace("?", cased.replace("?", f"TRIM({words})"))
+    for character, plain in ((f"i{patterns.point.format(0x307)}", "i"), (patterns.point.format(0xDF), "ss")):
+        long = patterns.replace(long, character, plain)
+    return DialectFolding(
+        text, f"{lower}(CASE WHEN {patterns.has('?', '[^!-~]')} THEN {long} ELSE ? END)", unsure, nested
+    )
+
+
+_JSON = "SUBSTR(?, 1, 1) IN ('[', '{')"
+"""What lists and objects look like as texts, where no type tells."""
+_RE2 = r"\x{{{:X}}}"
+_DUCKDB = _Patterns("REGEXP_MATCHES(?, '{}')", "REGEXP_REPLACE(?, '{}', '{new}', 'g')", _RE2, r"\x{0}")
+_POSTGRES = _Patterns("? ~ '{}'", "REGEXP_REPLACE(?, '{}', '{new}', 'g')", r"\U{:08X}")
+_SPARK = _Patterns("? RLIKE r'{}'", "REGEXP_REPLACE(?, r'{}', '{new}')", _RE2, r"\x{0}")
+_CLICKHOUSE = _Patterns("match(?, '{}')", "replaceRegexpAll(?, '{}', '{new}')", r"\\x{{{:X}}}", r"\\x{0}")
+_BIGQUERY = _Patterns("REGEXP_CONTAINS(?, r'{}')", "REGEXP_REPLACE(?, r'{}', '{new}')", _RE2, r"\x{0}")
+
+_ON_SPARK = _unicode(
+    "CAST(CAST(CAST(? AS STRING) AS BINARY) AS STRING)",  # without its collation
+    _SPARK,
+    unsure=_SPARK.has("?", rf"[\p{{M}}{_SPARK.among((*_JOINED, *WIDTHS))}]"),
+    nested="TYPEOF(?) RLIKE '^(array|struct|map|binary|variant)'",
+)
+
+FOLDINGS = {
+    "bigquery": _unicode(
+        "CAST(? AS STRING)",
+        _BIGQUERY,
+        cased="?",
+        normal="NORMALIZE_AND_CASEFOLD(?, NFC)",
+        compatible="NORMALIZE(?, NFKC)",
+    ),
+    "clickhouse": _unicode(
+        "CAST(? AS Nullable(String))",
+        _CLICKHOUSE,
+        cased="lowerUTF8(upperUTF8(?))",
+        lower="lowerUTF8",
+        normal="normalizeUTF8NFC(?)",
+        compatible="normalizeUTF8NFKC(?)",
+        nested="match(toTypeName(?), 'Array|Tuple|Map|JSON|Object|Variant|Dynamic')",
+    ),
+    "databricks": _ON_SPARK,
+    "duckdb": _unicode(
+        "CAST(? AS VARCHAR)",
+        _DUCKDB,
+        normal="NFC_NORMALIZE(?)",
+        unsure=_DUCKDB.has("?", f"[{_DUCKDB.among(WIDTHS)}]"),
+        nested=r"REGEXP_MATCHES(TYPEOF(?), '\]$|^(STRUCT|MAP|UNION|BLOB|JSON|VARIANT|GEOMETRY)')",
+    ),
+    "mysql": _ascii(
+        "CONVERT(? USING utf8mb4) COLLATE utf8mb4_bin", f"? RLIKE '[^ -~]' OR {_JSON}", code="CHAR({} USING utf8mb4)"
+    ),
+    "postgres": _unicode(
+        'CAST(? AS TEXT) COLLATE "C"',
+        _POSTGRES,
+        cased='LOWER(UPPER(? COLLATE "default") COLLATE "default") COLLATE "C"',
+        normal="NORMALIZE(?, NFC)",
+        compatible="NORMALIZE(?, NFKC)",
+        # a database whose own case is that of ASCII
+        unsure="? ~ '[^ -~]' AND LOWER(CHR(201)) <> CHR(233)",
+        nested="PG_TYPEOF(?) IN (SELECT oid FROM pg_catalog.pg_type WHERE typcategory IN ('A', 'C', 'P', 'R', 'U') "
+        "AND typname NOT IN ('uuid', 'macaddr', 'macaddr8'))",
+    ),
+    "presto": _ascii("CAST(? AS VARCHAR)", "REGEXP_LIKE(?, '[^ -~]')"),
+    "redshift": _ascii("CAST(? AS VARCHAR(MAX))", f"? ~ '[^ -~]' OR {_JSON}"),
+    "snowflake": _ascii("CAST(? AS VARCHAR)", f"REGEXP_INSTR(?, '[^ -~]') > 0 OR {_JSON}"),
+    "spark": _ON_SPARK,
+    "sqlite": _ascii(
+        "CAST(? AS TEXT)",
+        "? GLOB '*[^ -~]*' OR INSTR(CAST(? AS BLOB), X'00') > 0",
+        code="CHAR({})",
+        single="REPLACE(REPLACE(REPLACE(?, ' ', CHAR(32, 1)), CHAR(1, 32), ''), CHAR(1), '')",
+    ),
+    "trino": _ascii("CAST(? AS VARCHAR)", "REGEXP_LIKE(?, '[^ -~]')"),
+    "tsql": _ascii(
+        "CAST(? AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2",
+        "? LIKE '%[^ -~]%'",
+        code="CHAR({})",
+        single="REPLACE(REPLACE(REPLACE(?, ' ', CONCAT(' ', CHAR(1))), CONCAT(CHAR(1), ' '), ''), CHAR(1), '')",
+    ),
+}
+"""How each dialect folds."""

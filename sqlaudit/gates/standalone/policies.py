@@ -1,30 +1,57 @@
-"""The tests of a policy as statements, each with a name that only this very statement has."""
+"""The tests of a policy as statements with names of their own, and what a warehouse answered to them."""
 
 from __future__ import annotations
 
+import csv
 import hashlib
+import io
 import json
+import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Any
+from uuid import NAMESPACE_URL, uuid5
 
-from sqlaudit.base.errors import UsageError
+import yaml
+
+from sqlaudit.base.errors import InputError, UsageError
 from sqlaudit.base.options import options_of
-from sqlaudit.base.words import speaking
-from sqlaudit.gates.cell_limits import OTHERS
+from sqlaudit.base.parameter_names import speaking
+from sqlaudit.base.version import __version__
 from sqlaudit.gates.nodes import in_a_policy
-from sqlaudit.gates.spec import CellLimit, TableEntry, TestSpec
-from sqlaudit.gates.standalone.cells import compile_cells
-from sqlaudit.gates.standalone.checks import Compiled, compile_checks
+from sqlaudit.gates.requirements import OTHERS
+from sqlaudit.gates.result import CellLimit, ColumnLimit, LossLimit, SeriesLimit, TableEntry, TestSpec
+from sqlaudit.gates.standalone.checks import (
+    COUNTS,
+    KNOWN,
+    ROW_COLUMNS,
+    AnswerForm,
+    Compiled,
+    Returns,
+    comment,
+    compile_cells,
+    definition,
+    heading,
+    section,
+)
+from sqlaudit.gates.standalone.checks import compile_statements as compile_checks
 from sqlaudit.gates.standalone.names import DIALECTS, find_dialect
 from sqlaudit.gates.standalone.recipes import NotCarried
-from sqlaudit.gates.standalone.returns import AnswerForm, Returns
+from sqlaudit.reports.document import visible
 from sqlaudit.tabular.request import AggregatesRequest
+
+# The tests of a policy as statements, each with a name that only this very statement has.
 
 EXACT = "exact"
 _UNNAMED = "test_id_of_this_statement"
 _ID = re.compile(rf"[a-z0-9_]+__([a-z]+)_(?:({EXACT})_)?([0-9a-f]{{20}})")
-_WHOM = {"one": "one row", "all": "all rows"}
+_NOT_CARRIED: Mapping[type, str] = {
+    ColumnLimit: "column sets are searched for with many statements, each from the answers of those before.",
+    LossLimit: "a loss compares two tables in Python.",
+    SeriesLimit: "it follows persons through several releases, and is judged in Python.",
+}
 _ONE_SELECT = ("count", "contributors", "value", "holdings", "largest")
 """What one SELECT knows of cells."""
 
@@ -114,15 +141,11 @@ def _refuse(table: TableEntry, spec: TestSpec) -> None:
         raise UsageError(spec.mistake or "there is a mistake in the policy of this table.")
     if not table.connection:
         raise NotCarried("its rows are in a file, and a warehouse has tables; give it a 'connection' and a 'table'.")
-    if spec.columns is not None:
-        raise NotCarried("column sets are searched for with many statements, each from the answers of those before.")
-    if spec.loss is not None:
-        raise NotCarried("a loss compares two tables in Python.")
-    if spec.series is not None:
-        raise NotCarried("it follows persons through several releases, and is judged in Python.")
+    if type(spec.limit) in _NOT_CARRIED:
+        raise NotCarried(_NOT_CARRIED[type(spec.limit)])
     if spec.identifier or spec.all_named:
         raise NotCarried("it is about which columns there are, which one SELECT over the rows does not tell.")
-    if table.persons and spec.cells is None:
+    if table.persons and spec.limit is None:
         raise NotCarried(
             "which of the policy's 'persons' this table is about is found in the database; say 'persons: false', and "
             "name its entity."
@@ -132,8 +155,8 @@ def _refuse(table: TableEntry, spec: TestSpec) -> None:
 def _compiled(table: TableEntry, spec: TestSpec, wording: Wording) -> Iterator[Compiled]:
     assert table.target is not None
     answer, exact = AnswerForm(wording.returns, _UNNAMED), wording.exact_names
-    if spec.cells is not None:
-        yield from _cells(table, spec.cells, wording, answer)
+    if isinstance(spec.limit, CellLimit):
+        yield from _cells(table, spec.limit, wording, answer)
         return
     assert spec.model is not None
     found = compile_checks(
@@ -159,6 +182,9 @@ def _cells(table: TableEntry, limit: CellLimit, wording: Wording, answer: Answer
     plain = {name: one.default for name, one in options_of(AggregatesRequest)}
     further = [one.name for one in fields(request) if one.name in plain and one.name not in known]
     given = [name for name in further if getattr(request, name) != plain[name]]
+    without = [name for name, label in request.totals().items() if not label]
+    if len(without) == len(request.total) > 0:
+        given.remove("total")
     given += [key for key, tables in zip(OTHERS, (limit.before, limit.linked), strict=True) if tables]
     if given:
         raise NotCarried(f"one SELECT looks at single cells, without {', '.join(given)}.")
@@ -166,6 +192,7 @@ def _cells(table: TableEntry, limit: CellLimit, wording: Wording, answer: Answer
     return compile_cells(
         table.target,
         request.requirements,
+        by=[name for name in request.by if name not in without],
         dialect=wording.dialect,
         exact_names=wording.exact_names,
         answer=answer,
@@ -178,7 +205,7 @@ def _named(made: PolicyStatement, wording: Wording) -> PolicyStatement:
     one = made.compiled
     asked = [made.table.name, made.spec.requirement, one.sensitive, one.known_rows, one.sql, wording.run]
     digest = hashlib.sha256(json.dumps(asked).encode()).hexdigest()[:20]
-    words = [made.table.name, made.spec.requirement, one.sensitive or "", _WHOM.get(one.known_rows, "")]
+    words = [made.table.name, made.spec.requirement, one.sensitive or "", KNOWN.get(one.known_rows, "")]
     readable = "__".join(_plain(word) for word in words if _plain(word))
     written = "_".join([wording.dialect, *[EXACT] * wording.exact_names, digest])
     test_id = f"{readable or 'test'}__{written}"
@@ -192,23 +219,356 @@ def _plain(text: str) -> str:
 
 def policy_script(made: Sequence[PolicyStatement], policy: str, version: str) -> str:
     """All statements of a policy as one script."""
-    return "\n".join([policy_heading(made, policy, version), *(statement_text(one) for one in made)])
-
-
-def policy_heading(made: Sequence[PolicyStatement], policy: str, version: str) -> str:
-    """What stands at the head of a script."""
-    from sqlaudit.gates.standalone.checks import heading
-
-    written = sum(1 for one in made if one.compiled.sql)
-    told = f"sqlaudit {version}: {written} {'statement' if written == 1 else 'statements'} of {policy}"
-    return heading(told, made[0].compiled.dialect)
+    head = heading([one.compiled for one in made], "statement", policy, version)
+    return "\n".join([head, *map(statement_text, made)])
 
 
 def statement_text(one: PolicyStatement) -> str:
     """A statement under comments that say which test it is."""
-    from sqlaudit.gates.standalone.checks import comment, section
-
     about = [f"{one.table.name}: {one.spec.requirement} ({one.spec.place})"]
     if one.compiled.refused:
         return comment([f"{about[0]} is not here: {one.compiled.refused}"])
     return comment([*about, f"test_id: {one.test_id}"]) + section(one.compiled)
+
+
+# The statements of a policy as quality rules of an Open Data Contract (ODCS 3.1): `mustBe: 0` for what falls short.
+
+API_VERSION = "v3.1.0"
+
+
+class _Contract(yaml.SafeDumper):
+    """Statements keep their lines, and no text becomes an alias."""
+
+    def ignore_aliases(self, data: Any) -> bool:
+        return True
+
+
+def _text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style="|" if "\n" in text else None)
+
+
+_Contract.add_representer(str, _text)
+
+
+def contract_text(made: Sequence[PolicyStatement], policy: str) -> str:
+    """A contract with the quality rules of every table.
+
+    A rule tells the bare verdict: thresholds, exceptions and baselines of the policy are not in it. A test that no
+    statement carries is a rule of type text, which nobody runs and everybody can read.
+
+    Args:
+        made: statements that return a count. policy: the file, as the user named it.
+    """
+    tables = {one.table.name: one.table for one in made}
+    contract = {
+        "apiVersion": API_VERSION,
+        "kind": "DataContract",
+        "id": str(uuid5(NAMESPACE_URL, f"sqlaudit:{policy}")),
+        "name": visible(policy),
+        "version": "1.0.0",
+        "status": "draft",
+        "schema": [
+            {
+                "name": name,
+                **({"physicalName": table.target.relation} if table.target and table.target.relation else {}),
+                "quality": [_rule(one) for one in made if one.table.name == name],
+            }
+            for name, table in tables.items()
+        ],
+    }
+    dialect = made[0].compiled.dialect
+    head = f"# sqlaudit {__version__}: quality rules of {visible(policy)} for {dialect}, to be taken into a contract.\n"
+    return head + yaml.dump(contract, Dumper=_Contract, sort_keys=False, allow_unicode=True, width=120)
+
+
+def _rule(one: PolicyStatement) -> dict[str, Any]:
+    spec, compiled = one.spec, one.compiled
+    about = f" for {one.sensitive}" if one.sensitive else ""
+    rule: dict[str, Any] = {"name": f"{spec.requirement}{about}"}
+    if compiled.refused:
+        return rule | {"type": "text", "description": f"Not written as SQL: {compiled.refused}"}
+    return rule | {
+        "description": spec.description or definition(compiled),
+        "type": "sql",
+        "query": compiled.sql,
+        "mustBe": 0,
+        "unit": "rows",
+        "severity": "warning" if spec.severity == "warn" else "error",
+        **({"tags": list(spec.tags)} if spec.tags else {}),
+    }
+
+
+# What dbt's run_results.json says of the statements of a policy, run as models that are materialized as answers.
+
+MATERIALIZED = "sqlaudit_answer"
+"""The materialization of the dbt package that puts a statement's row into the artefact."""
+_SCHEMA = "dbt_schema_version"
+_RUN = "/run-results/"
+
+
+def is_artefact(found: Any) -> bool:
+    """Whether a JSON document is an artefact of dbt."""
+    return isinstance(found, dict) and isinstance(found.get("metadata"), dict) and _SCHEMA in found["metadata"]
+
+
+def answers_in(found: Mapping[str, Any], name: str) -> Iterator[tuple[Mapping[str, Any], str, str]]:
+    """The rows of statements in an artefact; what else dbt ran is left out.
+
+    Args:
+        found: the artefact. name: of its file.
+
+    Yields:
+        A row, the text that dbt ran for it, and what is wrong with it: empty = nothing, else no figure of it is there.
+
+    Raises:
+        InputError: it is another artefact, or dbt ran no statement of a policy.
+    """
+    results = found.get("results")
+    if _RUN not in str(found["metadata"][_SCHEMA]) or not isinstance(results, list):
+        raise InputError(f"{name}: is another artefact of dbt; what its tests and models said is in run_results.json.")
+    answered = [one for one in results if isinstance(one, dict) and wording_of(_answer_named(one), "") is not None]
+    if not answered:
+        raise InputError(
+            f"{name}: dbt ran no statement of a policy: write them with `sqlaudit compile -f POLICY --each-to FOLDER` "
+            f"into a folder of models that is 'materialized: {MATERIALIZED}'."
+        )
+    for one in answered:
+        yield _answer(one)
+
+
+def _answer_named(result: Mapping[str, Any]) -> str:
+    """The name of the model that a result is about; empty where it is about something else."""
+    kind, _, name = str(result.get("unique_id")).partition(".")
+    return name.rpartition(".")[2] if kind == "model" else ""
+
+
+def _answer(result: Mapping[str, Any]) -> tuple[Mapping[str, Any], str, str]:
+    named = _answer_named(result)
+    nothing = {"test_id": named}
+    if result.get("status") != "success":
+        return nothing, "", "dbt did not run to its end"
+    text = result.get("compiled_code")
+    if not isinstance(text, str) or not text.strip():
+        return nothing, "", "does not say which statement dbt ran (its compiled_code)"
+    row = _row(result.get("message"))
+    if row is None:
+        return nothing, "", f"is no row of figures: its model is not 'materialized: {MATERIALIZED}'"
+    if row.get("test_id") != named:
+        return nothing, "", "is of another statement than its model"
+    return row, text, ""
+
+
+def _row(message: Any) -> dict[str, Any] | None:
+    """The one row in a message; None where it holds something else."""
+    try:
+        rows = json.loads(message) if isinstance(message, str) else None
+    except (ValueError, RecursionError):
+        return None
+    if isinstance(rows, list) and len(rows) == 1 and isinstance(rows[0], dict):
+        return rows[0]
+    return None
+
+
+def same_statement(sql: str, ran: str) -> bool:
+    """Whether a text that ran is a statement, perhaps under comments.
+
+    Example:
+        >>> same_statement("SELECT 1", "-- k=5\\nSELECT 1;\\n"), same_statement("SELECT 1", "SELECT 2")
+        (True, False)
+    """
+    lines = ran.rstrip().removesuffix(";").rstrip().splitlines()
+    while lines and (not lines[0].strip() or lines[0].startswith("--")):
+        del lines[0]
+    return lines == sql.rstrip().splitlines()
+
+
+# What a warehouse answered to the statements of a policy, as files have it: JSON, its lines, CSV, dbt's artefact.
+
+MOST_BYTES = 64 * 1024 * 1024
+_NOTHING = ("", "null", "\\n", "none")
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?|[+-]?inf(inity)?", re.IGNORECASE | re.ASCII)
+_HUGE = 1.7976931348e308
+"""Statements write the largest number for infinity."""
+_VERDICTS = ("pass", "fail", "undecided")
+
+
+@dataclass(frozen=True)
+class WarehouseRow:
+    """One row of an answer, read and not yet believed.
+
+    Args:
+        test_id: the name of its statement. classes … unusable: whole numbers, None = NULL. level: the main figure.
+        verdict: pass, fail or undecided. wrong: what of it cannot be read, as a sentence goes on; empty = all can.
+        ran: the text that was run for it, where the file says that.
+    """
+
+    test_id: str
+    classes: int | None = None
+    table_rows: int | None = None
+    failing_classes: int | None = None
+    failing_rows: int | None = None
+    undecided_classes: int | None = None
+    unusable: int | None = None
+    level: float | int | None = None
+    verdict: str = ""
+    wrong: str = ""
+    ran: str = ""
+
+
+def read_results(path: Path) -> list[WarehouseRow]:
+    """The rows in a file: a list of JSON objects (or one under `rows` or `data`), JSON lines, or CSV with a header.
+
+    A run_results.json of dbt has them as the messages of models (`answers_in`).
+
+    Names of columns are read without regard to case, numbers may be texts.
+
+    Raises:
+        InputError: the file is not there, too large, or holds no such rows.
+        UsageError: its ending says nothing that is known.
+    """
+    readers = {".json": _json_or_dbt, ".jsonl": _line_rows, ".ndjson": _line_rows, ".csv": _csv_rows}
+    reader = readers.get(path.suffix.lower())
+    if reader is None:
+        raise UsageError(f"Results are read from {', '.join(readers)}; {str(path)!r} ends in something else.")
+    return list(reader(_answer_text(path), str(path)))
+
+
+def _answer_text(path: Path) -> str:
+    try:
+        if path.stat().st_size > MOST_BYTES:
+            raise InputError(
+                f"{str(path)!r} has more than {MOST_BYTES >> 20} MB: results are a row for each statement."
+            )
+        return path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError:
+        raise InputError(f"{str(path)!r} is not UTF-8 text.") from None
+    except OSError as error:
+        raise InputError(f"The results {str(path)!r} cannot be read: {error.strerror or 'no reason given'}.") from None
+
+
+def _json_or_dbt(text: str, name: str) -> list[WarehouseRow]:
+    found = _parsed(text, name)
+    if not is_artefact(found):
+        return _json_rows(found, name)
+    return [
+        WarehouseRow(row["test_id"], wrong=wrong) if wrong else replace(read_row(row), ran=ran)
+        for row, ran, wrong in answers_in(found, name)
+    ]
+
+
+def _json_rows(found: Any, name: str) -> list[WarehouseRow]:
+    if isinstance(found, dict):
+        listed = [value for key, value in found.items() if key.lower() in ("rows", "data") and isinstance(value, list)]
+        found = listed[0] if len(listed) == 1 else [found]
+    return [read_row(one) for one in _objects(found, name)]
+
+
+def _line_rows(text: str, name: str) -> list[WarehouseRow]:
+    lines = [(number, line) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
+    found = [_parsed(line, f"{name}, line {number}") for number, line in lines]
+    return [read_row(one) for one in _objects(found, name)]
+
+
+def _parsed(text: str, name: str) -> Any:
+    try:
+        return json.loads(text, object_pairs_hook=_once)
+    except _TwiceError:
+        raise InputError(f"{name}: an object has one key twice, so nobody knows which value is meant.") from None
+    except (json.JSONDecodeError, RecursionError, ValueError):
+        raise InputError(f"{name}: is not JSON.") from None
+
+
+class _TwiceError(Exception):
+    """One key stands twice in an object."""
+
+
+def _once(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    if len({key.casefold() for key, _ in pairs}) < len(pairs):
+        raise _TwiceError
+    return dict(pairs)
+
+
+def _objects(found: Any, name: str) -> Iterator[Mapping[str, Any]]:
+    """The rows of a list; an answer in a list of its own, as clients give the rows of each statement, is taken, too."""
+    for one in found if isinstance(found, list) else [found]:
+        if isinstance(one, list):
+            yield from _objects(one, name)
+        elif isinstance(one, dict):
+            yield one
+        else:
+            raise InputError(f"{name}: rows are objects with the columns {', '.join(ROW_COLUMNS)}.")
+
+
+def _csv_rows(text: str, name: str) -> list[WarehouseRow]:
+    try:
+        lines = [line for line in csv.reader(io.StringIO(text), strict=True) if line]
+    except csv.Error:
+        raise InputError(f"{name}: is not CSV.") from None
+    if not lines:
+        return []
+    header = [cell.strip().lower() for cell in lines[0]]
+    if len(set(header)) < len(header) or "test_id" not in header:
+        raise InputError(f"{name}: its first line should name the columns {', '.join(ROW_COLUMNS)}, each once.")
+    if any(len(line) != len(header) for line in lines):
+        raise InputError(f"{name}: a line has more or fewer cells than the header.")
+    return [read_row(dict(zip(header, line, strict=True))) for line in lines[1:]]
+
+
+def read_row(found: Mapping[str, Any]) -> WarehouseRow:
+    """The row of a statement from its cells by name; `wrong` says what of it cannot be read.
+
+    Example:
+        >>> read_row({"test_id": "a", "level": "2"}).wrong[:32]
+        'lacks classes and table_rows and'
+    """
+    given = {key.lower(): value for key, value in found.items()}
+    test_id = given.get("test_id")
+    named = test_id.strip() if isinstance(test_id, str) else ""
+    missing = [name for name in ROW_COLUMNS if name not in given]
+    if missing:
+        return WarehouseRow(named, wrong=f"lacks {' and '.join(missing)}")
+    try:
+        counts: dict[str, Any] = {name: _count(given[name], name) for name in COUNTS}
+        level, verdict = _number(given["level"]), _verdict(given["verdict"])
+    except _UnreadError as error:
+        return WarehouseRow(named, wrong=str(error))
+    return WarehouseRow(named, **counts, level=level, verdict=verdict)
+
+
+class _UnreadError(Exception):
+    """A cell that is no number or verdict; its sentence holds no value."""
+
+
+def _verdict(value: object) -> str:
+    verdict = value.strip() if isinstance(value, str) else ""
+    if verdict not in _VERDICTS:
+        raise _UnreadError(f"has another verdict than {', '.join(_VERDICTS)}")
+    return verdict
+
+
+def _count(value: object, name: str) -> int | None:
+    number = _number(value)
+    if number is None:
+        return None
+    if number < 0 or math.isinf(number) or number != int(number):
+        raise _UnreadError(f"has no whole number in {name}")
+    return int(number)
+
+
+def _number(value: object) -> float | int | None:
+    if value is None or (isinstance(value, str) and value.strip().lower() in _NOTHING):
+        return None
+    wrong = _UnreadError("holds something else than numbers")
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        raise wrong
+    if isinstance(value, str) and _NUMBER.fullmatch(value.strip()) is None:
+        raise wrong
+    try:
+        number = int(value) if isinstance(value, str) and value.strip().isdecimal() else float(value)
+    except (ValueError, OverflowError):
+        raise wrong from None
+    if math.isnan(number):
+        raise wrong
+    if abs(number) >= _HUGE:
+        return math.inf
+    return int(number) if number == int(number) else number

@@ -8,21 +8,114 @@ from fractions import Fraction
 from typing import Any
 
 from sqlaudit.base.errors import UsageError
+from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.spec import Requirement
-from sqlaudit.base.words import spelled
-from sqlaudit.classes.facts import Fact
-from sqlaudit.gates.standalone.pieces import partitions, piece
-from sqlaudit.gates.standalone.unknown import NaturallyOrdered, unknown_table
-from sqlaudit.models.base import Context, Model, band, expression
+from sqlaudit.base.sql import environment, render
+from sqlaudit.classes.facts import Fact, SensitiveTable
+from sqlaudit.models.base import Context, Model, SignatureModel, SizeModel, band, expression
+from sqlaudit.models.closeness import OrderedTCloseness
 from sqlaudit.models.diversity import head
 from sqlaudit.models.functions import RangeControl
-from sqlaudit.models.kinds import SignatureModel, SizeModel
 from sqlaudit.models.persons import PersonsModel
-from sqlaudit.models.population import PopulationModel
 from sqlaudit.models.registry import REGISTRY
+from sqlaudit.models.risk import PopulationModel
+
+# Pieces of SQL of standalone statements, by the name of their macro.
+
+
+def piece(macro: str, **arguments: Any) -> str:
+    """A macro of `_standalone.sql` or `_written_out.sql` with numbers, names of facts, and other pieces.
+
+    Example:
+        >>> piece("folded", fold="MIN", expression="size")
+        'MIN(size)'
+    """
+    files = (environment().get_template(f"gates/standalone/{name}.sql") for name in ("_standalone", "_written_out"))
+    modules = [file.make_module({"wide": "DECIMAL(38, 0)"}) for file in files]
+    found = next(getattr(module, macro) for module in modules if hasattr(module, macro))
+    return str(found(**arguments)).strip()
+
+
+def statement(template: str, dialect: str, **parameters: Any) -> str:
+    """The text of a statement, without the first line of its template: a script has comments of its own."""
+    return render(f"gates/standalone/{template}.sql", dialect, **parameters).sql.partition("\n")[2]
+
+
+def partitions(atoms: int, largest: int | None = None) -> list[list[int]]:
+    """All ways to write a number as a sum of parts, largest part first.
+
+    Example:
+        >>> partitions(4)
+        [[4], [3, 1], [2, 2], [2, 1, 1], [1, 1, 1, 1]]
+    """
+    if atoms == 0:
+        return [[]]
+    most = atoms if largest is None else min(largest, atoms)
+    return [[part, *rest] for part in range(most, 0, -1) for rest in partitions(atoms - part, part)]
+
 
 RATIO_BAND = 1e-12
 """Relative width of the band around a limit of disclosure; the products of up to five quotients err by 1e-15."""
+
+
+@dataclass(frozen=True)
+class Later:
+    """A positive whole number that only the database will know, as SQL; products with it are SQL, too.
+
+    Example:
+        >>> str(2 * Later("total"))
+        'total * 2'
+    """
+
+    sql: str
+
+    def __str__(self) -> str:
+        return self.sql
+
+    def __mul__(self, other: object) -> Later:
+        return Later(f"{self.sql} * {other}")
+
+    __rmul__ = __mul__
+
+    def __gt__(self, other: object) -> bool:
+        """It is at least 1, and nothing else is ever compared with it: `max(1, …)`."""
+        return True
+
+
+class UnknownTable(SensitiveTable):
+    """A sensitive attribute whose totals are columns of the statement: `total` and `value_count`."""
+
+    @property
+    def total(self) -> Any:
+        """N."""
+        return Later("total")
+
+    @property
+    def distinct(self) -> Any:
+        """M."""
+        return Later("value_count")
+
+
+def unknown_table(name: str) -> UnknownTable:
+    """The table of an attribute of that name."""
+    return UnknownTable(name, (), has_null=False, ordered=True, text=False)
+
+
+class NaturallyOrdered(OrderedTCloseness):
+    """Ordered t-closeness over all values that occur, in their natural order."""
+
+    def prepare(self) -> None:
+        """NULLs are counted by the statement: their check stays undecided."""
+
+    def unit(self) -> Any:
+        """M − 1, at least 1."""
+        return Later(piece("values_less_one"))
+
+    def arguments(self) -> dict[str, Any]:
+        """The gaps are there when the fact is folded."""
+        return {"order": None}
+
+
 _STAND_INS: Mapping[str, type[Model]] = {"t_closeness_ordered": NaturallyOrdered}
 
 
@@ -42,7 +135,7 @@ class Recipe:
         unusable: counts of what rules the check out, as subqueries.
         table_doubtful: a predicate of the whole table that floats cannot tell. where: which classes count, empty = all.
         population: whether the classes of a population stand beside those of the table.
-        atoms: of maximum disclosure, 0 = another model.
+        atoms: of maximum disclosure, 0 = another model. ordered: whether values are numbers or dates, and no texts.
     """
 
     facts: tuple[Fact, ...] = ()
@@ -58,6 +151,7 @@ class Recipe:
     where: str = ""
     population: bool = False
     atoms: int = 0
+    ordered: bool = False
 
     def parameters(self) -> dict[str, Any]:
         """As the templates take them."""
@@ -127,7 +221,6 @@ def persons_alone(requirement: Requirement, inputs: Mapping[str, Any]) -> Person
 def _with_persons(recipe: Recipe, model: Model) -> Recipe:
     """What further rules the check out when rows belong to persons."""
     further = [piece("count_where", relation="target", condition="e IS NULL")]
-    further.append(piece("spelled_in_several_ways", column="e"))
     if model.one_value_per_person:
         further.append(piece("persons_in_several_places"))
     return replace(recipe, unusable=(*recipe.unusable, *further))
@@ -158,12 +251,13 @@ def _general(model: Model) -> Recipe:
         by_value=model.needs_sensitive,
         uses=tuple(uses),
         unusable=(_without_value(),) if ordered else (),
+        ordered=ordered,
     )
 
 
 def _sizes(model: SizeModel) -> Recipe:
     """A model that the sizes of the classes decide: figures of the whole table."""
-    condition = model.failing_sizes() if model.is_required or model.verdict_by_level else ""
+    condition = model.failing() if model.is_required or model.verdict_by_level else ""
     about = {"condition": condition} if condition and model.verdict_by_level else {}
     fails = piece("some_class") if condition else ""
     if model.verdict_by_level:
@@ -239,6 +333,7 @@ def _range(model: RangeControl) -> Recipe:
         table_fails=piece("some_class") if failing else "",
         by_value=True,
         unusable=(_without_value(),),
+        ordered=True,
     )
 
 

@@ -31,7 +31,7 @@ from typing import TYPE_CHECKING
 from sqlaudit.base.errors import UsageError
 
 if TYPE_CHECKING:
-    from sqlaudit.lattices.search.loss import NodeLoss
+    from sqlaudit.lattices.search.tags import NodeLoss
 
 AUTO, EXHAUSTIVE, INCOGNITO, OLA, CHAIN = "auto", "exhaustive", "incognito", "ola", "chain"
 BEST_FIRST, BOUNDS = "best-first", "bounds"

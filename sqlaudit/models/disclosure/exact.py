@@ -1,11 +1,16 @@
-"""M(j) of one class as fractions; `products` says what that is and why it is right, and has it in floats for many."""
+"""M(j) of one class as fractions; `program.py` says what that is and why it is right, and has it in floats for many."""
 
 from __future__ import annotations
 
+from dataclasses import field
+from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
+from typing import Annotated
 
+from sqlaudit.base.errors import UsageError
 from sqlaudit.base.frozen import dataclass
+from sqlaudit.base.result import FROM_0_TO_1, Documented, exactly
 
 
 @dataclass(frozen=True)
@@ -59,3 +64,55 @@ def _least_fraction(n: int, by_people: list[_Numerator | None]) -> Product:
         linked, size = linked
         parts.append(size)
     return Product(value, tuple(reversed(parts)))
+
+
+# What comes out: the disclosure for every number of pieces of knowledge, and (c, k)-safety.
+
+
+@dataclass(frozen=True)
+class Allocation:
+    """How the k + 1 atoms of a worst case (the consequent and k antecedents) are spread over the classes.
+
+    own: (signature, atoms) of the class that holds the consequent. others: the same for every other class that takes
+    part; a signature that occurs twice stands for two classes.
+    """
+
+    own: tuple[int, int]
+    others: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True)
+class DisclosurePoint(Documented):
+    """The disclosure that `k` pieces of knowledge can reach.
+
+    Args:
+        k: pieces of knowledge. maximum: maximum disclosure against any k basic implications.
+        negated: against any k negated atoms ("p does not have s").
+    """
+
+    k: int
+    maximum: Annotated[Fraction, FROM_0_TO_1] = field(metadata=exactly("exact"))
+    negated: Annotated[Fraction, FROM_0_TO_1] = field(metadata=exactly("negated_exact"))
+
+
+@dataclass(frozen=True)
+class DisclosureCurve:
+    """The disclosure for k = 0 … K, exactly, and for each k an allocation of atoms that reaches the maximum."""
+
+    points: tuple[DisclosurePoint, ...]
+    allocations: tuple[Allocation, ...]
+
+    def __getitem__(self, k: int) -> DisclosurePoint:
+        """The point at `k`; UsageError if the curve does not reach so far."""
+        if not 0 <= k < len(self.points):
+            raise UsageError(f"the curve was computed for k = 0 to {len(self.points) - 1}, k = {k} was asked for")
+        return self.points[k]
+
+
+def exact_threshold(threshold: Fraction | Decimal | int) -> Fraction:
+    """The threshold as a fraction; a float is refused, because 0.7 as a float is not 7/10."""
+    if isinstance(threshold, float):
+        raise UsageError(f"the threshold {threshold} is a float; give it as a Decimal, a Fraction or an integer")
+    if not 0 <= threshold <= 1:
+        raise UsageError(f"the threshold is {threshold}, it must be from 0 to 1")
+    return Fraction(threshold)

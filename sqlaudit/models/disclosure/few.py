@@ -11,9 +11,8 @@ from collections.abc import Callable
 from fractions import Fraction
 from itertools import accumulate
 
-from sqlaudit.classes.signatures import Signatures
-from sqlaudit.models.disclosure.curve import DisclosurePoint
-from sqlaudit.models.disclosure.exact import exact_products
+from sqlaudit.classes.facts import Signatures
+from sqlaudit.models.disclosure.exact import DisclosurePoint, exact_products
 
 MOST_KNOWLEDGE = 6
 """Up to so many pieces of knowledge; each costs more than the one before."""
@@ -56,7 +55,7 @@ def _points(rows: tuple[tuple[int, ...], ...], fewest: int, k: int) -> tuple[Dis
 
 def _ratios(rows: tuple[tuple[int, ...], ...], atoms: int) -> dict[int, Fraction]:
     """The least ratio for 1 … `atoms` atoms."""
-    products = [_products(row, atoms) for row in rows]
+    products = [tuple(product.value for product in exact_products(row[0], row[1 : atoms + 1], atoms)) for row in rows]
     weights = [Fraction(row[0], row[1]) for row in rows]
     copies: dict[int, int] = {}
     own: set[int] = set()
@@ -77,10 +76,6 @@ def _ratios(rows: tuple[tuple[int, ...], ...], atoms: int) -> dict[int, Fraction
             ]
             without = [_least(_splits(without, taken, t, 0)) for t in range(atoms + 1)]
     return {t: ratio for t, ratio in enumerate(holding) if ratio is not None}
-
-
-def _products(row: tuple[int, ...], atoms: int) -> Values:
-    return tuple(product.value for product in exact_products(row[0], row[1 : atoms + 1], atoms))
 
 
 def _lowest(rows: tuple[tuple[int, ...], ...], value: Callable[[int], Fraction], classes: int) -> list[int]:

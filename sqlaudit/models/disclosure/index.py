@@ -17,17 +17,23 @@ from fractions import Fraction
 import numpy as np
 
 from sqlaudit.base.errors import UsageError
-from sqlaudit.classes.signatures import Signatures
-from sqlaudit.models.disclosure.candidates import wanted_classes
-from sqlaudit.models.disclosure.curve import DisclosureCurve
-from sqlaudit.models.disclosure.lowest import Positions, Wanted, scan
-from sqlaudit.models.disclosure.products import UNCERTAIN, blocks, tolerance
-from sqlaudit.models.disclosure.program import check_level, solve
+from sqlaudit.classes.facts import Signatures
+from sqlaudit.models.disclosure.exact import DisclosureCurve
+from sqlaudit.models.disclosure.program import (
+    UNCERTAIN,
+    Positions,
+    Wanted,
+    blocks,
+    check_level,
+    scan,
+    solve,
+    tolerance,
+    wanted_classes,
+)
 
 _SLACK = 64
 _GROWTH = 8
 
-# A signature as bytes: n and the counts as int64. Bytes are compared and hashed faster than tuples, and take less room.
 _Key = bytes
 
 Classes = Signatures | Iterable[Sequence[int]]

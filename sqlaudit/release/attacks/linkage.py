@@ -5,17 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from sqlaudit.base.columns_of import resolve
 from sqlaudit.base.errors import UsageError
+from sqlaudit.base.parameter_names import about, spelled
 from sqlaudit.base.relation import Relation
 from sqlaudit.base.sql import Raw, render
-from sqlaudit.base.words import about, spelled
-from sqlaudit.release.attacks.base import SWEENEY, Attack, Scene, of_all, some
-from sqlaudit.release.attacks.fits import find_matches, named
+from sqlaudit.release.attacks.base import SWEENEY, Attack, Scene, find_matches, named, numbered, of_all, some
 from sqlaudit.release.attacks.result import Exposure, Figure
-from sqlaudit.reports.figures import figure
+from sqlaudit.reports.document import figure
 
 
 @dataclass(frozen=True)
@@ -59,8 +57,7 @@ class Linkage(Attack):
         assert scene.identified is not None
         people, rows = _sizes(scene, scene.identified)
         yield self._identity(scene, people, rows)
-        for position, attribute in enumerate(scene.roles.sensitive):
-            yield self._attribute(scene, people, position, attribute.label)
+        yield from self._attributes(scene, people)
 
     def _identity(self, scene: Scene, people: list[Size], rows: list[Size]) -> Exposure:
         k, everybody = scene.request.k, sum(one.members for one in people)
@@ -86,10 +83,7 @@ class Linkage(Attack):
                 "expected_right": sum((Fraction(one.confirmed, one.size) for one in linked), Fraction(0)),
             }
         smallest = min((one.size for one in linked), default=None)
-        return Exposure(
-            attack=Linkage.name,
-            title=Linkage.title,
-            about=None,
+        return self.exposure(
             exposed=_members(unique),
             of=everybody,
             unit="people",
@@ -97,7 +91,6 @@ class Linkage(Attack):
             highest=None if smallest is None else Fraction(1, smallest),
             sentence=_identity_sentence(scene, everybody, figures),
             figures=figures,
-            source=self.source,
             note=""
             if scene.request.key
             else (
@@ -106,14 +99,18 @@ class Linkage(Attack):
             ),
         )
 
-    def _attribute(self, scene: Scene, people: list[Size], position: int, label: str) -> Exposure:
+    def _attributes(self, scene: Scene, people: list[Size]) -> Iterator[Exposure]:
+        for position, attribute in enumerate(scene.roles.sensitive):
+            yield self._attribute(people, position, attribute.label)
+
+    def _attribute(self, people: list[Size], position: int, label: str) -> Exposure:
         everybody = sum(one.members for one in people)
         linked = [one for one in people if one.size]
         exposed = sum(one.same[position] for one in linked)
         beyond = sum(one.same[position] for one in linked if one.size > 1)
-        return Exposure(
-            attack="linkage_attribute",
-            title="Attribute linkage",
+        return self.exposure(
+            attack=AttributeLinkage.name,
+            title=AttributeLinkage.title,
             about=label,
             exposed=exposed,
             of=everybody,
@@ -127,7 +124,6 @@ class Linkage(Attack):
             if exposed
             else f"Nobody's candidates all have the same {label}.",
             figures={"without_identity": beyond},
-            source=self.source,
         )
 
 
@@ -145,7 +141,8 @@ class AttributeLinkage(Linkage):
 
     def run(self, scene: Scene) -> Iterator[Exposure]:
         """For each sensitive attribute about whom it is learned."""
-        yield from (one for one in super().run(scene) if one.attack == self.name)
+        assert scene.identified is not None
+        yield from self._attributes(scene, _sizes(scene, scene.identified)[0])
 
 
 def _members(sizes: list[Size]) -> int:
@@ -197,7 +194,7 @@ def _sizes(scene: Scene, identified: Relation) -> tuple[list[Size], list[Size]]:
     return sides["people"], sides["rows"]
 
 
-def _key(scene: Scene, identified: Relation) -> list[Any] | None:
+def _key(scene: Scene, identified: Relation) -> list[Raw] | None:
     """The column that says who is who, in each table.
 
     Raises:
@@ -205,21 +202,7 @@ def _key(scene: Scene, identified: Relation) -> list[Any] | None:
     """
     if scene.request.key is None:
         return None
-    mine, theirs = scene.request.key
-    dialect = scene.engine.dialect
-    key = [
-        Raw(resolve(mine, scene.relation, dialect, about("key")).sql),
-        Raw(resolve(theirs, identified, dialect, about("key")).sql),
-    ]
-    statement = render(
-        "release/attacks/attack_keys.sql",
-        dialect,
-        step="keys",
-        source=Raw(scene.relation.sql),
-        identified=Raw(identified.sql),
-        key=key,
-    )
-    repeated = [int(number) for number in scene.engine.run(statement)[0]]
+    key, repeated = numbered(scene, identified, scene.request.key, "key", "keys")
     if any(repeated):
         where, number = ("the release", repeated[0]) if repeated[0] else ("the identified table", repeated[1])
         raise UsageError(

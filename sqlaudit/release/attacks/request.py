@@ -9,11 +9,14 @@ from typing import Any
 
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.options import FLAG, NAMES, NUMBER, SHARE, SOURCE, TABLE, WHOLE, OptionKind, check_bounds, option
+from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.spec import Requirement, Target
-from sqlaudit.base.words import spelled
+
+# What an attacker on a release is assumed to hold. Standard library only, apart from specs.
 
 Pair = tuple[str, str]
 """A column of the release, and what the same is called in the other table."""
+
 _HOLDS, _FAR = "What the attacker holds", "How far"
 
 
@@ -25,6 +28,7 @@ def _pair(option_name: str, name: str | Pair) -> Pair:
 
 
 _PAIR = OptionKind("column", _pair)
+
 _PAIRS = OptionKind("names", lambda name, value: tuple(_pair(name, one) for one in value))
 
 

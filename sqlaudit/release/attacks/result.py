@@ -1,16 +1,64 @@
-"""What attacks on a release found. Frozen; reports read it, `to_dict` gives the documented JSON."""
+"""What attacks on a release found, and the report. Frozen; `to_dict` gives the documented JSON."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar, Literal
 
-from sqlaudit.base.documents import AS_TEXT, Documented, after, key, shown, told
-from sqlaudit.base.result import MeasuredResult
+from sqlaudit.base.result import (
+    AS_TEXT,
+    FROM_0_TO_1,
+    FROM_1,
+    Documented,
+    MeasuredResult,
+    Nulls,
+    after,
+    key,
+    shown,
+    told,
+)
+from sqlaudit.column_sets.result import READS
+from sqlaudit.reports.document import (
+    Bullets,
+    Column,
+    Document,
+    Facts,
+    Paragraph,
+    Picture,
+    Section,
+    Table,
+    Toned,
+    Words,
+    count,
+    facts,
+    figure,
+    listing,
+    part,
+    percent,
+    plural,
+    report_on,
+    section,
+    table,
+)
 from sqlaudit.reports.notebook import Shown
+from sqlaudit.reports.stored import made, sql_section
 
+Attack = Annotated[
+    str,
+    Literal[
+        "linkage",
+        "linkage_attribute",
+        "homogeneity",
+        "background_knowledge",
+        "skewness",
+        "similarity",
+        "unsorted_matching",
+        "complementary_releases",
+        "minimality",
+    ],
+]
 Figure = int | float | Fraction | str | bool | None
 
 
@@ -40,7 +88,7 @@ class Example(Documented):
     """One class or value that an attack exposes, with values of the table; only read when values may be shown.
 
     Args:
-        key: the quasi-identifier cells of the class, None for a finding about values alone.
+        key: the cells of the class by column, None for a finding about values alone.
         size: how many persons. value: what is learned about them.
     """
 
@@ -56,24 +104,25 @@ class Exposure(Documented):
     Args:
         attack: its short name. title: its name for people. about: the sensitive attribute, None when none is involved.
         exposed: persons about whom the attacker is right with at least `probability`. of: how many could have been.
-        unit: what `exposed` and `of` count (`rows`, `persons`, `people`).
+        unit: what `exposed` and `of` count: rows, persons or people.
         probability: how sure the attacker is of each of the exposed at least (1 = certain); None when only counted.
         highest: the best chance that the attack gives against anybody, None when it has no meaning.
         sentence: all that in words. figures: further numbers by name.
-        steps: the same attack at growing strength, one mapping of figures a step.
+        steps: the same attack at growing strength, or column by column, one mapping of figures a step.
         examples: classes with their values, when values may be shown. source: who described the attack.
         note: what the figures do not cover, empty when there is nothing to say.
-        at_most: how many are exposed at most, where `exposed` is only known to be at least; else None.
+        at_most: where `exposed` is only known to be at least, how many it may be; else None. It bounds what this attack
+            counts, and not everybody whom the release exposes.
     """
 
-    attack: str
+    attack: Attack
     title: str
     about: str | None = field(metadata=key("sensitive"))
     exposed: int
     of: int
     unit: str
-    probability: float | Fraction | None = field(metadata=shown(_floats))
-    highest: float | Fraction | None = field(metadata=shown(_floats))
+    probability: Annotated[float | Fraction, FROM_0_TO_1] | None = field(metadata=shown(_floats))
+    highest: Annotated[float | Fraction, FROM_0_TO_1] | None = field(metadata=shown(_floats))
     sentence: str
     figures: Mapping[str, Figure] = field(default_factory=dict, metadata=shown(_floats))
     steps: tuple[Mapping[str, Figure], ...] = field(default=(), metadata=shown(_floats))
@@ -84,7 +133,7 @@ class Exposure(Documented):
 
     @property
     @told("unit", shown(_floats))
-    def share(self) -> Fraction | None:
+    def share(self) -> Annotated[Fraction, FROM_0_TO_1] | None:
         """The exposed as a share, None when there is nobody."""
         return Fraction(self.exposed, self.of) if self.of else None
 
@@ -96,9 +145,13 @@ class Exposure(Documented):
 
 @dataclass(frozen=True)
 class NotTried(Documented):
-    """An attack that could not be tried, and what it would have needed."""
+    """An attack that could not be tried.
 
-    attack: str
+    Args:
+        reason: what it would have needed.
+    """
+
+    attack: Attack
     title: str
     reason: str
 
@@ -108,16 +161,15 @@ class AttackResult(MeasuredResult, Shown):
     """What an attacker can still do with a release.
 
     Args:
-        target: the release. rows: its rows. classes: its equivalence classes, None where they overlap.
+        engine: the engine and its version. target: the release. rows: its rows.
+        classes: its equivalence classes, None where they overlap.
         smallest: the size of the smallest class, None when there is none.
-        quasi_identifiers, sensitive, entity, nulls: the roles as they were given.
         k: who hides among fewer persons counts as exposed by linkage.
         exposures: what was tried, in a fixed order. not_tried: the rest, with what it would have needed.
-        engine, time, statements, versions: as in an audit.
     """
 
     schema: ClassVar = "sqlaudit-attack/1"
-    shown_by: ClassVar = "sqlaudit.release.attacks.report:attack_document"
+    shown_by: ClassVar = "sqlaudit.release.attacks.result:attack_document"
     frame_of: ClassVar = "attacks"
 
     engine: str = ""
@@ -128,8 +180,8 @@ class AttackResult(MeasuredResult, Shown):
     quasi_identifiers: tuple[str, ...]
     sensitive: tuple[str, ...]
     entity: str | None
-    nulls: str
-    k: int
+    nulls: Nulls
+    k: Annotated[int, FROM_1]
     exposures: tuple[Exposure, ...] = field(metadata=key("attacks"))
     not_tried: tuple[NotTried, ...] = ()
 
@@ -148,3 +200,198 @@ class AttackResult(MeasuredResult, Shown):
 def exposed_most(exposures: Sequence[Exposure]) -> list[Exposure]:
     """The exposures by how large a share they expose, largest first; ties keep their order."""
     return sorted(exposures, key=lambda one: one.share or Fraction(0), reverse=True)
+
+
+# The report of attacks on a release: what each achieves, in words and figures, and what was not tried.
+
+
+def exposed_picture(result: AttackResult) -> Picture | None:
+    """A bar an attack: the share of those that it could expose; None with fewer than two attacks on somebody."""
+    tried = [one for one in result.exposures if one.of]
+    if len(tried) < 2:
+        return None
+    return Picture(
+        "bars",
+        "Share of those that each attack could expose and does expose",
+        {
+            "names": [one.heading for one in tried],
+            "series": {"exposed": [float(one.share or 0) for one in tried]},
+            "share": True,
+            "x": "share exposed",
+        },
+    )
+
+
+def ruled_out_picture(one: Exposure) -> Picture | None:
+    """Who is certain, and nearly sure, once an attacker rules out m values; None without a second point."""
+    if len(one.steps) < 2 or not one.of:
+        return None
+    names = {
+        "certain, person by person": "certain",
+        "nearly sure": "nearly_sure",
+        "certain, the same for everybody": "certain_if_ruled_out_for_all",
+    }
+    curves = {
+        said: [[float(step["ruled_out"] or 0), float(step[name] or 0) / one.of] for step in one.steps]
+        for said, name in names.items()
+        if name in one.steps[0]
+    }
+    return Picture(
+        "curves",
+        f"Share of {count(one.of)} {one.unit} that are exposed once an attacker rules out m values of {one.about}",
+        {"curves": curves, "x": "values ruled out, m", "y": f"share of {one.unit}", "legend": "upper left"},
+    )
+
+
+_SHARES = (
+    "highest",
+    "highest_of_the_rest",
+    "chance",
+    "rows_fitting_beside",
+    "chance_of_agreeing",
+    "chance_of_alike",
+    "chance_unsafe",
+    "prior",
+    "posterior",
+    "right_guesses",
+    "right_guesses_without_release",
+)
+_NAMES = {
+    "exposed": "People",
+    "of": "Of",
+    "certain_if_ruled_out_for_all": "Certain, ruled out for all",
+    "highest_of_the_rest": "Best chance of the rest",
+    "highest": "Best chance",
+    "largest_posterior_over_prior": "Times as likely, at most",
+    "times": "More than … times",
+    "chance": "As good by chance in",
+    "agree_by_chance": "By chance",
+    "alike_pairs": "Alike pairs",
+    "alike_pairs_by_chance": "By chance",
+    "chance_of_agreeing": "So many agree in",
+    "chance_of_alike": "So many alike in",
+    "finer_in_other": "Finer in other",
+    "chance_unsafe": "Unsafe in",
+    "matched": "People who fit some row",
+    "unique": "People who fit a single row",
+    "below_k": "People who fit fewer than k rows",
+    "one_to_one": "One person and one row, fitting nobody else",
+    "expected_right": "Right guesses to expect",
+    "rows_matched": "Rows that fit somebody",
+    "rows_of_one_person": "Rows that fit a single person",
+    "rows_below_k": "Rows that fit fewer than k people",
+    "in_release": "People in the release, by the key",
+    "confirmed": "Their row is among those that fit",
+    "confirmed_unique": "The single row is theirs",
+    "confirmed_below_k": "Theirs is among fewer than k",
+    "wrong_unique": "The single row is somebody else's",
+    "without_identity": "Learned without being identified",
+}
+_MOST_WORST = 3
+
+
+def attack_document(result: AttackResult) -> Document:
+    """Attacks as a document for any layout."""
+    hit = [one for one in result.exposures if one.exposed]
+    heads = ("Attack", "#Exposed", "#Of", "#Share", "#Sure at least", "#Best chance")
+    classes = "overlapping classes" if result.classes is None else plural(result.classes, "class", "classes")
+    how = facts(
+        ("rows", count(result.rows)),
+        ("classes", classes if result.smallest is None else f"{classes}, the smallest has {count(result.smallest)}"),
+        ("quasi-identifiers", ", ".join(result.quasi_identifiers)),
+        ("sensitive", ", ".join(result.sensitive) or "none"),
+        ("missing values", READS[result.nulls]),
+        ("counted as found", f"who hides among fewer than {count(result.k)}"),
+        ("persons", result.entity or ""),
+        *made(result),
+    )
+    document = report_on(
+        result,
+        Toned(_headline(result, len(hit)), "bad" if hit else "good"),
+        (Bullets(tuple(_lead(result))),),
+        section("What each attack achieves", table(heads, map(_row, result.exposures)), exposed_picture(result)),
+        *map(_details, result.exposures),
+        section("Not tried", Bullets(tuple(Toned(f"{one.title}.", hint=one.reason) for one in result.not_tried))),
+        section("How it was attacked", how),
+        sql_section(result),
+    )
+    return replace(document, worst=tuple(Toned(one.sentence, "bad") for one in exposed_most(hit)[:_MOST_WORST]))
+
+
+def _headline(result: AttackResult, hit: int) -> str:
+    tried = plural(len(result.exposures), "attack")
+    if hit:
+        return f"{result.target}: {count(hit)} of {tried} {'exposes' if hit == 1 else 'expose'} somebody"
+    if not result.exposures:
+        return f"{result.target}: no attack could be tried"
+    may = sum(1 for one in result.exposures if one.at_most)
+    surely = f" for sure, {count(may)} may" if may else ""
+    return f"{result.target}: none of {tried} exposes anybody{surely}"
+
+
+def _lead(result: AttackResult) -> Iterator[Words]:
+    """Those that expose somebody, worst first; those that may; the names of the others."""
+    harmless = []
+    for one in exposed_most(result.exposures):
+        if one.exposed or one.at_most:
+            yield Toned(one.sentence, "bad" if one.exposed else "warn")
+    for one in result.exposures:
+        if not one.exposed and not one.at_most:
+            title = one.title[:1].lower() + one.title[1:]
+            harmless.append(title if one.about is None else f"{title} ({one.about})")
+    if harmless:
+        yield Toned(f"Nobody is exposed by {listing(harmless)}.", "good")
+
+
+def _row(one: Exposure) -> tuple[str, ...]:
+    sure = percent(one.probability) if one.exposed and one.probability is not None else ""
+    best = "" if one.highest is None else percent(one.highest)
+    of = f"{count(one.of)} {SINGULAR.get(one.unit, one.unit) if one.of == 1 else one.unit}"
+    open_ = one.at_most is not None and one.at_most > one.exposed
+    exposed = f"{count(one.exposed)} to {count(one.at_most or 0)}" if open_ else count(one.exposed)
+    return (one.heading, exposed, of, part(one.exposed, one.of), sure, best)
+
+
+def _details(one: Exposure) -> tuple[Section, ...]:
+    names = list(one.steps[0]) if one.steps else []
+    texts = {name for name in names if any(isinstance(step[name], str) for step in one.steps)}
+    return section(
+        one.heading,
+        Paragraph("" if one.exposed or one.at_most else one.sentence),
+        Facts(tuple((_name(name), _shown(name, value)) for name, value in one.figures.items())),
+        table(
+            (Column(_name(name), name not in texts) for name in names),
+            ((_shown(name, step[name]) for name in names) for step in one.steps),
+        ),
+        ruled_out_picture(one) if one.attack == "background_knowledge" else None,
+        _examples(one.examples),
+        Paragraph(one.note),
+    )
+
+
+def _examples(examples: tuple[Example, ...]) -> Table:
+    keys = list(next((one.key for one in examples if one.key is not None), {}))
+    widest = max((len(one.value) for one in examples), default=0)
+    values = ["Value"] if widest == 1 else [f"Value {number}" for number in range(1, widest + 1)]
+    rows = []
+    for one in examples:
+        key, known = one.key or {}, [*one.value, *[None] * (widest - len(one.value))]
+        cells = [*(key.get(name) for name in keys), count(one.size), *known]
+        rows.append(["" if cell is None else str(cell) for cell in cells])
+    return table((*(Column(name) for name in keys), "#Size", *values), rows)
+
+
+def _name(name: str) -> str:
+    return _NAMES.get(name) or name.replace("_", " ").capitalize()
+
+
+def _shown(name: str, value: Figure) -> str:
+    if value is None:
+        return "–"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, str):
+        return value
+    if name in _SHARES:
+        return percent(value)
+    return figure(value)

@@ -1,21 +1,27 @@
-"""Original and release as numbers on the workbench: dictionaries of values and cells, and rows counted by both."""
+"""Original and release as numbers on the workbench: values, cells, what cells stand for, and distances."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 from sqlaudit.base.columns_of import Resolved
 from sqlaudit.base.errors import UsageError
+from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.relation import Kind, Relation
 from sqlaudit.base.sql import Raw, render
+from sqlaudit.classes.attribute_inputs import inputs_of
 from sqlaudit.classes.facts import SensitiveTable
 from sqlaudit.classes.opening import MAX_VALUES_READ
-from sqlaudit.hierarchies.dictionary import Dictionary, dictionary
-from sqlaudit.hierarchies.hierarchy import Hierarchy
-from sqlaudit.release.compare.bench import Bench, travels_as
-from sqlaudit.release.compare.pairing import Pairing, Side
+from sqlaudit.hierarchies.cell_reader import reader_of
+from sqlaudit.hierarchies.cells import Exact
+from sqlaudit.hierarchies.dictionary import Dictionary, dictionary, membership
+from sqlaudit.hierarchies.levels import Hierarchy
+from sqlaudit.release.compare.pairing import Bench, Pairing, Side, travels_as
+
+# Original and release as numbers on the workbench: dictionaries of values and cells, and rows counted by both.
 
 _NUMBERS = (Kind.INTEGER, Kind.DECIMAL, Kind.FLOAT)
 
@@ -131,8 +137,7 @@ def _texts(bench: Bench, side: Side, column: Resolved, name: str) -> tuple[Relat
     seen = bench.count(name + "_seen", statement, [("t", "VARCHAR"), ("n", "BIGINT")])
     cells = bench.make(name, "release/compare/release_cell_codes.sql", f"cells of {column.label}", seen=seen)
     bench.forget(name + "_seen")
-    (largest,) = bench.ask("release/compare/release_largest.sql", "cells", source=cells, column="code")[0]
-    return cells, int(largest or 0) + 1
+    return cells, bench.number("release/compare/release_largest.sql", "cells", source=cells, column="code") + 1
 
 
 def read_sensitive(bench: Bench, original: Side, release: Side) -> tuple[PairedAttribute, ...]:
@@ -198,7 +203,7 @@ def code_rows(
     coder = _Coder(bench, original, release, columns, sensitive)
     if pairing.by == "containment":
         own, other = coder.side("original"), coder.side("release")
-        rows, released = coder.total(own), coder.total(other)
+        rows, released = (bench.number("release/compare/release_total.sql", "rows", source=one) for one in (own, other))
         return CodedPair(tuple(columns), tuple(sensitive), own, other, False, rows, released, released)
     both = coder.pairs(pairing)
     rows, released, matched = (
@@ -239,10 +244,6 @@ class _Coder:
         return self._coded(
             f"coded_{side}", "release/compare/release_side.sql", parameters, "v" if side == "original" else "g"
         )
-
-    def total(self, coded: Relation) -> int:
-        """The rows of one side."""
-        return int(self.bench.ask("release/compare/release_total.sql", "rows", source=coded)[0][0] or 0)
 
     def _coded(self, name: str, template: str, parameters: dict[str, Any], parts: str) -> Relation:
         bench = self.bench
@@ -315,3 +316,215 @@ def packed(names: Sequence[tuple[str, int]]) -> str:
         left = key if position == 1 else f"({key})"
         key = f"{left} * {max(1, domain)} + {name}"
     return key
+
+
+# What each cell of the release stands for: the values of the original under it, its level, and what that costs.
+#
+# Cells that are neither values nor labels of the original, read with the parser that hierarchies and releases share.
+#
+# Values and labels are found in SQL, since there may be many of them; what is left is few different texts.
+
+
+@dataclass(frozen=True)
+class Covered:
+    """The cells of one column.
+
+    Args:
+        cover: cell, word (a value's number), fits (false: the cell stands for no value, and so counts as any).
+        cells: one row a cell: code, m (rows), fits, is_value, is_odd (neither value nor label), level, covered_rows,
+            covered_values, entropy, width, is_whole.
+    """
+
+    column: PairedColumn
+    cover: Relation
+    cells: Relation
+
+
+def read_cover(bench: Bench, column: PairedColumn) -> Relation:
+    """Which values each cell of a column stands for.
+
+    Raises:
+        UsageError: a cell that cannot be read; the sentence names the column, not the cell.
+    """
+    place, levels = column.place, levels_of(column)
+    values = column.words.relation
+    readings = bench.make(
+        f"readings_{place}",
+        "release/compare/release_readings.sql",
+        f"cells of {column.label}",
+        cells=column.cells,
+        values=values,
+        levels=levels,
+    )
+    parts = parsed(bench, column, readings)
+    return bench.make(
+        f"cover_{place}",
+        "release/compare/release_cover.sql",
+        f"values under cells of {column.label}",
+        readings=readings,
+        values=values,
+        levels=levels,
+        members=parts.members,
+        exact=parts.exact,
+    )
+
+
+def measured_cells(bench: Bench, coded: CodedPair, covers: Sequence[Relation]) -> tuple[Covered, ...]:
+    """The facts of all cells, column by column."""
+    return tuple(_measured(bench, coded, column, cover) for column, cover in zip(coded.columns, covers, strict=True))
+
+
+def _measured(bench: Bench, coded: CodedPair, column: PairedColumn, cover: Relation) -> Covered:
+    levels = levels_of(column)
+    cells = bench.make(
+        f"facts_{column.place}",
+        "release/compare/release_cells.sql",
+        f"cells of {column.label}",
+        place=column.place,
+        release=coded.release,
+        cover=cover,
+        values=column.words.relation,
+        readings=bench.kept[f"readings_{column.place}"],
+        levels=levels[:-1],
+        height=column.height,
+        numeric=column.numeric,
+        all_values=column.words.values,
+    )
+    return Covered(column, cover, cells)
+
+
+def domains_of(covered: Sequence[Covered]) -> list[tuple[int, int]]:
+    """(place, different values without NULL) of the columns."""
+    return [(one.column.place, one.column.words.values - bool(one.column.words.missing_rows)) for one in covered]
+
+
+def levels_of(column: PairedColumn) -> list[int]:
+    """The numbers of a column's levels above its values."""
+    return list(range(1, column.words.hierarchy.height + 1))
+
+
+MOST_CELLS = 200_000
+"""Different cells of one column that are parsed at most; values and labels of the hierarchy do not count."""
+
+
+@dataclass(frozen=True)
+class Parsed:
+    """What was parsed, as relations of the workbench; None when nothing was.
+
+    Args:
+        members: code, id: the values (by their numbers) in each cell.
+        exact: code: cells that are a single value in another spelling.
+    """
+
+    members: Relation | None = None
+    exact: Relation | None = None
+
+
+def parsed(bench: Bench, column: PairedColumn, readings: Relation) -> Parsed:
+    """What the cells of a column say that are neither values nor labels.
+
+    Raises:
+        UsageError: a cell that cannot be read, or too many different ones; the column is named, not the cell.
+    """
+    rows = bench.ask(
+        "release/compare/release_unread.sql", f"cells of {column.label}", readings=readings, limit=MOST_CELLS + 1
+    )
+    if not rows:
+        return Parsed()
+    if len(rows) > MOST_CELLS:
+        raise UsageError(
+            f"{column.label}: the release has more than {MOST_CELLS:,} different cells that are no values of the "
+            "original and no labels of its hierarchy; give the hierarchy that they were made with."
+        )
+    read = reader_of(column.words, bench.workbench).read_all(text for _, text in rows)
+    cells = {int(code): read[text] for code, text in rows}
+    name = f"members_of_cells_{column.place}"
+    members = membership(bench.workbench, column.words, cells, bench.prefix + name)
+    bench.kept[name] = members
+    exact = [(code,) for code, cell in cells.items() if isinstance(cell, Exact)]
+    return Parsed(members, bench.rows(f"exact_{column.place}", [("code", "INTEGER")], exact) if exact else None)
+
+
+# The earth mover's distances of t-closeness over lanes: groups of values whose shares are compared.
+
+MOST_ORDERED = 2_000
+"""Values that the ordered distance is offered for at most: it compares every beginning of the order."""
+
+
+@dataclass(frozen=True)
+class Distance:
+    """A distance of mixtures of sensitive values: the sum over groups of |share - share|, times `weight`.
+
+    Args:
+        members: a relation grp, lane, part: the lanes of each group, and the original rows with any of them.
+    """
+
+    name: str
+    members: Relation
+    weight: Fraction
+
+
+def groups_of(attribute: PairedAttribute, name: str, inputs: Mapping[str, Any]) -> Groups:
+    """The groups of lanes of a distance, and what each difference weighs.
+
+    Raises:
+        UsageError: as `distance_of`.
+    """
+    return _GROUPS[name](attribute, inputs_of(inputs, attribute.label, attribute.table))
+
+
+def distance_of(bench: Bench, attribute: PairedAttribute, name: str, inputs: Mapping[str, Any]) -> Distance:
+    """The distance of that name for one attribute.
+
+    Raises:
+        UsageError: the values have no order, or there is no tree.
+    """
+    groups, weight = groups_of(attribute, name, inputs)
+    totals = attribute.table.totals
+    rows = [(number, lane, sum(totals[one] for one in lanes)) for number, lanes in enumerate(groups) for lane in lanes]
+    columns = [("grp", "BIGINT"), ("lane", "BIGINT"), ("part", "BIGINT")]
+    return Distance(name, bench.rows(f"members_{attribute.place}", columns, rows), weight)
+
+
+Groups = tuple[list[list[int]], Fraction]
+
+
+def _equal(attribute: PairedAttribute, _: Mapping[str, Any]) -> Groups:
+    return [[lane] for lane in range(attribute.table.distinct)], Fraction(1, 2)
+
+
+def _ordered(attribute: PairedAttribute, inputs: Mapping[str, Any]) -> Groups:
+    """Every beginning of the order is a group; the whole of it says nothing."""
+    table = attribute.table
+    if "order" in inputs:
+        order = list(inputs["order"])
+    elif not table.ordered or table.has_null:
+        why = "missing values have" if table.ordered else "its values are text and have"
+        raise UsageError(
+            f"{spelled('distance', 'ordered')}: {attribute.label}: {why} no order of their own; declare one "
+            "under 'order' in a file "
+            f"with {spelled('inputs')}."
+        )
+    else:
+        order = list(range(table.distinct))
+    if len(order) > MOST_ORDERED:
+        raise UsageError(
+            f"{spelled('distance', 'ordered')}: {attribute.label} has {len(order):,} different values, and the "
+            "distance is offered "
+            f"for at most {MOST_ORDERED:,}; round them, or use {spelled('distance', 'equal')}."
+        )
+    beginnings = [[lane for lane in order[: end + 1] if lane >= 0] for end in range(len(order) - 1)]
+    return beginnings, Fraction(1, max(1, len(order) - 1))
+
+
+def _hierarchical(attribute: PairedAttribute, inputs: Mapping[str, Any]) -> Groups:
+    if "tree" not in inputs:
+        raise UsageError(
+            f"{spelled('distance', 'hierarchical')}: give a tree over the values of {attribute.label} in a file "
+            f"with {spelled('inputs')}."
+        )
+    tree = inputs["tree"]
+    return [list(lanes) for level in tree.levels for lanes in level], Fraction(1, 2 * tree.height)
+
+
+_GROUPS = {"equal": _equal, "ordered": _ordered, "hierarchical": _hierarchical}

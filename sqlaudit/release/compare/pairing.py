@@ -3,19 +3,114 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from sqlaudit.base.columns_of import Resolved, resolve
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.names import quote
-from sqlaudit.base.relation import Kind, Relation
+from sqlaudit.base.parameter_names import about, spelled
+from sqlaudit.base.relation import Kind, Relation, Row, Statement
 from sqlaudit.base.spec import Target
 from sqlaudit.base.sql import Raw, render
-from sqlaudit.base.words import about, spelled
 from sqlaudit.engines.contract import Engine
-from sqlaudit.release.compare.bench import Bench
+from sqlaudit.engines.workbench import keep
 from sqlaudit.release.compare.request import CompareRequest
-from sqlaudit.reports.figures import plural
+from sqlaudit.reports.document import plural
+
+# Where a comparison computes: what is counted in the database, and the workbench on which the counts are looked at.
+
+PREFIX = "sqlaudit_release_"
+_TYPES = {
+    Kind.BOOLEAN: "BOOLEAN",
+    Kind.INTEGER: "HUGEINT",
+    Kind.FLOAT: "DOUBLE",
+    Kind.DATE: "DATE",
+    Kind.TIMESTAMP: "TIMESTAMP",
+    Kind.TIME: "TIME",
+}
+
+
+def travels_as(kind: Kind) -> str:
+    """DuckDB's type for values of a kind that come from another database; empty when they travel as texts."""
+    return _TYPES.get(kind, "")
+
+
+@dataclass
+class Bench:
+    """The engine of the tables, the workbench of the counts, and what is kept there.
+
+    Args:
+        engine: where original and release lie. workbench: the engine itself, or a DuckDB in memory.
+        prefix: what the names of kept relations begin with. kept: these relations by the rest of their names.
+    """
+
+    engine: Engine
+    workbench: Engine
+    prefix: str = PREFIX
+    kept: dict[str, Relation] = field(default_factory=dict)
+
+    @property
+    def is_local(self) -> bool:
+        """Whether the tables lie on the workbench themselves."""
+        return self.engine is self.workbench
+
+    def count(self, name: str, statement: Statement, columns: Sequence[tuple[str, str]]) -> Relation:
+        """Keep counts from the tables on the workbench."""
+        relation = keep(self.engine, self.workbench, self.prefix + name, statement, columns)
+        return self._note(name, relation)
+
+    def rows(self, name: str, columns: Sequence[tuple[str, str]], rows: Sequence[Row]) -> Relation:
+        """Keep rows of our own (codes, limits of queries) on the workbench."""
+        return self._note(name, self.workbench.keep_rows(self.prefix + name, columns, [rows]))
+
+    def make(self, name: str, template: str, step: str, **parameters: Any) -> Relation:
+        """Keep what a template gives over relations of the workbench."""
+        statement = render(template, self.workbench.dialect, step=step, **_spelled(parameters))
+        return self._note(name, self.workbench.materialize(self.prefix + name, statement))
+
+    def ask(self, template: str, step: str, **parameters: Any) -> list[Row]:
+        """The rows that a template gives over relations of the workbench."""
+        return self.workbench.run(render(template, self.workbench.dialect, step=step, **_spelled(parameters)))
+
+    def number(self, template: str, step: str, **parameters: Any) -> int:
+        """The one whole number that a template gives; 0 for NULL."""
+        return int(self.ask(template, step, **parameters)[0][0] or 0)
+
+    def tell(self, template: str, step: str, **parameters: Any) -> dict[str, Any]:
+        """The one row that a template gives, by name."""
+        statement = render(template, self.workbench.dialect, step=step, **_spelled(parameters))
+        return dict(zip(self.workbench.result_names(statement), self.workbench.run(statement)[0], strict=True))
+
+    def forget(self, *names: str) -> None:
+        """Drop what is no longer needed."""
+        for name in names:
+            found = self.kept.pop(name, None)
+            if found is not None:
+                self.workbench.drop(self.prefix + name)
+
+    def close(self) -> None:
+        """Drop everything that was kept."""
+        self.forget(*list(self.kept))
+
+    def _note(self, name: str, relation: Relation) -> Relation:
+        self.kept[name] = relation
+        return relation
+
+
+def _spelled(parameters: dict[str, Any]) -> dict[str, Any]:
+    return {name: _item(value) for name, value in parameters.items()}
+
+
+def _item(value: Any) -> Any:
+    if isinstance(value, Relation):
+        return Raw(value.sql)
+    if isinstance(value, list | tuple):
+        return [_item(one) for one in value]
+    if isinstance(value, dict):
+        return {key: _item(one) for key, one in value.items()}
+    return value
+
 
 _NUMBERS = (Kind.INTEGER, Kind.DECIMAL, Kind.FLOAT)
 _POSITION = Resolved("position", "ROW_NUMBER() OVER ()", Kind.INTEGER)
@@ -137,7 +232,10 @@ def find_pairing(bench: Bench, request: CompareRequest, original: Side, release:
             f"{spelled('by_position', True)}: a table of {bench.engine.name} has no order of rows; pair by "
             f"{spelled('key')}, or leave both out."
         )
-    own, other = (_rows(bench, side) for side in (original, release))
+    own, other = (
+        (int(bench.engine.run(render("base/row_count.sql", bench.engine.dialect, source=Raw(side.relation.sql)))[0][0]))
+        for side in (original, release)
+    )
     if own != other:
         raise UsageError(
             f"{spelled('by_position', True)} pairs first with first, second with second; the original has "
@@ -163,14 +261,3 @@ def _refuse_no_key(bench: Bench, side: Side) -> None:
         raise UsageError(
             f"{about('key')}: {side.opened.label} has {plural(rows, 'row')} and only {keys}; a key names one row."
         )
-
-
-def _rows(bench: Bench, side: Side) -> int:
-    return int(
-        bench.engine.run(render("base/row_count.sql", bench.engine.dialect, source=Raw(side.relation.sql)))[0][0]
-    )
-
-
-def labels(roles: Sequence[Resolved]) -> tuple[str, ...]:
-    """What the user calls the columns."""
-    return tuple(role.label for role in roles)

@@ -1,14 +1,10 @@
-"""Aggregate queries asked of the original and of the release: what is a release still good for? (Thesis 2.5 and 4.3)
-
-A released row counts for a query: 1 when its cells can satisfy it (non-corrected), the share of the original rows in
-the region of its class that satisfy it (corrected by conditional probability), or the product over the columns of the
-shares under its cells (independently corrected). A cell can satisfy a condition by a value that no original row has.
-"""
+"""Aggregate queries, given or drawn at random, asked of the original and of the release."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+import random
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sqlglot import exp
@@ -16,24 +12,198 @@ from sqlglot import exp
 from sqlaudit.base.columns_of import find_column, resolve
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.names import quote
-from sqlaudit.base.relation import Kind, Relation
+from sqlaudit.base.relation import Kind, Relation, Row
 from sqlaudit.base.sql import Raw, expression, render
 from sqlaudit.classes.opening import MAX_VALUES_READ
 from sqlaudit.hierarchies.cell_reader import CellReader, reader_of
 from sqlaudit.hierarchies.cells import AnyValue, Cell
-from sqlaudit.release.compare.answer_shares import Between, Distributed, equally_far, in_lanes
-from sqlaudit.release.compare.bench import Bench
-from sqlaudit.release.compare.coding import CodedPair, PairedAttribute, packed
-from sqlaudit.release.compare.covers import MOST_CELLS, Covered
-from sqlaudit.release.compare.distances import groups_of
-from sqlaudit.release.compare.linked import OTHERS
-from sqlaudit.release.compare.pairing import Side
-from sqlaudit.release.compare.query_answers import answer_of
-from sqlaudit.release.compare.query_parts import QueryParts, parts_of, place_of
-from sqlaudit.release.compare.query_text import AggregateQuery
+from sqlaudit.models.measures import RangeQuery, random_ranges
+from sqlaudit.release.compare.coding import (
+    MOST_CELLS,
+    CodedPair,
+    Covered,
+    PairedAttribute,
+    domains_of,
+    groups_of,
+    packed,
+)
+from sqlaudit.release.compare.pairing import Bench, Side
+from sqlaudit.release.compare.query_text import (
+    OTHERS,
+    TYPES,
+    AggregateQuery,
+    QueryParts,
+    Tried,
+    can_satisfy,
+    parts_of,
+    place_of,
+    tried_values,
+)
 from sqlaudit.release.compare.regions import Regions
-from sqlaudit.release.compare.result import QueryAnswer
-from sqlaudit.release.compare.satisfying import TYPES, Tried, can_satisfy, tried_values
+from sqlaudit.release.compare.result import METHODS, AnswerDistance, Errors, Group, QueryAnswer, Workload
+from sqlaudit.release.losses import NO_REGIONS
+
+# Answers of a counting query as distributions, and how far those of the release are from the original's.
+#
+# A query that counts by groups has a query result distribution (Thesis, Definitions 2.5.2 to 2.5.6): the share of each
+# value of one column among what the query selects. N_tau of section 4.5 is the earth mover's distance between that of
+# the original and that of the release.
+
+ORIGINAL = "original"
+Shares = Mapping[str | None, float]
+Between = Callable[[Shares, Shares], float]
+
+
+@dataclass(frozen=True)
+class Distributed:
+    """The column that a query distributes: its name, its place among the groups, and how far shares of it are apart."""
+
+    name: str
+    place: int
+    between: Between
+
+
+def equally_far(one: Shares, other: Shares) -> float:
+    """The distance when all values are equally far apart: half the sum of differences.
+
+    Example:
+        >>> equally_far({"a": 0.5, "b": 0.5}, {"a": 1.0})
+        0.5
+    """
+    return sum(abs(one.get(value, 0.0) - other.get(value, 0.0)) for value in sorted({*one, *other}, key=str)) / 2
+
+
+def in_lanes(lanes: Mapping[str | None, int], groups: Sequence[Sequence[int]], weights: Sequence[float]) -> Between:
+    """A distance that is a weighted sum over groups of lanes of differences.
+
+    Args:
+        lanes: the lane of each value by its text. groups: lanes. weights: one for each group.
+    """
+
+    def between(one: Shares, other: Shares) -> float:
+        moved = {lane: one.get(text, 0.0) - other.get(text, 0.0) for text, lane in lanes.items()}
+        return sum(
+            weight * abs(sum(moved.get(lane, 0.0) for lane in group))
+            for group, weight in zip(groups, weights, strict=True)
+        )
+
+    return between
+
+
+def as_distribution(
+    found: Sequence[tuple[tuple[str | None, ...], Group]], of: Distributed
+) -> tuple[list[Group], list[AnswerDistance]]:
+    """The groups with their shares, and a distance for each combination of the other columns.
+
+    Args:
+        found: the key and the counts of each group, in the order of their keys.
+    """
+    together: dict[tuple[str | None, ...], list[int]] = {}
+    for number, (key, _) in enumerate(found):
+        together.setdefault(key[: of.place] + key[of.place + 1 :], []).append(number)
+    groups = [group for _, group in found]
+    distances: list[AnswerDistance] = []
+    for rest, numbers in together.items():
+        counts: dict[str, list[float | None]] = {ORIGINAL: [groups[number].truth for number in numbers]}
+        counts |= {name: [groups[number].answers[name] for number in numbers] for name in METHODS}
+        shares = {name: _shares(column) for name, column in counts.items()}
+        for place, number in enumerate(numbers):
+            groups[number] = replace(groups[number], shares={name: column[place] for name, column in shares.items()})
+        values = [found[number][0][of.place] for number in numbers]
+        named = groups[numbers[0]].key is not None
+        distances.append(AnswerDistance(_distances(values, shares, of), rest if named else None))
+    return groups, distances
+
+
+def _shares(counts: Sequence[float | None]) -> list[float | None]:
+    """Of their sum; None where nothing is counted, or nothing could be."""
+    whole = sum(count or 0.0 for count in counts)
+    return [None if count is None or not whole else count / whole for count in counts]
+
+
+def _distances(
+    values: Sequence[str | None], shares: Mapping[str, Sequence[float | None]], of: Distributed
+) -> dict[str, float | None]:
+    """From the original's distribution to that of each method; None where one of them selects nothing."""
+    found = {
+        name: {value: share for value, share in zip(values, column, strict=True) if share is not None}
+        for name, column in shares.items()
+    }
+    own = found[ORIGINAL]
+    return {name: of.between(own, found[name]) if own and found[name] else None for name in METHODS}
+
+
+# A query's answers as they are told: groups, relative errors, and distributions where groups are counted.
+
+SHOWN_GROUPS = 1_000
+
+
+def answer_of(
+    query: AggregateQuery, rows: Sequence[Row], distributed: Distributed | None, *, conditional: bool, show_values: bool
+) -> QueryAnswer:
+    """A query's answer, from a row a group: its key, the truth, and what each method says.
+
+    Args:
+        distributed: the column whose values a counting query distributes. conditional: whether the regions of classes
+            were looked at. show_values: whether groups keep their keys.
+    """
+    found = []
+    for row in rows:
+        *key, truth, plain, by_region, independent = row
+        answers = (plain, by_region if conditional else None, independent)
+        named = tuple(key) if show_values and key else None
+        found.append((tuple(key), Group(truth, dict(zip(METHODS, answers, strict=True)), named)))
+    groups = [group for _, group in found]
+    distances: list[AnswerDistance] = []
+    if distributed is not None:
+        groups, distances = as_distribution(found, distributed)
+    errors = {name: Errors.of(relative_errors(groups, name)) for name in METHODS if conditional or name != METHODS[1]}
+    shown = _in_order(groups, query)[:SHOWN_GROUPS]
+    return QueryAnswer(
+        query.number,
+        query.aggregate,
+        tuple(shown),
+        len(groups),
+        errors,
+        "" if conditional else NO_REGIONS,
+        "" if distributed is None else distributed.name,
+        tuple(distances[:SHOWN_GROUPS]),
+    )
+
+
+def relative_errors(groups: Sequence[Group], method: str) -> list[float]:
+    """|answer - truth| / |truth| of the groups that either table has; what only one of them answers is an error of 1.
+
+    Example:
+        >>> groups = [Group(2, {"plain": 3}), Group(0, {"plain": 1}), Group(4, {"plain": None}), Group(0, {"plain": 0})]
+        >>> relative_errors(groups, "plain")
+        [0.5, 1.0, 1.0, 0.0]
+    """
+    pairs = ((group.truth, group.answers[method]) for group in groups)
+    return [relative_error(truth, answer) for truth, answer in pairs if truth is not None or answer is not None]
+
+
+def relative_error(truth: float | None, answer: float | None) -> float:
+    """How far an answer is off, as a share of the truth; 1 where only one of them is there, or other than 0."""
+    if truth is None or answer is None:
+        return 1.0
+    if not truth:
+        return 1.0 if answer else 0.0
+    return abs(answer - truth) / abs(truth)
+
+
+def _in_order(groups: Sequence[Group], query: AggregateQuery) -> Sequence[Group]:
+    """Groups without their keys come by their answers, so that their place does not give a key away."""
+    if not query.groups or any(group.key for group in groups):
+        return groups
+    return sorted(groups, key=lambda group: tuple(-(value or 0.0) for value in (group.truth, *group.answers.values())))
+
+
+# Aggregate queries asked of the original and of the release: what is a release still good for? (Thesis 2.5 and 4.3)
+#
+# A released row counts for a query: 1 when its cells can satisfy it (non-corrected), the share of the original rows in
+# the region of its class that satisfy it (corrected by conditional probability), or the product over the columns of the
+# shares under its cells (independently corrected). A cell can satisfy a condition by a value that no original row has.
 
 MOST_GROUPS = 100_000
 _COUNTS = [("n", "BIGINT"), ("total", "DOUBLE"), ("present", "BIGINT")]
@@ -258,8 +428,11 @@ class QueriedTables:
         reader = reader_of(column.words, self.bench.workbench) if rows else None
         if reader is None:
             return shares
-        read = {int(code): _read(reader, text, reading, level) for code, text, reading, level in rows}
-        cells = {code: cell for code, cell in read.items() if cell is not None}
+        cells: dict[int, Cell] = {}
+        for code, text, reading, level in rows:
+            cell = AnyValue() if reading == "all" else reader.read(text, level)  # those are read so already
+            if cell is not None:
+                cells[int(code)] = cell
         satisfying = self._satisfying(query, parts, place, reader, cells.values())
         can = [
             (code, signature)
@@ -323,6 +496,118 @@ class QueriedTables:
         )
 
 
-def _read(reader: CellReader, text: str | None, reading: str, level: int | None) -> Cell | None:
-    """What a cell stands for; what may be anything is read so already."""
-    return AnyValue() if reading == "all" else reader.read(text, level)
+# A seeded random workload of counting queries: ranges of quasi-identifiers in the order of their values, and a
+# sensitive value if there is one.
+
+_AT_ONCE = 50
+
+
+def random_workload(
+    bench: Bench, coded: CodedPair, covered: Sequence[Covered], regions: Regions | None, queries: int, seed: int
+) -> Workload:
+    """Relative errors of random queries: COUNT(*) over ranges of a random number of quasi-identifiers.
+
+    With a sensitive attribute (the first one) each query also asks for one of its values, drawn by its frequency.
+    """
+    attribute = coded.sensitive[0] if coded.sensitive else None
+    asked = random_ranges(queries, seed, domains_of(covered))
+    lanes = random_lanes(attribute, queries, seed)
+    answers = answers_of(bench, coded, covered, regions, asked, attribute, lanes)
+    errors: dict[str, list[float]] = {name: [] for name in METHODS if regions is not None or name != METHODS[1]}
+    for truth, *found in answers:
+        for name, answer in zip(METHODS, found, strict=True):
+            if truth and name in errors:
+                errors[name].append(abs(answer - truth) / truth)
+    nothing = [found for truth, *found in answers if not truth]
+    answered = {
+        name: sum(bool(found[place]) for found in nothing) for place, name in enumerate(METHODS) if name in errors
+    }
+    return Workload(
+        queries,
+        len(nothing),
+        seed,
+        {name: Errors.of(found) for name, found in errors.items()},
+        "" if regions is not None else NO_REGIONS,
+        answered,
+    )
+
+
+def random_lanes(attribute: PairedAttribute | None, queries: int, seed: int) -> list[int | None]:
+    """For each query a sensitive value, drawn by its frequency in the original."""
+    if attribute is None or not attribute.table.total:
+        return [None] * queries
+    generator = random.Random(f"{seed} values")
+    return list(generator.choices(range(attribute.table.distinct), attribute.table.totals, k=queries))
+
+
+def answers_of(
+    bench: Bench,
+    coded: CodedPair,
+    covered: Sequence[Covered],
+    regions: Regions | None,
+    queries: Sequence[RangeQuery],
+    attribute: PairedAttribute | None,
+    lanes: Sequence[int | None],
+) -> list[tuple[float, ...]]:
+    """(truth, non-corrected, by conditional probability, independently corrected) of each query.
+
+    Without regions the answer by conditional probability is 0 everywhere.
+    """
+    places = [one.column.place for one in covered]
+    own, other = (f"s{attribute.place}", f"z{attribute.place}") if attribute else ("", "")
+    source = bench.make(
+        "asked_rows",
+        "release/compare/release_asked_rows.sql",
+        "rows for queries",
+        source=coded.original,
+        lane=own,
+        places=places,
+    )
+    held = bench.make(
+        "asked_classes",
+        "release/compare/release_asked_classes.sql",
+        "classes for queries",
+        source=coded.release,
+        lane=other,
+        places=places,
+    )
+    homes = None
+    if regions is not None:
+        homes = bench.make(
+            "asked_homes",
+            "release/compare/release_asked_homes.sql",
+            "rows for queries",
+            tuples=regions.tuples,
+            placed=regions.places,
+            inside=regions.inside,
+            places=places,
+            disjoint=regions.disjoint,
+        )
+    found: list[tuple[float, ...]] = []
+    for start in range(0, len(queries), _AT_ONCE):
+        some = [
+            {"parts": query.parts(), "lane": lane}
+            for query, lane in zip(queries[start : start + _AT_ONCE], lanes[start : start + _AT_ONCE], strict=True)
+        ]
+        shares = bench.make(
+            "asked_shares",
+            "release/compare/release_asked_shares.sql",
+            "shares of cells",
+            queries=some,
+            columns=[{"cover": one.cover, "cells": one.cells, "words": one.column.words.relation} for one in covered],
+        )
+        rows = bench.ask(
+            "release/compare/release_asked.sql",
+            "random queries",
+            queries=some,
+            source=source,
+            classes=held,
+            shares=shares,
+            homes=homes,
+            inside=None if regions is None else regions.inside,
+            regions=None if regions is None else regions.table,
+            disjoint=regions is not None and regions.disjoint,
+        )
+        found += [tuple(float(value or 0) for value in row[1:]) for row in rows]
+    bench.forget("asked_rows", "asked_classes", "asked_shares", "asked_homes")
+    return found

@@ -1,18 +1,30 @@
-"""Aggregate queries as users write them, taken apart: what is counted, by what it is grouped, on which conditions."""
+"""Aggregate queries as users write them, taken apart, and which cells can satisfy their conditions."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import datetime
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+from fractions import Fraction
+from itertools import pairwise, product
 from typing import Any
 
+import sqlglot
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
+from sqlaudit.base.columns_of import find_column
 from sqlaudit.base.errors import UsageError
-from sqlaudit.base.guard import refuse_deep, too_deep
-from sqlaudit.base.words import about, spelled
-from sqlaudit.base.written import read_statements, refuse_alias
+from sqlaudit.base.guard import read_statements, refuse_alias, refuse_deep, too_deep
+from sqlaudit.base.parameter_names import about, spelled
+from sqlaudit.base.relation import Kind
+from sqlaudit.hierarchies.cell_reader import CellReader, as_interval
+from sqlaudit.hierarchies.cells import AnyValue, Bound, Cell, Exact, Interval, Mask, Values, point_of, whole
+from sqlaudit.release.compare.coding import Covered
+from sqlaudit.release.compare.pairing import Side
+
+# Aggregate queries as users write them, taken apart: what is counted, by what it is grouped, on which conditions.
 
 AGGREGATES: dict[Any, str] = {exp.Count: "COUNT", exp.Sum: "SUM", exp.Avg: "AVG"}
 _PARTS = {"expressions", "from_", "from", "where", "group", "kind"}
@@ -90,7 +102,7 @@ def _query(tree: exp.Expression, number: int, dialect: str) -> AggregateQuery:
     for part in (summed, where, tree.args.get("group")):
         if part is not None:
             refuse_alias(part, option)
-    conditions = _conjuncts(where.this) if where else []
+    conditions = (list(where.this.flatten()) if isinstance(where.this, exp.And) else [where.this]) if where else []
     return AggregateQuery(
         number,
         name,
@@ -100,10 +112,6 @@ def _query(tree: exp.Expression, number: int, dialect: str) -> AggregateQuery:
         tuple(one.sql(dialect=dialect) for one in conditions),
         tuple(_columns(one) for one in conditions),
     )
-
-
-def _conjuncts(condition: Any) -> list[Any]:
-    return list(condition.flatten()) if isinstance(condition, exp.And) else [condition]
 
 
 def _aggregate(node: Any, option: str) -> tuple[str, Any]:
@@ -131,3 +139,362 @@ def _groups(tree: exp.Select, option: str) -> tuple[str, ...]:
 
 def _columns(node: Any) -> tuple[str, ...]:
     return tuple(dict.fromkeys(column.name for column in node.find_all(exp.Column)))
+
+
+# Conditions that link columns by OR and NOT, so that no product over columns tells whether they hold.
+#
+# Such a condition is a formula over atoms, each about one quasi-identifier or about other columns. Values of a column
+# that its atoms cannot tell apart are counted together: a signature has a digit for each atom, 1 = true, 0 = false, 2
+# = unknown, as SQL has it. A formula is then decided for each combination of signatures that occurs, so that rows that
+# satisfy several of its parts are counted once.
+
+MOST_ATOMS = 20
+"""Atoms about one column, at most: a signature has to be a whole number."""
+MOST_COMBINATIONS = 200_000
+"""Combinations of signatures that formulas are decided for, at most."""
+OTHERS = 0
+"""The place of what is about no quasi-identifier: it is the same in original and release."""
+Formula = tuple[Any, ...]
+"""("atom", place, number), ("not", formula), or ("and" or "or", formula, formula, …)."""
+
+
+@dataclass(frozen=True)
+class Linked:
+    """The linked conditions of a query: formulas that must all hold, and the SQL of their atoms by place."""
+
+    formulas: tuple[Formula, ...]
+    atoms: Mapping[int, tuple[str, ...]]
+
+    @property
+    def places(self) -> tuple[int, ...]:
+        """The places of the quasi-identifiers in them."""
+        return tuple(sorted(place for place in self.atoms if place != OTHERS))
+
+    def met(self, occurring: Mapping[int, Sequence[int]], option: str) -> list[tuple[int, ...]]:
+        """The combinations of signatures for which all conditions hold: of `places`, then of the others (0 if none).
+
+        Raises:
+            UsageError: there are too many combinations to decide.
+        """
+        order = (*self.places, OTHERS)
+        domains = [occurring.get(place, (0,)) for place in order]
+        size = 1
+        for domain in domains:
+            size *= max(1, len(domain))
+        if size > MOST_COMBINATIONS:
+            raise UsageError(
+                f"{option}: its conditions tell more than {MOST_COMBINATIONS:,} kinds of rows apart; link fewer "
+                "columns by OR, or ask in several queries."
+            )
+        return [one for one in product(*domains) if self._hold(dict(zip(order, one, strict=True)))]
+
+    def _hold(self, signatures: Mapping[int, int]) -> bool:
+        return all(truth(formula, signatures) == 1 for formula in self.formulas)
+
+
+def link(conditions: Sequence[str], dialect: str, place_of: Callable[[str], int | None], option: str) -> Linked | None:
+    """What links columns in some conditions, None when there are none.
+
+    Args:
+        conditions: their SQL. place_of: the place of the quasi-identifier of a name, None for another column.
+
+    Raises:
+        UsageError: an atom is about several quasi-identifiers, or has too many beside it.
+
+    Example:
+        >>> found = link(["a > 1 OR NOT b = 2"], "duckdb", {"a": 1, "b": 2}.get, "query 1")
+        >>> found.formulas, dict(found.atoms)
+        ((('or', ('atom', 1, 0), ('atom', 2, 0)),), {1: ('a > 1',), 2: ('NOT b = 2',)})
+        >>> found.met({1: [0, 1], 2: [0, 2]}, "query 1")
+        [(1, 0, 0), (1, 2, 0)]
+    """
+    if not conditions:
+        return None
+    atoms: dict[int, list[str]] = {}
+
+    def read(node: Any) -> Formula:
+        places = {place_of(column.name) or OTHERS for column in node.find_all(exp.Column)}
+        if len(places) < 2:
+            place = places.pop() if places else OTHERS
+            known = atoms.setdefault(place, [])
+            text = node.sql(dialect=dialect)
+            if text not in known:
+                known.append(text)
+            return ("atom", place, known.index(text))
+        if isinstance(node, exp.Paren):
+            return read(node.this)
+        if isinstance(node, exp.Not):
+            return ("not", read(node.this))
+        if isinstance(node, exp.And | exp.Or):
+            return ("and" if isinstance(node, exp.And) else "or", *(read(part) for part in node.flatten()))
+        raise UsageError(
+            f"{option}: a comparison is about one quasi-identifier, or about other columns; one of them mixes them. "
+            "Link comparisons by AND, OR and NOT."
+        )
+
+    formulas = tuple(read(sqlglot.parse_one(text, dialect=dialect)) for text in conditions)
+    if max(len(found) for found in atoms.values()) > MOST_ATOMS:
+        raise UsageError(f"{option}: has more than {MOST_ATOMS} comparisons of one column that are linked by OR.")
+    return Linked(formulas, {place: tuple(found) for place, found in sorted(atoms.items())})
+
+
+def truth(formula: Formula, signatures: Mapping[int, int]) -> int:
+    """1, 0, or 2 for unknown, by SQL's logic of three values.
+
+    Example:
+        >>> truth(("or", ("atom", 1, 0), ("not", ("atom", 1, 1))), {1: 2 + 3 * 0})
+        1
+    """
+    kind, *parts = formula
+    if kind == "atom":
+        place, number = parts
+        digit: int = signatures[place] // 3 ** int(number) % 3
+        return digit
+    found = [truth(part, signatures) for part in parts]
+    if kind == "not":
+        return {0: 1, 1: 0}.get(found[0], 2)
+    decisive = 0 if kind == "and" else 1
+    return decisive if decisive in found else 2 if 2 in found else 1 - decisive
+
+
+# Which columns a query is about: its conditions and groups by quasi-identifier, and those of other columns.
+
+
+@dataclass(frozen=True)
+class QueryParts:
+    """A query by columns: conditions by the place of their quasi-identifier and about other columns; groups of both
+    kinds; the places of all quasi-identifiers in it; what links columns by OR."""
+
+    conditions: dict[int, list[str]]
+    elsewhere: tuple[str, ...]
+    grouped: tuple[int, ...]
+    further: tuple[str, ...]
+    places: tuple[int, ...]
+    linked: Linked | None
+
+    @property
+    def linked_places(self) -> tuple[int, ...]:
+        """The places of the quasi-identifiers in conditions that link columns."""
+        return () if self.linked is None else self.linked.places
+
+
+def parts_of(query: AggregateQuery, covered: Sequence[Covered], original: Side, dialect: str) -> QueryParts:
+    """A query by columns.
+
+    Args:
+        covered: the quasi-identifiers. original: the table whose columns the query calls by name.
+
+    Raises:
+        UsageError: columns that are not there, or conditions that cannot be told apart by column.
+    """
+    names = {*query.groups, *query.summed_columns, *(name for some in query.columns for name in some)}
+    own = {name: place_of(name, covered, original) for name in names}
+    if any(own[name] for name in query.summed_columns):
+        raise UsageError(f"{query.option}: cells of a quasi-identifier are ranges and cannot be added up.")
+    by_place: dict[int, list[str]] = {}
+    elsewhere = []
+    linking = []
+    for condition, columns in zip(query.conditions, query.columns, strict=True):
+        places = {own[name] for name in columns}
+        if len(places) > 1:
+            linking.append(condition)
+            continue
+        place = places.pop() if places else None
+        if place is None:
+            elsewhere.append(condition)
+        else:
+            by_place.setdefault(place, []).append(condition)
+    grouped = tuple(place for name in query.groups if (place := own[name]) is not None)
+    further = tuple(name for name in query.groups if own[name] is None)
+    linked = link(linking, dialect, own.get, query.option)
+    places_of = {*by_place, *grouped, *(linked.places if linked else ())}
+    return QueryParts(by_place, tuple(elsewhere), grouped, further, tuple(sorted(places_of)), linked)
+
+
+def place_of(name: str, covered: Sequence[Covered], original: Side) -> int | None:
+    """The place of the quasi-identifier that a query calls by a name, None for another column.
+
+    Raises:
+        UsageError: a quasi-identifier is an expression, so that it is not known which columns are about it.
+    """
+    found = find_column(name, original.opened)
+    place = None
+    for one in covered:
+        own = find_column(one.column.label, original.opened)
+        if own is None:
+            raise UsageError(
+                f"{about('queries')}: {one.column.label!r} is no column but an expression; query columns only."
+            )
+        place = one.column.place if found == own else place
+    return place
+
+
+# Which cells can satisfy a condition, also by values that no original row has (Thesis, Definition 2.5.3).
+#
+# A cell `1-8` can satisfy `BETWEEN 4 AND 6` though nobody in the original is 4, 5 or 6. What a condition says of
+# values that are not there is asked of the database: of the constants it names, and of one value in each gap between
+# them, since a comparison with constants cannot change its answer inside a gap. Of texts, which have no such gaps, the
+# constants and the texts right after them are asked about, filled up to the length of masks; of a listed hierarchy
+# every value.
+
+TYPES = {
+    Kind.INTEGER: "BIGINT",
+    Kind.DECIMAL: "DECIMAL(38, 9)",
+    Kind.FLOAT: "DOUBLE PRECISION",
+    Kind.DATE: "DATE",
+    Kind.TIMESTAMP: "TIMESTAMP",
+    Kind.TEXT: "TEXT",
+}
+"""What a value is cast to before a condition is asked about it, for the kinds that are asked about."""
+MOST_LISTED = 10_000
+"""Of a hierarchy that lists more values, these are not asked about."""
+_WHOLE = (Kind.INTEGER, Kind.DATE)
+_EPOCH = datetime.datetime(1970, 1, 1)
+_LONGEST = 2**62
+
+
+@dataclass(frozen=True)
+class Tried:
+    """A value that a condition is asked about: its text, and the interval of points it stands for (of texts none)."""
+
+    key: str
+    stands_for: Interval | None = None
+
+
+def tried_values(conditions: Sequence[str], dialect: str, reader: CellReader, cells: Iterable[Cell]) -> list[Tried]:
+    """The values that conditions on a column are asked about.
+
+    Args:
+        conditions: their SQL. reader: of the column. cells: those that may satisfy them by such values.
+    """
+    constants = [text for condition in conditions for text in _constants(condition, dialect)]
+    found = [Tried(key) for key in _listed(reader)]
+    if reader.kind is Kind.TEXT:
+        found += [Tried(text) for text in _texts(constants, cells)]
+    elif reader.kind in TYPES:
+        found += _gaps(sorted({point for text in constants for point in _points(text, reader.kind)}), reader.kind)
+    return found
+
+
+def can_satisfy(cell: Cell, satisfying: Sequence[Tried], reader: CellReader) -> bool:
+    """Whether a cell stands for one of the values that satisfy the conditions, or for one like them."""
+    if isinstance(cell, AnyValue):
+        return bool(satisfying)
+    if isinstance(cell, Exact | Values):
+        keys = cell.keys if isinstance(cell, Values) else (cell.key,)
+        return any(key is not None and _is_like(key, one, reader.kind) for key in keys for one in satisfying)
+    span = as_interval(cell, reader.kind)
+    return any(
+        _meet(span, one.stands_for, reader.kind) if span and one.stands_for else reader.contains(cell, one.key)
+        for one in satisfying
+    )
+
+
+def _is_like(key: str, one: Tried, kind: Kind) -> bool:
+    if one.stands_for is None:
+        return key == one.key
+    point = point_of(key, kind)
+    return point is not None and one.stands_for.holds(point)
+
+
+def _constants(condition: str, dialect: str) -> Iterator[str]:
+    for literal in sqlglot.parse_one(condition, dialect=dialect).find_all(exp.Literal):
+        yield f"-{literal.this}" if isinstance(literal.parent, exp.Neg) else str(literal.this)
+
+
+def _listed(reader: CellReader) -> list[str]:
+    keys = [key for key in reader.labels if key is not None] if reader.kind in TYPES else []
+    return keys if len(keys) <= MOST_LISTED else []
+
+
+def _texts(constants: Sequence[str], cells: Iterable[Cell]) -> list[str]:
+    """Constants as they are, and (a pattern without its signs) filled up to the lengths of masks."""
+    lengths = sorted({len(cell.pattern) for cell in cells if isinstance(cell, Mask)})
+    stems = [text.replace("%", "").replace("_", "0") for text in constants]
+    stems += [stem[:-1] + chr(ord(stem[-1]) + 1) for stem in stems if stem and stem[-1] < "z"]
+    filled = [stem.ljust(length, sign)[:length] for stem in stems for length in lengths for sign in "0a9z"]
+    return list(dict.fromkeys([*constants, *stems, *filled]))
+
+
+def _points(text: str, kind: Kind) -> Iterator[Fraction]:
+    """The number or moment that a constant names, as a number."""
+    if kind in (Kind.DATE, Kind.TIMESTAMP):
+        moment = point_of(text, kind)
+        if isinstance(moment, datetime.datetime):
+            yield _number(moment)
+        return
+    try:
+        number = Decimal(text)
+    except InvalidOperation:
+        return
+    if number.is_finite() and abs(number) < _LONGEST:
+        yield Fraction(number)
+
+
+def _gaps(points: Sequence[Fraction], kind: Kind) -> list[Tried]:
+    """Every point, and one value from each gap between them."""
+    ends: list[Fraction | None] = [None, *points, None]
+    pieces = [Interval(point, point) for point in points]
+    pieces += [Interval(low, high, low is not None, high is not None) for low, high in pairwise(ends)]
+    tried = ((piece, _inside(piece, kind)) for piece in pieces)
+    return [Tried(_spelled(value, kind), _of_kind(piece, kind)) for piece, value in tried if value is not None]
+
+
+def _inside(piece: Interval, kind: Kind) -> Fraction | None:
+    """A value of a piece, None when no value lies in it."""
+    low, high = _bound(piece.low), _bound(piece.high)
+    if kind in _WHOLE:
+        found = whole(Interval(low, high, piece.low_open, piece.high_open))
+        first, end = _bound(found.low), _bound(found.high)
+        if first is None:
+            return Fraction(0) if end is None else end - 1
+        return first if end is None or first < end else None
+    if low is None or high is None:
+        return Fraction(0) if low == high else high - 1 if high is not None else (low or Fraction(0)) + 1
+    return (low + high) / 2
+
+
+def _meet(one: Interval, other: Interval, kind: Kind) -> bool:
+    """Whether a value lies in both intervals."""
+    lows = [(_bound(part.low), part.low_open) for part in (one, other) if part.low is not None]
+    highs = [(_bound(part.high), not part.high_open) for part in (one, other) if part.high is not None]
+    low, low_open = max(lows, default=(None, False), key=lambda end: (end[0] or 0, end[1]))
+    high, high_closed = min(highs, default=(None, True), key=lambda end: (end[0] or 0, end[1]))
+    both = Interval(low, high, low_open, not high_closed)
+    if kind in _WHOLE:
+        both = whole(both)
+    if both.low is None or both.high is None:
+        return True
+    first, last = _bound(both.low) or 0, _bound(both.high) or 0
+    return first < last or (first == last and not (both.low_open or both.high_open))
+
+
+def _bound(bound: Bound | None) -> Fraction | None:
+    return _number(bound) if isinstance(bound, datetime.datetime) else bound
+
+
+def _number(moment: datetime.datetime) -> Fraction:
+    """A moment in days since 1970."""
+    since = moment - _EPOCH
+    return since.days + Fraction(since.seconds * 10**6 + since.microseconds, 86_400 * 10**6)
+
+
+def _moment(days: Fraction) -> datetime.datetime:
+    return _EPOCH + datetime.timedelta(microseconds=int(days * 86_400 * 10**6))
+
+
+def _of_kind(piece: Interval, kind: Kind) -> Interval:
+    """The piece in the points of its kind."""
+    if kind not in (Kind.DATE, Kind.TIMESTAMP):
+        return piece
+    low, high = (None if end is None else _moment(end) for end in (_bound(piece.low), _bound(piece.high)))
+    return Interval(low, high, piece.low_open, piece.high_open)
+
+
+def _spelled(value: Fraction, kind: Kind) -> str:
+    if kind in (Kind.DATE, Kind.TIMESTAMP):
+        moment = _moment(value)
+        return moment.date().isoformat() if kind is Kind.DATE else moment.isoformat(" ")
+    if kind is Kind.INTEGER:
+        return str(int(value))
+    return f"{Decimal(value.numerator) / Decimal(value.denominator):f}"

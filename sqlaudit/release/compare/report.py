@@ -2,28 +2,240 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 from sqlaudit.audits.report import audit_document
 from sqlaudit.audits.report import headline as verdict_of
+from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.result import MEANING
-from sqlaudit.base.words import spelled
-from sqlaudit.release.attacks.report import attack_document
-from sqlaudit.release.compare.figures_report import by_column_blocks, losses_blocks, percent_or_more, useful_blocks
+from sqlaudit.release.attacks.result import attack_document
 from sqlaudit.release.compare.result import (
+    METHODS,
     NO_ATTACKS,
     Answer,
-    ColumnFit,
     CompareResult,
     Errors,
     Generalization,
+    Loss,
+    QueryAnswer,
     Recoding,
+    Workload,
 )
-from sqlaudit.reports.blocks import Block, Bullets, Column, Facts, Paragraph, Table, Toned, Words, text_of
-from sqlaudit.reports.document import About, Document, Section, section
-from sqlaudit.reports.figures import count, listing, percent, plural
-from sqlaudit.reports.notices import notices_block
-from sqlaudit.reports.ran import made, sql_section
+from sqlaudit.reports.document import (
+    About,
+    Block,
+    Bullets,
+    Column,
+    Document,
+    Facts,
+    Paragraph,
+    Picture,
+    Section,
+    Table,
+    Toned,
+    Words,
+    count,
+    facts,
+    figure,
+    listing,
+    notices_block,
+    percent,
+    plural,
+    section,
+    table,
+)
+from sqlaudit.reports.stored import made, sql_section
+
+# The figures in the report of a comparison: what was lost, and what is still of use.
+
+_DRAWN = ("loss", "non-uniform-entropy", "modification-rate")
+
+
+def losses_picture(result: CompareResult) -> Picture | None:
+    """A bar a column and measure: the loss as a share of what suppressing the column would lose."""
+    series = {}
+    for name in _DRAWN:
+        found = {loss.column: loss.share for loss in result.losses if loss.measure == name and loss.column is not None}
+        if found:
+            series[name] = [float(found.get(column) or 0) for column in result.qi]
+    if not series:
+        return None
+    return Picture(
+        "bars",
+        "What each column lost, as a share of what suppressing it would lose",
+        {"names": list(result.qi), "series": series, "share": True, "x": "share of complete suppression"},
+    )
+
+
+def errors_picture(result: CompareResult) -> Picture | None:
+    """The relative errors of random queries that half, nine tenths and 95% of the answers do not exceed."""
+    workload = result.workload
+    if workload is None or not any(one.answers for one in workload.errors.values()):
+        return None
+    series = {
+        name: [float(value or 0) for value in (one.median, one.q90, one.q95)] for name, one in workload.errors.items()
+    }
+    return Picture(
+        "bars",
+        "Relative errors of random counting queries that so many answers do not exceed",
+        {"names": ["half of them", "90%", "95%"], "series": series, "share": True, "x": "relative error"},
+    )
+
+
+SHOWN_GROUPS = 20
+
+
+def losses_blocks(result: CompareResult) -> Iterator[Block]:
+    """What was lost in all."""
+    found = [loss for loss in result.losses if loss.column is None]
+    several = len(result.sensitive) > 1
+    rows = (
+        (
+            _named(loss.measure, loss.sensitive if several else None),
+            _value(loss),
+            "" if loss.mean is None else figure(loss.mean),
+            _share(loss),
+        )
+        for loss in found
+    )
+    yield table(("measure", "#value", "#mean", "#share"), rows)
+    yield Paragraph("Means are for a cell or a row; shares are of what complete suppression loses.")
+    yield Bullets(tuple(not_given(found)))
+
+
+def not_given(losses: Iterable[Loss]) -> Iterator[Words]:
+    """Which losses are not known, and why; what could be named for them is for whoever runs commands."""
+    reasons: dict[str, list[str]] = {}
+    for loss in losses:
+        if loss.value is None and loss.why:
+            reasons.setdefault(loss.why, []).append(loss.measure)
+    for reason, names in reasons.items():
+        measures = ", ".join(dict.fromkeys(names))
+        why = reason.replace("it needs", "they need", 1) if "," in measures else reason
+        if any(spelled(field) in why for field in ("key", "sensitive")):
+            yield Toned(f"Not computed: {measures}.", hint=f"{why[:1].upper()}{why[1:]}.")
+        else:
+            yield f"Not computed: {measures}, as {why}."
+
+
+def by_column_blocks(result: CompareResult) -> Iterator[Block]:
+    """What was lost of each quasi-identifier."""
+    picture = losses_picture(result)
+    if picture is not None:
+        yield picture
+    found = [loss for loss in result.losses if loss.column is not None]
+    keys = list(dict.fromkeys((loss.measure, loss.sensitive) for loss in found))
+    values = {(loss.measure, loss.sensitive, loss.column): loss for loss in found}
+    several = len(result.sensitive) > 1
+    # words may be parted where names may not
+    named = [_named(name.replace("-", " "), about if several else None) for name, about in keys]
+    rows = (
+        (title, *(_cell(values.get((*key, column))) for column in result.qi))
+        for title, key in zip(named, keys, strict=True)
+    )
+    yield table(("measure", *(Column(name, True) for name in result.qi)), rows)
+    yield Paragraph("Percentages are of what suppressing the column would lose; the others are values.")
+
+
+def _named(measure: str, about: str | None) -> str:
+    return measure if about is None else f"{measure} ({about})"
+
+
+def _cell(loss: Loss | None) -> str:
+    if loss is None:
+        return "–"
+    return _share(loss) if loss.share is not None else "–" if loss.value is None else figure(loss.value)
+
+
+def _value(loss: Loss) -> str:
+    if loss.value is None:
+        return "–"
+    error = "" if loss.standard_error is None else f" ± {figure(loss.standard_error, 2)}"
+    return figure(loss.value) + error
+
+
+def _share(loss: Loss) -> str:
+    return "" if loss.share is None else percent(loss.share)
+
+
+def useful_blocks(result: CompareResult) -> Iterator[Block]:
+    """How well the release answers queries."""
+    workload = result.workload
+    if workload is not None:
+        asked = plural(workload.queries, "random counting query", "random counting queries")
+        yield Paragraph(
+            f"{asked} (seed {workload.seed}); {count(workload.empty)} of them "
+            f"{'counts' if workload.empty == 1 else 'count'} nothing in the original"
+            f"{_answered(workload)}. Relative errors of the others:"
+        )
+        yield _errors(workload.errors)
+        picture = errors_picture(result)
+        if picture is not None:
+            yield picture
+        if workload.why:
+            yield Paragraph(f"conditional: {workload.why}.")
+    for query in result.queries:
+        yield from _query(query)
+
+
+def _answered(workload: Workload) -> str:
+    """Which of the queries that count nothing in the original count something in the release."""
+    said = [f"{count(number)} {name}" for name, number in workload.answered_empty.items() if number]
+    return f", but the release answers {listing(said)}" if said else ""
+
+
+def _errors(errors: Mapping[str, Errors]) -> Table:
+    heads = ("answered", "#answers", "#median", "#90% are within", "#95% are within", "#largest")
+    rows = (
+        (name, count(one.answers), *(percent_or_more(x) for x in (one.median, one.q90, one.q95, one.largest)))
+        for name, one in errors.items()
+    )
+    return table(heads, rows)
+
+
+def _query(query: QueryAnswer) -> Iterator[Block]:
+    shown = query.groups[:SHOWN_GROUPS]
+    more = "" if len(shown) == query.total else f", {len(shown)} of {count(query.total)} groups are shown"
+    answers = [(one.key, {"original": one.truth, **one.answers}) for one in shown]
+    yield _by_group(answers, ("original", *METHODS), f"Query {query.number} ({query.aggregate}){more}:")
+    if query.total > 1:
+        yield _errors(query.errors)
+    if query.distances:
+        yield from _distribution(query)
+    if query.why:
+        yield Paragraph(f"conditional: {query.why}.")
+
+
+def _distribution(query: QueryAnswer) -> Iterator[Block]:
+    """How far the answers as shares are from the original's: of the worst groups of the other columns."""
+    shown = sorted(query.distances, key=lambda one: -max(value or 0.0 for value in one.answers.values()))
+    yield Paragraph(f"Query {query.number}: how far the shares of {query.distribution_of} are from the original's:")
+    yield _by_group([(one.key, one.answers) for one in shown[:SHOWN_GROUPS]], METHODS)
+
+
+def _by_group(
+    answers: Sequence[tuple[tuple[Any, ...] | None, Mapping[str, float | None]]], names: Sequence[str], title: str = ""
+) -> Table:
+    """The answers for each group, with its key where that may be named."""
+    keys = max((len(key or ()) for key, _ in answers), default=0)
+    heads = (*(f"group {place}" for place in range(1, keys + 1)), *(f"#{name}" for name in names))
+    rows = (
+        (
+            *("" if part is None else str(part) for part in key or ()),
+            *("–" if (value := found.get(name)) is None else figure(value) for name in names),
+        )
+        for key, found in answers
+    )
+    return table(heads, rows, title)
+
+
+def percent_or_more(error: float | None) -> str:
+    """A relative error as a percentage, past 100% too."""
+    if error is None:
+        return "–"
+    return percent(error) if error <= 1 else f"{error * 100:,.0f}%"
+
 
 _ANSWERS = {
     Answer.YES: ("is a generalization of", "good"),
@@ -56,8 +268,6 @@ def _pairing(result: CompareResult) -> Words:
 def compare_document(result: CompareResult) -> Document:
     """The result of a comparison as a document for any layout."""
     if result.shown_by != CompareResult.shown_by:
-        from sqlaudit.release.compare.bucketized_report import bucketized_document
-
         return bucketized_document(result)
     return Document(
         _headline(result),
@@ -100,20 +310,15 @@ def _lead(result: CompareResult) -> Iterator[Words]:
     if lost := _lost(result):
         yield lost
     if result.workload is not None and result.workload.errors:
-        yield _off(result.workload.errors, f"{result.workload.queries} random counting queries")
+        said = [f"{name} {percent_or_more(one.median)}" for name, one in result.workload.errors.items()]
+        asked = f"{result.workload.queries} random counting queries"
+        yield f"The answers to {asked} are off by a median of {listing(said)}."
     if result.attacks is not None:
         yield from (
             Toned(one.sentence, "bad")
             for one in result.attacks.exposures
             if one.attack == "homogeneity" and one.exposed
         )
-
-
-def _recoding(facts: Generalization) -> str:
-    """How values were recoded, in words; rows that are suppressed as a whole do not count."""
-    if facts.recoding is Recoding.NONE and facts.suppressed:
-        return f"{_RECODINGS[Recoding.NONE]} in the rows that are not suppressed as a whole"
-    return _RECODINGS[facts.recoding]
 
 
 def _sentence(text: str) -> str:
@@ -129,48 +334,35 @@ def _lost(result: CompareResult) -> str:
     return f"Lost, of what complete suppression loses: {', '.join(said)}." if said else ""
 
 
-def _off(errors: Mapping[str, Errors], asked: str) -> str:
-    said = [f"{name} {percent_or_more(one.median)}" for name, one in errors.items()]
-    return f"The answers to {asked} are off by a median of {listing(said)}."
+def _recoding(fit: Generalization) -> str:
+    """How values were recoded, in words; rows that are suppressed as a whole do not count."""
+    rest = fit.recoding is Recoding.NONE and fit.suppressed
+    return _RECODINGS[fit.recoding] + (" in the rows that are not suppressed as a whole" if rest else "")
 
 
 def _generalization(result: CompareResult) -> Iterator[Block]:
-    facts = result.generalization
-    heads = ("column", "rows by level", "cells", "values", "misfits", "empty", "split")
-    rows = tuple(
-        (
-            one.name,
-            _levels(one),
-            count(one.cells),
-            count(one.values),
-            count(one.misfits),
-            count(one.empty_cells),
-            count(one.split_values),
-        )
-        for one in facts.columns
-    )
-    yield Table(tuple(Column(head, place > 1) for place, head in enumerate(heads)), rows)
+    fit = result.generalization
+    rows = []
+    for one in fit.columns:
+        levels = ", ".join(f"{count(rows_at)} at {level}" for level, rows_at in one.levels)
+        levels = f"all at {one.levels[0][0]}" if len(one.levels) == 1 else levels
+        counts = map(count, (one.cells, one.values, one.misfits, one.empty_cells, one.split_values))
+        rows.append((one.name, f"{levels} of {one.height}", *counts))
+    yield table(("column", "rows by level", "#cells", "#values", "#misfits", "#empty", "#split"), rows)
     yield Paragraph(
         "Misfits: rows whose value is not under their cell. Empty: cells that stand for no value of the original. "
         "Split: values with several cells."
     )
-    pairs: list[tuple[str, Words]] = [("recoding", _recoding(facts)), ("pairing", _pairing(result))]
-    if facts.misfit_rows is not None:
-        pairs.append(("rows that do not fit", count(facts.misfit_rows)))
-    pairs += [(f"changed values of {name}", count(changed)) for name, changed in facts.changed.items()]
-    pairs += [
-        ("rows without an original", count(facts.foreign)),
-        ("rows too many", count(facts.too_many)),
-        ("rows left out", count(facts.missing)),
-        ("rows suppressed", count(facts.suppressed)),
-    ]
-    yield Facts(tuple(pairs))
-
-
-def _levels(one: ColumnFit) -> str:
-    if len(one.levels) == 1:
-        return f"all at {one.levels[0][0]} of {one.height}"
-    return ", ".join(f"{count(rows)} at {level}" for level, rows in one.levels) + f" of {one.height}"
+    yield facts(
+        ("recoding", _recoding(fit)),
+        ("pairing", _pairing(result)),
+        ("rows that do not fit", "" if fit.misfit_rows is None else count(fit.misfit_rows)),
+        *((f"changed values of {name}", count(changed)) for name, changed in fit.changed.items()),
+        ("rows without an original", count(fit.foreign)),
+        ("rows too many", count(fit.too_many)),
+        ("rows left out", count(fit.missing)),
+        ("rows suppressed", count(fit.suppressed)),
+    )
 
 
 def audit_section(result: CompareResult) -> tuple[Section, ...]:
@@ -197,7 +389,7 @@ def attacks_section(result: CompareResult) -> tuple[Section, ...]:
 
 def computed(result: CompareResult) -> Facts:
     """What was compared, how, when and where."""
-    pairs: list[tuple[str, Words]] = [
+    return facts(
         ("original", f"{result.original}, {plural(result.rows, 'row')}"),
         ("release", f"{result.release}, {plural(result.released, 'row')}"),
         ("quasi-identifiers", ", ".join(result.qi)),
@@ -205,5 +397,44 @@ def computed(result: CompareResult) -> Facts:
         ("rows are paired", _pairing(result)),
         ("distance of sensitive values", result.distance if result.sensitive else ""),
         *made(result),
-    ]
-    return Facts(tuple(pair for pair in pairs if text_of(pair[1])))
+    )
+
+
+_LOST = (
+    "All cells of persons are kept, so that no loss of cells was measured. What is lost is who of a bucket has "
+    "which of its values."
+)
+
+
+def bucketized_document(result: CompareResult) -> Document:
+    """A bucketized release beside its original, as a document for any layout."""
+    fit = result.generalization
+    lead: list[Words] = [_sentence(fit.reason)]
+    if fit.missing:
+        lead.append(f"Not in the release: {plural(fit.missing, 'original row')}.")
+    is_one = fit.answer is Answer.YES
+    said = f"{result.release} is {'a' if is_one else 'NO'} bucketized release of {result.original}"
+    headline = Toned(said, "good" if is_one else "bad")
+    if result.audit.required:
+        verdict = verdict_of(result.audit)
+        headline = Toned(f"{said}; {verdict.text}", verdict.tone if is_one else "bad")
+    counts = facts(
+        ("persons without an original", count(fit.foreign)),
+        ("persons with another quasi-identifier", count(fit.misfit_rows or 0)),
+        *((f"values of {name} in a wrong bucket", count(changed)) for name, changed in fit.changed.items()),
+        ("rows left out", count(fit.missing)),
+    )
+    return Document(
+        headline,
+        (Bullets(tuple(lead)), *notices_block(result.audit.notices)),
+        (
+            *section("Is it a release of that table?", counts),
+            *audit_section(result),
+            *section("What was lost", Paragraph(_LOST)),
+            *attacks_section(result),
+            *section("How this was computed", computed(result)),
+            *section("What this does not say", Bullets((MEANING,))),
+            *sql_section(result),
+        ),
+        about=About(f"{result.release} beside {result.original}", result.time),
+    )

@@ -20,12 +20,16 @@ from sqlaudit.base.options import (
     one_of,
     option,
 )
-from sqlaudit.base.spec import ROLES, Requirement, Target
-from sqlaudit.base.words import spelled
+from sqlaudit.base.parameter_names import spelled
+from sqlaudit.base.spec import ROLES, Folding, Requirement, Target, values_option
 from sqlaudit.models.measures import chosen as find_measures
 
+# What a comparison of a release with its original was asked for. Standard library only, apart from specs.
+
 DISTANCES = ("equal", "ordered", "hierarchical")
+
 MOST_QUERIES = 10_000
+
 _PAIRS, _LOST, _USE = "Which rows belong together", "What was lost", "What is still of use"
 
 
@@ -37,6 +41,7 @@ class CompareRequest:
         original, release: the two tables. other: another release, to say which of the two is coarser.
         qi: the quasi-identifiers: columns that both tables have. sensitive: sensitive attributes, unchanged in both.
         key: columns that name a row in both tables. by_position: rows correspond by their order.
+        values: whether sensitive values that folding merges are one; None = nobody said.
         hierarchies: what `sqlaudit.hierarchies.read.read_hierarchies` takes; None = values are kept or suppressed.
         measures: names of loss measures; empty = all.
         beta: the exponent of the height weights of the weighted hierarchical distance, 0 or more; 0 = even.
@@ -58,6 +63,7 @@ class CompareRequest:
     sensitive: tuple[str, ...] = option(
         (), NAMES, "Sensitive columns, unchanged in the release.", ROLES, metavar="COLUMNS"
     )
+    values: Folding | None = values_option()
     hierarchies: Any = option(None, SOURCE, "How the columns became coarser.", ROLES, metavar="FILE|DIR")
     key: tuple[str, ...] = option((), ORDERED, "What names a row in both tables.", _PAIRS, metavar="COLUMNS")
     by_position: bool = option(False, FLAG, "The first row belongs to the first, the second to the second …", _PAIRS)

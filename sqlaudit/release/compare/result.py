@@ -6,11 +6,24 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar, Literal, TypedDict
 
 from sqlaudit.audits.result import AuditResult
-from sqlaudit.base.documents import AS_TEXT, OR_NULL, Documented, after, key, objects, told
-from sqlaudit.base.result import MeasuredResult, Number
+from sqlaudit.base.result import (
+    ANY_NUMBER,
+    AS_TEXT,
+    FROM_1,
+    OR_NULL,
+    Documented,
+    MeasuredResult,
+    Number,
+    after,
+    json_schema,
+    key,
+    objects,
+    told,
+)
+from sqlaudit.models.measures import OF_RELEASES
 from sqlaudit.release.attacks.result import AttackResult
 from sqlaudit.reports.notebook import Shown
 
@@ -74,8 +87,8 @@ class Generalization(Documented):
             sensitive value, or at all; 0 when rows are paired.
         changed: for each sensitive attribute the rows whose value was changed (paired), or the released rows with a
             value beyond those that the original has of it.
-        foreign: released rows without an original row. suppressed: original rows that were not released, or whose
-            cells may all be anything.
+        foreign: released rows without an original row. missing: original rows that are not in the release.
+            suppressed: released rows whose cells may all be anything.
         recoding: how values were recoded.
     """
 
@@ -96,13 +109,13 @@ class Coarser(Documented):
     """The release beside another one of the same original.
 
     Args:
-        other: the other release. relation: coarser, finer, equal, neither, or undecided.
+        other: the other release. relation: how the release lies to it.
         reason: one sentence. not_coarser: rows with a cell that is not coarser than (or equal to) that of the other
             release. not_finer: the same the other way round. compared: rows that could be compared.
     """
 
     other: str
-    relation: str
+    relation: Annotated[str, Literal["coarser", "finer", "equal", "neither", "undecided"]]
     reason: str
     compared: int = 0
     not_coarser: int = 0
@@ -114,14 +127,15 @@ class Loss(Documented):
     """One measure of what was lost.
 
     Args:
-        measure: its name. column: of one column, None = of all quasi-identifiers together.
+        measure: its name; docs/release.md says what it is.
+        column: of one column, None = of all quasi-identifiers together.
         sensitive: the sensitive attribute that it is about, None when it is about none.
         value: as the source defines it; None when it cannot be given, for the reason in `why`.
         mean: the same for a cell or row on average. share: the value as a share of what complete suppression loses.
         standard_error: of an estimate.
     """
 
-    measure: str
+    measure: Annotated[str, json_schema(enum=tuple(OF_RELEASES))]
     column: str | None
     value: Number | None
     mean: Number | None = None
@@ -164,18 +178,35 @@ class Errors(Documented):
         return cls(len(ranked), middle, quantile(Fraction(9, 10)), quantile(Fraction(19, 20)), ranked[-1])
 
 
+_ByMethod = TypedDict(
+    "_ByMethod", {"non-corrected": float | None, "conditional": float | None, "independent": float | None}
+)
+_ByMethod.__doc__ = "By method; None where there is no answer."
+_ErrorsByMethod = TypedDict(
+    "_ErrorsByMethod", {"non-corrected": Errors, "conditional": Errors, "independent": Errors}, total=False
+)
+_ErrorsByMethod.__doc__ = "Relative errors by method; what only one of the two tables answers is an error of 1."
+Answers = Annotated[Mapping[str, float | None], _ByMethod]
+ErrorsByMethod = Annotated[Mapping[str, Errors], _ErrorsByMethod]
+
+
+class _Shares(_ByMethod):
+    original: float | None
+
+
 @dataclass(frozen=True)
 class Group(Documented):
     """One answer of a query: on the original, and on the release by method (None = cannot be given).
 
     Args:
+        key: the values that the query groups by, where they may be named.
         shares: the same of a counting query as shares of what it selects, "original" and by method; None for others.
     """
 
     truth: float | None
-    answers: Mapping[str, float | None]
+    answers: Answers
     key: tuple[Any, ...] | None = field(default=None, metadata=AS_TEXT)
-    shares: Mapping[str, float | None] | None = None
+    shares: Annotated[Mapping[str, float | None], _Shares] | None = None
 
 
 @dataclass(frozen=True)
@@ -187,7 +218,7 @@ class AnswerDistance(Documented):
         key: the values of the other columns that the query groups by, where they may be named.
     """
 
-    answers: Mapping[str, float | None]
+    answers: Answers
     key: tuple[Any, ...] | None = field(default=None, metadata=AS_TEXT)
 
 
@@ -200,14 +231,15 @@ class QueryAnswer(Documented):
         errors: relative errors by method; what only one of the two tables answers is an error of 1.
         why: why the answer by conditional probability cannot be given, empty when it can.
         distribution_of: the column whose values a counting query distributes; empty for other queries.
-        distances: of these distributions, one for each combination of the other columns (the first ones).
+        distances: earth mover's distance of these distributions from the original's, for each combination of the other
+            columns of GROUP BY (N of Hsu 4.5, with --distance for a sensitive column).
     """
 
-    number: int
-    aggregate: str
+    number: Annotated[int, FROM_1]
+    aggregate: Annotated[str, Literal["COUNT", "SUM", "AVG"]]
     groups: tuple[Group, ...]
     total: int = field(metadata=key("groups_total"))
-    errors: Mapping[str, Errors] = field(metadata=key("relative_errors"))
+    errors: ErrorsByMethod = field(metadata=key("relative_errors"))
     why: str = field(default="", metadata=key("why_not_given") | OR_NULL)
     distribution_of: str = field(default="", metadata=OR_NULL)
     distances: tuple[AnswerDistance, ...] = ()
@@ -218,15 +250,15 @@ class Workload(Documented):
     """Random counting queries on both tables.
 
     Args:
-        queries: how many were asked. empty: those that count nothing in the original; they have no relative error.
+        queries: how many were asked. empty: queries that count nothing in the original; they have no relative error.
         seed: where they come from. errors: relative errors by method. why: as for a query.
         answered_empty: by method those of the empty ones that the release answers with more than nothing.
     """
 
     queries: int
     empty: int
-    seed: int
-    errors: Mapping[str, Errors] = field(metadata=key("relative_errors"))
+    seed: Annotated[int, ANY_NUMBER]
+    errors: ErrorsByMethod = field(metadata=key("relative_errors"))
     why: str = field(default="", metadata=key("why_not_given") | OR_NULL)
     answered_empty: Mapping[str, int] = field(
         default_factory=dict, metadata=key("answered_though_empty") | after("empty")
@@ -238,8 +270,10 @@ class CompareResult(MeasuredResult, Shown):
     """Original and release side by side: is it a generalization, what was lost, what is still of use, is it safe.
 
     Args:
-        original, release: what the tables are called. rows, released: their rows.
-        pairing: key, position, containment (counts alone say which rows belong together) or none (they do not).
+        engine: the engine and its version. original, release: what the table is called. rows, released: its rows.
+        pairing: how rows were brought together: by a key, by position, by what the cells contain, or not at all.
+        distance: of sensitive values. generalization: whether it is one. coarser: the release beside another one.
+        losses: what was lost. queries: one entry a query of --queries. workload: random counting queries.
         audit: the release by itself, as `sqlaudit audit` finds it.
         attacks: what can be done with the release alone; None when it is no generalization: its rows are about nobody.
     """
@@ -255,8 +289,8 @@ class CompareResult(MeasuredResult, Shown):
     released: int = field(metadata=key("release.rows"))
     qi: tuple[str, ...] = field(metadata=key("roles.quasi_identifiers"))
     sensitive: tuple[str, ...] = field(metadata=key("roles.sensitive"))
-    pairing: str
-    distance: str
+    pairing: Annotated[str, Literal["key", "position", "containment", "none"]]
+    distance: Annotated[str, Literal["equal", "ordered", "hierarchical"]]
     generalization: Generalization
     coarser: Coarser | None = None
     losses: tuple[Loss, ...]
@@ -267,6 +301,7 @@ class CompareResult(MeasuredResult, Shown):
 
     @told("attacks", key("why_no_attacks"))
     def _why_no_attacks(self) -> str | None:
+        """Why nothing was attacked, None when it was."""
         return None if self.attacks is not None else NO_ATTACKS
 
     def loss(self, measure: str, column: str | None = None, sensitive: str | None = None) -> Loss:

@@ -2,43 +2,175 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
+from fractions import Fraction
+from typing import Any, ClassVar
 
 from sqlaudit.audits.auditor import Auditor
 from sqlaudit.audits.result import AuditResult
+from sqlaudit.base.columns_of import Resolved, resolve
+from sqlaudit.base.errors import UsageError
+from sqlaudit.base.options import request_from, wrong_types_told
+from sqlaudit.base.parameter_names import about, spelled
 from sqlaudit.base.relation import Relation, Statement
-from sqlaudit.base.spec import AuditSpec, Roles, Target
+from sqlaudit.base.spec import AuditSpec, Buckets, Folding, Limits, ReadOptions, Roles, Target, make_target
 from sqlaudit.base.sql import Raw, render
 from sqlaudit.classes.attribute_inputs import refuse_unclear
 from sqlaudit.classes.inputs import read_inputs
-from sqlaudit.engines.contract import Engine
-from sqlaudit.engines.provenance import provenance
+from sqlaudit.engines import opened
+from sqlaudit.engines.contract import Database, Engine, provenance
 from sqlaudit.engines.workbench import workbench_of
 from sqlaudit.hierarchies.dictionary import held, values_statement
 from sqlaudit.hierarchies.read import read_hierarchies
 from sqlaudit.models.measures import Measure, chosen
+from sqlaudit.models.registry import Require, requirements
 from sqlaudit.release.attacks.request import AttackRequest
 from sqlaudit.release.attacks.result import AttackResult
 from sqlaudit.release.attacks.run import attack_release
-from sqlaudit.release.compare.bench import Bench
-from sqlaudit.release.compare.coarser import ReadRelease, coarser
-from sqlaudit.release.compare.coding import CodedPair, PairedAttribute, code_rows, read_columns, read_sensitive
-from sqlaudit.release.compare.covers import Covered, measured_cells, read_cover
-from sqlaudit.release.compare.distances import Distance, distance_of
-from sqlaudit.release.compare.generalization_check import GeneralizationCheck, GeneralizationFound
-from sqlaudit.release.compare.pairing import Pairing, Side, alike, copied, find_pairing, open_side
-from sqlaudit.release.compare.queries import QueriedTables
+from sqlaudit.release.compare.coding import (
+    CodedPair,
+    Covered,
+    Distance,
+    PairedAttribute,
+    code_rows,
+    distance_of,
+    measured_cells,
+    read_columns,
+    read_cover,
+    read_sensitive,
+)
+from sqlaudit.release.compare.pairing import Bench, Pairing, Side, alike, copied, find_pairing, open_side
+from sqlaudit.release.compare.queries import QueriedTables, random_workload
 from sqlaudit.release.compare.query_text import read_queries
-from sqlaudit.release.compare.regions import Regions, assigned, find_classes, find_regions
+from sqlaudit.release.compare.regions import (
+    GeneralizationCheck,
+    GeneralizationFound,
+    Regions,
+    assigned,
+    find_classes,
+    find_regions,
+)
 from sqlaudit.release.compare.request import CompareRequest
-from sqlaudit.release.compare.result import Answer, Coarser, CompareResult, Loss, Workload
-from sqlaudit.release.compare.workload import random_workload
-from sqlaudit.release.losses.columns import column_costs, column_losses
-from sqlaudit.release.losses.noise import MEASURE as NOISE
-from sqlaudit.release.losses.noise import noise_loss
-from sqlaudit.release.losses.views import LossScene, LossView, blocks_of, class_losses, views_of
+from sqlaudit.release.compare.result import Answer, Coarser, CompareResult, Generalization, Loss, Recoding, Workload
+from sqlaudit.release.losses import LossScene, column_costs, column_losses, in_order, view_losses, views_of
+from sqlaudit.reports.document import plural
+
+# Is the release coarser than another release of the same original? (Thesis, Definition 2.3.4 between two releases)
+#
+# One is coarser when the cell of every row stands for all values that the other one's cell stands for. Where rows are
+# paired, every row that both have is looked at. Without pairs it can be told where both recoded globally: every value
+# then has one cell in each, whatever row it is in.
+
+_STEP = "beside the other release"
+_LOCAL = "a value has several cells, so that it takes to know which rows belong together; give"
+
+
+@dataclass(frozen=True)
+class ReadRelease:
+    """One release as it was read: its cells and classes, how it was recoded and how it pairs with the original."""
+
+    side: Side
+    coded: CodedPair
+    covered: Sequence[Covered]
+    classes: Relation
+    recoding: Recoding
+    pairing: Pairing
+
+
+def coarser(bench: Bench, release: ReadRelease, other: ReadRelease, name: str) -> Coarser:
+    """Which of two releases is coarser, with counts of what is not.
+
+    Args:
+        bench: where both are kept. name: what the other release is called.
+    """
+    if release.pairing.by != "containment":
+        beside = _of_pairs(bench, release, other)
+    elif Recoding.LOCAL in (release.recoding, other.recoding):
+        return Coarser(name, "undecided", f"{_LOCAL} {spelled('key')} or {spelled('by_position', True)}.")
+    else:
+        beside = _of_values(bench, release, other)
+    orders = [
+        bench.make(
+            f"order_{place}",
+            "release/compare/release_cell_order.sql",
+            _STEP,
+            beside=beside,
+            place=place,
+            cover=own.cover,
+            other_cover=them.cover,
+        )
+        for place, (own, them) in enumerate(zip(release.covered, other.covered, strict=True), 1)
+    ]
+    rows = bench.ask("release/compare/release_coarser.sql", _STEP, beside=beside, orders=orders)[0]
+    return _said(name, *(int(count or 0) for count in rows))
+
+
+def _of_pairs(bench: Bench, release: ReadRelease, other: ReadRelease) -> Relation:
+    """Rows that both releases have, by their cells in both."""
+    keys = [
+        {"own": Raw(own), "other": Raw(them)}
+        for own, them in zip(release.pairing.release_keys, other.pairing.release_keys, strict=True)
+    ]
+    columns = [
+        {"own": Raw(own.sql), "other": Raw(them.sql)}
+        for own, them in zip(release.side.columns, other.side.columns, strict=True)
+    ]
+    statement = render(
+        "release/compare/release_beside.sql",
+        bench.engine.dialect,
+        step=_STEP,
+        keys=keys,
+        columns=columns,
+        release=Raw(release.side.relation.sql),
+        other=Raw(other.side.relation.sql),
+    )
+    types = [(f"{part}{place}", "VARCHAR") for place in range(1, len(columns) + 1) for part in "gh"]
+    seen = bench.count("beside_seen", statement, [*types, ("n", "BIGINT")])
+    cells = [
+        {"own": own.column.cells, "other": them.column.cells}
+        for own, them in zip(release.covered, other.covered, strict=True)
+    ]
+    return bench.make("beside", "release/compare/release_beside_coded.sql", _STEP, seen=seen, cells=cells)
+
+
+def _of_values(bench: Bench, release: ReadRelease, other: ReadRelease) -> Relation:
+    """Original rows by the cells that their values have in both releases."""
+    places = [one.column.place for one in release.covered]
+    covers = [
+        {"place": one.column.place, "own": one.cover, "other": them.cover}
+        for one, them in zip(release.covered, other.covered, strict=True)
+    ]
+    return bench.make(
+        "beside",
+        "release/compare/release_beside_values.sql",
+        _STEP,
+        source=release.coded.original,
+        places=places,
+        covers=covers,
+        classes=release.classes,
+        other_classes=other.classes,
+    )
+
+
+def _said(name: str, compared: int, not_coarser: int, not_finer: int) -> Coarser:
+    if not compared:
+        return Coarser(name, "undecided", "no row can be compared.")
+    counts = (compared, not_coarser, not_finer)
+    if not not_coarser and not not_finer:
+        same = plural(compared, "row that was compared has", "rows that were compared have")
+        return Coarser(name, "equal", f"{same} cells of the same values in both.", *counts)
+    if not not_coarser:
+        other = plural(not_finer, "row is", "rows are")
+        return Coarser(name, "coarser", f"every row is as coarse or coarser, {other} coarser.", *counts)
+    if not not_finer:
+        other = plural(not_coarser, "row is", "rows are")
+        return Coarser(name, "finer", f"every row is as fine or finer, {other} finer.", *counts)
+    finer = plural(not_coarser, "row has", "rows have")
+    reason = f"{finer} a cell that is not coarser, {plural(not_finer, 'row')} one that is not finer."
+    return Coarser(name, "neither", reason, *counts)
+
 
 ON_RELEASE = ("homogeneity", "background_knowledge", "skewness", "similarity")
 """Attacks that need nothing but the release."""
@@ -52,8 +184,6 @@ def compare_tables(engine: Engine, request: CompareRequest) -> CompareResult:
         EngineError: the database refused, failed or went away.
     """
     if request.release.buckets is not None:
-        from sqlaudit.release.compare.bucketized import compare_buckets
-
         return compare_buckets(engine, request)
     already = len(engine.executed)
     measures = chosen(request.measures)
@@ -69,8 +199,6 @@ def plan_comparison(engine: Engine, request: CompareRequest) -> list[Statement]:
         UsageError: a column that is not there, or a hierarchy that does not fit.
     """
     if request.release.buckets is not None:
-        from sqlaudit.release.compare.bucketized import plan_buckets
-
         return plan_buckets(engine, request)
     original, release = (open_side(engine, target, request) for target in (request.original, request.release))
     hierarchies = read_hierarchies(request.hierarchies or {}).for_columns(request.qi)
@@ -93,7 +221,7 @@ def plan_comparison(engine: Engine, request: CompareRequest) -> list[Statement]:
 
 
 def _audit_of(request: CompareRequest) -> AuditSpec:
-    roles = Roles(request.qi, request.sensitive)
+    roles = Roles(request.qi, request.sensitive, values=request.values)
     return AuditSpec(request.release, roles, request.requirements, request.inputs)
 
 
@@ -200,7 +328,7 @@ class _Comparison:
         request = self.request
         hierarchies = {one.column: one for one in read_hierarchies(request.hierarchies or {}).for_columns(request.qi)}
         asked = AttackRequest(inputs=request.inputs, hierarchies=hierarchies, seed=request.seed, only=ON_RELEASE)
-        roles = Roles(request.qi, request.sensitive)
+        roles = Roles(request.qi, request.sensitive, values=request.values)
         return attack_release(self.bench.engine, request.release, roles, asked, rows_meant=known)
 
     def _audit(self, known: bool) -> AuditResult:
@@ -214,17 +342,10 @@ class _Comparison:
             return None
         return random_workload(self.bench, opened.coded, opened.covered, opened.regions, number, seed)
 
-    def _losses(self, opened: _OpenedTables) -> Iterator[Loss]:
-        """The losses in the order of the measures: of all columns, then of each, attribute by attribute."""
+    def _losses(self, opened: _OpenedTables) -> list[Loss]:
         found = [*self._of_cells(opened), *self._of_classes(opened)]
-        names = [measure.name for measure in self.measures]
-        labels = [one.column.label for one in opened.covered]
-        order = {label: place for place, label in enumerate([None, *labels])}
-        attributes = {a.label: place for place, a in enumerate(opened.coded.sensitive)}
-        yield from sorted(
-            found,
-            key=lambda loss: (names.index(loss.measure), attributes.get(loss.sensitive or "", 0), order[loss.column]),
-        )
+        attributes = [attribute.label for attribute in opened.coded.sensitive]
+        return in_order(found, self.measures, attributes, [one.column.label for one in opened.covered])
 
     def _of_cells(self, opened: _OpenedTables) -> Iterator[Loss]:
         if not any(measure.by == "cells" for measure in self.measures):
@@ -253,17 +374,231 @@ class _Comparison:
         for view in views_of(bench, opened.covered, regions):
             for place, (attribute, distance) in enumerate(attributes or [(None, None)]):
                 asked = [measure for measure in wanted if not place or measure.sensitive]
-                yield from self._of_view(scene, view, attribute, distance, asked)
+                queries, seed = self.request.noise_queries, self.request.seed
+                yield from view_losses(scene, view, attribute, distance, asked, queries, seed)
 
-    def _of_view(
-        self,
-        scene: LossScene,
-        view: LossView,
-        attribute: PairedAttribute | None,
-        distance: Distance | None,
-        measures: Sequence[Measure],
-    ) -> Iterator[Loss]:
-        blocks = blocks_of(scene, view, attribute, distance)
-        yield from class_losses(scene, blocks, measures)
-        if any(measure.name == NOISE for measure in measures):
-            yield noise_loss(scene, view, attribute, distance, self.request.noise_queries, self.request.seed)
+
+@wrong_types_told
+def compare(
+    original: Any,
+    release: Any,
+    *,
+    qi: Sequence[str],
+    sensitive: Sequence[str] | str = (),
+    key: Sequence[str] | str = (),
+    by_position: bool = False,
+    hierarchies: Any = None,
+    other: Any = None,
+    measures: Sequence[str] = (),
+    beta: int | float | str | Fraction = 1,
+    distance: str = "equal",
+    queries: Sequence[str] | str = (),
+    workload: int = 100,
+    noise_queries: int = 100,
+    seed: int = 0,
+    require: Require = None,
+    inputs: Mapping[str, Any] | None = None,
+    show_values: bool = False,
+    values: Folding | str | None = None,
+    db: Database = None,
+    read: ReadOptions | Mapping[str, Any] | None = None,
+    buckets: Buckets | Mapping[str, Any] | None = None,
+    limits: Limits | Mapping[str, Any] | None = None,
+) -> CompareResult:
+    """Compare a release with its original (`sqlaudit compare`).
+
+    Args:
+        original, release: tables, views, file paths, frames or `Target`s, both in one database or both files or frames.
+        qi: the quasi-identifiers, which both have. sensitive: sensitive attributes, which the release leaves unchanged.
+        key: columns that name a row in both. by_position: rows correspond by their order. Without either, counts alone
+            say which rows belong together, where they leave no choice.
+        hierarchies: a file, a folder or a mapping, as `sqlaudit.hierarchies.read.read_hierarchies` takes it.
+        other: another release of the same original; the result says which of the two is coarser.
+        measures: names of loss measures, all by default. beta: the exponent of height weights.
+        distance: of sensitive values: equal, ordered or hierarchical.
+        queries: aggregate queries (one text may hold several) that are asked of both tables.
+        workload: how many random counting queries. noise_queries: how many for the range-query noise. seed: of both.
+        require, inputs: as for `sqlaudit.audit`, for the audit of the release.
+        show_values: whether answers of grouped queries name their groups.
+        values, db, read, limits: as for `sqlaudit.audit`.
+        buckets: the second table of a bucketized release, as for `sqlaudit.audit`; `release` has the persons.
+
+    Raises:
+        UsageError: columns, cells, keys, hierarchies or queries that do not fit.
+        EngineError: the database refused, failed or went away.
+
+    Example:
+        >>> import pandas as pd, sqlaudit
+        >>> people = pd.DataFrame({"age": [31, 38, 52, 57], "disease": list("aabb")})
+        >>> public = pd.DataFrame({"age": ["30-39", "30-39", "50-59", "50-59"], "disease": list("aabb")})
+        >>> found = sqlaudit.compare(people, public, qi=["age"], sensitive="disease")
+        >>> found.generalization.answer.value, found.loss("modification-rate").value, found.loss("entropy").value
+        ('yes', Fraction(1, 1), 4.0)
+    """
+    request = request_from(
+        CompareRequest,
+        locals(),
+        original=make_target(original, read=read),
+        release=make_target(release, read=read, buckets=buckets),
+        other=None if other is None else make_target(other, read=read),
+        requirements=requirements(require),
+        inputs=inputs or {},
+    )
+    with opened(db, limits, *request.targets) as engine:
+        return compare_tables(engine, request)
+
+
+# A bucketized release beside its original: are its persons those of the original, and each bucket's values theirs?
+#
+# Nothing is generalized there, so that no cell loses anything: what is lost is who of a bucket has which of its values.
+# Rows have to be paired. Without pairs the question is whether there is a table of three dimensions (quasi-identifiers,
+# buckets, values) with three given margins, and no count decides that in reasonable time.
+
+
+class BucketizedResult(CompareResult):
+    """What a comparison of a bucketized release found: the same document, without losses and answers to queries."""
+
+    shown_by: ClassVar = "sqlaudit.release.compare.report:bucketized_document"
+
+
+def compare_buckets(engine: Engine, request: CompareRequest) -> BucketizedResult:
+    """Everything that can be said of a bucketized release beside its original.
+
+    Raises:
+        UsageError: columns or keys that do not fit, tables that are not of one release, or something asked for that
+            such a release does not answer.
+        EngineError: the database refused, failed or went away.
+    """
+    already = len(engine.executed)
+    _refuse_others(request)
+    with workbench_of(engine) as workbench:
+        original, persons, values = _sides(engine, request)
+        pairing = find_pairing(Bench(engine, workbench), request, original, persons)
+        found = engine.run(_statement(engine, request, original, persons, values))[0]
+        missing, foreign, moved, *surplus = (int(number) for number in found)
+        changed = dict(zip((one.label for one in values.sensitive), surplus, strict=True))
+        audit = Auditor(engine, failing_classes=0).audit(audit_of_buckets(request))
+        judged = _judged(missing, foreign, moved, changed)
+        result = _result(engine, request, pairing.by, judged, audit)
+        return replace(result, **provenance(engine, already, workbench))
+
+
+def plan_buckets(engine: Engine, request: CompareRequest) -> list[Statement]:
+    """The statements known before any has run: the comparison and the audit of the buckets.
+
+    Raises:
+        UsageError: as `compare_buckets`.
+    """
+    _refuse_others(request)
+    return [_statement(engine, request, *_sides(engine, request)), *Auditor(engine).plan(audit_of_buckets(request))]
+
+
+def audit_of_buckets(request: CompareRequest) -> AuditSpec:
+    """The audit of the release: its class is the bucket."""
+    return AuditSpec(request.release, _roles(request), request.requirements, request.inputs)
+
+
+def _roles(request: CompareRequest) -> Roles:
+    assert request.release.buckets is not None
+    return Roles((request.release.buckets.column,), request.sensitive, values=request.values)
+
+
+def _refuse_others(request: CompareRequest) -> None:
+    if not request.sensitive:
+        raise UsageError(f"Name the columns whose values lie in buckets with {spelled('sensitive')}.")
+    if not request.key and not request.by_position:
+        raise UsageError(
+            f"Which rows of the original are in a bucket follows from no count; pair them by {spelled('key')} or "
+            f"{spelled('by_position', True)}."
+        )
+    defaults = {one.name: one.default for one in fields(request)}
+    for name in ("hierarchies", "queries", "measures", "other", "beta", "distance", "noise_queries", "workload"):
+        value: Any = getattr(request, name)
+        if value and value != defaults[name]:
+            raise UsageError(
+                f"{about(name)} is for releases whose cells are coarser; one in buckets keeps them. Leave it out."
+            )
+
+
+def _sides(engine: Engine, request: CompareRequest) -> tuple[Side, Side, Side]:
+    """The original, the persons, and the values of buckets; whatever is compared has one type."""
+    buckets = request.release.buckets
+    assert buckets is not None
+    original = open_side(engine, request.original, request)
+    alone = replace(request, sensitive=())
+    persons = open_side(engine, replace(request.release, buckets=None), alone)
+    relation = engine.open(request.release)
+    sensitive = tuple(resolve(name, relation, engine.dialect, about("sensitive")) for name in request.sensitive)
+    keyed, persons_keyed = alike(
+        replace(original, sensitive=original.columns), replace(persons, sensitive=persons.columns)
+    )
+    own, values = alike(
+        replace(original, keys=()),
+        Side(relation, relation, (_bucket(engine, relation, buckets.column),), sensitive, ()),
+    )
+    original = replace(original, columns=keyed.sensitive, keys=keyed.keys, sensitive=own.sensitive)
+    persons = replace(persons, columns=persons_keyed.sensitive, keys=persons_keyed.keys)
+    return original, persons, values
+
+
+def _bucket(engine: Engine, relation: Relation, name: str) -> Resolved:
+    return resolve(name, relation, engine.dialect, about("bucket_column"))
+
+
+def _statement(engine: Engine, request: CompareRequest, original: Side, persons: Side, values: Side) -> Statement:
+    def raw(columns: tuple[Resolved, ...]) -> list[Any]:
+        return [Raw(column.sql) for column in columns]
+
+    assert request.release.buckets is not None
+    return render(
+        "release/compare/bucketized.sql",
+        engine.dialect,
+        step="persons and buckets beside the original",
+        original=Raw(original.relation.sql),
+        persons=Raw(persons.relation.sql),
+        values=Raw(values.relation.sql),
+        original_keys=raw(original.keys),
+        original_columns=raw(original.columns),
+        original_sensitive=raw(original.sensitive),
+        release_keys=raw(persons.keys),
+        release_columns=raw(persons.columns),
+        release_sensitive=raw(values.sensitive),
+        bucket=Raw(values.columns[0].sql),
+        bucket_of_persons=Raw(_bucket(engine, persons.relation, request.release.buckets.column).sql),
+    )
+
+
+def _judged(missing: int, foreign: int, moved: int, changed: dict[str, int]) -> Generalization:
+    """Whether it is a release of that table."""
+    wrong = [
+        (foreign, f"{plural(foreign, 'person has', 'persons have')} no original row"),
+        (moved, f"{plural(moved, 'person has', 'persons have')} another quasi-identifier than the original"),
+        *((n, f"{plural(n, 'value')} of {name} in a bucket whose persons lack it") for name, n in changed.items()),
+    ]
+    said = "; ".join(sentence for number, sentence in wrong if number)
+    answer = Answer.NO if said else Answer.YES
+    reason = f"{said}." if said else "every bucket holds the values of its persons, and theirs alone."
+    return Generalization(answer, reason, (), moved, 0, changed, foreign, missing, 0, Recoding.NONE)
+
+
+def _result(
+    engine: Engine, request: CompareRequest, pairing: str, judged: Generalization, audit: AuditResult
+) -> BucketizedResult:
+    attacks = None
+    if judged.answer is Answer.YES:
+        asked = AttackRequest(inputs=request.inputs, seed=request.seed, only=ON_RELEASE)
+        attacks = attack_release(engine, request.release, _roles(request), asked)
+    return BucketizedResult(
+        original=request.original.name,
+        release=request.release.name,
+        rows=audit.rows - judged.foreign + judged.missing,
+        released=audit.rows,
+        qi=request.qi,
+        sensitive=request.sensitive,
+        pairing=pairing,
+        distance=request.distance,
+        generalization=judged,
+        losses=(),
+        audit=audit,
+        attacks=attacks,
+    )

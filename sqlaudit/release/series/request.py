@@ -6,8 +6,10 @@ from dataclasses import dataclass
 
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.options import COLUMN, FLAG, NAMES, WHOLE, check_bounds, option
-from sqlaudit.base.spec import ROLES, Requirement
-from sqlaudit.base.words import spelled
+from sqlaudit.base.parameter_names import spelled
+from sqlaudit.base.spec import ROLES, Folding, Requirement, values_option
+
+# What is asked of several releases of one table. Standard library only, apart from specs.
 
 _SHOW = "Persons who are singled out"
 
@@ -19,6 +21,7 @@ class SeriesRequest:
     Args:
         entity: the column that names a person in every release, by the same name in each; it is not published.
         qi: the quasi-identifiers, as each release publishes them. sensitive: sensitive attributes, unchanged in each.
+        values: whether persons and sensitive values that folding merges are one; None = nobody said.
         counterfeits: whether rows without an entity are counterfeits: rows that were added and stand for nobody.
         requirements: what must hold. top: how many singled-out persons are shown. show_values: whether any are.
 
@@ -29,6 +32,7 @@ class SeriesRequest:
     entity: str = option("", COLUMN, "Who a row is about; the same key in every release.", ROLES, metavar="COLUMN")
     qi: tuple[str, ...] = option((), NAMES, "Quasi-identifiers, as published.", ROLES, metavar="COLUMNS")
     sensitive: tuple[str, ...] = option((), NAMES, "Sensitive columns.", ROLES, metavar="COLUMNS")
+    values: Folding | None = values_option()
     counterfeits: bool = option(
         False, FLAG, "Rows without an --entity are counterfeits: they were added and stand for nobody.", ROLES
     )

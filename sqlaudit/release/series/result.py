@@ -1,16 +1,33 @@
-"""What several releases say together. Frozen; reports read it, `to_dict` gives the documented JSON."""
+"""What several releases say together, and the report. Frozen; `to_dict` gives the documented JSON."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
-from sqlaudit.base.documents import AS_TEXT, IF_ANY, Documented, told
-from sqlaudit.base.result import MeasuredResult
-from sqlaudit.models.check import Check, WithVerdict
+from sqlaudit.base.result import AS_TEXT, FROM_1, IF_ANY, MEANING, Documented, MeasuredResult, told
+from sqlaudit.models.base import Check, WithVerdict
+from sqlaudit.models.phrases import required_sentence, verdict_of
 from sqlaudit.models.releases import largest_m
+from sqlaudit.reports.document import (
+    Bullets,
+    Column,
+    Document,
+    Section,
+    Toned,
+    Words,
+    count,
+    facts,
+    listing,
+    part,
+    plural,
+    report_on,
+    section,
+    table,
+)
 from sqlaudit.reports.notebook import Shown
+from sqlaudit.reports.stored import made, sql_section
 
 
 @dataclass(frozen=True)
@@ -18,10 +35,12 @@ class ReleaseFigures(Documented):
     """One release by itself.
 
     Args:
-        release: its name. rows: how many. persons: rows that name somebody. counterfeits: rows that stand for nobody.
+        release: its name, or its place among frames. rows: how many. persons: rows that name somebody.
+        counterfeits: rows that stand for nobody.
         classes: how many. smallest: rows of the smallest, None without rows.
-        repeating_classes, repeating_rows: classes in which a value occurs more than once, and their rows.
-        fewest_values: the fewest different values of a class. without_value: rows whose value is missing, which counts
+        repeating_classes: classes in which a value occurs more than once. repeating_rows: their rows.
+        fewest_values: the fewest different values of a class; None without rows.
+        without_value: rows whose value is missing, which counts
             as a value of its own.
     """
 
@@ -41,7 +60,7 @@ class ReleaseFigures(Documented):
 class ValuesLeft(Documented):
     """How many persons have so many values left."""
 
-    values: int
+    values: Annotated[int, FROM_1]
     persons: int
 
 
@@ -55,7 +74,7 @@ class SingledOut(Documented):
     """
 
     person: Any = field(metadata=AS_TEXT)
-    releases: tuple[int, ...]
+    releases: tuple[Annotated[int, FROM_1], ...]
     value: Any = field(metadata=AS_TEXT)
     by_elimination: bool
 
@@ -65,16 +84,16 @@ class AttributeFigures(Documented):
     """What the releases say of one sensitive attribute.
 
     Args:
-        sensitive: its name. releases: each release by itself.
+        sensitive: its name. releases: each release by itself, in order.
         unsteady: persons whose classes have other values in another release.
         candidates: persons by how many values are left when the values of all their classes are intersected; with the
-            values struck out that others are known to have.
-        fewest: the fewest values left, None without persons.
-        singled_out: persons of whom one value is left. of_one_release: those whose class in one release has one value.
-        by_comparing: those whom no release alone gives away, but several together. by_elimination: those who are left
-            one value only since others are known.
+            values struck out that others are known to have. fewest: the fewest values left, None without persons.
+        singled_out: persons of whom one value is left; at least so many unless `complete`.
+        of_one_release: those whose class in one release has one value.
+        by_comparing: those whom no release alone gives away, but several together.
+        by_elimination: those who are left one value only since others are known.
         complete: whether elimination was followed to its end; else more may be singled out.
-        shown: some of them, when values may be shown.
+        shown: some persons who are singled out: only with --show-values.
     """
 
     sensitive: str
@@ -111,13 +130,14 @@ class ReleasesResult(WithVerdict, MeasuredResult, Shown):
     """What several releases of one table say together.
 
     Args:
-        releases: their names, in the order given. quasi_identifiers, sensitive, entity: the roles.
-        persons: different persons in all releases. in_several: those in more than one.
-        attributes: what they say of each sensitive attribute. checks: of what was required.
+        engine: the engine and its version. releases: the names of the releases, in the order given.
+        entity: the column that names persons. persons: different persons in all releases.
+        in_several: those in more than one. attributes: what they say of each sensitive attribute.
+        checks: what was required, judged: only where something was.
     """
 
     schema: ClassVar = "sqlaudit-releases/1"
-    shown_by: ClassVar = "sqlaudit.release.series.report:releases_document"
+    shown_by: ClassVar = "sqlaudit.release.series.result:releases_document"
     frame_of: ClassVar = "attributes"
 
     engine: str = ""
@@ -133,7 +153,7 @@ class ReleasesResult(WithVerdict, MeasuredResult, Shown):
     @property
     def target(self) -> str:
         """What it is about, in a few words."""
-        return _few(self.releases)
+        return " and ".join(self.releases) if len(self.releases) < 3 else f"{self.releases[0]} to {self.releases[-1]}"
 
     def attribute(self, name: str) -> AttributeFigures:
         """The figures of a sensitive attribute.
@@ -144,5 +164,117 @@ class ReleasesResult(WithVerdict, MeasuredResult, Shown):
         return {one.sensitive: one for one in self.attributes}[name]
 
 
-def _few(names: Sequence[str]) -> str:
-    return " and ".join(names) if len(names) < 3 else f"{names[0]} to {names[-1]}"
+# The report on several releases of one table: the verdict, who is singled out by being in them, each by itself.
+
+NOT_SAID = (
+    "Anything about a release that was published and is not here: name all of them.",
+    "Whether the classes hide persons from somebody who knows more than the quasi-identifiers.",
+    "What follows where no m holds: counted here is what intersecting the values of a person's classes tells, and who "
+    "is left one value once others are known. Somebody who works out all possible worlds may learn more.",
+)
+_MOST = 12
+
+
+def releases_document(result: ReleasesResult) -> Document:
+    """What several releases say together, as a document for any layout."""
+    required = tuple(required_sentence(check, 0, 0) for check in result.checks)
+    found = headline(result)
+    lead = (*required, *(words for one in result.attributes for words in _lead(result, one)))
+    missing = {one.sensitive for one in result.attributes if any(side.without_value for side in one.releases)}
+    how = facts(
+        ("releases", listing(result.releases, 12)),
+        ("persons", f"by {result.entity}: {count(result.persons)}, {count(result.in_several)} in several releases"),
+        ("quasi-identifiers", listing(result.quasi_identifiers, 12)),
+        ("sensitive columns", listing(result.sensitive, 12)),
+        ("missing values", f"a value of their own in {listing(sorted(missing))}" if missing else ""),
+        *made(result),
+    )
+    return report_on(
+        result,
+        verdict_of(result.checks) if required else found,
+        (Bullets((*([found.text] if required else []), *lead)),),
+        *(_sections(result, one) for one in result.attributes),
+        section("How it was measured", how),
+        sql_section(result),
+        section("What this does not say", Bullets((*NOT_SAID, *([MEANING] if required else [])))),
+    )
+
+
+def headline(result: ReleasesResult) -> Toned:
+    """How many persons being in the releases singles out."""
+    singled = max((one.singled_out for one in result.attributes), default=0)
+    what = f"{plural(len(result.releases), 'release')}, {plural(result.persons, 'person')}"
+    if not singled:
+        return Toned(f"{what}: nobody is singled out by being in them")
+    return Toned(f"{what}: {count(singled)} {'is' if singled == 1 else 'are'} singled out", "bad")
+
+
+def _lead(result: ReleasesResult, one: AttributeFigures) -> Iterator[Words]:
+    share = part(one.singled_out, result.persons)
+    if one.singled_out:
+        atleast = "" if one.complete else "at least "
+        yield Toned(
+            f"{one.sensitive} of {atleast}{plural(one.singled_out, 'person')} ({share}) follows for certain: of "
+            f"{count(one.of_one_release)} from one release, of {count(one.by_comparing)} only from comparing releases, "
+            f"of {count(one.by_elimination)} only since others are known.",
+            "bad",
+        )
+    elif one.fewest is not None:
+        yield f"{one.sensitive}: everybody keeps at least {plural(one.fewest, 'value')} after comparing the releases."
+    yield from _why(result, one)
+
+
+def _why(result: ReleasesResult, one: AttributeFigures) -> Iterator[Words]:
+    """Why no m holds, where none does."""
+    if one.m != 0:
+        if one.m is not None:
+            yield f"{one.sensitive}: the releases are {count(one.m)}-invariant, and for no larger m."
+        return
+    reasons = []
+    if one.repeating:
+        verb = "repeats" if one.repeating == 1 else "repeat"
+        reasons.append(f"{plural(one.repeating, 'class', 'classes')} {verb} a value")
+    if one.unsteady:
+        of = f"{count(one.unsteady)} of {plural(result.in_several, 'person')} in several releases"
+        reasons.append(f"the classes of {of} have other values in another one")
+    yield f"{one.sensitive}: the releases are m-invariant for no m, as {' and '.join(reasons)}."
+
+
+def _sections(result: ReleasesResult, one: AttributeFigures) -> Iterator[Section]:
+    left = [(count(row.values), row.persons) for row in one.candidates[:_MOST]]
+    if rest := one.candidates[_MOST:]:
+        left.append((f"{count(rest[0].values)} or more", sum(row.persons for row in rest)))
+    yield from section(
+        f"Which values of {one.sensitive} are left",
+        table(
+            ("#values left", "#persons", "#share"),
+            ((values, count(persons), part(persons, result.persons)) for values, persons in left),
+        ),
+    )
+    releases = (
+        (
+            side.release,
+            count(side.rows),
+            count(side.counterfeits),
+            count(side.classes),
+            "" if side.smallest is None else count(side.smallest),
+            "" if side.fewest_values is None else count(side.fewest_values),
+            count(side.repeating_classes),
+        )
+        for side in one.releases
+    )
+    heads = ("release", "#rows", "#counterfeits", "#classes", "#smallest", "#fewest values", "#repeating a value")
+    yield from section(f"{one.sensitive} in each release", table(heads, releases))
+    persons = (
+        (
+            str(found.person),
+            listing([result.releases[number - 1] for number in found.releases]),
+            "missing" if found.value is None else str(found.value),
+            "others are known" if found.by_elimination else "their classes",
+        )
+        for found in one.shown
+    )
+    yield from section(
+        f"Persons whose {one.sensitive} follows",
+        table((Column(result.entity), "in", Column(one.sensitive), "follows from"), persons),
+    )

@@ -2,26 +2,145 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
+from sqlaudit.base.columns_of import Resolved, resolve
 from sqlaudit.base.errors import UsageError
-from sqlaudit.base.relation import Row, Statement
-from sqlaudit.base.spec import Requirement, Target
-from sqlaudit.base.sql import render
-from sqlaudit.base.words import about, spelled
-from sqlaudit.classes.persons_spelled import refuse_respelled
-from sqlaudit.classes.spellings import TEXTS, refuse_spellings
-from sqlaudit.engines.contract import Engine
-from sqlaudit.engines.provenance import provenance
-from sqlaudit.models.base import Context
-from sqlaudit.models.check import Check
+from sqlaudit.base.options import request_from, wrong_types_told
+from sqlaudit.base.parameter_names import about, spelled
+from sqlaudit.base.relation import Kind, Relation, Statement
+from sqlaudit.base.spec import Folding, Limits, ReadOptions, Requirement, Target, make_target
+from sqlaudit.base.sql import Raw, render
+from sqlaudit.classes.opening import ColumnValues, loaded, refuse_merged, settled
+from sqlaudit.engines import opened
+from sqlaudit.engines.contract import Database, Engine, provenance
+from sqlaudit.models.base import Check, Context
 from sqlaudit.models.judge import Asked, check_of
+from sqlaudit.models.registry import OF_RELEASES, Require, requirements
 from sqlaudit.models.releases import MInvariance
 from sqlaudit.release.series.request import SeriesRequest
 from sqlaudit.release.series.result import AttributeFigures, ReleaseFigures, ReleasesResult, SingledOut, ValuesLeft
-from sqlaudit.release.series.sides import SeriesSide, copied, open_sides
-from sqlaudit.reports.figures import plural
+from sqlaudit.reports.document import plural
+
+# The releases of a series as relations: their columns found, of comparable kinds, and copied where needed.
+
+_EXACT = (Kind.INTEGER, Kind.DECIMAL)
+_SMALLEST_IS_KNOWN = (Kind.INTEGER, Kind.DECIMAL, Kind.FLOAT, Kind.TEXT, Kind.DATE, Kind.TIMESTAMP)
+"""Kinds of keys of which every engine can say which is the smallest; others are compared as texts."""
+
+
+@dataclass(frozen=True)
+class SeriesSide:
+    """One release: its name, where it lies, and its columns in the order of the request."""
+
+    label: str
+    relation: Relation
+    entity: Resolved
+    qi: tuple[Resolved, ...]
+    sensitive: tuple[Resolved, ...]
+
+    def parameters(self, attribute: int) -> dict[str, Any]:
+        """What templates take of it, for one of the sensitive attributes."""
+        return {
+            "source": Raw(self.relation.sql),
+            "qi": [Raw(one.sql) for one in self.qi],
+            "entity": Raw(self.entity.sql),
+            "sensitive": Raw(self.sensitive[attribute].sql),
+        }
+
+
+def open_sides(engine: Engine, targets: Sequence[Target], request: SeriesRequest) -> list[SeriesSide]:
+    """The releases with the columns of the request found in each.
+
+    Raises:
+        UsageError: a column that is not there, two names for one, or kinds of values that cannot be compared.
+    """
+    sides = [_opened(engine, target, request) for target in targets]
+    for place, name in enumerate(request.sensitive):
+        _refuse_unlike([side.sensitive[place] for side in sides], sides, "sensitive", name)
+    _refuse_unlike([side.entity for side in sides], sides, "entity", request.entity)
+    if sides[0].entity.kind not in _SMALLEST_IS_KNOWN:
+        sides = [replace(side, entity=_as_text(side.entity)) for side in sides]
+    return sides
+
+
+def copied(engine: Engine, side: SeriesSide, place: int) -> SeriesSide:
+    """The columns that matter, copied where every reading would parse text again."""
+    roles = [side.entity, *side.qi, *side.sensitive]
+    relation, found = loaded(engine, side.relation, roles, f"sqlaudit_series_{place}")
+    keys = len(side.qi)
+    qi, values = tuple(found[1 : keys + 1]), tuple(found[keys + 1 :])
+    return replace(side, relation=relation, entity=found[0], qi=qi, sensitive=values)
+
+
+def _opened(engine: Engine, target: Target, request: SeriesRequest) -> SeriesSide:
+    relation = engine.open(target)
+    names = {"entity": (request.entity,), "qi": request.qi, "sensitive": request.sensitive}
+    found = [resolve(one, relation, engine.dialect, about(role)) for role, named in names.items() for one in named]
+    if len({one.sql for one in found}) < len(found):
+        raise UsageError(
+            f"A column of {relation.label} is named twice among {spelled('entity')}, {spelled('qi')} and "
+            f"{spelled('sensitive')}; give every column one role."
+        )
+    _refuse_respelled([found[0], *found[len(request.qi) + 1 :]], relation)
+    kinds = _kinds(engine, relation, found)
+    entity, *rest = [replace(one, kind=kind) for one, kind in zip(found, kinds, strict=True)]
+    keys = len(request.qi)
+    entity = settled(engine, relation, entity, request.values, missing=False)
+    sensitive = [settled(engine, relation, one, request.values) for one in rest[keys:]]
+    return SeriesSide(target.name, relation, entity, tuple(rest[:keys]), tuple(sensitive))
+
+
+def _refuse_respelled(columns: Sequence[Resolved], relation: Relation) -> None:
+    """Each release is read with one of several spellings of a value, and another release perhaps with another one.
+
+    Raises:
+        UsageError: equal values of a key or sensitive column may be written differently.
+    """
+    for one in columns:
+        if one.column in relation.respelled:
+            raise UsageError(
+                f"{one.label} of {relation.label} takes texts for equal that are written differently (its collation or "
+                "type), so it is not known which of them another release means. Give all releases a view with one "
+                "spelling of it, for instance in lower case."
+            )
+
+
+def _kinds(engine: Engine, relation: Relation, roles: Sequence[Resolved]) -> list[Kind]:
+    """What columns and expressions hold; only the database knows it of expressions."""
+    if all(one.column is not None for one in roles):
+        return [one.kind for one in roles]
+    statement = render(
+        "classes/copy_columns.sql",
+        engine.dialect,
+        step="kinds of the columns",
+        source=Raw(relation.sql),
+        columns=[Raw(one.sql) for one in roles],
+    )
+    return [column.kind for column in engine.result_columns(statement)]
+
+
+def _refuse_unlike(columns: Sequence[Resolved], sides: Sequence[SeriesSide], role: str, name: str) -> None:
+    """A key that is a number here and a text there would find nobody again, and that would look safe.
+
+    Raises:
+        UsageError: the kinds differ, and not as whole and decimal numbers do.
+    """
+    first = columns[0].kind
+    for one, side in zip(columns, sides, strict=True):
+        if one.kind is not first and not (one.kind in _EXACT and first in _EXACT):
+            raise UsageError(
+                f"{about(role)}: {name} is of kind {first.value} in {sides[0].label} and of kind {one.kind.value} in "
+                f"{side.label}, so it is not known which values are the same. Give it one type in all releases; of "
+                f"files, {spelled('all_text', True)} reads every column as text."
+            )
+
+
+def _as_text(role: Resolved) -> Resolved:
+    return replace(role, sql="CAST(" + role.sql + " AS VARCHAR)", kind=Kind.TEXT, column=None, type="")
+
 
 ROUNDS = (0, 2, 5)
 """How many rounds of elimination a statement follows; the next only where the last one still found somebody."""
@@ -52,17 +171,16 @@ def find_in_releases(engine: Engine, targets: Sequence[Target], request: SeriesR
     """
     already = len(engine.executed)
     sides = _sides(engine, targets, request)
-    for place, name in enumerate(request.sensitive if request.requirements else ()):
-        if sides[0].sensitive[place].kind in TEXTS:
-            texts = [(side.relation.sql, side.sensitive[place].sql) for side in sides]
-            refuse_spellings(engine, name, texts, request.requirements[0].text)
-    if request.requirements:
-        named = [(side.relation, side.entity) for side in sides]
-        refuse_respelled(engine, request.entity, named, request.requirements[0].text)
+    columns = [
+        ColumnValues(name, [(side.relation, side.sensitive[place]) for side in sides])
+        for place, name in enumerate(request.sensitive)
+    ]
+    persons = [(side.relation, side.entity) for side in sides]
+    refuse_merged(engine, [*columns, ColumnValues(request.entity, persons, missing=False)], request.values)
     sides = [copied(engine, side, place) for place, side in enumerate(sides, 1)]
     alone = [[_alone(engine, side, place) for side in sides] for place in range(len(request.sensitive))]
     _refuse_rows(sides, alone[0], request)
-    persons, several = _persons(engine, sides, request)
+    everybody, several = _persons(engine, sides, request)
     attributes = tuple(
         _attribute(engine, sides, place, [figures for figures, _ in alone[place]], request)
         for place in range(len(request.sensitive))
@@ -72,7 +190,7 @@ def find_in_releases(engine: Engine, targets: Sequence[Target], request: SeriesR
         quasi_identifiers=request.qi,
         sensitive=request.sensitive,
         entity=request.entity,
-        persons=persons,
+        persons=everybody,
         in_several=several,
         attributes=attributes,
         checks=tuple(check_of_series(requirement, one) for requirement in request.requirements for one in attributes),
@@ -204,14 +322,10 @@ def _left(engine: Engine, sides: Sequence[SeriesSide], place: int) -> tuple[list
     left: list[tuple[Any, ...]] = []
     for rounds in ROUNDS:
         statement = _series(engine, "series_candidates", "values left", sides, place, rounds=rounds)
-        left = [_numbers(row) for row in engine.run(statement)]
+        left = [tuple(None if one is None else int(one) for one in row) for row in engine.run(statement)]
         if not any(row[4] == rounds for row in left):
             return left, rounds, True
     return left, ROUNDS[-1], False
-
-
-def _numbers(row: Row) -> tuple[int | None, ...]:
-    return tuple(None if one is None else int(one) for one in row)
 
 
 def _shown(
@@ -229,3 +343,60 @@ def check_of_series(requirement: Requirement, found: AttributeFigures) -> Check:
     model = MInvariance(requirement.parameters, Context(None, 0))
     rows = sum(one.rows for one in found.releases)
     return check_of(Asked(model, requirement, found.sensitive), model.judge_releases(found), rows)
+
+
+@wrong_types_told
+def releases(
+    targets: Sequence[Any],
+    *,
+    entity: str = "",
+    values: Folding | str | None = None,
+    qi: Sequence[str] | str = (),
+    sensitive: Sequence[str] | str = (),
+    counterfeits: bool = False,
+    require: Require = None,
+    show_values: bool = False,
+    top: int = 10,
+    db: Database = None,
+    read: ReadOptions | Mapping[str, Any] | None = None,
+    limits: Limits | Mapping[str, Any] | None = None,
+) -> ReleasesResult:
+    """Tell what several releases of one table say together (`sqlaudit releases`).
+
+    Args:
+        targets: all releases, in the order they were published: tables, views, file paths, frames or `Target`s, all in
+            one database or all files or frames.
+        entity: the column that names the person of a row, by the same key in every release; it is not published.
+        qi: the quasi-identifiers, as each release publishes them. sensitive: sensitive attributes, unchanged in each.
+        counterfeits: whether rows without an entity are counterfeits, which stand for nobody.
+        require: what must hold: `{"m_invariance": 3}`, or texts such as "m_invariance=3".
+        show_values, top: whether persons may be shown of whom one value is left, and how many.
+        db, read, limits: as for `sqlaudit.audit`.
+        values: `fold` or `exact`: whether persons and sensitive values that differ only in case, blanks, width or
+            characters without a picture are one; where some do, it has to be said.
+
+    Raises:
+        UsageError: fewer than two releases, a column that is not there, rows that name nobody, persons with several
+            rows in a release or with another value in another one, or nobody who is in two releases.
+        EngineError: the database refused, failed or went away.
+
+    Example:
+        >>> import pandas as pd, sqlaudit
+        >>> may = pd.DataFrame({"id": [1, 2, 3, 4], "age": ["2*", "2*", "4*", "4*"], "ill": list("abcd")})
+        >>> june = pd.DataFrame({"id": [1, 3, 4, 5], "age": ["2*", "4*", "4*", "2*"], "ill": list("acde")})
+        >>> found = sqlaudit.releases([may, june], entity="id", qi="age", sensitive="ill", require="m_invariance=2")
+        >>> found.passed, found.attribute("ill").unsteady, found.attribute("ill").singled_out
+        (False, 1, 3)
+    """
+    asked = requirements(require, OF_RELEASES)
+    if isinstance(targets, str) or not isinstance(targets, Sequence):
+        targets = [targets]
+    given = [_numbered(make_target(one, read=read), place) for place, one in enumerate(targets, 1)]
+    request = request_from(SeriesRequest, locals(), requirements=asked)
+    with opened(db, limits, *given) as engine:
+        return find_in_releases(engine, given, request)
+
+
+def _numbered(target: Target, place: int) -> Target:
+    """A frame or a query has no name; its place in the series is one."""
+    return target if target.label or target.relation else replace(target, label=f"release {place}")

@@ -1,4 +1,4 @@
-"""A table of messages opened for cloaking, and the SQL that finds a box for each of them."""
+"""A table of messages opened for cloaking, the SQL that finds a box for each of them, and attacks on boxes."""
 
 from __future__ import annotations
 
@@ -11,14 +11,18 @@ from typing import Any
 from sqlaudit.base.columns_of import Resolved, columns_read, resolve
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.names import quote
+from sqlaudit.base.parameter_names import about, spelled
 from sqlaudit.base.relation import Kind, Relation, Statement
+from sqlaudit.base.spec import Target
 from sqlaudit.base.sql import Raw, render
-from sqlaudit.base.words import about, spelled
+from sqlaudit.classes.opening import settled
 from sqlaudit.engines.contract import Engine
 from sqlaudit.hierarchies.dictionary import held
-from sqlaudit.profiles.suspects import Written, written_as_they_are
-from sqlaudit.remedies.cloak.grid import GridLevel
-from sqlaudit.remedies.cloak.request import BOUNDS, CloakRequest
+from sqlaudit.profiles.identifying import Written, written_as_they_are
+from sqlaudit.remedies.cloak.request import BOUNDS, Background, CloakRequest, GridLevel, Places
+from sqlaudit.remedies.cloak.result import Attacks, Holding, Observed, RestrictedSpace
+
+# A table of messages opened for cloaking, and the SQL that finds a box for each of them.
 
 LIMIT = 10**12
 """Coordinates and times (in seconds) beyond this are no places: only up to here boundaries are exact in floats."""
@@ -65,8 +69,9 @@ def open_messages(engine: Engine, request: CloakRequest) -> Messages:
         UsageError: a column that is not there, holds what cannot be cloaked, or would collide with a box's bound.
     """
     relation = engine.open(request.target)
-    named = vars(request.places) | request.tolerances.named()
+    named = request.places.named() | request.tolerances.named()
     roles = {field: resolve(text, relation, engine.dialect, about(field)) for field, text in named.items()}
+    roles["user"] = settled(engine, relation, roles["user"], request.places.values, missing=False)
     kinds = {field: held(engine, relation, role).kind for field, role in roles.items()}
     for field, role in roles.items():
         _check_kind(field, role.label, kinds[field])
@@ -209,3 +214,137 @@ def _globe(messages: Messages) -> dict[str, Any] | None:
         "finest_parts": 2 ** messages.levels[0].space,
         "finest": finest,
     }
+
+
+# Attacks on boxes (Barriers, section 4.3), and the count of users who were in them.
+#
+# Restricted space identification: a box that lies in one known property says whose messages these are. Observation
+# identification: who was seen in a box, alone among those who were seen, has sent its messages, as far as an attacker
+# can tell.
+
+
+@dataclass(frozen=True)
+class BoxTable:
+    """Messages with their boxes.
+
+    Args:
+        engine: an open engine. sql: a FROM item, one row a message. bounds: SQL of x_min, x_max, y_min, y_max, t_min,
+            t_max. user: SQL of the user, None when the boxes come without. timestamps: whether times are no numbers.
+    """
+
+    engine: Engine
+    sql: str
+    bounds: tuple[str, ...]
+    user: str | None
+    timestamps: bool
+
+
+@dataclass(frozen=True)
+class Seen:
+    """How many different users of a table of places the boxes hold.
+
+    Args:
+        held: against k. observed, linkable: boxes with some user, and with exactly one. messages: of the linkable ones.
+        right: those that this user sent. skipped: rows without user, place or time.
+    """
+
+    held: Holding
+    observed: int
+    linkable: int
+    messages: int
+    right: int
+    skipped: int
+
+
+def attacks_on(boxes: BoxTable, background: Background, places: Places) -> Attacks:
+    """The attacks for which there is a table.
+
+    Raises:
+        UsageError: such a table lacks a column, or its column holds something else.
+    """
+    return Attacks(_restricted(boxes, background), _observed(boxes, background, places))
+
+
+def _restricted(boxes: BoxTable, background: Background) -> RestrictedSpace | None:
+    if background.properties is None:
+        return None
+    engine, relation = boxes.engine, boxes.engine.open(background.properties)
+    bounds = [resolve(name, relation, engine.dialect, about("property_bounds")) for name in background.property_bounds]
+    check_kinds(engine, relation, bounds, about("property_bounds"), timestamps=None)
+    statement = render(
+        "remedies/cloak/cloak_restricted.sql",
+        engine.dialect,
+        step="restricted space identification",
+        boxes=Raw(boxes.sql),
+        bounds=_raw(boxes.bounds[:4]),
+        every_bound=_raw(boxes.bounds),
+        property_bounds=_raw([one.sql for one in bounds]),
+        owner=Raw(resolve(background.owner, relation, engine.dialect, about("owner")).sql),
+        properties=Raw(relation.sql),
+    )
+    ((known, inside, exposed, messages, skipped),) = engine.run(statement)
+    return RestrictedSpace(known, inside, exposed, messages, skipped)
+
+
+def _observed(boxes: BoxTable, background: Background, places: Places) -> Observed | None:
+    if background.observations is None:
+        return None
+    seen = users_seen(boxes, background.observations, places, 1, "observation identification")
+    right = seen.right if boxes.user is not None else None
+    return Observed(seen.held.boxes, seen.observed, seen.linkable, seen.messages, right, seen.skipped)
+
+
+def users_seen(boxes: BoxTable, where: Target, places: Places, k: int, step: str, *, by_user: bool = True) -> Seen:
+    """How many users of a table of places each box holds.
+
+    Args:
+        boxes: the boxes. where: the table of places, places: its columns. k: as many should be in a box.
+        step: how the statement is called. by_user: whether it matters who sent the messages.
+
+    Raises:
+        UsageError: the table lacks a column, or a column holds something else than the boxes do.
+    """
+    engine, relation = boxes.engine, boxes.engine.open(where)
+    found = {name: resolve(text, relation, engine.dialect, about(name)) for name, text in places.named().items()}
+    found["user"] = settled(engine, relation, found["user"], places.values, missing=False)
+    check_kinds(engine, relation, [found["x"], found["y"]], where.name, timestamps=None)
+    check_kinds(engine, relation, [found["time"]], where.name, timestamps=boxes.timestamps)
+    statement = render(
+        "remedies/cloak/cloak_seen.sql",
+        engine.dialect,
+        step=step,
+        boxes=Raw(boxes.sql),
+        bounds=_raw(boxes.bounds),
+        k=k,
+        person=Raw(boxes.user) if boxes.user is not None and by_user else None,
+        points=Raw(relation.sql),
+        who=Raw(found["user"].sql),
+        x=Raw(found["x"].sql),
+        y=Raw(found["y"].sql),
+        t=Raw(found["time"].sql),
+    )
+    ((all_boxes, messages, fewest, failing, in_failing, observed, linkable, linked, right, skipped),) = engine.run(
+        statement
+    )
+    return Seen(Holding(all_boxes, messages, fewest, failing, in_failing), observed, linkable, linked, right, skipped)
+
+
+def check_kinds(
+    engine: Engine, relation: Relation, columns: Sequence[Resolved], option: str, *, timestamps: bool | None
+) -> None:
+    """Nothing when columns hold numbers (`timestamps` None or False) or times (True).
+
+    Raises:
+        UsageError: one does not.
+    """
+    allowed = TIMES if timestamps else NUMBERS
+    for column in columns:
+        kind = held(engine, relation, column).kind
+        if kind not in allowed:
+            listed = " or ".join(one.value for one in allowed)
+            as_boxes = "" if timestamps is None else ", as the boxes do"
+            raise UsageError(f"{option}: {column.label} holds {kind.value}; it must hold {listed}{as_boxes}.")
+
+
+def _raw(texts: Sequence[str]) -> list[Raw]:
+    return [Raw(text) for text in texts]

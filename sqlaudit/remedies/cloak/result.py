@@ -1,16 +1,51 @@
-"""What cloaking did, and what an audit of boxes found. Frozen; reports read it, `to_dict` gives the documented JSON."""
+"""What cloaking did, what an audit of boxes found, and their reports. Frozen; `to_dict` gives the JSON."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar, Literal, TypedDict
 
-from sqlaudit.base.documents import AS_FLOAT, OR_NULL, Documented, key, plain, shown, told
-from sqlaudit.base.result import MeasuredResult
+from sqlaudit.base.result import (
+    AS_FLOAT,
+    BELOW_ONE,
+    FROM_1,
+    MEANING,
+    NOT_EMPTY,
+    OR_NULL,
+    Documented,
+    MeasuredResult,
+    json_schema,
+    key,
+    plain,
+    shown,
+    told,
+)
+from sqlaudit.reports.document import (
+    Block,
+    Bullets,
+    Code,
+    Document,
+    Facts,
+    Picture,
+    Toned,
+    Words,
+    count,
+    facts,
+    figure,
+    limit,
+    listing,
+    part,
+    percent,
+    plural,
+    report_on,
+    section,
+    table,
+)
 from sqlaudit.reports.notebook import Shown
+from sqlaudit.reports.stored import made, sql_section
 
 
 class MessageOutcome(IntEnum):
@@ -34,7 +69,7 @@ class CloakLevel(Documented):
     """The boxes of one size.
 
     Args:
-        side: metres. seconds: their interval. boxes, messages: how many were published. fewest_users: of a box, None
+        side: metres. seconds: of the interval. boxes, messages: how many were published. fewest_users: of a box, None
             when there is none.
     """
 
@@ -64,8 +99,9 @@ class RestrictedSpace(Documented):
     """Restricted space identification: boxes that lie in one known property (Barriers, section 4.3).
 
     Args:
-        boxes: different boxes in space. inside: those inside properties. exposed: those inside properties of a single
-            owner. messages: of these. skipped: properties without bounds or owner.
+        boxes: different boxes in space. inside: boxes inside a known property.
+        exposed: boxes inside properties of a single owner. messages: messages in the exposed boxes.
+        skipped: properties without bounds or owner.
     """
 
     boxes: int
@@ -80,9 +116,10 @@ class Observed(Documented):
     """Observation identification: boxes that hold somebody who was seen (Barriers, section 4.3).
 
     Args:
-        boxes: different boxes. observed: those that hold an observed user. linkable: those that hold exactly one.
-        messages: of the linkable ones, which an attacker links to that user. right: those of them that this user sent,
-            None when the boxes come without users. skipped: observations without user, place or time.
+        boxes: different boxes. observed: boxes that hold an observed user. linkable: boxes that hold exactly one.
+        messages: messages in the linkable boxes, which an attacker links to that user.
+        right: those of them that this user sent, None when the boxes come without users.
+        skipped: observations without user, place or time.
     """
 
     boxes: int
@@ -106,8 +143,8 @@ class Holding(Documented):
     """How many different users boxes have, against k.
 
     Args:
-        boxes, messages: all of them. fewest: users of a box, None when there is none. failing_boxes, failing_messages:
-            those with fewer than k.
+        boxes, messages: all of them. fewest: users of a box, None when there is none.
+        failing_boxes: with fewer than k users. failing_messages: in these boxes.
     """
 
     boxes: int
@@ -123,8 +160,28 @@ class Holding(Documented):
         return not self.failing_boxes
 
 
-def _by_reason(dropped: Mapping[MessageOutcome, int]) -> dict[str, int]:
+class _DroppedMessages(TypedDict):
+    """Messages that are dropped, by reason.
+
+    Args:
+        missing: without user, place or time.
+        no_place: with a place or time that is infinite, not a number, or beyond all bounds.
+        no_tolerance: tolerating not even the smallest box. too_few: with too few users in any box that they tolerate.
+        given_up: dropped so that others have finer boxes.
+    """
+
+    missing: int
+    no_place: int
+    no_tolerance: int
+    too_few: int
+    given_up: int
+
+
+def _by_reason(dropped: Mapping[MessageOutcome, int]) -> Annotated[dict[str, int], _DroppedMessages]:
     return {outcome.reason: dropped.get(outcome, 0) for outcome in MessageOutcome if outcome}
+
+
+OwnColumn = Annotated[str, json_schema(pattern="^--(k|box|interval|delay)-column$")]
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -132,32 +189,34 @@ class CloakResult(MeasuredResult, Shown):
     """Messages with boxes in space and time that hide each of them among k users.
 
     Args:
-        target: the messages. k: as many different users at least. lonlat: whether places are degrees.
-        own: the options that named columns with what single messages ask for. suppress: what may be dropped for finer
-            boxes. divide: what is divided first.
+        engine: the engine and its version. target: the messages. k: different users that a box must have.
+        lonlat: whether places are longitude and latitude in degrees.
+        own: the options that named columns with what single messages ask for.
+        suppress: share of the messages that could be published which may be dropped for finer boxes.
+        divide: whether boxes become finer in space or in time first.
         delay: how many seconds a message was held back at most, where they were cloaked as they came; None = at once.
-        rows: messages in all. dropped: how many, by reason. levels: the grid, from the largest box to the smallest.
-        columns: what is published besides the boxes, as it is.
-        audit: the audit of the result, None when nothing was published. attacks: what attackers find in it.
-        file: where the messages were written. sql: their SELECT, when it was asked for.
-        engine, time, statements, versions, access: as in an audit.
+        rows: messages in all. dropped: messages that are dropped, by reason.
+        levels: the grid, from the largest box to the smallest. columns: columns that are published as they are.
+        audit: the audit of the result, None when nothing was published.
+        attacks: the attacks for which there was a table. file: where the messages were written.
+        sql: their SELECT, when it was asked for.
     """
 
     schema: ClassVar = "sqlaudit-cloak/1"
-    shown_by: ClassVar = "sqlaudit.remedies.cloak.report:cloak_document"
+    shown_by: ClassVar = "sqlaudit.remedies.cloak.result:cloak_document"
     frame_of: ClassVar = "levels"
 
     engine: str = ""
     target: str
-    k: int
+    k: Annotated[int, FROM_1]
     lonlat: bool
-    own: tuple[str, ...] = field(metadata=key("own_columns"))
-    suppress: Fraction = field(metadata=AS_FLOAT)
-    divide: str
-    delay: Fraction | None = field(default=None, metadata=AS_FLOAT)
+    own: tuple[OwnColumn, ...] = field(metadata=key("own_columns"))
+    suppress: Annotated[Fraction, BELOW_ONE] = field(metadata=AS_FLOAT)
+    divide: Annotated[str, Literal["alternately", "space-first", "time-first"]]
+    delay: Annotated[Fraction, json_schema(exclusiveMinimum=0)] | None = field(default=None, metadata=AS_FLOAT)
     rows: int
     dropped: Mapping[MessageOutcome, int] = field(metadata=shown(_by_reason))
-    levels: tuple[CloakLevel, ...]
+    levels: Annotated[tuple[CloakLevel, ...], NOT_EMPTY]
     columns: tuple[str, ...]
     audit: Holding | None
     attacks: Attacks
@@ -217,19 +276,19 @@ class BoxAudit(MeasuredResult, Shown):
     """What an audit of boxes found that somebody else made.
 
     Args:
-        target: the messages with their boxes. k: as many different users at least.
-        rows: messages. unboxed: those without a whole box, which are left out of everything but `classes`.
+        engine: the engine and its version. target: the messages with their boxes.
+        k: different users that a box must have. rows: messages in all.
+        unboxed: messages without a whole box, which are left out of everything but `classes`.
         classes: users by identical boxes; None without a column of users.
         presence: users whose true position lies in the box; None without positions.
-        skipped_positions: positions without user, place or time.
-        attacks: what attackers find. engine, time, statements, versions, access: as in an audit.
+        skipped_positions: positions without user, place or time. attacks: the attacks for which there was a table.
     """
 
     schema: ClassVar = "sqlaudit-boxes/1"
-    shown_by: ClassVar = "sqlaudit.remedies.cloak.report:box_audit_document"
+    shown_by: ClassVar = "sqlaudit.remedies.cloak.result:box_audit_document"
     engine: str = ""
     target: str
-    k: int
+    k: Annotated[int, FROM_1]
     rows: int
     unboxed: int
     classes: Holding | None
@@ -247,3 +306,262 @@ class BoxAudit(MeasuredResult, Shown):
     def passed(self) -> bool:
         """Whether every box has k users, by each definition that could be checked."""
         return all(held.passed for held in (self.classes, self.presence) if held is not None)
+
+
+# The reports of cloaking, and of an audit of boxes.
+
+_REASONS = {
+    MessageOutcome.MISSING: "user, place or time is missing",
+    MessageOutcome.NO_PLACE: "the place or time is infinite, not a number, or beyond all bounds",
+    MessageOutcome.NO_TOLERANCE: "it tolerates not even the smallest box",
+    MessageOutcome.TOO_FEW: "too few users in any box that it tolerates",
+    MessageOutcome.GIVEN_UP: "given up, so that others have finer boxes",
+}
+_AXES = {
+    "alternately": "in space and in time by turns",
+    "space-first": "in space, then in time",
+    "time-first": "in time, then in space",
+}
+
+
+def cloak_document(result: CloakResult) -> Document:
+    """Cloaked messages as a document for any layout."""
+    dropped = (
+        (reason, count(result.dropped[outcome]), part(result.dropped[outcome], result.rows))
+        for outcome, reason in _REASONS.items()
+        if result.dropped.get(outcome)
+    )
+    return report_on(
+        result,
+        _headline(result),
+        (Bullets(tuple(_lead(result))),),
+        section("Boxes", *_levels(result)),
+        section("Dropped messages", table(("Why", "#Messages", "#Share"), dropped)),
+        section("Attacks on the boxes", Bullets(tuple(_attacks(result.attacks)))),
+        section("How it was cloaked", _how(result)),
+        section("The SELECT of the cloaked messages", Code("SQL", result.sql)),
+        section("What this does not say", Bullets((MEANING,))),
+        sql_section(result),
+    )
+
+
+def box_audit_document(result: BoxAudit) -> Document:
+    """An audit of boxes as a document for any layout."""
+    tried = any(held is not None for held in (result.classes, result.presence))
+    verdict = "boxes FAIL" if not result.passed else "every box holds enough users" if tried else "boxes attacked"
+    tone = Toned(f"{result.target}: {verdict}", "bad" if not result.passed else "good" if tried else "plain")
+    users = table(
+        ("Users", "#Boxes", "#Messages", "#Fewest", "#Boxes below k", "#Messages in them"),
+        (
+            (
+                name,
+                count(one.boxes),
+                count(one.messages),
+                "" if one.fewest is None else count(one.fewest),
+                count(one.failing_boxes),
+                count(one.failing_messages),
+            )
+            for name, one in (("published with the same box", result.classes), ("truly in the box", result.presence))
+            if one is not None
+        ),
+    )
+    return report_on(
+        result,
+        tone,
+        (Bullets(tuple(_box_lead(result))),),
+        section("Users of boxes", users),
+        section("Attacks on the boxes", Bullets(tuple(_attacks(result.attacks)))),
+        section("How it was measured", facts(("messages", count(result.rows)), ("k", count(result.k)), *made(result))),
+        section("What this does not say", Bullets((MEANING,))),
+        sql_section(result),
+    )
+
+
+def length(metres: Fraction | float) -> str:
+    """A length as people write it.
+
+    Example:
+        >>> length(Fraction(1000)), length(62.5)
+        ('1 km', '62.5 m')
+    """
+    return f"{figure(Fraction(metres) / 1000)} km" if metres >= 1000 else f"{figure(Fraction(metres))} m"
+
+
+def duration(seconds: Fraction | float) -> str:
+    """A duration as people write it.
+
+    Example:
+        >>> duration(Fraction(600)), duration(Fraction(75, 2)), duration(7200)
+        ('10 min', '37.5 s', '2 h')
+    """
+    units = ((86400, "d"), (3600, "h"), (60, "min"))
+    for size, unit in units:
+        if seconds >= size and not (Fraction(seconds) * 4) % size:
+            return f"{figure(Fraction(seconds) / size)} {unit}"
+    return f"{figure(Fraction(seconds))} s"
+
+
+def area(square_metres: Fraction | float) -> str:
+    """An area as people write it."""
+    if square_metres >= 100_000:
+        return f"{figure(Fraction(square_metres) / 1_000_000)} km²"
+    return f"{figure(Fraction(square_metres))} m²"
+
+
+def _headline(result: CloakResult) -> Toned:
+    if not result.rows:
+        return Toned(f"{result.target}: there are no messages", "warn")
+    if not result.published:
+        return Toned(f"{result.target}: NO MESSAGE can be published", "bad")
+    fewest = count(result.fewest_users or 0)
+    return Toned(
+        f"{result.target}: {count(result.published)} of {plural(result.rows, 'message')} cloaked, "
+        f"{plural(result.boxes, 'box', 'boxes')} of at least {fewest} users",
+        "good",
+    )
+
+
+def _lead(result: CloakResult) -> Iterator[Words]:
+    if result.audit is not None:
+        own = " (more where a message asks for more)" if any(one.endswith("-k-column") for one in result.own) else ""
+        apart = "No two boxes overlap."
+        if result.delay is not None:
+            apart = "Boxes of one cell follow each other; one may begin in the step of time in which the last one ends."
+        yield Toned(
+            f"Holds: at least {count(result.k)} different users{own} in every box that is published; "
+            f"{count(result.fewest_users or 0)} in the one with fewest, as an audit of the result counted. {apart}",
+            "good",
+        )
+    if result.areas and result.intervals:
+        most = "at most " if result.lonlat else ""
+        yield f"Boxes have {most}{_spread(result.areas, area)}; their intervals {_spread(result.intervals, duration)}."
+    lost = result.rows - result.published
+    if lost:
+        verb = "is" if lost == 1 else "are"
+        yield Toned(f"{plural(lost, 'message')} ({part(lost, result.rows)}) {verb} dropped.", "warn")
+    if result.columns and result.published:
+        yield Toned(
+            f"Published as they are: {listing(result.columns)}. Cloaking says nothing of what "
+            f"{'this column tells' if len(result.columns) == 1 else 'these columns tell'}.",
+            "warn",
+        )
+
+
+def _spread(spread: Spread, words: Callable[[Fraction], str]) -> str:
+    said = [words(number) for number in (spread.smallest, spread.median, spread.largest)]
+    return said[0] if said[0] == said[2] else f"{said[0]} to {said[2]}, median {said[1]}"
+
+
+def _levels(result: CloakResult) -> Iterator[Block]:
+    if not result.published:
+        return
+    rows = (
+        (
+            length(level.side),
+            duration(level.seconds),
+            count(level.boxes),
+            count(level.messages),
+            part(level.messages, result.published),
+            "" if level.fewest_users is None else count(level.fewest_users),
+        )
+        for level in result.levels
+    )
+    heads = ("#Side", "#Interval", "#Boxes", "#Messages", "#Share", "#Fewest users")
+    yield table(heads, rows, "Boxes by their size, the largest first")
+    if sum(1 for level in result.levels if level.messages) > 1:
+        names = [f"{length(level.side)}, {duration(level.seconds)}" for level in result.levels]
+        series = {"messages": [level.messages for level in result.levels]}
+        data = {"names": names, "series": series, "x": "messages"}
+        yield Picture("bars", "Published messages by the size of their box", data)
+
+
+def _how(result: CloakResult) -> Facts:
+    sizes: list[tuple[str, Words]] = []
+    if result.delay is not None:
+        sizes = [("as they come", f"held back for {duration(result.delay)} at most")]
+    else:
+        largest, smallest = result.levels[0], result.levels[-1]
+        sizes = [
+            ("largest box", f"{length(largest.side)} for {duration(largest.seconds)}"),
+            ("smallest box", f"{length(smallest.side)} for {duration(smallest.seconds)}"),
+            ("divided", _AXES[result.divide]),
+        ]
+    finer = f"at most {limit(result.suppress)} of those that could be published" if result.suppress else ""
+    return facts(
+        ("messages", count(result.rows)),
+        *sizes,
+        ("places", "longitude and latitude in degrees" if result.lonlat else "metres on a plane"),
+        ("dropped for finer boxes", finer),
+        ("messages ask for themselves", listing(result.own)),
+        *made(result),
+    )
+
+
+def _attacks(attacks: Attacks) -> Iterator[Words]:
+    if (found := attacks.restricted_space) is not None:
+        yield from _restricted(found)
+        yield from _skipped(found.skipped, "property", "without bounds or owner", "properties")
+    if (observed := attacks.observation) is not None:
+        yield from _observation(observed)
+        yield from _skipped(observed.skipped, "observation", "without user, place or time")
+
+
+def _skipped(number: int, one: str, why: str, many: str = "") -> Iterator[Toned]:
+    if number:
+        yield Toned(f"{plural(number, one, many)} {why} {'was' if number == 1 else 'were'} left out.", "warn")
+
+
+def _restricted(found: RestrictedSpace) -> Iterator[Words]:
+    boxes = plural(found.boxes, "box", "boxes")
+    said = f"none of {boxes} in space lies in the property of a single owner."
+    if found.exposed:
+        messages = plural(found.messages, "message")
+        verb = "lies" if found.exposed == 1 else "lie"
+        said = f"{count(found.exposed)} of {boxes} in space {verb} in the property of a single owner, with {messages}."
+    yield Toned(f"Restricted space identification: {said}", "bad" if found.exposed else "good")
+    if found.inside > found.exposed:
+        several = found.inside - found.exposed
+        yield f"{count(several)} more {'lies' if several == 1 else 'lie'} in properties of several owners."
+
+
+def _observation(found: Observed) -> Iterator[Words]:
+    yield Toned(
+        f"Observation identification: {count(found.linkable)} of {plural(found.boxes, 'box', 'boxes')} "
+        f"{'holds' if found.linkable == 1 else 'hold'} a single observed user, to whom an attacker links "
+        f"{plural(found.messages, 'message')}.",
+        "warn" if found.linkable else "good",
+    )
+    if found.linkable and found.right is not None:
+        yield (
+            f"{count(found.right)} of these messages ({percent(Fraction(found.right, found.messages))}) "
+            f"truly {'is' if found.right == 1 else 'are'} that user's."
+        )
+    if found.observed > found.linkable:
+        several = plural(found.observed - found.linkable, "more box holds", "more boxes hold")
+        yield f"{several} several observed users."
+
+
+def _box_lead(result: BoxAudit) -> Iterator[Words]:
+    if result.classes is not None:
+        yield _verdict(result.classes, result.k, "published with it")
+    else:
+        yield Toned("The messages have no column of users, so users that share a box cannot be counted.", "warn")
+    if result.presence is not None:
+        yield _verdict(result.presence, result.k, "whose true position lies in it")
+    if result.unboxed:
+        lacking = plural(result.unboxed, "message lacks a bound of its", "messages lack a bound of their")
+        yield Toned(f"{lacking} box, of {count(result.rows)}.", "warn")
+    yield from _skipped(result.skipped_positions, "position", "without user, place or time")
+
+
+def _verdict(held: Holding, k: int, what: str) -> Toned:
+    fewest = "" if held.fewest is None else f"; {count(held.fewest)} in the smallest"
+    several = what.replace(" it", " them")
+    if held.passed:
+        return Toned(f"Holds: every box has {plural(k, 'user')} or more {what}{fewest}.", "good")
+    return Toned(
+        f"FAILS: {count(held.failing_boxes)} of {plural(held.boxes, 'box', 'boxes')} with "
+        f"{plural(held.failing_messages, 'message')} {'has' if held.failing_boxes == 1 else 'have'} fewer than "
+        f"{plural(k, 'user')} {what if held.failing_boxes == 1 else several}{fewest}.",
+        "bad",
+    )

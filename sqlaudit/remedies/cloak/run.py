@@ -1,32 +1,54 @@
-"""Cloaking from the table to the file: boxes found, counted, audited, attacked, and only then written."""
+"""Cloaking from the table to the file: boxes found, or taken as they come, audited, attacked, and then written."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
 
 from sqlaudit.audits.auditor import Auditor
-from sqlaudit.audits.emit import bare, before, contradiction, statements_before, write
+from sqlaudit.audits.release import bare, before, contradiction, statements_before, write
 from sqlaudit.audits.result import AuditResult
-from sqlaudit.base.errors import EngineError
+from sqlaudit.base.columns_of import Resolved, find_column, resolve
+from sqlaudit.base.errors import EngineError, UsageError
+from sqlaudit.base.names import quote
+from sqlaudit.base.numbers import Share
+from sqlaudit.base.options import request_from, wrong_types_told
+from sqlaudit.base.parameter_names import about, spelled
 from sqlaudit.base.publication import NOTHING, Publication
 from sqlaudit.base.relation import Relation, Row, Statement
-from sqlaudit.base.spec import AuditSpec, KnownRows, Roles, Target
+from sqlaudit.base.spec import AuditSpec, Folding, KnownRows, Limits, ReadOptions, Roles, Target, make_target
 from sqlaudit.base.sql import Raw, render
-from sqlaudit.classes.persons_spelled import refuse_respelled
-from sqlaudit.engines.contract import Engine
-from sqlaudit.engines.provenance import provenance
-from sqlaudit.models.requirements import parse_requirement
-from sqlaudit.remedies.cloak.attacks import BoxTable, attacks_on
+from sqlaudit.classes.opening import ColumnValues, refuse_merged, settled
+from sqlaudit.engines import connect, opened
+from sqlaudit.engines.contract import Engine, provenance
+from sqlaudit.engines.writing import files_read, refuse_overwriting
+from sqlaudit.hierarchies.dictionary import held
+from sqlaudit.models.registry import parse_requirement
 from sqlaudit.remedies.cloak.messages import (
+    LIMIT,
+    TIMES,
+    BoxTable,
     Messages,
+    attacks_on,
+    check_kinds,
     messages_statement,
     open_messages,
     reach_statement,
     release_statement,
+    users_seen,
 )
-from sqlaudit.remedies.cloak.request import BOUNDS, CloakRequest
-from sqlaudit.remedies.cloak.result import Attacks, CloakLevel, CloakResult, Holding, MessageOutcome
+from sqlaudit.remedies.cloak.request import BOUNDS, Background, BoxRequest, CloakRequest, Divide, Places, Tolerances
+from sqlaudit.remedies.cloak.result import Attacks, BoxAudit, CloakLevel, CloakResult, Holding, MessageOutcome
+from sqlaudit.remedies.cloak.stream import CloakStream, SentBox
+
+# Cloaking from the table to the file: boxes found, counted, audited, attacked, and only then written.
 
 CLOAKED = "sqlaudit_cloaked"
 """The name under which messages with their boxes are kept for a while, where an engine can."""
@@ -39,40 +61,75 @@ def cloak_messages(engine: Engine, request: CloakRequest, publication: Publicati
         engine: an open engine. request: what is asked. publication: where the messages go.
 
     Raises:
-        UsageError: a column that does not fit, users who are named in several ways, or a file that cannot be written.
+        UsageError: a column that does not fit, users of whom nobody said who is one, or a file that cannot be written.
         EngineError: the database refused or failed, or the audit contradicts the cloaking; then nothing is written.
     """
     already = len(engine.executed)
-    messages = open_messages(engine, request)
-    user = messages.roles["user"]
-    refuse_respelled(engine, user.label, [(messages.relation, user)], f"k={request.k}", role="")
-    before(engine, publication, messages.written(publication.keep))
-    sql = _standalone(messages) if publication.is_sql else ""
+    messages = _messages(engine, request, publication)
+    sql = ""
+    if publication.is_sql:  # the SELECT of the cloaked messages, which needs nothing of this session
+        source = messages_statement(messages, engine.lasting(messages.relation))
+        sql = bare(release_statement(messages, _item(source), ordered=True))
     with _kept(messages) as item:
-        counted = engine.run(_levels_statement(messages, item))
+        levels = render("remedies/cloak/cloak_levels.sql", engine.dialect, step="sizes of boxes", messages=Raw(item))
+        counted = engine.run(levels)
         published = sum(row[3] for row in counted if row[0] == MessageOutcome.PUBLISHED)
         audit = _audited(messages, item, published) if published else None
         attacks = _attacked(messages, item) if published else Attacks()
         batches = engine.stream(release_statement(messages, item, ordered=True))
-        another = disagree("the file has another number of messages")
-        write(publication, sql, (*BOUNDS, *messages.columns), batches, published, another)
-    return CloakResult(
-        target=request.target.name,
-        k=request.k,
+        _write(messages, publication, batches, published, sql)
+    return _result(
+        messages,
+        publication,
+        already,
         lonlat=request.lonlat,
-        own=tuple(f"--{name.replace('_', '-')}" for name in request.tolerances.named()),
-        suppress=request.suppress,
-        divide=request.divide.value,
         rows=sum(row[3] for row in counted),
         dropped={MessageOutcome(row[0]): row[3] for row in counted if row[0]},
         levels=_levels(messages, counted),
-        columns=messages.columns,
         audit=audit,
         attacks=attacks,
-        file=str(publication.file or ""),
         sql=sql,
-        **provenance(engine, already),
     )
+
+
+def _messages(engine: Engine, request: CloakRequest, publication: Publication) -> Messages:
+    """The messages, when it is known who is one user and that they can be written."""
+    messages = open_messages(engine, request)
+    refuse_merged_users(engine, messages.relation, messages.roles["user"], request.places)
+    before(engine, publication, messages.written(publication.keep))
+    return messages
+
+
+def _write(
+    messages: Messages, publication: Publication, batches: Iterable[Sequence[Row]], published: int, sql: str = ""
+) -> None:
+    another = disagree("the file has another number of messages")
+    write(publication, sql, (*BOUNDS, *messages.columns), batches, published, another)
+
+
+def _result(messages: Messages, publication: Publication, already: int, **found: Any) -> CloakResult:
+    """The result, with what was asked and what ran since so many statements."""
+    request = messages.request
+    return CloakResult(
+        target=request.target.name,
+        k=request.k,
+        own=tuple(f"--{name.replace('_', '-')}" for name in request.tolerances.named()),
+        suppress=request.suppress,
+        divide=request.divide.value,
+        columns=messages.columns,
+        file=str(publication.file or ""),
+        **found,
+        **provenance(messages.engine, already),
+    )
+
+
+def refuse_merged_users(engine: Engine, relation: Relation, user: Resolved, places: Places) -> None:
+    """Nothing where it is known who is one user.
+
+    Raises:
+        UsageError: names of users may mean one, and nobody said whether they do.
+    """
+    refuse_merged(engine, [ColumnValues(user.label, [(relation, user)], missing=False)], places.values)
 
 
 def plan_cloaking(engine: Engine, request: CloakRequest, publication: Publication = NOTHING) -> list[Statement]:
@@ -80,13 +137,6 @@ def plan_cloaking(engine: Engine, request: CloakRequest, publication: Publicatio
     finds."""
     messages = open_messages(engine, request)
     return [*statements_before(engine, publication, messages.written(publication.keep)), messages_statement(messages)]
-
-
-def _standalone(messages: Messages) -> str:
-    """The SELECT of the cloaked messages, which needs nothing of this session."""
-    source = messages.engine.lasting(messages.relation)
-    item = _item(messages_statement(messages, source))
-    return bare(release_statement(messages, item, ordered=True))
 
 
 def _item(statement: Statement) -> str:
@@ -118,10 +168,6 @@ def levels_tried(messages: Messages) -> int:
         ((most,),) = messages.engine.run(reach_statement(messages, middle - 1))
         low, high = (middle, high) if most >= messages.request.k else (low, middle - 1)
     return low
-
-
-def _levels_statement(messages: Messages, item: str) -> Statement:
-    return render("remedies/cloak/cloak_levels.sql", messages.engine.dialect, step="sizes of boxes", messages=Raw(item))
 
 
 def _levels(messages: Messages, counted: list[Row]) -> tuple[CloakLevel, ...]:
@@ -156,20 +202,35 @@ def _audited(messages: Messages, item: str, published: int) -> Holding:
         "remedies/cloak/cloak_audited.sql", messages.engine.dialect, step="published boxes", messages=Raw(item)
     )
     relation = Relation(_item(statement), tuple(messages.engine.result_columns(statement)), messages.relation.label)
-    found = audit_of_boxes(messages.engine, relation, BOUNDS, "person", messages.request.k)
-    held = holding(found)
+    return _held(messages.engine, relation, messages.request.k, published)
+
+
+def _held(engine: Engine, relation: Relation, k: int, published: int) -> Holding:
+    """What an audit says of published boxes with their users.
+
+    Raises:
+        EngineError: it finds another number of messages, or a box of fewer users.
+    """
+    held = holding(audit_of_boxes(engine, relation, BOUNDS, "person", k))
     if held.messages != published:
         raise EngineError(disagree(f"there are {held.messages:,} messages, not {published:,}"))
     if not held.passed:
-        raise EngineError(disagree(f"{held.failing_boxes:,} boxes have fewer than {messages.request.k:,} users"))
+        raise EngineError(disagree(f"{held.failing_boxes:,} boxes have fewer than {k:,} users"))
     return held
 
 
-def audit_of_boxes(engine: Engine, relation: Relation, bounds: tuple[str, ...], user: str, k: int) -> AuditResult:
+def audit_of_boxes(
+    engine: Engine,
+    relation: Relation,
+    bounds: tuple[str, ...],
+    user: str,
+    k: int,
+    values: Folding | None = Folding.EXACT,
+) -> AuditResult:
     """An audit with the bounds of boxes as quasi-identifiers, and the user as the entity."""
     spec = AuditSpec(
         Target(relation=relation.label),
-        Roles(quasi_identifiers=bounds, entity=user, known_rows=KnownRows.ONE),
+        Roles(quasi_identifiers=bounds, entity=user, known_rows=KnownRows.ONE, values=values),
         (parse_requirement(f"k={k}"),),
     )
     return Auditor(engine, failing_classes=0, relation=relation).audit(spec)
@@ -188,3 +249,421 @@ def _attacked(messages: Messages, item: str) -> Attacks:
         messages.engine, f"(SELECT * FROM {item} AS cloaked WHERE outcome = 0)", BOUNDS, "person", messages.timestamps
     )
     return attacks_on(boxes, request.background, request.places)
+
+
+# The audit of boxes that somebody else made.
+
+
+def audit_given_boxes(engine: Engine, request: BoxRequest) -> BoxAudit:
+    """Count the users of boxes, by both definitions as far as the tables go, and attack them.
+
+    Args:
+        engine: an open engine. request: which boxes, and what they are compared with.
+
+    Raises:
+        UsageError: a column that is not there or does not fit.
+        EngineError: the database refused or failed.
+    """
+    already = len(engine.executed)
+    relation, bounds = _opened(engine, request)
+    named = find_column(request.places.user, relation)
+    user = None
+    if named is not None:
+        user = resolve(named.name, relation, engine.dialect, about("user"))
+        user = settled(engine, relation, user, request.places.values, missing=False)
+        refuse_merged_users(engine, relation, user, request.places)
+    boxes = BoxTable(
+        engine,
+        relation.sql,
+        tuple(one.sql for one in bounds),
+        None if user is None else user.sql,
+        held(engine, relation, bounds[4]).kind in TIMES,
+    )
+    ((rows, unboxed),) = engine.run(_unboxed_statement(engine, relation, bounds))
+    classes = None
+    if named is not None and rows:
+        names = tuple(one.label for one in bounds)
+        classes = holding(audit_of_boxes(engine, relation, names, named.name, request.k, request.places.values))
+    presence, skipped = _presence(boxes, request)
+    return BoxAudit(
+        target=request.target.name,
+        k=request.k,
+        rows=rows,
+        unboxed=unboxed,
+        classes=classes,
+        presence=presence,
+        skipped_positions=skipped,
+        attacks=attacks_on(boxes, request.background, request.places),
+        **provenance(engine, already),
+    )
+
+
+def plan_boxes(engine: Engine, request: BoxRequest) -> list[Statement]:
+    """The statement that is known before anything has run."""
+    return [_unboxed_statement(engine, *_opened(engine, request))]
+
+
+def _opened(engine: Engine, request: BoxRequest) -> tuple[Relation, list[Resolved]]:
+    """The table, and its columns of bounds, their kinds checked."""
+    relation = engine.open(request.target)
+    bounds = [resolve(name, relation, engine.dialect, about("bounds")) for name in request.bounds]
+    check_kinds(engine, relation, bounds[:4], about("bounds"), timestamps=None)
+    check_kinds(
+        engine, relation, bounds[4:], about("bounds"), timestamps=held(engine, relation, bounds[4]).kind in TIMES
+    )
+    return relation, bounds
+
+
+def _unboxed_statement(engine: Engine, relation: Relation, bounds: list[Resolved]) -> Statement:
+    return render(
+        "remedies/cloak/cloak_unboxed.sql",
+        engine.dialect,
+        step="messages without a box",
+        boxes=Raw(relation.sql),
+        bounds=[Raw(one.sql) for one in bounds],
+    )
+
+
+def _presence(boxes: BoxTable, request: BoxRequest) -> tuple[Holding | None, int]:
+    """Users whose true position lies in a box, and how many positions could not be used."""
+    if request.positions is None:
+        return None, 0
+    seen = users_seen(boxes, request.positions, request.places, request.k, "users in boxes", by_user=False)
+    return seen.held, seen.skipped
+
+
+# Messages of a table cloaked as they came: read in the order of their time, held back, boxed, audited, then written.
+#
+# The table is read twice in the same order. First boxes and their users go to a DuckDB in memory, where an audit counts
+# the users of every box; then, if each has enough, the messages are written with their boxes. Python holds what waits.
+
+_SENT = "sqlaudit_sent"
+_BATCH = 10_000
+_MICRO = 1_000_000
+_FIRST = datetime(1970, 1, 1)
+
+
+@dataclass
+class _Told:
+    """What became of the messages so far."""
+
+    dropped: Counter[MessageOutcome] = field(default_factory=Counter)
+    boxes: Counter[Fraction] = field(default_factory=Counter)
+    messages: Counter[Fraction] = field(default_factory=Counter)
+    fewest: dict[Fraction, int] = field(default_factory=dict)
+
+    def take(self, box: SentBox) -> None:
+        """Count a box under the length of its interval."""
+        seconds = box.t_max - box.t_min
+        self.boxes[seconds] += 1
+        self.messages[seconds] += len(box.messages)
+        self.fewest[seconds] = min(box.users, self.fewest.get(seconds, box.users))
+
+    def levels(self, side: Fraction) -> tuple[CloakLevel, ...]:
+        """The boxes by the length of their interval, the longest first."""
+        return tuple(
+            CloakLevel(side, seconds, self.boxes[seconds], self.messages[seconds], self.fewest[seconds])
+            for seconds in sorted(self.boxes, reverse=True)
+        )
+
+
+def cloak_arrivals(engine: Engine, request: CloakRequest, publication: Publication = NOTHING) -> CloakResult:
+    """Cloak a table of messages as they came, audit what comes out, and write it.
+
+    Args:
+        engine: an open engine. request: what is asked, with a `delay`. publication: where the messages go.
+
+    Raises:
+        UsageError: a column that does not fit, a file that cannot be written, or SQL asked for: no SELECT says it.
+        EngineError: the database refused or failed, or the audit contradicts the cloaking; then nothing is written.
+    """
+    _refuse_sql(publication)
+    already = len(engine.executed)
+    messages = _messages(engine, request, publication)
+    told = _Told()
+    audit = _arrivals_audited(messages, told)
+    published = sum(told.messages.values())
+    _write(messages, publication, (_rows(messages, box) for box in _boxes(messages, _Told())), published)
+    return _result(
+        messages,
+        publication,
+        already,
+        lonlat=False,
+        delay=request.delay,
+        rows=published + sum(told.dropped.values()),
+        dropped=dict(told.dropped),
+        levels=told.levels(request.box),
+        audit=audit,
+        attacks=Attacks(),
+    )
+
+
+def plan_arrivals(engine: Engine, request: CloakRequest, publication: Publication = NOTHING) -> list[Statement]:
+    """The statement that reads the messages in the order of their time, after what is looked at before writing."""
+    _refuse_sql(publication)
+    messages = open_messages(engine, request)
+    return [*statements_before(engine, publication, messages.written(publication.keep)), _arrivals(messages)]
+
+
+def _refuse_sql(publication: Publication) -> None:
+    if publication.is_sql:
+        raise UsageError(
+            f"{spelled('delay')}: which messages still wait depends on all boxes before, which no SELECT can say. "
+            f"Write the messages to a .csv or .parquet file with {about('to')}."
+        )
+
+
+def _arrivals(messages: Messages) -> Statement:
+    sql = {name: Raw(role.sql) for name, role in messages.roles.items()}
+    dialect = messages.engine.dialect
+    # A size as it is written; sizes are multiples of an eighth
+    return render(
+        "remedies/cloak/cloak_arrivals.sql",
+        dialect,
+        step="messages in the order of their time",
+        source=Raw(messages.relation.sql),
+        person=sql["user"],
+        x=sql["x"],
+        y=sql["y"],
+        t=sql["time"],
+        own_delay=sql.get("delay_column"),
+        x_kind=messages.kinds["x"].value,
+        y_kind=messages.kinds["y"].value,
+        t_kind=messages.kinds["time"].value,
+        timestamps=messages.timestamps,
+        side=f"{float(messages.request.box):.3f}",
+        limit=LIMIT,
+        carried=[Raw(quote(name, dialect)) for name in messages.columns],
+    )
+
+
+def _boxes(messages: Messages, told: _Told) -> Iterator[SentBox]:
+    """The boxes in the order in which they leave. A message of a box is its user and the columns that are published."""
+    request = messages.request
+    broker = CloakStream(k=request.k, box=1, delay=request.delay or 0, step=request.interval)
+    for batch in messages.engine.stream(_arrivals(messages), _BATCH):
+        for is_missing, column, row, time, own, person, *carried in batch:
+            when = _seconds(time, timestamps=messages.timestamps)
+            if is_missing:
+                told.dropped[MessageOutcome.MISSING] += 1
+            elif column is None or row is None or when is None:
+                told.dropped[MessageOutcome.NO_PLACE] += 1
+            else:
+                box = broker.send(person, column, row, when, (person, *carried), delay=_delay(own, request))
+                if box is not None:
+                    told.take(box)
+                    yield box
+    broker.close()
+    told.dropped[MessageOutcome.TOO_FEW] += broker.dropped
+
+
+def _seconds(time: Any, *, timestamps: bool) -> Fraction | None:
+    """The time of a message, None where it is no time."""
+    if time is None or not math.isfinite(time):
+        return None
+    found = Fraction(time) / (_MICRO if timestamps else 1)
+    return found if abs(found) <= LIMIT else None
+
+
+def _delay(own: float | None, request: CloakRequest) -> Fraction:
+    """How long a message may be held back: what it asks for, and no longer than all others."""
+    longest = request.delay or Fraction(0)
+    return longest if own is None or math.isnan(own) else min(longest, Fraction(max(0.0, min(own, float(LIMIT)))))
+
+
+def _bounds(messages: Messages, box: SentBox) -> Row:
+    """The bounds of a box as they are published."""
+    side = messages.request.box
+    places = [float(bound * side) for bound in (box.x_min, box.x_max, box.y_min, box.y_max)]
+    return (*places, *(_moment(messages, time) for time in (box.t_min, box.t_max)))
+
+
+def _moment(messages: Messages, time: Fraction) -> Any:
+    """A bound in time: a timestamp where the messages have some.
+
+    Raises:
+        UsageError: it lies beyond all years.
+    """
+    if not messages.timestamps:
+        return float(time)
+    try:
+        return _FIRST + timedelta(microseconds=int(time * _MICRO))
+    except OverflowError:
+        raise UsageError(f"{about('interval')}: a box would end after the year 9999; take a shorter one.") from None
+
+
+def _rows(messages: Messages, box: SentBox) -> Sequence[Row]:
+    """The published messages of a box, in an order that says nothing of when each was sent."""
+    bounds = _bounds(messages, box)
+    return [(*bounds, *carried) for carried in sorted((message[1:] for message in box.messages), key=repr)]
+
+
+def _arrivals_audited(messages: Messages, told: _Told) -> Holding | None:
+    """What an audit says of the boxes with their users; None when nothing leaves.
+
+    Raises:
+        EngineError: it finds another number of messages, or a box of fewer users.
+    """
+    columns = [*((name, "DOUBLE") for name in BOUNDS[:4])]
+    columns += [(name, "TIMESTAMP" if messages.timestamps else "DOUBLE") for name in BOUNDS[4:]]
+    users = ([(*_bounds(messages, box), message[0]) for message in box.messages] for box in _boxes(messages, told))
+    with connect(None, messages.engine.limits) as workbench:
+        relation = workbench.keep_rows(_SENT, [*columns, ("person", "VARCHAR")], users)
+        published = sum(told.messages.values())
+        return _held(workbench, relation, messages.request.k, published) if published else None
+
+
+@wrong_types_told
+def cloak(
+    messages: Any = None,
+    *,
+    user: str,
+    x: str,
+    y: str,
+    time: str,
+    values: Folding | str | None = None,
+    k: int,
+    box: Share,
+    interval: Share,
+    smallest_box: Share | None = None,
+    smallest_interval: Share | None = None,
+    divide: Divide | str = Divide.ALTERNATELY,
+    k_column: str = "",
+    box_column: str = "",
+    interval_column: str = "",
+    delay: Share | None = None,
+    delay_column: str = "",
+    suppress: Share = 0,
+    lonlat: bool = False,
+    identifier: Sequence[str] = (),
+    properties: Any = None,
+    property_bounds: Sequence[str] = BOUNDS[:4],
+    owner: str = "owner",
+    observations: Any = None,
+    to: str | Path | None = None,
+    publish_sql: bool = False,
+    keep_column: Sequence[str] | str = (),
+    db: str | Engine | None = None,
+    query: str = "",
+    where: str = "",
+    read: ReadOptions | Mapping[str, Any] | None = None,
+    limits: Limits | Mapping[str, Any] | None = None,
+) -> CloakResult:
+    """Hide each message among k users, in a box in space and an interval in time (`sqlaudit cloak`).
+
+    Every published box holds messages of at least k different users that are published with this very box. No two boxes
+    overlap (docs/remedies.md says why that matters), except with `delay`: boxes of one cell follow each other, and one
+    may begin in the step of time in which the last one ends.
+
+    Args:
+        messages: a table, view, file path or glob, or a pandas, polars or Arrow table; None with `query`.
+        user, x, y, time: columns or expressions: who sent a message, where (metres on a plane), and when (a timestamp,
+            or a number of seconds).
+        k: as many different users at least.
+        box, interval: the largest box (its side in metres, or `1km`) and interval (seconds, or `10min`).
+        smallest_box, smallest_interval: no box is smaller; a sixteenth of the largest unless said.
+        divide: what is divided first: `alternately`, `space-first` or `time-first`.
+        k_column, box_column, interval_column: columns with what a single message asks for: more users, no larger box
+            (metres), no longer interval (seconds). A missing value asks for nothing of its own.
+        delay: cloak messages as they come, and hold none back longer (seconds, or `30s`): all boxes have the side
+            `box`, and their times are whole multiples of `interval`. delay_column: less than that for single messages.
+        suppress: the share of the messages that may be dropped, besides those that no box can hide, for finer boxes.
+        lonlat: x and y are longitude and latitude in degrees.
+        identifier: further columns that are not published.
+        properties, property_bounds, owner: rectangles and whom they belong to, for restricted space identification.
+        observations: who was seen where and when, in columns of the same names, for observation identification.
+        to: write the messages to a .parquet or .csv file, or their SELECT to a .sql file. publish_sql: tell it, too.
+        keep_column: columns that are written though they look like direct identifiers.
+        db, query, where, read, limits: as for `sqlaudit.audit`.
+        values: `fold` or `exact`: whether persons and sensitive values that differ only in case, blanks, width or
+            characters without a picture are one; where some do, it has to be said.
+
+    Raises:
+        UsageError: a column, size or file that does not fit.
+        EngineError: the database refused or failed, or the audit contradicts the cloaking.
+
+    Example:
+        >>> import pandas as pd, sqlaudit
+        >>> sent = pd.DataFrame({"who": list("abcda"), "x": [10, 30, 700, 720, 5], "y": 0.0, "t": [0, 9, 5, 8, 7]})
+        >>> found = sqlaudit.cloak(sent, user="who", x="x", y="y", time="t", k=2, box="1km", interval="1min")
+        >>> found.published, found.boxes, [float(level.side) for level in found.levels if level.boxes]
+        (5, 2, [125.0])
+    """
+    tables = {"properties": _table(properties, read), "observations": _table(observations, read)}
+    request = request_from(
+        CloakRequest,
+        locals(),
+        target=make_target(messages, query=query, where=where, read=read),
+        places=request_from(Places, locals()),
+        tolerances=request_from(Tolerances, locals()),
+        background=request_from(Background, {**locals(), **tables}),
+    )
+    publication = request_from(Publication, locals())
+    publication.check()
+    refuse_overwriting([publication.file], files_read(db, request.targets()))
+    with opened(db, limits, *request.targets()) as engine:
+        if request.delay is not None:
+            return cloak_arrivals(engine, request, publication)
+        return cloak_messages(engine, request, publication)
+
+
+@wrong_types_told
+def audit_boxes(
+    messages: Any = None,
+    *,
+    k: int,
+    bounds: Sequence[str] = BOUNDS,
+    user: str = "user",
+    x: str = "x",
+    y: str = "y",
+    time: str = "time",
+    values: Folding | str | None = None,
+    positions: Any = None,
+    properties: Any = None,
+    property_bounds: Sequence[str] = BOUNDS[:4],
+    owner: str = "owner",
+    observations: Any = None,
+    db: str | Engine | None = None,
+    query: str = "",
+    where: str = "",
+    read: ReadOptions | Mapping[str, Any] | None = None,
+    limits: Limits | Mapping[str, Any] | None = None,
+) -> BoxAudit:
+    """Audit the boxes of messages that somebody else cloaked (`sqlaudit cloak --audit-only`).
+
+    Args:
+        messages: the messages with their boxes, as for `cloak`. k: as many different users at least.
+        bounds: its columns x_min, x_max, y_min, y_max, t_min, t_max.
+        user: the column of users, in the messages (if they have it), the positions and the observations.
+        x, y, time: columns of the positions and observations. positions: where users truly were.
+        properties, property_bounds, owner, observations: as for `cloak`.
+        db, query, where, read, limits: as for `sqlaudit.audit`.
+        values: `fold` or `exact`: whether persons and sensitive values that differ only in case, blanks, width or
+            characters without a picture are one; where some do, it has to be said.
+
+    Raises:
+        UsageError: a column that is not there or does not fit.
+        EngineError: the database refused or failed.
+
+    Example:
+        >>> import pandas as pd, sqlaudit
+        >>> boxes = pd.DataFrame({"user": list("abc"), "x_min": [0, 0, 9], "x_max": [9, 9, 18], "y_min": 0, "y_max": 9,
+        ...                       "t_min": 0, "t_max": 60})
+        >>> found = sqlaudit.audit_boxes(boxes, k=2)
+        >>> found.passed, found.classes.fewest, found.classes.failing_messages
+        (False, 1, 1)
+    """
+    tables = {"properties": _table(properties, read), "observations": _table(observations, read)}
+    request = request_from(
+        BoxRequest,
+        {**locals(), "positions": _table(positions, read)},
+        target=make_target(messages, query=query, where=where, read=read),
+        places=request_from(Places, locals()),
+        background=request_from(Background, {**locals(), **tables}),
+    )
+    with opened(db, limits, *request.targets()) as engine:
+        return audit_given_boxes(engine, request)
+
+
+def _table(table: Any, read: ReadOptions | Mapping[str, Any] | None) -> Target | None:
+    return None if table is None else make_target(table, read=read)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -19,19 +19,21 @@ from sqlaudit.base.columns_of import Resolved
 from sqlaudit.base.relation import Relation
 from sqlaudit.engines.contract import Engine
 from sqlaudit.models.measures import OF_RELEASES
-from sqlaudit.release.compare.bench import Bench
-from sqlaudit.release.compare.coding import CodedPair, PairedAttribute, PairedColumn
-from sqlaudit.release.compare.covers import Covered, measured_cells
-from sqlaudit.release.compare.distances import distance_of
+from sqlaudit.release.compare.coding import (
+    CodedPair,
+    Covered,
+    PairedAttribute,
+    PairedColumn,
+    distance_of,
+    measured_cells,
+)
+from sqlaudit.release.compare.pairing import Bench
 from sqlaudit.release.compare.regions import find_classes, find_regions
 from sqlaudit.release.compare.result import Loss
-from sqlaudit.release.losses.columns import column_costs, column_losses
-from sqlaudit.release.losses.noise import MEASURE as NOISE
-from sqlaudit.release.losses.noise import noise_loss
-from sqlaudit.release.losses.views import LossScene, LossView, blocks_of, class_losses
-from sqlaudit.remedies.recode.judging import Counted
-from sqlaudit.remedies.recode.reading import ReadTable
-from sqlaudit.remedies.recode.trees import Integers
+from sqlaudit.release.losses import MEASURE as NOISE
+from sqlaudit.release.losses import LossScene, LossView, column_costs, column_losses, in_order, view_losses
+from sqlaudit.remedies.recode.classes import Integers
+from sqlaudit.remedies.recode.reading import Counted, ReadTable
 
 PREFIX = "sqlaudit_recode_"
 MANY = 20_000
@@ -106,14 +108,8 @@ def measured(
         return tuple(Loss(name, None, None, why=TOO_WIDE) for name in OF_RELEASES)
     with closing(Bench(engine, workbench, prefix=PREFIX)) as bench:
         found = list(_Measuring(bench, read, groups, cells, beta, inputs, seed).losses(attributes))
-    names, order = list(OF_RELEASES), [attribute.position for attribute in attributes]
-    labels = {a.resolved.label: order.index(a.position) for a in attributes if a.resolved}
-    columns = {None: -1} | {made.hierarchy.column: place for place, made in enumerate(read.dictionaries)}
-    return tuple(
-        sorted(
-            found, key=lambda one: (names.index(one.measure), labels.get(one.sensitive or "", 0), columns[one.column])
-        )
-    )
+    labels = [attribute.resolved.label for attribute in attributes if attribute.resolved]
+    return tuple(in_order(found, OF_RELEASES.values(), labels, [made.hierarchy.column for made in read.dictionaries]))
 
 
 @dataclass(frozen=True)
@@ -156,11 +152,10 @@ class _Measuring:
         scene = LossScene(self.bench, coded, coded.original)
         attribute = coded.sensitive[0] if coded.sensitive else None
         distance = None if attribute is None else distance_of(self.bench, attribute, "equal", self.inputs)
-        for loss in class_losses(scene, blocks_of(scene, view, attribute, distance), wanted):
-            yield loss if few or loss.value is not None or attribute is None else _left_out(loss)
-        if few:
-            yield noise_loss(scene, view, attribute, distance, 100, self.seed)
-        else:
+        asked = wanted if few else [one for one in wanted if one.by != "noise"]
+        for loss in view_losses(scene, view, attribute, distance, asked, 100, self.seed):
+            yield loss if few or loss.value is not None or attribute is None else replace(loss, why=TOO_MANY)
+        if not few:
             yield Loss(NOISE, None, None, sensitive=attribute.label if attribute else None, why=TOO_MANY)
 
     def _column(self, place: int) -> PairedColumn:
@@ -221,7 +216,3 @@ class _Measuring:
         made = self.bench.workbench.keep_rows(name, [(name, "BIGINT") for name in (*names, "n")], batches)
         self.bench.kept["rows"] = made
         return made
-
-
-def _left_out(loss: Loss) -> Loss:
-    return Loss(loss.measure, loss.column, None, sensitive=loss.sensitive, why=TOO_MANY)

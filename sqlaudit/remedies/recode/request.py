@@ -10,13 +10,16 @@ from typing import Any
 
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.options import FLAG, NOT_NEGATIVE, SECONDS, WHOLE, check_bounds, choice, listed, option
+from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.publication import NOTHING, BucketPublication
 from sqlaudit.base.spec import NullPolicy, Requirement, Roles, Target
-from sqlaudit.base.words import spelled
 from sqlaudit.lattices.request import LatticeRequest, hierarchies_option
 from sqlaudit.models.measures import OF_NODES, OF_RELEASES, find_measure
 
+# What a recoding was asked for.
+
 BY_DEFAULT = "loss"
+
 _GROUPS, _LOST = "How groups are made", "What is lost"
 
 

@@ -1,17 +1,52 @@
-"""What a local recoding came to. Frozen; reports read it, `to_dict` gives the documented JSON."""
+"""What a local recoding came to, and its report. Frozen; `to_dict` gives the documented JSON."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import Annotated, ClassVar, Literal
 
-from sqlaudit.base.documents import Documented, key, objects, shown
-from sqlaudit.base.result import MeasuredResult
+from sqlaudit.base.result import (
+    ANY_NUMBER,
+    FROM_0,
+    MEANING,
+    Documented,
+    MeasuredResult,
+    ShownRoles,
+    key,
+    objects,
+    shown,
+)
+from sqlaudit.lattices.result import Use
+from sqlaudit.release.compare.report import not_given
 from sqlaudit.release.compare.result import Loss
 from sqlaudit.remedies.result import Release
+from sqlaudit.reports.document import (
+    Block,
+    Bullets,
+    Code,
+    Document,
+    Paragraph,
+    Picture,
+    Section,
+    Toned,
+    Words,
+    count,
+    facts,
+    figure,
+    listing,
+    part,
+    percent,
+    plural,
+    report_on,
+    section,
+    table,
+    unnamed_notice,
+    written_to,
+)
 from sqlaudit.reports.notebook import Shown
+from sqlaudit.reports.stored import made, sql_section
 
 
 @dataclass(frozen=True)
@@ -19,15 +54,17 @@ class RecodeColumn(Documented):
     """A quasi-identifier.
 
     Args:
-        name: as it was given. height: its highest level; 0 = it is kept as it is. form: how its hierarchy was written.
-        use: `generalize`, `keep`, or `drop` for a column that is left out. values: different ones in the table.
+        name: as it was given. height: its highest level, where every value is `*`; 0 = it is kept as it is.
+        form: how its hierarchy was written: widths, mask, dates, tree, csv, values, sql, keep, drop, or empty.
+        use: `generalize`, `keep`, or `drop` for a column that is left out.
+        values: different ones in the table; missing is one.
         rows_at: (level, rows of the release whose cell lies there), from the finest level on; empty without a recoding.
     """
 
     name: str
     height: int
     form: str
-    use: str
+    use: Use
     values: int | None = None
     rows_at: tuple[tuple[str, int], ...] = field(default=(), metadata=objects("level", "rows"))
 
@@ -38,7 +75,8 @@ class Beside(Documented):
 
     Args:
         measure: the loss that it minimizes. complete: whether the search was finished; else a better one may be there.
-        why: why there is none. levels: of the node. named: what they do to each column.
+        why: why there is none, in sentences. levels: of the node; None when there is none.
+        named: what they do to each column.
         classes, smallest: its equivalence classes, and the rows of the smallest one. losses: as those of the recoding.
     """
 
@@ -57,33 +95,34 @@ class RecodeResult(MeasuredResult, Shown):
     """What a local recoding came to.
 
     Args:
-        target: the table's name. rows: its rows. roles: of columns. requirements: as they were written; `warn_only`
-            those that decide nothing.
-        method: `kaca` or `mondrian`. order, seed, beta: which class KACA merges next, what drew it (None = nothing was
-            drawn), and the exponent of its weights; None for Mondrian.
-        measure: the loss that is named first.
-        classes: equivalence classes of the table. columns: the quasi-identifiers, those that are left out last.
-        groups: classes of the release; None when there is none. merges: of classes, 0 for Mondrian.
-        smallest: rows of the smallest group. losses: by the measures of `compare`.
-        beside: the best node of the lattice, None when nobody asked. release: as it was audited, and written.
-        why: why there is no recoding, in sentences.
-        engine, access, time, statements, versions: where the result comes from.
+        target: the table's name. rows: rows of the table. engine: the engine and its version.
+        roles: the roles of columns as they were given. requirements: as they were written.
+        warn_only: requirements that decide nothing. method: which algorithm.
+        order: which class KACA merges next; None for Mondrian. seed: of the random order; None when nothing was drawn.
+        beta: the exponent of KACA's weights of levels, 0 = all weigh the same; None for Mondrian.
+        measure: the loss that is named first. classes: equivalence classes of the table.
+        columns: the quasi-identifiers, those that are left out last.
+        groups: classes of the release; None when there is none. merges: merges of two classes; 0 for mondrian.
+        smallest: rows of the smallest class of the release.
+        losses: what the recoding loses, by the measures of compare.
+        beside: the best full-domain node for the same requirements; None when nobody asked.
+        release: the release as it was audited; None when there is none. why: why there is no recoding, in sentences.
     """
 
     schema: ClassVar = "sqlaudit-recode/1"
-    shown_by: ClassVar = "sqlaudit.remedies.recode.report:recode_document"
+    shown_by: ClassVar = "sqlaudit.remedies.recode.result:recode_document"
     frame_of: ClassVar = "columns"
 
     target: str = field(metadata=key("target.name"))
     rows: int = field(metadata=key("target.rows"))
     engine: str = field(default="", metadata=key("target.engine"))
-    roles: Mapping[str, Any]
+    roles: ShownRoles
     requirements: tuple[str, ...]
     warn_only: tuple[str, ...] = ()
-    method: str
-    order: str | None
-    seed: int | None
-    beta: Fraction | None
+    method: Annotated[str, Literal["kaca", "mondrian"]]
+    order: Annotated[str, Literal["smallest", "random"]] | None
+    seed: Annotated[int, ANY_NUMBER] | None
+    beta: Annotated[Fraction, FROM_0] | None
     measure: str
     classes: int
     groups: int | None = None
@@ -110,3 +149,138 @@ class RecodeResult(MeasuredResult, Shown):
             if one.measure == measure and one.column is None and sensitive in (None, one.sensitive):
                 return one
         raise KeyError(measure)
+
+
+# The report of a local recoding: what was made of the classes, what it loses beside the lattice, and the release.
+
+_TITLES = {"kaca": "KACA", "mondrian": "Mondrian"}
+_DRAWN = ("loss", "non-uniform-entropy", "modification-rate", "ncp", "whd")
+
+
+def recode_document(result: RecodeResult) -> Document:
+    """The result of a recoding as a document for any layout."""
+    required = listing(result.requirements, None)
+    about = f"{result.target}: {plural(result.rows, 'row')}; required: {required}; grouped by {_TITLES[result.method]}."
+    beta = "" if result.beta is None else f"1/(j-1)^{figure(result.beta)}" if result.beta else "even"
+    drawn = "" if result.seed is None else f", seed {result.seed}"
+    how = facts(
+        ("method", _TITLES[result.method]),
+        ("class merged next", f"{result.order}{drawn}" if result.order else ""),
+        ("weights of levels", beta),
+        ("only warned of", ", ".join(result.warn_only)),
+        *made(result),
+    )
+    release = result.release
+    return report_on(
+        result,
+        headline(result),
+        (Paragraph(about), Bullets(tuple(_lead(result)))),
+        section("Why there is no recoding", Bullets(result.why)),
+        *(() if release is None else _release(result, release)),
+        section("How it was made", how),
+        section("What this does not say", Bullets((MEANING,))),
+        sql_section(result),
+    )
+
+
+def _release(result: RecodeResult, release: Release) -> Iterator[tuple[Section, ...]]:
+    audit = release.audit
+    rows, classes = plural(audit.rows, "row"), plural(audit.classes, "class", "classes")
+    verdict = "PASS" if audit.status in ("pass", "warn") else audit.status.upper()
+    said = Bullets(
+        (
+            *([written_to(release.file, release.buckets)] if release.file else []),
+            Toned(f"An audit of the release says {verdict}: {rows} in {classes}.", "good"),
+            *unnamed_notice(release.unnamed),
+        )
+    )
+    yield section("The release", said, Code("The SQL of the release", release.sql))
+    became = [
+        (column.name, level, count(held), part(held, result.rows))
+        for column in result.columns
+        for level, held in [
+            *([("left out", result.rows)] if column.use == "drop" else []),
+            *((level, held) for level, held in column.rows_at if held),
+        ]
+    ]
+    yield section("What each column became", table(("column", "level", "#rows", "#share"), became))
+    yield section("What was lost", *_losses(result))
+
+
+def headline(result: RecodeResult) -> Toned:
+    """The answer in a few words."""
+    if not result.rows:
+        return Toned("UNDETERMINED: there is no row to recode", "warn")
+    if result.release is None or result.groups is None:
+        return Toned("NO RECODING satisfies the requirements", "bad")
+    before, after = plural(result.classes, "class", "classes"), plural(result.groups, "group")
+    verb = "satisfies" if result.groups == 1 else "satisfy"
+    return Toned(f"{before} became {after} that {verb} the requirements", "good")
+
+
+def _lead(result: RecodeResult) -> Iterator[Words]:
+    if result.release is None or result.smallest is None:
+        return
+    merged = f"{plural(result.merges, 'merge')}; " if result.method == "kaca" else ""
+    yield f"{merged}the smallest group has {plural(result.smallest, 'row')}."
+    lost, beside = f"Measured by {result.measure}, {_loss_text(result.losses, result.measure)} is lost", result.beside
+    if beside is None:
+        yield f"{lost}."
+    elif beside.levels is None:
+        yield f"{lost}; no node of the lattice satisfies the requirements: {' '.join(beside.why)}"
+    else:
+        unfinished = "" if beside.complete else " (the best one found in time)"
+        other = _loss_text(beside.losses, result.measure)
+        yield f"{lost}; with the best node of the lattice{unfinished} {other}."
+
+
+def _loss_text(losses: tuple[Loss, ...], measure: str) -> str:
+    """A loss in words: its value, and the share of what complete suppression loses."""
+    loss = next((loss for loss in losses if loss.measure == measure and loss.column is None), None)
+    if loss is None or loss.value is None:
+        return "not known"
+    return figure(loss.value) + ("" if loss.share is None else f" ({percent(loss.share)} of complete suppression)")
+
+
+def _losses(result: RecodeResult) -> Iterator[Block]:
+    beside = result.beside if result.beside is not None and result.beside.levels is not None else None
+    others = {} if beside is None else {(loss.measure, loss.column, loss.sensitive): loss for loss in beside.losses}
+    in_all = [loss for loss in result.losses if loss.column is None]
+    in_all.sort(key=lambda loss: loss.measure != result.measure)
+    paired = [(loss, others.get((loss.measure, None, loss.sensitive))) for loss in in_all]
+    several = len(result.roles["sensitive"]) > 1
+    rows = (
+        (
+            f"{loss.measure} ({loss.sensitive})" if several and loss.sensitive else loss.measure,
+            *_figures(loss),
+            *_figures(other),
+        )
+        for loss, other in paired
+    )
+    of_node = ("#best node", "#share ") if beside else (None, None)
+    yield table(("measure", f"#{_TITLES[result.method]}", "#share", *of_node), rows)
+    yield Paragraph("Shares are of what complete suppression loses; smaller is better, except for precision.")
+    if beside:
+        levels = ",".join(map(str, beside.levels or ()))
+        named = ", ".join(f"{name} as {level}" for name, level in beside.named)
+        classes = plural(beside.classes or 0, "class", "classes")
+        yield Paragraph(f"The best node by {beside.measure} is {levels} ({named}): {classes}.")
+    yield Bullets(tuple(not_given(in_all)))
+    yield _picture(result, paired, bool(others))
+
+
+def _figures(loss: Loss | None) -> tuple[str, str]:
+    if loss is None or loss.value is None:
+        return "–", ""
+    return figure(loss.value), "" if loss.share is None else percent(loss.share)
+
+
+def _picture(result: RecodeResult, paired: list[tuple[Loss, Loss | None]], beside: bool) -> Picture:
+    """A bar a measure and method: the loss as a share of what complete suppression loses."""
+    drawn = [(loss, other) for loss, other in paired if loss.measure in _DRAWN and loss.share is not None]
+    series = {_TITLES[result.method]: [float(loss.share or 0) for loss, _ in drawn]}
+    if beside:
+        series["best node"] = [float(other.share or 0) if other else 0.0 for _, other in drawn]
+    names = [loss.measure for loss, _ in drawn]
+    data = {"names": names, "series": series, "share": True, "x": "share of complete suppression"}
+    return Picture("bars", "What was lost, as a share of complete suppression", data if drawn else {})

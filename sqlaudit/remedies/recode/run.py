@@ -3,44 +3,161 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from sqlaudit.audits.bucketed import refuse_without_buckets
-from sqlaudit.audits.emit import before, statements_before
-from sqlaudit.base.errors import EngineError, Incomplete, UsageError
+from sqlaudit.audits.release import before, in_one_spelling, refuse_without_buckets, statements_before
+from sqlaudit.base.errors import BudgetSpent, EngineError, Incomplete, UsageError, until
+from sqlaudit.base.numbers import Share
+from sqlaudit.base.options import request_from, wrong_types_told
+from sqlaudit.base.parameter_names import about
+from sqlaudit.base.publication import BucketPublication
 from sqlaudit.base.relation import Relation, Statement
-from sqlaudit.base.spec import NullPolicy
+from sqlaudit.base.spec import Folding, Limits, NullPolicy, ReadOptions, Roles, Sampling, make_target, roles_from
 from sqlaudit.base.sql import Raw, render
-from sqlaudit.base.words import about
 from sqlaudit.classes.inputs import read_inputs
-from sqlaudit.classes.opening import ResolvedRoles, load_columns, shown_roles
-from sqlaudit.column_sets.budget import BudgetSpent, until
-from sqlaudit.engines.contract import Engine
-from sqlaudit.engines.provenance import provenance
+from sqlaudit.classes.opening import ResolvedRoles, load_columns, refuse_merged, shown_roles, values_of
+from sqlaudit.engines import opened
+from sqlaudit.engines.contract import Engine, provenance
 from sqlaudit.engines.workbench import workbench_of
-from sqlaudit.hierarchies.hierarchy import Use
-from sqlaudit.lattices.attributes import decides, read_attributes
-from sqlaudit.lattices.run import SearchedTable, find_nodes, open_table, plan_lattice
+from sqlaudit.engines.writing import files_read, refuse_overwriting
+from sqlaudit.hierarchies.levels import Use
+from sqlaudit.lattices.coding import decides, read_attributes
+from sqlaudit.lattices.run import SearchedTable, find_nodes, open_table, plan_lattice, targets_of
+from sqlaudit.models.registry import Require, requirements
 from sqlaudit.release.compare.result import Loss
-from sqlaudit.remedies import releasing
-from sqlaudit.remedies.patterns import RemedyTable
-from sqlaudit.remedies.recode.classes import Classes, sorted_groups, unique_classes
-from sqlaudit.remedies.recode.judging import Counted, Judge, counted, of_sizes
-from sqlaudit.remedies.recode.kaca import Merged, Tell, merge_classes, silent
-from sqlaudit.remedies.recode.losses import Cells, measured
-from sqlaudit.remedies.recode.making import Made, made_at, made_of
-from sqlaudit.remedies.recode.mondrian import split_classes
-from sqlaudit.remedies.recode.reading import ReadTable, axes_of, dictionaries_of, read_classes, typed
-from sqlaudit.remedies.recode.request import Method, RecodeRequest
+from sqlaudit.remedies import rewriting
+from sqlaudit.remedies.recode.classes import Classes, Integers, common_of, dense, sorted_groups, unique_classes
+from sqlaudit.remedies.recode.kaca import Merged, Tell, merge_classes, silent, split_classes
+from sqlaudit.remedies.recode.losses import Cells, measured, node_cells, range_cells
+from sqlaudit.remedies.recode.reading import (
+    Counted,
+    Judge,
+    ReadTable,
+    axes_of,
+    by_order,
+    counted,
+    dictionaries_of,
+    of_sizes,
+    read_classes,
+    typed,
+)
+from sqlaudit.remedies.recode.request import BY_DEFAULT, Method, Order, RecodeRequest
 from sqlaudit.remedies.recode.result import Beside, RecodeColumn, RecodeResult
-from sqlaudit.remedies.recode.trees import Integers
 from sqlaudit.remedies.result import Release
-from sqlaudit.remedies.rewriting import rewrite
-from sqlaudit.reports.figures import listing, plural
+from sqlaudit.remedies.rewriting import RANGE, STAR, ColumnLevel, Piece, RemedyTable, at, rewrite
+from sqlaudit.reports.document import listing, plural
+
+# From groups of classes to what is published of them: a level or range for every column of every group.
+
+_SHOWN = ("values", "ranges", "*")
+
+
+@dataclass(frozen=True)
+class Made:
+    """Groups, and what is published of them.
+
+    Args:
+        groups: of each class, 0, 1, …. sizes: rows of each group.
+        levels: what the levels of each column mean. chosen: (groups × columns) the one that each group has.
+        cells: the same, column by column, as losses read it.
+        names: what reports call the levels of each column. shown: (groups × columns) which of these each group has.
+    """
+
+    groups: Integers
+    sizes: Integers
+    levels: tuple[tuple[ColumnLevel, ...], ...]
+    chosen: Integers
+    cells: tuple[Cells, ...]
+    names: tuple[tuple[str, ...], ...]
+    shown: Integers
+
+    def pieces(self, read: ReadTable) -> list[Piece]:
+        """What becomes of each row pattern."""
+        numbers = np.arange(1, len(self.groups) + 1)
+        parts = [numbers, np.ones_like(numbers), read.patterns.sizes, self.groups + 1, self.chosen[self.groups]]
+        return [tuple(row) for row in np.column_stack(parts).tolist()]
+
+    def rows_at(self, place: int) -> tuple[tuple[str, int], ...]:
+        """The rows at each level of a column."""
+        rows = np.bincount(self.shown[:, place], weights=self.sizes, minlength=len(self.names[place]))
+        return tuple((name, int(count)) for name, count in zip(self.names[place], rows, strict=True))
+
+
+def made_of(read: ReadTable, groups: Integers, *, ranges: bool) -> Made:
+    """What is published of groups: the closest common generalization, or ranges where columns are only ordered.
+
+    Args:
+        read: the table. groups: of each class. ranges: whether ordered columns become ranges.
+    """
+    groups = dense(groups)
+    order, starts = sorted_groups(groups)
+    columns = [
+        _ranges(read, place, order, starts) if ranges and by_order(made) else _labels(read, place, order, starts)
+        for place, made in enumerate(read.dictionaries)
+    ]
+    return Made(
+        groups,
+        np.add.reduceat(read.classes.sizes[order], starts),
+        tuple(one.levels for one in columns),
+        np.column_stack([one.chosen for one in columns]),
+        tuple(one.cells for one in columns),
+        tuple(one.names for one in columns),
+        np.column_stack([one.shown for one in columns]),
+    )
+
+
+@dataclass(frozen=True)
+class _Column:
+    levels: tuple[ColumnLevel, ...]
+    chosen: Integers
+    cells: Cells
+    names: tuple[str, ...]
+    shown: Integers
+
+
+def _labels(read: ReadTable, place: int, order: Integers, starts: Integers) -> _Column:
+    """A column as labels of its hierarchy."""
+    made, tree = read.dictionaries[place], read.classes.trees[place]
+    nodes = common_of(tree, read.classes.nodes[order, place], starts)
+    used, last = set(tree.level[nodes].tolist()), made.hierarchy.height
+    levels = tuple(
+        at(made.hierarchy, number, made.holds) if number in used else STAR for number in range(last + 1)
+    )  # what no group is published at needs no SQL
+    names = tuple(made.hierarchy.level_names())
+    return _Column(levels, tree.level[nodes], node_cells(read, place, nodes), names, tree.level[nodes])
+
+
+def _ranges(read: ReadTable, place: int, order: Integers, starts: Integers) -> _Column:
+    """A column as ranges from the smallest to the largest value of each group; any value where some are missing."""
+    made, tree = read.dictionaries[place], read.classes.trees[place]
+    missing = made.values - 1 if made.missing_rows else -1
+    values = read.values[order, place]
+    raised = np.maximum.reduceat(tree.level[read.classes.nodes[order, place]], starts) > 0
+    low, high = np.minimum.reduceat(values, starts), np.maximum.reduceat(values, starts)
+    anything = raised | ((high == missing) & (low != missing))
+    spans = np.where(anything[:, None], -1, np.column_stack([low, high]))
+    shown = np.where(anything, 2, np.where(low == high, 0, 1))
+    levels = (STAR if raised.all() else RANGE, STAR)
+    return _Column(levels, raised.astype(np.int64), range_cells(read, place, spans), _SHOWN, shown)
+
+
+def made_at(read: ReadTable, levels: Sequence[int]) -> tuple[Integers, tuple[Cells, ...]]:
+    """The groups and cells of a node of the lattice: every column at one level."""
+    nodes = np.column_stack(
+        [
+            tree.lifted(level, read.classes.nodes[:, place])
+            for place, (tree, level) in enumerate(zip(read.classes.trees, levels, strict=True))
+        ]
+    )
+    groups = dense(np.unique(nodes, axis=0, return_inverse=True)[1].ravel().astype(np.int64))
+    order, starts = sorted_groups(groups)
+    return groups, tuple(node_cells(read, place, nodes[order[starts], place]) for place in range(nodes.shape[1]))
 
 
 def recode_table(engine: Engine, request: RecodeRequest, *, tell: Tell = silent) -> RecodeResult:
@@ -58,9 +175,10 @@ def recode_table(engine: Engine, request: RecodeRequest, *, tell: Tell = silent)
     opened = open_table(engine, request.of_lattice())
     refuse_without_buckets(request.publication, request.roles, opened.roles)
     before(engine, request.publication, opened.written(engine, request.publication.keep))
+    refuse_merged(engine, values_of(opened.relation, opened.roles, engine.dialect), request.roles.values)
     _refuse_entities(engine, opened)
     loaded, roles = load_columns(engine, opened.relation, opened.roles)
-    whole = typed(engine, opened.relation, _taking(opened, opened.roles))
+    whole = in_one_spelling(engine, opened.relation, typed(engine, opened.relation, _taking(opened, opened.roles)))
     table = RemedyTable(engine, opened.relation, whole, request.roles)
     read_from = RemedyTable(engine, loaded, typed(engine, loaded, _taking(opened, roles)), request.roles)
     with workbench_of(engine) as workbench:
@@ -79,7 +197,7 @@ def plan_recoding(engine: Engine, request: RecodeRequest) -> list[Statement]:
     roles = typed(engine, opened.relation, _taking(opened, opened.roles))
     table = RemedyTable(engine, opened.relation, roles, request.roles)
     first = statements_before(engine, request.publication, opened.written(engine, request.publication.keep))
-    return [*first, *plan_lattice(engine, request.of_lattice()), *releasing.plan(table)]
+    return [*first, *plan_lattice(engine, request.of_lattice()), table.patterns_statement()]
 
 
 def _taking(opened: SearchedTable, roles: ResolvedRoles) -> ResolvedRoles:
@@ -246,11 +364,11 @@ class _Run:
         checked = (
             rewrite(self.table, read.patterns, made.levels, pieces, salt=0, **more) if any(more.values()) else shown
         )
-        found = releasing.release(
+        found = rewriting.release(
             self.table, shown, checked, request.requirements, inputs=request.inputs, publication=request.publication
         )
         if found.audit.classes != len(made.sizes) and request.roles.nulls is NullPolicy.EQUAL:
-            raise EngineError(releasing.disagree(f"{found.audit.classes:,} classes, not {len(made.sizes):,}"))
+            raise EngineError(rewriting.disagree(f"{found.audit.classes:,} classes, not {len(made.sizes):,}"))
         return found
 
     def _losses(
@@ -318,3 +436,104 @@ def _stuck(read: ReadTable, rows: int) -> str:
         f"{rows:,} rows are left in a class that falls short and that no other class can be merged with{where}; the "
         "requirements are not all inherited by larger classes, so another order or method may still find a recoding."
     )
+
+
+@wrong_types_told
+def recode(
+    target: Any = None,
+    *,
+    qi: Sequence[str] | str = (),
+    require: Require = None,
+    sensitive: Sequence[str] | str = (),
+    hierarchies: Any = None,
+    method: Method | str = Method.KACA,
+    order: Order | str = Order.SMALLEST,
+    seed: int | None = None,
+    beta: int | float | str | Fraction = 0,
+    measure: str = BY_DEFAULT,
+    lattice: bool = True,
+    time_budget: float | None = None,
+    identifier: Sequence[str] | str = (),
+    entity: str | None = None,
+    joint: bool = False,
+    nulls: NullPolicy | str = NullPolicy.EQUAL,
+    values: Folding | str | None = None,
+    sampling_fraction: Share | None = None,
+    population_size: int | None = None,
+    publish_sql: bool = False,
+    to: str | Path | None = None,
+    buckets_to: str | Path | None = None,
+    original_qi: bool = False,
+    keep_column: Sequence[str] | str = (),
+    db: str | Engine | None = None,
+    query: str = "",
+    where: str = "",
+    inputs: Mapping[str, Any] | None = None,
+    read: ReadOptions | Mapping[str, Any] | None = None,
+    limits: Limits | Mapping[str, Any] | None = None,
+    roles: Roles | Mapping[str, Any] | None = None,
+) -> RecodeResult:
+    """Make a table safe by local recoding: each class as coarse as it must be, and no coarser (`sqlaudit recode`).
+
+    Args:
+        target: a table, view, file path or glob, or a pandas, polars or Arrow table; None with `query`.
+        qi, sensitive, identifier, entity, joint, nulls, sampling_fraction, population_size, inputs, require: as for
+            `audit`. Requirements are those that a class satisfies by itself.
+        hierarchies: how each quasi-identifier becomes coarser, as for `lattice`.
+        method: `kaca` merges each class that falls short with its nearest class; `mondrian` splits the table as long as
+            every part satisfies the requirements, ordered columns at medians into ranges.
+        order: which class KACA merges next: `smallest` or `random`. seed: of the random order.
+        beta: the exponent of KACA's weights of levels, 1/(j-1)^beta; 0 = every level weighs the same.
+        measure: the loss of `compare` that is named first.
+        lattice: whether the best node of the lattice is found for comparison. time_budget: seconds.
+        publish_sql: make the SELECT of the release (`release.sql` of the result).
+        to: write the release to a .parquet or .csv file, or its SELECT to a .sql file.
+        buckets_to: publish in buckets: `to` gets the persons, this file the values of their buckets.
+        original_qi: whether persons keep their quasi-identifiers as they were there.
+        keep_column: columns that are written though they look like direct identifiers.
+        db, query, where, read, limits: as for `audit`.
+        roles: the roles at once, instead of their parameters: a mapping of these, or what `profile(…).roles` proposes.
+        values: `fold` or `exact`: whether persons and sensitive values that differ only in case, blanks, width or
+            characters without a picture are one; where some do, it has to be said.
+
+    Raises:
+        UsageError: a column, hierarchy, requirement or option that does not fit.
+        Incomplete: the time budget was used up; nothing was published.
+        EngineError: the database refused, failed or went away, or an audit of the release contradicts it.
+
+    Example:
+        >>> import pandas as pd, sqlaudit
+        >>> people = pd.DataFrame({"age": [31, 34, 38, 52, 57], "sex": list("fmfmf")})
+        >>> made = sqlaudit.recode(people, qi=["age", "sex"], require={"k": 2}, hierarchies={"age": {"widths": [10]}})
+        >>> made.groups, made.columns[0].rows_at, made.columns[1].rows_at
+        (2, (('values', 0), ('width 10', 0), ('*', 5)), (('values', 5), ('*', 0)))
+    """
+    request = request_from(
+        RecodeRequest,
+        locals(),
+        target=make_target(target, query=query, where=where, read=read),
+        roles=roles_from(
+            locals(),
+            sampling=request_from(
+                Sampling, {"sampling_fraction": sampling_fraction, "population_size": population_size}
+            ),
+        ),
+        requirements=requirements(require),
+        inputs=inputs or {},
+        publication=request_from(BucketPublication, locals()),
+    )
+    refuse_overwriting(
+        [request.publication.file, request.publication.buckets], files_read(db, targets_of(request.of_lattice()))
+    )
+    with opened(db, limits, *targets_of(request.of_lattice())) as engine:
+        return recode_and_publish(engine, request)
+
+
+def recode_and_publish(engine: Engine, request: RecodeRequest, tell: Tell = silent) -> RecodeResult:
+    """Recode over an open engine; the file is checked before any work.
+
+    Raises:
+        UsageError, Incomplete, EngineError: as `recode`.
+    """
+    request.publication.check()
+    return recode_table(engine, request, tell=tell)

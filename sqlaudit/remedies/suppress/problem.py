@@ -8,9 +8,11 @@ the k-Anonymization Problem, section 2. Copies of one pattern may be in differen
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -82,6 +84,19 @@ class Problem:
             enough &= np.bincount(different, minlength=number) >= self.l
         return np.asarray(enough, dtype=np.bool_)
 
+    def grouped(self, kept: Sequence[int], among: Booleans, copies: Integers) -> tuple[Integers, Integers]:
+        """Of some units those that agree in some columns with enough others, and a number for those that agree.
+
+        Args:
+            kept: the columns. among: which units. copies: how many of each unit there are.
+        """
+        units = np.flatnonzero(among & self.comparable(kept))
+        if not len(units):
+            return units, units
+        groups = groups_of(self.codes[units], kept)
+        good = self.satisfied(groups, copies[units], units, int(groups.max()) + 1)[groups]
+        return units[good], groups[good]
+
 
 def reduced(problem: Problem) -> Problem:
     """The same problem with fewer columns: those that tell the same rows apart become one, with the sum of weights.
@@ -126,6 +141,11 @@ class Solution:
     cost: int
     cells: tuple[int, ...]
 
+    @property
+    def pieces(self) -> Iterator[tuple[int, int, int]]:
+        """(unit, copies, group), in order."""
+        return zip(self.units.tolist(), self.copies.tolist(), self.groups.tolist(), strict=True)
+
 
 def solution_of(problem: Problem, units: Integers, copies: Integers, groups: Integers) -> Solution:
     """The solution that a partition is: what is not constant in a group is starred, and equal groups are one.
@@ -154,18 +174,46 @@ def solution_of(problem: Problem, units: Integers, copies: Integers, groups: Int
     return Solution(taken, copies, groups, starred, cost, cells)
 
 
-def as_it_is(problem: Problem) -> Solution:
-    """The solution that suppresses nothing, for a problem that asks for nothing."""
-    units = np.arange(problem.units)
-    groups = groups_of(problem.codes, range(problem.width))
-    return Solution(
-        units,
-        problem.sizes,
-        groups,
-        np.zeros((problem.row_patterns, problem.width), dtype=np.bool_),
-        0,
-        (0,) * problem.width,
-    )
+class Membership:
+    """Which copies of units are attached to which group.
+
+    Args:
+        problem: what is asked. pieces: (unit, copies, group) to begin with.
+    """
+
+    def __init__(self, problem: Problem, pieces: Iterable[tuple[int, int, int]]) -> None:
+        self.sensitive: list[int] = problem.sensitive.tolist()
+        self.members: dict[int, Counter[int]] = defaultdict(Counter)
+        self.homes: dict[int, set[int]] = defaultdict(set)
+        self.sizes: Counter[int] = Counter()
+        self.values: dict[int, Counter[int]] = defaultdict(Counter)
+        for unit, count, group in pieces:
+            self.put(unit, group, count)
+
+    def put(self, unit: int, group: int, count: int) -> None:
+        """Attach copies of a unit to a group."""
+        self.members[group][unit] += count
+        self.homes[unit].add(group)
+        self.sizes[group] += count
+        self.values[group][self.sensitive[unit]] += count
+
+    def take(self, unit: int, group: int, count: int) -> None:
+        """Take copies of a unit out of a group."""
+        self.members[group][unit] -= count
+        if not self.members[group][unit]:
+            del self.members[group][unit]
+            self.homes[unit].discard(group)
+        self.sizes[group] -= count
+        values = self.values[group]
+        values[self.sensitive[unit]] -= count
+        if not values[self.sensitive[unit]]:
+            del values[self.sensitive[unit]]
+
+    def partition(self) -> tuple[Integers, Integers, Integers]:
+        """(units, copies, groups)."""
+        listed = [(unit, n, group) for group, members in self.members.items() for unit, n in members.items()]
+        units, copies, groups = (np.array(part, dtype=np.int64) for part in zip(*listed, strict=True))
+        return units, copies, groups
 
 
 def groups_of(codes: Integers, columns: Sequence[int]) -> Integers:
@@ -209,3 +257,124 @@ def _summed(units: Integers, groups: Integers, copies: Integers) -> tuple[Intege
     np.add.at(total, place, copies)
     kept = total > 0
     return (pairs // width)[kept], (pairs % width)[kept], total[kept]
+
+
+# Anonymization patterns that can be used at all: those with enough compatible rows, and nothing suppressed in vain.
+#
+# A pattern keeps some columns and stars the others; its rows are those that agree with it in what it keeps. When a
+# pattern has too few rows, so has every pattern that keeps more (Apriori): the walk goes from the pattern that stars
+# everything to those that keep more, and never makes one below a pattern that failed. A pattern whose rows all agree
+# in a starred column is dominated by the one that keeps that column, too: the same rows, at no higher cost. It is left
+# out, safely. Source: the program of Chakaravarthy, Pandit, Sabharwal, section 4.
+
+A_CHOICE = 1000
+"""What a choice of columns costs beside its units, in units."""
+
+
+@dataclass(frozen=True)
+class PatternCandidates:
+    """Patterns with the units that may be attached to them.
+
+    Args:
+        starts: where the members of each pattern begin, one more at the end. members: units, pattern by pattern.
+        costs: what each pattern costs a row. kept: the columns that it keeps.
+    """
+
+    starts: Integers
+    members: Integers
+    costs: Integers
+    kept: Sequence[tuple[int, ...]]
+
+    @property
+    def patterns(self) -> int:
+        """How many patterns there are."""
+        return len(self.costs)
+
+    @property
+    def owner(self) -> Integers:
+        """For each member the pattern that it stands under."""
+        return np.repeat(np.arange(self.patterns), np.diff(self.starts))
+
+    @cached_property
+    def units(self) -> list[list[int]]:
+        """The members of each pattern."""
+        listed = self.members.tolist()
+        return [listed[a:b] for a, b in pairwise(self.starts.tolist())]
+
+    def attached(self, solution: Solution) -> Iterator[tuple[int, int, int]]:
+        """(unit, copies, pattern) of a solution. Its patterns are candidates: what they star differs."""
+        number = {(kept, unit): pattern for pattern, kept in enumerate(self.kept) for unit in self.units[pattern]}
+        shown = [tuple(np.flatnonzero(~row).tolist()) for row in solution.starred]
+        return ((unit, count, number[shown[group], unit]) for unit, count, group in solution.pieces)
+
+
+def candidates(problem: Problem, most_pairs: int, most_work: int) -> PatternCandidates | None:
+    """The patterns that the exact program chooses from; None when they explode.
+
+    Args:
+        problem: what is asked. most_pairs: of a pattern and a unit, at most. most_work: units looked at, at most.
+    """
+    found: list[tuple[list[Integers], int]] = []
+    columns: list[tuple[int, ...]] = []
+    pairs = work = 0
+    for kept, alive, groups in _walk(problem):
+        work += problem.units + A_CHOICE
+        made, cost = _closed(problem, kept, alive, groups)
+        found.append((made, cost))
+        columns += [kept] * len(made)
+        pairs += sum(map(len, made))
+        if pairs > most_pairs or work > most_work:
+            return None
+    members = [one for made, _ in found for one in made]
+    costs = [cost for made, cost in found for _ in made]
+    starts = np.concatenate([[0], np.cumsum([len(one) for one in members])]).astype(np.int64)
+    return PatternCandidates(starts, np.concatenate(members), np.array(costs, dtype=np.int64), columns)
+
+
+def _walk(problem: Problem) -> Iterator[tuple[tuple[int, ...], Integers, Integers]]:
+    """Every choice of kept columns with a pattern that has enough rows: (columns, their units, pattern of each)."""
+    everything = np.ones(problem.units, dtype=np.bool_)
+    layer: dict[tuple[int, ...], Booleans] = {(): everything}
+    yield (), np.flatnonzero(everything), np.zeros(problem.units, dtype=np.int64)
+    if problem.whole:
+        every = tuple(range(problem.width))
+        units, groups = problem.grouped(every, everything, problem.sizes)
+        if len(units):
+            yield every, units, groups
+        return
+    while layer:
+        below: dict[tuple[int, ...], Booleans] = {}
+        for kept in layer:
+            for column in range(kept[-1] + 1 if kept else 0, problem.width):
+                chosen = (*kept, column)
+                alive = _inherited(chosen, layer)
+                if alive is None:
+                    continue
+                units, groups = problem.grouped(chosen, alive, problem.sizes)
+                if len(units):
+                    below[chosen] = np.zeros(problem.units, dtype=np.bool_)
+                    below[chosen][units] = True
+                    yield chosen, units, groups
+        layer = below
+
+
+def _inherited(chosen: tuple[int, ...], layer: Mapping[tuple[int, ...], Booleans]) -> Booleans | None:
+    """The units whose patterns have enough rows above, in every direction; None where no pattern has."""
+    above = [layer.get(chosen[:place] + chosen[place + 1 :]) for place in range(len(chosen))]
+    known = [one for one in above if one is not None]
+    return np.logical_and.reduce(known) if len(known) == len(above) else None
+
+
+def _closed(problem: Problem, kept: tuple[int, ...], units: Integers, groups: Integers) -> tuple[list[Integers], int]:
+    """The patterns that suppress nothing in vain, as lists of units, and what one costs a row."""
+    order = np.argsort(groups, kind="stable")
+    units, groups = units[order], groups[order]
+    starts = np.flatnonzero(np.concatenate([[True], groups[1:] != groups[:-1]]))
+    starred = [column for column in range(problem.width) if column not in kept]
+    codes = problem.codes[units][:, starred]
+    low, high = np.minimum.reduceat(codes, starts), np.maximum.reduceat(codes, starts)
+    constant = (low == high) & ((low > 0) | (not problem.missing_alone))
+    vain = constant.all(axis=1) & bool(starred) if problem.whole else constant.any(axis=1)
+    ends = [*starts.tolist(), len(units)]
+    made = [units[a:b] for (a, b), useless in zip(pairwise(ends), vain.tolist(), strict=True) if not useless]
+    return made, sum(problem.weights[column] for column in starred)

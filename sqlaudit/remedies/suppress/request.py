@@ -10,11 +10,14 @@ from typing import Any
 
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.options import SECONDS, WEIGHTS, WHOLE, check_bounds, choice, option
+from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.publication import Suppressed
 from sqlaudit.base.spec import NullPolicy, Requirement, Roles, Target
-from sqlaudit.base.words import spelled
+
+# What is asked of a suppression: which requirements it can aim at, and how the answer is looked for.
 
 _AIMS = {"k_anonymity": "k", "distinct_l_diversity": "l"}
+
 _CELLS = "How the cells are chosen"
 
 

@@ -1,24 +1,58 @@
-"""What suppressing cells costs and yields. Frozen; reports read it, `to_dict` gives the documented JSON."""
+"""What suppressing cells costs and yields, and its report. Frozen; `to_dict` gives the documented JSON."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import Annotated, ClassVar, Literal
 
-from sqlaudit.base.documents import OR_NULL, Documented, key, told
-from sqlaudit.base.result import MeasuredResult
+from sqlaudit.base.result import (
+    FROM_0,
+    FROM_0_TO_1,
+    MEANING,
+    OR_NULL,
+    Documented,
+    MeasuredResult,
+    ShownRoles,
+    key,
+    told,
+)
 from sqlaudit.remedies.result import Release
+from sqlaudit.reports.document import (
+    Block,
+    Bullets,
+    Code,
+    Document,
+    Facts,
+    Paragraph,
+    Toned,
+    Words,
+    count,
+    facts,
+    figure,
+    listing,
+    part,
+    percent,
+    plural,
+    report_on,
+    section,
+    table,
+)
 from sqlaudit.reports.notebook import Shown
+from sqlaudit.reports.stored import made, sql_section
 
 
 @dataclass(frozen=True)
 class SuppressedColumn(Documented):
-    """A quasi-identifier: its name, what a cell of it weighs, and how many of its cells are suppressed."""
+    """A quasi-identifier.
+
+    Args:
+        weight: what a cell of it costs. cells: suppressed ones; a row that is left out counts in every column.
+    """
 
     name: str
-    weight: Fraction
+    weight: Annotated[Fraction, FROM_0]
     cells: int
 
 
@@ -27,21 +61,21 @@ class Effort(Documented):
     """How the answer was found.
 
     Args:
-        how: what was asked: `auto`, `exact` or `fast`.
+        how: what was asked.
         method: what the bound comes from: `patterns` or `groups` (the exact programs), `relaxed` (the first of them
             without asking for whole numbers), `counting` (what each row pays at least) or `rows` (whole rows, where
             the best answer is known).
         stopped: why the exact program did not end: `time`, `interrupted`, `size`, `solver` (none is there), or empty.
-        variables: of the exact program, 0 when there was none. patterns: that it chooses from.
+        variables: of the exact program, 0 when there was none. patterns: anonymization patterns that it chooses from.
         fast_cost: what the fast way alone found.
     """
 
-    how: str
-    method: str
-    stopped: str = field(default="", metadata=OR_NULL)
+    how: Annotated[str, Literal["auto", "exact", "fast"]]
+    method: Annotated[str, Literal["patterns", "groups", "relaxed", "counting", "rows"]]
+    stopped: Annotated[str, Literal["time", "interrupted", "size", "solver"]] = field(default="", metadata=OR_NULL)
     variables: int = 0
     patterns: int = 0
-    fast_cost: Fraction = Fraction(0)
+    fast_cost: Annotated[Fraction, FROM_0] = Fraction(0)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -49,9 +83,11 @@ class SuppressResult(MeasuredResult, Shown):
     """The cheapest suppression that was found.
 
     Args:
-        target: the table's name. rows: its rows. patterns: different rows among the quasi-identifiers.
-        roles: of its columns. requirements: what the release must satisfy; warn_only: what it is only warned of.
-        whole_rows: what becomes of a suppressed row as a whole: `drop`, `star`, or empty for cells.
+        target: the table's name. rows: rows of the table. patterns: different rows among the quasi-identifiers.
+        engine: the engine and its version. roles: the roles of columns as they were given.
+        requirements: what the release must satisfy. warn_only: requirements that are only warned of.
+        whole_rows: what becomes of a row that is suppressed as a whole; None (in Python empty) when cells are
+            suppressed.
         columns: the quasi-identifiers with what is suppressed of them; a row that is left out counts in each.
         cost: the weighted number of suppressed cells. bound: no solution costs less.
         touched: rows of which anything is suppressed, left-out ones included. effort: how it was found.
@@ -59,20 +95,20 @@ class SuppressResult(MeasuredResult, Shown):
     """
 
     schema: ClassVar = "sqlaudit-suppress/1"
-    shown_by: ClassVar = "sqlaudit.remedies.suppress.report:suppress_document"
+    shown_by: ClassVar = "sqlaudit.remedies.suppress.result:suppress_document"
     frame_of: ClassVar = "columns"
 
     target: str = field(metadata=key("target.name"))
     rows: int = field(metadata=key("target.rows"))
     patterns: int = field(metadata=key("target.patterns"))
     engine: str = field(metadata=key("target.engine"))
-    roles: Mapping[str, Any]
+    roles: ShownRoles
     requirements: tuple[str, ...]
     warn_only: tuple[str, ...] = ()
-    whole_rows: str = field(metadata=OR_NULL)
+    whole_rows: Annotated[str, Literal["drop", "star"]] = field(metadata=OR_NULL)
     columns: tuple[SuppressedColumn, ...]
-    cost: Fraction
-    bound: Fraction
+    cost: Annotated[Fraction, FROM_0]
+    bound: Annotated[Fraction, FROM_0]
     touched: int = field(metadata=key("touched_rows"))
     effort: Effort
     release: Release | None = None
@@ -97,7 +133,7 @@ class SuppressResult(MeasuredResult, Shown):
 
     @property
     @told("bound")
-    def gap(self) -> Fraction:
+    def gap(self) -> Annotated[Fraction, FROM_0_TO_1]:
         """What the best solution may cost less, as a share of the cost: 0 when this is the best one."""
         return (self.cost - self.bound) / self.cost if self.cost else Fraction(0)
 
@@ -106,3 +142,99 @@ class SuppressResult(MeasuredResult, Shown):
     def complete(self) -> bool:
         """Whether the question was answered: a proven optimum when an exact answer was asked for."""
         return self.optimal or (self.effort.how != "exact" and self.effort.stopped != "interrupted")
+
+
+# The report of a suppression: what it costs, whether less would do, and what is published.
+
+_STOPPED = {
+    "time": "The exact program was stopped when its time was over.",
+    "interrupted": "The work was stopped by hand, and nothing was published.",
+    "size": "The exact program would be too large here, so that the answer is a fast one.",
+    "solver": "HiGHS is not installed (pip install 'sqlaudit[remedies]'), so that the answer is a fast one.",
+}
+_METHODS = {
+    "patterns": "an integer program over the patterns of what is suppressed",
+    "groups": "an integer program over groups of rows",
+    "relaxed": "the same program without whole numbers",
+    "counting": "what each row costs at least",
+    "rows": "whole rows: those in classes that fall short",
+}
+
+
+def suppress_document(result: SuppressResult) -> Document:
+    """The result of a suppression as a document for any layout."""
+    required, alike = listing(result.requirements, None), plural(result.patterns, "combination")
+    rows = plural(result.rows, "row")
+    weighted = any(column.weight != 1 for column in result.columns)
+    columns = table(
+        ("Column", "#Weight" if weighted else None, "#Cells", "#Share"),
+        ((one.name, figure(one.weight), count(one.cells), part(one.cells, result.rows)) for one in result.columns),
+    )
+    return report_on(
+        result,
+        _headline(result),
+        (
+            Paragraph(f"{result.target}: {rows} with {alike} of quasi-identifiers; required: {required}."),
+            Bullets(tuple(_lead(result))),
+        ),
+        section("What is suppressed", columns),
+        section("The release", *_release(result.release)),
+        section("How it was found", _how(result, weighted)),
+        section("What this does not say", Bullets((MEANING,))),
+        sql_section(result),
+    )
+
+
+def _how(result: SuppressResult, weighted: bool) -> Facts:
+    """What it costs, and what it costs at least; a cell costs 1 unless its column weighs more or less."""
+    effort = result.effort
+    cost = f"{figure(result.cost)}{'' if weighted else ' cells'}"
+    least = f"; at least {figure(result.bound)} whatever is suppressed"
+    over = f" over {plural(effort.patterns, 'pattern')}" if effort.method == "patterns" else ""
+    program = f"{plural(effort.variables, 'variable')}{over}; the fast way alone costs {figure(effort.fast_cost)}"
+    return facts(
+        ("Cost", cost + (", the least possible" if result.optimal else least)),
+        ("Proven by", _METHODS[effort.method]),
+        ("Program", program if effort.variables else ""),
+        ("Only warned of", listing(result.warn_only, 20)),
+        *made(result),
+    )
+
+
+def _headline(result: SuppressResult) -> Toned:
+    said = plural(result.touched, "row") if result.whole_rows else plural(result.cells, "cell")
+    if not result.cost and not result.cells:
+        return Toned("Nothing has to be suppressed", "good")
+    if result.effort.stopped == "interrupted":
+        return Toned(f"INCOMPLETE: stopped; {said} would be suppressed", "warn")
+    if result.optimal:
+        return Toned(f"{said} suppressed; no fewer will do", "good")
+    return Toned(f"{said} suppressed; fewer may do", "good" if result.complete else "warn")
+
+
+def _lead(result: SuppressResult) -> Iterator[Words]:
+    if result.whole_rows == "drop":
+        yield f"{plural(result.touched, 'row')} ({part(result.touched, result.rows)}) left out."
+    else:
+        cells = f"{count(result.cells)} of {plural(result.all_cells, 'cell')} ({part(result.cells, result.all_cells)})"
+        yield f"{cells} suppressed, in {plural(result.touched, 'row')}."
+    if result.optimal:
+        yield Toned("Proven: no suppression costs less.", "good")
+    else:
+        yield Toned(f"Proven: none costs less than {figure(result.bound)}; the gap is {percent(result.gap)}.", "warn")
+    if result.effort.stopped:
+        yield Toned(_STOPPED[result.effort.stopped], "warn")
+
+
+def _release(release: Release | None) -> Iterator[Block]:
+    if release is None:
+        return
+    yield facts(
+        ("Audit", Toned("holds what is required", "good")),
+        ("Rows", f"{count(release.rows)} in {plural(release.audit.classes, 'class', 'classes')}"),
+        ("Left out", plural(release.left_out, "row") if release.left_out else ""),
+        ("Columns", listing(release.columns, 20)),
+        ("Unchanged", f"{listing(release.unnamed, 20)}: no role was given" if release.unnamed else ""),
+        ("Written to", release.file),
+    )
+    yield Code("The SELECT that makes the release", release.sql)

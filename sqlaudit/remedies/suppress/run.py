@@ -4,35 +4,59 @@ from __future__ import annotations
 
 import math
 import secrets
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from sqlaudit.audits.emit import before, statements_before
+from sqlaudit.audits.release import before, in_one_spelling, statements_before
+from sqlaudit.base import solver
 from sqlaudit.base.errors import UsageError
+from sqlaudit.base.numbers import Share
+from sqlaudit.base.options import request_from, wrong_types_told
+from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.publication import NOTHING, Publication, Suppressed
 from sqlaudit.base.relation import Statement
-from sqlaudit.base.spec import NullPolicy
+from sqlaudit.base.spec import (
+    AuditSpec,
+    Folding,
+    Limits,
+    NullPolicy,
+    ReadOptions,
+    Roles,
+    Target,
+    make_target,
+    roles_from,
+)
 from sqlaudit.base.sql import Raw, render
-from sqlaudit.base.words import spelled
-from sqlaudit.classes.opening import resolve_roles, shown_roles
-from sqlaudit.engines.contract import Engine
-from sqlaudit.engines.provenance import provenance
+from sqlaudit.classes.inputs import further_targets
+from sqlaudit.classes.opening import refuse_merged, resolve_roles, shown_roles, values_of
+from sqlaudit.engines import opened
+from sqlaudit.engines.contract import Engine, provenance
+from sqlaudit.engines.writing import files_read, refuse_overwriting
 from sqlaudit.lattices.losses import column_weights
-from sqlaudit.remedies.patterns import Patterns, RemedyTable, read_patterns
-from sqlaudit.remedies.releasing import release
+from sqlaudit.models.registry import Require, requirements
 from sqlaudit.remedies.result import Release
-from sqlaudit.remedies.rewriting import KEEP, STAR, Piece, Rewritten, rewrite
-from sqlaudit.remedies.suppress import solver
-from sqlaudit.remedies.suppress.deciding import Decided, decide
+from sqlaudit.remedies.rewriting import (
+    KEEP,
+    STAR,
+    Patterns,
+    Piece,
+    RemedyTable,
+    Rewritten,
+    read_patterns,
+    release,
+    rewrite,
+)
+from sqlaudit.remedies.suppress.exact import Decided, decide
+from sqlaudit.remedies.suppress.fast import Watch
 from sqlaudit.remedies.suppress.problem import Problem, Solution, groups_of
 from sqlaudit.remedies.suppress.request import How, SuppressRequest
 from sqlaudit.remedies.suppress.result import Effort, SuppressedColumn, SuppressResult
-from sqlaudit.remedies.suppress.sweep import Watch
-from sqlaudit.reports.figures import plural
+from sqlaudit.reports.document import plural
 
 
 def open_table(engine: Engine, request: SuppressRequest) -> RemedyTable:
@@ -42,7 +66,7 @@ def open_table(engine: Engine, request: SuppressRequest) -> RemedyTable:
         UsageError: a column that is not there, or persons with several rows.
     """
     relation = engine.open(request.target)
-    roles = resolve_roles(request.roles, relation, engine.dialect)
+    roles = in_one_spelling(engine, relation, resolve_roles(request.roles, relation, engine))
     return RemedyTable(engine, relation, roles, request.roles, roles.sensitive if request.l > 1 else ())
 
 
@@ -63,6 +87,7 @@ def suppress_table(
     if request.how is How.EXACT and request.rows is not Suppressed.DROP:
         solver.require()
     table = open_table(engine, request)
+    refuse_merged(engine, values_of(table.relation, table.roles, engine.dialect), request.roles.values)
     before(engine, published, table.written(published.keep))
     _refuse_several_rows(table)
     patterns = read_patterns(table)
@@ -118,7 +143,7 @@ def _pieces(best: Solution) -> list[Piece]:
     pieces: list[Piece] = []
     levels = best.starred.astype(int).tolist()
     before, reached = -1, 0
-    for unit, count, group in zip(best.units.tolist(), best.copies.tolist(), best.groups.tolist(), strict=True):
+    for unit, count, group in best.pieces:
         reached = reached if unit == before else 0
         pieces.append((unit + 1, reached + 1, reached + count, group + 1, *levels[group]))
         before, reached = unit, reached + count
@@ -275,3 +300,81 @@ def _result(
         release=made,
         **told,
     )
+
+
+@wrong_types_told
+def suppress(
+    target: Any = None,
+    *,
+    qi: Sequence[str] | str = (),
+    require: Require = None,
+    sensitive: Sequence[str] | str = (),
+    how: How | str = How.AUTO,
+    rows: Suppressed | str | None = None,
+    weights: Mapping[str, Share] | None = None,
+    time_limit: float | None = 60.0,
+    seed: int | None = None,
+    publish_sql: bool = False,
+    to: str | Path | None = None,
+    keep_column: Sequence[str] | str = (),
+    identifier: Sequence[str] | str = (),
+    entity: str | None = None,
+    nulls: NullPolicy | str = NullPolicy.EQUAL,
+    values: Folding | str | None = None,
+    db: str | Engine | None = None,
+    query: str = "",
+    where: str = "",
+    inputs: Mapping[str, Any] | None = None,
+    read: ReadOptions | Mapping[str, Any] | None = None,
+    limits: Limits | Mapping[str, Any] | None = None,
+    roles: Roles | Mapping[str, Any] | None = None,
+) -> SuppressResult:
+    """Find the fewest cells to suppress so that a release is safe (`sqlaudit suppress`).
+
+    Args:
+        target: a table, view, file path or glob, or a pandas, polars or Arrow table; None with `query`.
+        qi: the quasi-identifiers. require: k-anonymity, distinct l-diversity, or both.
+        sensitive: with l-diversity the sensitive attribute.
+        how: `exact`, `fast`, or `auto`: exact where the program is small enough.
+        rows: suppress whole rows instead of cells: `drop` leaves them out, `star` makes all their columns `*`.
+        weights: what a cell weighs, by its column. time_limit: seconds for the exact program, None = any.
+        seed: decides which copies of a row part when they do; a secret number when None.
+        publish_sql: put the SELECT of the release into the result. to: write the release to a .parquet or .csv file,
+            or its SELECT to a .sql file.
+        keep_column: columns that are written though they look like direct identifiers.
+        identifier, entity, nulls, db, query, where, inputs, read, limits: as for `audit`.
+        roles: the roles at once, instead of their parameters: a mapping of these, or what `profile(…).roles` proposes.
+        values: `fold` or `exact`: whether persons and sensitive values that differ only in case, blanks, width or
+            characters without a picture are one; where some do, it has to be said.
+
+    Raises:
+        UsageError: a request that does not fit the table, or that it cannot satisfy.
+        MissingDriver: an exact answer was asked for, and HiGHS is not installed.
+        EngineError: the database refused or failed, or the audit of the release contradicts the suppression.
+
+    Example:
+        >>> import pandas as pd, sqlaudit
+        >>> figure_1 = pd.DataFrame({"x": list("xzyz"), "y": list("acac"), "z": list("bdbe")})
+        >>> found = sqlaudit.suppress(figure_1, qi=["x", "y", "z"], require={"k": 2})
+        >>> int(found.cost), found.optimal, [column.cells for column in found.columns]
+        (4, True, [2, 0, 2])
+    """
+    request = request_from(
+        SuppressRequest,
+        locals(),
+        target=make_target(target, query=query, where=where, read=read),
+        roles=roles_from(locals()),
+        requirements=requirements(require),
+        inputs=inputs or {},
+    )
+    published = request_from(Publication, locals())
+    published.check()
+    refuse_overwriting([published.file], files_read(db, targets_of(request)))
+    with opened(db, limits, *targets_of(request)) as engine:
+        return suppress_table(engine, request, published)
+
+
+def targets_of(request: SuppressRequest) -> tuple[Target, ...]:
+    """Everything that a suppression reads."""
+    spec = AuditSpec(request.target, request.roles, request.requirements, request.inputs)
+    return (request.target, *further_targets(spec))

@@ -1,25 +1,21 @@
-"""The interval of each hidden cell that published cells and totals leave, and whether it is wide enough.
-
-An interval has two sides of the truth: outer limits, beyond which no value fits (proven), and inner ones, which occur
-in tables that fit (found). They are equal unless a budget ended the search. A cell is unsafe when even the outer
-interval is too narrow, safe when the inner one is wide enough, and undecided between: never safe by mistake.
-"""
+"""The interval of each hidden cell that published ones leave, and the sum of equations that proves it."""
 
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sqlaudit.remedies.suppress.solver import available
-from sqlaudit.tabular.secondary.blocks import Block
-from sqlaudit.tabular.secondary.programs import Prober
-from sqlaudit.tabular.secondary.structure import Booleans, Integers
+from sqlaudit.base.solver import available
+from sqlaudit.tabular.secondary.programs import Block, Prober
 from sqlaudit.tabular.secondary.system import (
     FREE,
+    Booleans,
     CellBlocks,
     Determined,
+    Equations,
+    Integers,
     PublishedTable,
     System,
     blocks_of,
@@ -27,6 +23,12 @@ from sqlaudit.tabular.secondary.system import (
     limits_of,
     system_of,
 )
+
+# The interval of each hidden cell that published cells and totals leave, and whether it is wide enough.
+#
+# An interval has two sides of the truth: outer limits, beyond which no value fits (proven), and inner ones, which occur
+# in tables that fit (found). They are equal unless a budget ended the search. A cell is unsafe when even the outer
+# interval is too narrow, safe when the inner one is wide enough, and undecided between: never safe by mistake.
 
 FRACTIONS = 12
 """Values that need not be whole are computed in twelfths of their unit: corners of small tables are such parts."""
@@ -151,6 +153,11 @@ def end_of(seconds: float | None) -> float | None:
     return None if seconds is None else time.monotonic() + seconds
 
 
+def seconds_left(end: float | None, least: float = 0.0) -> float | None:
+    """The seconds until then, but at least so many; None where there is no end."""
+    return None if end is None else max(least, end - time.monotonic())
+
+
 def late(end: float | None) -> bool:
     """Whether the time is used up."""
     return end is not None and time.monotonic() >= end
@@ -187,8 +194,8 @@ class _Found:
             self.why = "solver"
             return
         sizes = np.bincount(self.blocks.of_column[self.blocks.of_column >= 0], minlength=self.blocks.number)
-        for columns, block in _each(self, cyclic[np.argsort(sizes[cyclic], kind="stable")]):
-            self._block(columns, block)
+        for number in cyclic[np.argsort(sizes[cyclic], kind="stable")].tolist():
+            self._block(*block_of(self.system, self.done, self.blocks, number, self.low, self.high, self.whole))
 
     def _block(self, columns: Integers, block: Block) -> None:
         if late(self.end):
@@ -207,14 +214,6 @@ class _Found:
         self.least[columns], self.most[columns] = found.least, found.most
 
 
-def _each(found: _Found, numbers: Integers) -> list[tuple[Integers, Block]]:
-    """The blocks of some numbers, with their columns."""
-    return [
-        block_of(found.system, found.done, found.blocks, int(one), found.low, found.high, found.whole)
-        for one in numbers
-    ]
-
-
 def block_of(
     system: System, done: Determined, blocks: CellBlocks, number: int, low: Integers, high: Integers, whole: bool
 ) -> tuple[Integers, Block]:
@@ -230,3 +229,240 @@ def block_of(
         high[columns],
         whole,
     )
+
+
+@dataclass(frozen=True)
+class Insiders:
+    """The narrowest interval of each hidden cell that somebody alone in another hidden cell can deduce.
+
+    Args:
+        low, high, least, most: as in `Deduced`, of the same cells; those of an outsider where no insider knows more.
+        by: the cell whose contributor knows most, -1 where nobody knows more than an outsider.
+        asked: how many contributors were asked. unfinished: `time` when some were not, else empty.
+    """
+
+    low: Integers
+    high: Integers
+    least: Integers
+    most: Integers
+    by: Integers
+    asked: int
+    unfinished: str = ""
+
+    def instead(self, outsider: Deduced) -> Deduced:
+        """These intervals in the place of those of an outsider."""
+        return replace(outsider, low=self.low, high=self.high, least=self.least, most=self.most)
+
+
+def ask_contributors(
+    table: PublishedTable, outsider: Deduced, alone: Booleans, values: Integers, *, seconds: float | None = None
+) -> Insiders:
+    """What those who are alone in a hidden cell deduce of the others in its block.
+
+    Args:
+        table: what is published. outsider: what everybody deduces. alone: cells of the table with one contributor.
+        values: the true values of these. seconds: how long it may take.
+
+    Raises:
+        Contradiction: the value of a contributor fits no table.
+    """
+    system = system_of(table)
+    done = determined(system)
+    blocks = blocks_of(system, done)
+    found = Insiders(
+        outsider.low.copy(),
+        outsider.high.copy(),
+        outsider.least.copy(),
+        outsider.most.copy(),
+        np.full(len(outsider.cells), -1, dtype=np.int64),
+        0,
+    )
+    asked, end = 0, end_of(seconds)
+    for column in np.flatnonzero(alone[outsider.cells] & ~done.known).tolist():
+        if late(end):
+            return replace(found, asked=asked, unfinished="time")
+        columns = np.flatnonzero(blocks.of_column == blocks.of_column[column])
+        mine = int(outsider.cells[column])
+        part, cells = _part(table, outsider.cells[columns], np.flatnonzero(done.known), outsider)
+        here = int(np.searchsorted(cells, mine))
+        part.hidden[here], part.values[here] = False, int(values[mine])
+        _narrow(found, outsider.cells, deduce(part, seconds=seconds_left(end)), cells, mine)
+        asked += 1
+    return replace(found, asked=asked)
+
+
+def _part(
+    table: PublishedTable, hidden: Integers, determined_columns: Integers, outsider: Deduced
+) -> tuple[PublishedTable, Integers]:
+    """The equations of some hidden cells as a table of its own, and the numbers of its cells in the whole one."""
+    values, still = table.values.copy(), table.hidden.copy()
+    settled = outsider.cells[determined_columns]
+    values[settled], still[settled] = outsider.low[determined_columns] // outsider.scale, False
+    chosen = np.zeros(len(values), dtype=np.bool_)
+    chosen[hidden] = True
+    kept = np.flatnonzero(table.equations.touching(chosen))
+    starts = np.concatenate([[0], np.cumsum(np.diff(table.equations.starts)[kept])]).astype(np.int64)
+    parts = np.concatenate([np.zeros(0, dtype=np.int64), *(table.equations.parts_of(one) for one in kept.tolist())])
+    totals = table.equations.totals[kept]
+    cells = np.unique(np.concatenate([totals, parts]))
+    equations = Equations(len(cells), np.searchsorted(cells, totals), starts, np.searchsorted(cells, parts))
+    part = PublishedTable(
+        equations, values[cells], still[cells], table.lower[cells], table.upper[cells], whole=table.whole
+    )
+    return part, cells
+
+
+def _narrow(found: Insiders, hidden: Integers, deduced: Deduced, cells: Integers, mine: int) -> None:
+    """Keep what is narrower than what anybody knew before."""
+    columns = np.searchsorted(hidden, cells[deduced.cells])
+    before = _width(found.low[columns], found.high[columns])
+    better = _width(deduced.low, deduced.high) < before
+    better |= (_width(deduced.least, deduced.most) < _width(found.least[columns], found.most[columns])) & (
+        _width(deduced.low, deduced.high) == before
+    )
+    at = columns[better]
+    found.low[at], found.high[at] = deduced.low[better], deduced.high[better]
+    found.least[at], found.most[at] = deduced.least[better], deduced.most[better]
+    found.by[at] = mine
+
+
+def _width(low: Integers, high: Integers) -> Integers:
+    return np.where((low <= -FREE) | (high >= FREE), FREE, high - low)
+
+
+# Which published numbers together give a limit of a hidden cell: a sum of equations, so that anybody can add it up.
+
+
+@dataclass(frozen=True)
+class Proof:
+    """A sum that bounds a hidden cell.
+
+    `times` · the cell is at least (lower limit), at most (upper limit) or exactly (`exact`) the sum of weight · value
+    of `published`, plus weight · limit of `limits`: hidden cells of which only a limit is known, such as zero.
+
+    Args:
+        cell: the hidden cell. times: how often the sum counts it. published, limits: (cell, weight), in order of cells.
+        equations: the numbers of the equations that are added up. exact: it is the value, with nothing left open.
+    """
+
+    cell: int
+    times: int
+    published: tuple[tuple[int, int], ...]
+    limits: tuple[tuple[int, int], ...]
+    equations: tuple[int, ...]
+    exact: bool
+
+
+class Prover:
+    """Finds proofs for the cells of one table, as many as are asked for.
+
+    Args:
+        table: what is published.
+
+    Raises:
+        Contradiction: no table fits. UsageError: the values are too large for exact sums.
+    """
+
+    def __init__(self, table: PublishedTable) -> None:
+        self._scaled = table.scaled(1 if table.whole else FRACTIONS)
+        self._system: System = system_of(self._scaled)
+        self._done: Determined = determined(self._system)
+        self._blocks: CellBlocks = blocks_of(self._system, self._done)
+        self._place = {int(column): number for number, column in enumerate(self._done.order)}
+
+    def prove(self, cell: int, *, lower: bool = True) -> Proof | None:
+        """The sum that gives a limit of a hidden cell; None where there is none, or HiGHS is needed and missing.
+
+        Args:
+            cell: its number in the table. lower: the lower limit, else the upper one.
+        """
+        column = int(np.searchsorted(self._system.cells, cell))
+        if column in self._place:
+            return self._summed(column, 1, 1, {}, {column: 1})
+        found = self._multipliers(column, 1 if lower else -1) if available() else None
+        if found is None:
+            return None
+        rows, times = found
+        needed: dict[int, int] = {}
+        for row, weight in rows.items():
+            for other, sign in self._entries(row):
+                if self._done.known[other]:
+                    needed[other] = needed.get(other, 0) - weight * sign
+        return self._summed(column, 1 if lower else -1, times, rows, needed)
+
+    def _multipliers(self, column: int, sign: int) -> tuple[dict[int, int], int] | None:
+        """The rows of the column's block that prove its limit, by what everybody knows of cells beforehand."""
+        number = int(self._blocks.of_column[column])
+        low, high = (one[self._system.cells] for one in (self._scaled.lower, self._scaled.upper))
+        columns, block = block_of(self._system, self._done, self._blocks, number, low, high, self._scaled.whole)
+        here = int(np.searchsorted(columns, column))
+        found = Prober(block).multipliers(here, sign)
+        if found is None or block.bound(found[0], here, sign * found[1], block.lower, block.upper) is None:
+            return None
+        rows = np.flatnonzero(self._blocks.of_row == number)
+        used = np.flatnonzero(found[0])
+        return dict(zip(rows[used].tolist(), found[0][used].tolist(), strict=True)), found[1]
+
+    def _summed(self, column: int, sign: int, times: int, rows: dict[int, int], needed: dict[int, int]) -> Proof:
+        """The proof from rows with their multipliers, and determined columns that it needs with theirs."""
+        rows = dict(rows)
+        self._follow(rows, needed)
+        published: dict[int, int] = {}
+        rest = {column: sign * times}
+        for row, weight in rows.items():
+            for cell, part in self._published(row):
+                published[cell] = published.get(cell, 0) + weight * part
+            for other, part in self._entries(row):
+                rest[other] = rest.get(other, 0) - weight * part
+        limits = {int(self._system.cells[other]): weight for other, weight in rest.items() if weight}
+        divisor = int(np.gcd.reduce([times, *published.values(), *limits.values()]))
+        return Proof(
+            int(self._system.cells[column]),
+            times // divisor,
+            _sorted(published, sign * divisor),
+            _sorted(limits, sign * divisor),
+            tuple(sorted(int(self._system.equations[row]) for row, weight in rows.items() if weight)),
+            exact=not limits,
+        )
+
+    def _follow(self, rows: dict[int, int], needed: dict[int, int]) -> None:
+        """Add the rows that determine what is needed, the last determined first."""
+        for place in sorted((self._place[column] for column in needed), reverse=True):
+            self._replace(place, rows, needed)
+        while open_places := [self._place[column] for column, weight in needed.items() if weight]:
+            self._replace(max(open_places), rows, needed)
+
+    def _replace(self, place: int, rows: dict[int, int], needed: dict[int, int]) -> None:
+        """Say a determined column as its row says it: by published cells, and columns determined before."""
+        column, row = int(self._done.order[place]), int(self._done.rows[place])
+        weight = needed.get(column, 0)
+        if not weight:
+            return
+        own = next(sign for other, sign in self._entries(row) if other == column)
+        rows[row] = rows.get(row, 0) + weight * own
+        for other, sign in self._entries(row):
+            needed[other] = needed.get(other, 0) - weight * own * sign
+
+    def _entries(self, row: int) -> list[tuple[int, int]]:
+        here = slice(int(self._system.starts[row]), int(self._system.starts[row + 1]))
+        return list(zip(self._system.columns[here].tolist(), self._system.signs[here].tolist(), strict=True))
+
+    def _published(self, row: int) -> list[tuple[int, int]]:
+        """The published cells of a row's right side: the total, less parts."""
+        equations, hidden = self._scaled.equations, self._scaled.hidden
+        number = int(self._system.equations[row])
+        total, parts = int(equations.totals[number]), equations.parts_of(number)
+        shown: Integers = parts[~hidden[parts]]
+        return [*([] if hidden[total] else [(total, 1)]), *((part, -1) for part in shown.tolist())]
+
+
+def _sorted(weights: dict[int, int], divisor: int) -> tuple[tuple[int, int], ...]:
+    return tuple((cell, weight // divisor) for cell, weight in sorted(weights.items()) if weight)
+
+
+def value_of(proof: Proof, table: PublishedTable, *, lower: bool = True) -> int:
+    """What the sum of a proof is: `times` · the limit of its cell, in units of the table."""
+    known = sum(weight * int(table.values[cell]) for cell, weight in proof.published)
+    low, high = (table.lower, table.upper) if lower else (table.upper, table.lower)
+    limits = sum(weight * int((low if weight > 0 else high)[cell]) for cell, weight in proof.limits)
+    return known + limits

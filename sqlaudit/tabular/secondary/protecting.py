@@ -10,21 +10,435 @@ from __future__ import annotations
 
 import math
 import time
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from itertools import product
+from math import prod
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from sqlaudit.base.errors import UsageError
-from sqlaudit.remedies.suppress.solver import solve
-from sqlaudit.tabular.secondary.blocks import Floats
-from sqlaudit.tabular.secondary.choices import Choices
-from sqlaudit.tabular.secondary.contributors import ask_contributors
-from sqlaudit.tabular.secondary.cubes import Cubes
-from sqlaudit.tabular.secondary.hiding import Hiding, Need, Protected, needs_of
-from sqlaudit.tabular.secondary.intervals import Deduced, Protection, deduce, judge
-from sqlaudit.tabular.secondary.moves import NEAR, Moves
-from sqlaudit.tabular.secondary.structure import Booleans, Integers
-from sqlaudit.tabular.secondary.system import FREE
+from sqlaudit.base.solver import Program, require, run_beside, run_linear, silent, solve
+from sqlaudit.tabular.secondary.intervals import (
+    CellVerdicts,
+    Deduced,
+    Protection,
+    ask_contributors,
+    deduce,
+    end_of,
+    judge,
+    late,
+    seconds_left,
+)
+from sqlaudit.tabular.secondary.programs import Floats, whole_multiples
+from sqlaudit.tabular.secondary.system import FREE, Booleans, Equations, Integers, Lookup, PublishedTable
+
+if TYPE_CHECKING:
+    import highspy
+
+
+# Moves: what can be added to the true values of hidden cells so that every published cell stays as it is.
+#
+# A cell is protected when moves change it far enough. A move in whole numbers that keeps all equations is a table that
+# an attacker cannot tell from the true one, whatever the solver computed to find it.
+
+NEAR = 1e-6
+"""Floating point decides nothing finer than this."""
+_SECONDS = 2.0
+"""What one move in whole numbers may take."""
+
+
+class Moves:
+    """Finds moves of the cells of one table.
+
+    Args:
+        equations: between cells. down, up: how far each cell can move, FREE where there is no limit.
+        farthest: no cell moves farther than this where it has no limit. end: when programs have to stop, by
+            `time.monotonic`; None = when they are done.
+
+    Raises:
+        MissingDriver: HiGHS is not installed.
+    """
+
+    def __init__(
+        self, equations: Equations, down: Integers, up: Integers, farthest: int, end: float | None = None
+    ) -> None:
+        require()
+        self.equations, self.down, self.up, self.end = equations, down, up, end
+        self._limits = np.minimum(np.concatenate([up, down]), farthest).astype(np.float64)
+        self._solver = _solver(equations, self._limits)
+
+    @property
+    def late(self) -> bool:
+        """Whether the time is used up: that no move was found then tells nothing."""
+        return self.end is not None and time.monotonic() >= self.end
+
+    def cheapest(self, cell: int, amount: int, costs: Floats) -> Integers | None:
+        """A move of a cell by an amount, where each other cell costs so much for each unit; None where there is none.
+
+        Args:
+            cell: what moves. amount: by how much. costs: of every cell, infinite for one that must not move.
+        """
+        size = self.equations.cells
+        limits = np.where(np.isinf(np.concatenate([costs, costs])), 0.0, self._limits)
+        own, other = (cell, cell + size) if amount > 0 else (cell + size, cell)
+        lower = np.zeros(2 * size)
+        lower[own] = limits[own] = abs(amount)
+        limits[other] = 0.0
+        self._solver.clearSolver()  # costs and limits are others: what was optimal before is a bad place to start from
+        if not self._solved(np.tile(np.where(np.isinf(costs), 0.0, costs), 2), lower, limits):
+            return None
+        move = self._move()
+        if self._keeps(move, cell, amount):
+            return move
+        return self._whole_move(cell, amount)
+
+    def farthest(self, cell: int, sign: int, hidden: Booleans) -> tuple[float, Integers, int]:
+        """How far a cell moves up (sign 1) or down (-1) when only hidden cells move.
+
+        Returns:
+            The amount, and whole multipliers of the equations, with their divisor, that prove about that.
+        """
+        size = self.equations.cells
+        costs = np.zeros(2 * size)
+        costs[cell], costs[cell + size] = -sign, sign
+        limits = np.where(np.tile(hidden, 2), self._limits, 0.0)
+        if not self._solved(costs, np.zeros(2 * size), limits):
+            return 0.0, np.zeros(len(self.equations), dtype=np.int64), 1
+        multipliers, times = whole_multiples(np.array(self._solver.getSolution().row_dual))
+        return -float(self._solver.getInfo().objective_function_value), multipliers, times
+
+    def weights(self, cell: int, sign: int, multipliers: Integers, times: int) -> Floats:
+        """What each hidden cell allows a cell to move, as a sum of equations with these multipliers proves.
+
+        Returns:
+            For each cell an amount, infinite without limit: no move is farther than those of hidden cells together.
+        """
+        rest = np.zeros(self.equations.cells, dtype=np.int64)
+        np.add.at(rest, self.equations.parts, multipliers[self.equations.owners])
+        np.subtract.at(rest, self.equations.totals, multipliers)
+        rest[cell] += sign * times
+        room = np.where(rest > 0, self.up, self.down)
+        most = np.where(room >= FREE, np.inf, room.astype(np.float64))
+        return np.where(rest == 0, 0.0, np.abs(np.where(rest == 0, 1, rest)) / times * most)
+
+    def _solved(self, costs: Floats, lower: Floats, upper: Floats) -> bool:
+        import highspy
+
+        places = np.arange(len(costs), dtype=np.int32)
+        self._solver.changeColsCost(len(costs), places, costs)
+        self._solver.changeColsBounds(len(costs), places, lower, upper)
+        run_linear(self._solver, self.end)
+        return bool(self._solver.getModelStatus() == highspy.HighsModelStatus.kOptimal)
+
+    def _move(self) -> Integers:
+        found = np.array(self._solver.getSolution().col_value).reshape(2, -1)
+        return np.asarray(np.rint(found[0] - found[1]), dtype=np.int64)
+
+    def _keeps(self, move: Integers, cell: int, amount: int) -> bool:
+        """Whether a move is one, exactly."""
+        inside = bool((move <= self.up).all() and (move >= -self.down).all())
+        return inside and int(move[cell]) == amount and not self.equations.residuals(move).any()
+
+    def _whole_move(self, cell: int, amount: int) -> Integers | None:
+        """The same program, asked for whole numbers."""
+        import highspy
+
+        size = 2 * self.equations.cells
+        places = np.arange(size, dtype=np.int32)
+        kinds = highspy.HighsVarType.kInteger, highspy.HighsVarType.kContinuous
+        self._solver.changeColsIntegrality(size, places, np.array([kinds[0]] * size))
+        left = _SECONDS if self.end is None else max(0.0, min(_SECONDS, self.end - time.monotonic()))
+        self._solver.setOptionValue("time_limit", self._solver.getRunTime() + left)
+        run_beside(self._solver)
+        move = self._move()
+        self._solver.changeColsIntegrality(size, places, np.array([kinds[1]] * size))
+        return move if self._keeps(move, cell, amount) else None
+
+
+def _solver(equations: Equations, limits: Floats) -> highspy.Highs:
+    """HiGHS with the equations of moves: the parts of a total move as it does, upwards less downwards."""
+    import highspy
+
+    size = equations.cells
+    rows = np.concatenate([equations.owners, np.arange(len(equations))])
+    columns = np.concatenate([equations.parts, equations.totals])
+    signs = np.concatenate([np.ones(len(equations.parts)), -np.ones(len(equations))])
+    rows, columns, signs = np.tile(rows, 2), np.concatenate([columns, columns + size]), np.concatenate([signs, -signs])
+    order = np.argsort(rows, kind="stable")
+    model = highspy.HighsLp()
+    model.num_col_, model.num_row_ = 2 * size, len(equations)
+    model.col_cost_, model.col_lower_, model.col_upper_ = np.zeros(2 * size), np.zeros(2 * size), limits
+    model.row_lower_ = model.row_upper_ = np.zeros(len(equations))
+    model.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
+    starts = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=len(equations)))])
+    model.a_matrix_.start_, model.a_matrix_.index_ = starts.astype(np.int32), columns[order].astype(np.int32)
+    model.a_matrix_.value_ = signs[order]
+    solver = silent({"threads": 1, "presolve": "off"})
+    solver.passModel(model)
+    return solver
+
+
+_CUBES = 250_000
+"""So many cubes are looked at for one cell; where there are more, of each dimension the cheapest cells beside it."""
+_WIDEST = 1 << 62
+
+
+class Cubes:
+    """Finds cubes in one table.
+
+    Args:
+        keys: (cells × dimensions) the codes of every cell. equations: between them.
+        down, up: how far each cell can move.
+    """
+
+    def __init__(self, keys: Integers, equations: Equations, down: Integers, up: Integers) -> None:
+        self.keys, self.equations, self.down, self.up = keys.astype(np.int64), equations, down, up
+        sizes = (self.keys.max(axis=0, initial=0) + 1).tolist()
+        self._strides = np.array([prod(sizes[place + 1 :]) for place in range(len(sizes))], dtype=object)
+        self.usable = prod(sizes) < _WIDEST
+        self._strides = self._strides.astype(np.int64) if self.usable else np.zeros(len(sizes), dtype=np.int64)
+        packed = self.keys @ self._strides
+        self._order = np.argsort(packed, kind="stable")
+        self._packed = packed[self._order]
+        self._of_part = Lookup.of(equations.parts, equations.cells)
+        self._owners = equations.owners
+        self._total = np.zeros(equations.cells, dtype=np.bool_)
+        self._total[equations.totals] = True
+
+    def cheapest(self, cell: int, amount: int, costs: Floats) -> Integers | None:
+        """The cheapest cube that moves a cell by an amount; None where there is none, or the cell is a total itself.
+
+        Args:
+            cell: what moves. amount: by how much. costs: of every cell, infinite for one that must not move.
+        """
+        if not self.usable or self._total[cell] or (self.up if amount > 0 else self.down)[cell] < abs(amount):
+            return None
+        steps = self._steps(cell, costs)
+        if not steps:
+            return None
+        shape = [len(one) for one in steps]
+        signs = {corner: amount * (-1) ** sum(corner) for corner in product((0, 1), repeat=len(steps))}
+        corners = {corner: self._cells(cell, corner, steps) for corner in signs}
+        total = np.zeros(shape)
+        for corner, cells in corners.items():
+            if any(corner):
+                total = total + self._cost(cells, signs[corner], costs)
+        best = np.unravel_index(int(np.argmin(total)), shape)
+        if not np.isfinite(total[best]):
+            return None
+        move = np.zeros(len(self.keys), dtype=np.int64)
+        for corner, cells in corners.items():
+            at = tuple(int(place) if used else 0 for place, used in zip(best, corner, strict=True))
+            move[cells[at]] = signs[corner]
+        return move
+
+    def _steps(self, cell: int, costs: Floats) -> list[Integers]:
+        """For each dimension with a sum of which the cell is a part, what has to be added to its key for others."""
+        most = int(_CUBES ** (1 / max(1, self.keys.shape[1])))
+        steps: dict[int, Integers] = {}
+        for equation in self._owners[self._of_part.entries(np.array([cell]))].tolist():
+            parts = self.equations.parts_of(equation)
+            others = parts[(parts != cell) & ~self._total[parts] & np.isfinite(costs[parts])]
+            if not len(others):
+                return []
+            axis = int(np.flatnonzero(self.keys[others[0]] != self.keys[cell])[0])
+            cheap = others[np.argsort(costs[others], kind="stable")[:most]]
+            steps.setdefault(axis, (self.keys[cheap, axis] - self.keys[cell, axis]) * self._strides[axis])
+        return list(steps.values())
+
+    def _cells(self, cell: int, corner: tuple[int, ...], steps: list[Integers]) -> Integers:
+        """The cells at one corner of all cubes, -1 where the table has none."""
+        wanted = np.full([1] * len(steps), int(self.keys[cell] @ self._strides), dtype=np.int64)
+        for place, (used, step) in enumerate(zip(corner, steps, strict=True)):
+            if used:
+                wanted = wanted + step.reshape([-1 if at == place else 1 for at in range(len(steps))])
+        place_of = np.minimum(np.searchsorted(self._packed, wanted), len(self._packed) - 1)
+        return np.where(self._packed[place_of] == wanted, self._order[place_of], -1)
+
+    def _cost(self, cells: Integers, amount: int, costs: Floats) -> Floats:
+        """What it costs to move cells by an amount, infinite where they cannot."""
+        room = self.up if amount > 0 else self.down
+        fine = (cells >= 0) & (room[cells] >= abs(amount))
+        return np.where(fine, costs[cells], np.inf)
+
+
+@dataclass(frozen=True)
+class Hiding:
+    """What has to be protected, and what hiding costs.
+
+    Args:
+        equations: between cells. values: the true values. sensitive: cells that are hidden first.
+        protection: how far these must be open. costs: of hiding each cell, whole numbers, 0 = hidden anyway.
+        lower, upper: what everybody knows of cells beforehand. whole: values are whole units.
+        alone: cells with one contributor, who knows the value: others must be open to them, too.
+        keys: the codes of every cell, by which large tables are searched for cubes; None = by programs alone.
+    """
+
+    equations: Equations
+    values: Integers
+    sensitive: Booleans
+    protection: Protection
+    costs: Integers
+    lower: Integers
+    upper: Integers
+    whole: bool = True
+    alone: Booleans | None = None
+    keys: Integers | None = None
+
+    @property
+    def down(self) -> Integers:
+        """How far each cell can fall."""
+        return np.where(self.lower <= -FREE, FREE, self.values - self.lower)
+
+    @property
+    def up(self) -> Integers:
+        """How far each cell can rise."""
+        return np.where(self.upper >= FREE, FREE, self.upper - self.values)
+
+    def published(self, hidden: Booleans) -> PublishedTable:
+        """The table as an attacker sees it."""
+        return PublishedTable(
+            self.equations, np.where(hidden, 0, self.values), hidden, self.lower, self.upper, self.whole
+        )
+
+
+@dataclass(frozen=True)
+class Protected:
+    """Cells to hide.
+
+    Args:
+        hidden: all of them, the sensitive ones, too. cost: of the others. bound: no answer costs less, as far as is
+            proven. open: sensitive cells that nothing protects, however much is hidden.
+        deduced, verdicts: what an attacker deduces of the answer, audited again. stopped: `time` or `interrupted` when
+            the search ended early, else empty.
+    """
+
+    hidden: Booleans
+    cost: int
+    bound: int
+    open: Integers
+    deduced: Deduced
+    verdicts: CellVerdicts
+    stopped: str = ""
+
+    @property
+    def safe(self) -> bool:
+        """Whether every hidden cell is proven to be open enough."""
+        return not (self.verdicts.unsafe | self.verdicts.undecided).any()
+
+
+@dataclass
+class Need:
+    """How far one sensitive cell must move, and the moves that show that it does, with another cell known or not."""
+
+    cell: int
+    above: int
+    below: int
+    sliding: int
+    known: int | None = None
+    moves: list[Integers] = field(default_factory=list)
+
+    def movable(self, hidden: Booleans) -> Booleans:
+        """The hidden cells that may move."""
+        found = hidden.copy()
+        if self.known is not None:
+            found[self.known] = False
+        return found
+
+    def ways(self, up: int, down: int) -> list[list[int]]:
+        """Amounts to move by that fulfil the need together, the first that works is taken."""
+        rest = max(0, self.sliding - self.above - self.below)
+        fixed = [self.above, -self.below]
+        lower = min(down, self.below + rest)
+        ways = [[self.above + rest, -self.below], [self.above + rest - (lower - self.below), -lower]]
+        found = ways if rest else [fixed]
+        return [[amount for amount in way if amount] for way in found if -way[1] <= down and way[0] <= up]
+
+
+def needs_of(hiding: Hiding) -> list[Need]:
+    """How far each sensitive cell must move, as far as its limits let it."""
+    asked = hiding.protection
+    needs = []
+    for cell in np.flatnonzero(hiding.sensitive).tolist():
+        up, down = int(hiding.up[cell]), int(hiding.down[cell])
+        above = min(up, int(asked.above[cell])) if asked.above is not None else 0
+        below = min(down, int(asked.below[cell])) if asked.below is not None else 0
+        needs.append(Need(cell, above, below, min(up + down, int(asked.sliding[cell]))))
+    return needs
+
+
+_LEAST_WEIGHT = 1e-8
+Row = tuple[list[tuple[int, float]], float]
+"""Weights of cells, and what those that are hidden must have together."""
+
+
+class Choices:
+    """The choices of cells that protect every sensitive one, as far as rows say it.
+
+    Args:
+        hiding: what is asked. moves: of its cells. fixed: cells that are hidden anyway.
+    """
+
+    def __init__(self, hiding: Hiding, moves: Moves, fixed: Booleans) -> None:
+        self.hiding, self.moves, self.fixed = hiding, moves, fixed
+        self.program = self._program()
+
+    def _program(self) -> Program:
+        program = Program()
+        for cost, fixed in zip(self.hiding.costs.tolist(), self.fixed.tolist(), strict=True):
+            program.variable(0.0 if fixed else float(cost), 1.0, whole=not fixed)
+        return program
+
+    def forbid(self, chosen: Booleans, needs: Sequence[Need], end: float | None = None) -> bool:
+        """Add the rows that a choice of cells does not fulfil, of as many needs as there is time for; whether any."""
+        found: list[Row] = []
+        for need in needs:
+            if late(end):
+                break
+            found += [row for row in self._missing(need, chosen) if _violated(row, chosen)]
+        for row, least in found:
+            self.program.row(row, least, math.inf)
+        return bool(found)
+
+    def _missing(self, need: Need, hidden: Booleans) -> list[Row]:
+        """Rows that every choice of cells fulfils that protects the need, and this one does not."""
+        hidden = need.movable(hidden)
+        reach = {sign: self.moves.farthest(need.cell, sign, hidden) for sign in (1, -1)}
+        rows = []
+        for amount, sign in ((need.above, 1), (need.below, -1)):
+            if reach[sign][0] < amount - NEAR:
+                rows.append(self._row(need, [(sign, *reach[sign][1:])], amount))
+        if reach[1][0] + reach[-1][0] < need.sliding - NEAR:
+            rows.append(self._row(need, [(sign, *reach[sign][1:]) for sign in (1, -1)], need.sliding))
+        return rows
+
+    def _row(self, need: Need, proofs: list[tuple[int, Integers, int]], amount: int) -> Row:
+        """One row: what hidden cells allow together is at least the amount; one alone counts at most for all of it.
+
+        Weights are shares of the amount: HiGHS refuses numbers of 10^15, and takes those below 10^-9 for nothing.
+        """
+        total = np.zeros(self.hiding.equations.cells)
+        for sign, multipliers, times in proofs:
+            total += self.moves.weights(need.cell, sign, multipliers, times)
+        total = np.minimum(total, amount)
+        if need.known is not None:
+            total[need.known] = 0.0
+        sure = float(total[self.fixed].sum())
+        used = np.flatnonzero((total > 0) & ~self.fixed)
+        rest = max(0.0, amount - sure)
+        if not rest:
+            return [], 0.0
+        weights = np.clip(total[used] / rest, _LEAST_WEIGHT, 1.0)
+        return list(zip(used.tolist(), weights.tolist(), strict=True)), 1 - 1e-9
+
+
+def _violated(row: Row, chosen: Booleans) -> bool:
+    """Whether a choice does not fulfil a row, so that the program gives another one."""
+    terms, least = row
+    return sum(weight for cell, weight in terms if chosen[cell]) < least - NEAR
+
 
 _LARGE = 20_000
 """Parts of all sums of a table from which on moves are cubes, where there are some: programs would take too long."""
@@ -49,7 +463,7 @@ def hide(hiding: Hiding, *, exact: bool = True, seconds: float | None = None) ->
     """
     if hiding.equations.residuals(hiding.values).any():
         raise UsageError("Cells that do not add up cannot be protected: correct the totals first.")
-    search = _Hiding(hiding, None if seconds is None else time.monotonic() + seconds)
+    search = _Hiding(hiding, end_of(seconds))
     began = time.monotonic()
     search.start()
     search.prove(max(_PROVING, time.monotonic() - began))
@@ -122,8 +536,7 @@ class _Hiding:
         while self.best is not None and self.bound < self.best[0] and not self.stopped:
             if self._late():
                 return
-            left = None if self.end is None else max(0.0, self.end - time.monotonic())
-            solved = solve(program, step=1.0, seconds=left)
+            solved = solve(program, step=1.0, seconds=seconds_left(self.end))
             if math.isfinite(solved.bound):
                 self.bound = max(self.bound, min(math.ceil(solved.bound - NEAR), self.best[0]))
             if solved.stopped or solved.values is None:
@@ -156,7 +569,7 @@ class _Hiding:
         """The best answer, audited."""
         hiding = self.hiding
         cost, hidden, moves = self.best if self.best is not None else (0, self.fixed, [])
-        left = None if self.end is None else max(1.0, self.end - time.monotonic())
+        left = seconds_left(self.end, 1.0)
         deduced = deduce(hiding.published(hidden), seconds=None if left is None else min(left, _AUDITED))
         for move in (one for some in moves for one in some):
             table = (hiding.values + move)[deduced.cells] * deduced.scale

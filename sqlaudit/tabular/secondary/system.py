@@ -8,12 +8,180 @@ parts of a tree can be chosen apart.
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 
 import numpy as np
+import numpy.typing as npt
 
 from sqlaudit.base.errors import UsageError
-from sqlaudit.tabular.secondary.structure import Booleans, Equations, Integers
+
+Integers = npt.NDArray[np.int64]
+Booleans = npt.NDArray[np.bool_]
+_WIDEST = 1 << 62
+
+
+@dataclass(frozen=True)
+class Dimension:
+    """One dimension of a table.
+
+    Args:
+        size: its codes are 0 … size-1. rollups: for each way to add its codes up, the parent of every code, -1 = none.
+    """
+
+    size: int
+    rollups: tuple[Integers, ...] = ()
+
+    @classmethod
+    def with_total(cls, size: int, total: int) -> Dimension:
+        """A dimension in which one code is the total of all others.
+
+        Example:
+            >>> Dimension.with_total(3, 2).rollups[0].tolist()
+            [2, 2, -1]
+        """
+        parents = np.full(size, total, dtype=np.int64)
+        parents[total] = -1
+        return cls(size, (parents,))
+
+
+@dataclass(frozen=True)
+class Equations:
+    """Cells that are sums of other cells.
+
+    Args:
+        cells: how many cells there are, numbered from 0. totals: the cell that each equation's parts add up to.
+        starts: where the parts of each equation begin in `parts`, and where the last one's end. parts: cells.
+    """
+
+    cells: int
+    totals: Integers
+    starts: Integers
+    parts: Integers
+
+    def __len__(self) -> int:
+        return len(self.totals)
+
+    def parts_of(self, equation: int) -> Integers:
+        """The cells that one equation adds up."""
+        return self.parts[self.starts[equation] : self.starts[equation + 1]]
+
+    @property
+    def owners(self) -> Integers:
+        """The equation of each entry of `parts`."""
+        return np.repeat(np.arange(len(self)), np.diff(self.starts))
+
+    def sums(self, values: Integers) -> Integers:
+        """The sum of the parts of each equation."""
+        if not len(self):
+            return np.zeros(0, dtype=np.int64)
+        return np.asarray(np.add.reduceat(values[self.parts], self.starts[:-1]), dtype=np.int64)
+
+    def residuals(self, values: Integers) -> Integers:
+        """For each equation the total minus the sum of its parts: 0 where it adds up."""
+        return np.asarray(values[self.totals] - self.sums(values), dtype=np.int64)
+
+    def touching(self, cells: Booleans) -> Booleans:
+        """The equations in which one of some cells occurs."""
+        found = cells[self.totals].copy()
+        if len(self):
+            found |= np.logical_or.reduceat(cells[self.parts], self.starts[:-1])
+        return found
+
+
+def equations_of(codes: Integers, dimensions: Sequence[Dimension]) -> Equations:
+    """The equations between the cells of a table, or of several linked tables in one array of cells.
+
+    Args:
+        codes: (cells × dimensions) the keys. dimensions: how the codes of each dimension add up.
+
+    Raises:
+        UsageError: two cells have the same key.
+
+    Example:
+        >>> found = equations_of(np.array([[0], [1], [2]]), [Dimension.with_total(3, 2)])
+        >>> found.totals.tolist(), found.parts.tolist()
+        ([2], [0, 1])
+    """
+    twice = repeated(codes, dimensions)
+    if len(twice):
+        first = int(twice[0]) + 1
+        raise UsageError(f"{len(twice):,} cells are in the table more than once; the first is row {first:,}.")
+    found = [
+        _of_rollup(codes, dimensions, number, parents)
+        for number, dimension in enumerate(dimensions)
+        for parents in dimension.rollups
+    ]
+    return _together(len(codes), found)
+
+
+def repeated(codes: Integers, dimensions: Sequence[Dimension]) -> Integers:
+    """The cells whose key another cell before them has, too, in order."""
+    keys = _packed(codes, [dimension.size for dimension in dimensions])
+    ordered = np.sort(keys)
+    if not bool((ordered[1:] == ordered[:-1]).any()):
+        return np.zeros(0, dtype=np.intp)
+    _, first = np.unique(keys, return_index=True)
+    again = np.ones(len(codes), dtype=np.bool_)
+    again[first] = False
+    return np.flatnonzero(again)
+
+
+def wrong_sums(equations: Equations, values: Integers, known: Booleans, tolerance: int = 0) -> Integers:
+    """The equations whose cells are all known, and that do not add up.
+
+    Args:
+        equations: of the table. values: of the cells. known: which values are published.
+        tolerance: a difference that is still taken for a rounding of sums.
+    """
+    judged = ~equations.touching(~known)
+    return np.flatnonzero(judged & (np.abs(equations.residuals(np.where(known, values, 0))) > tolerance))
+
+
+def _of_rollup(codes: Integers, dimensions: Sequence[Dimension], number: int, parents: Integers) -> Equations:
+    """The equations of one rollup of one dimension."""
+    others = [place for place in range(len(dimensions)) if place != number]
+    size = dimensions[number].size
+    groups = _packed(codes[:, others], [dimensions[place].size for place in others])
+    if len(groups) and int(groups.max()) * size >= _WIDEST:
+        groups = np.unique(groups, return_inverse=True)[1].astype(np.int64)
+    keys = groups * size + codes[:, number]
+    order = np.argsort(keys, kind="stable")
+    above = parents[codes[:, number]]
+    children = np.flatnonzero(above >= 0)
+    wanted = groups[children] * size + above[children]
+    place = np.searchsorted(keys[order], wanted)
+    place[place == len(order)] = 0
+    found = keys[order[place]] == wanted if len(order) else np.zeros(0, dtype=np.bool_)
+    totals, parts = order[place[found]], children[found]
+    sort = np.argsort(totals, kind="stable")
+    totals, parts = totals[sort], parts[sort]
+    first = np.flatnonzero(np.diff(totals, prepend=-1))
+    return Equations(len(codes), totals[first], np.append(first, len(parts)), parts)
+
+
+def _together(cells: int, found: Sequence[Equations]) -> Equations:
+    """All equations in one."""
+    nothing = np.zeros(0, dtype=np.int64)
+    totals = np.concatenate([nothing, *(one.totals for one in found)])
+    sizes = np.concatenate([nothing, *(np.diff(one.starts) for one in found)])
+    parts = np.concatenate([nothing, *(one.parts for one in found)])
+    return Equations(cells, totals, np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64), parts)
+
+
+def _packed(codes: Integers, sizes: Sequence[int]) -> Integers:
+    """One number for each row of codes, equal where the rows are."""
+    packed, width = np.zeros(len(codes), dtype=np.int64), 1
+    for column, size in enumerate(sizes):
+        if width * size >= _WIDEST:
+            found, packed = np.unique(packed, return_inverse=True)
+            width = len(found)
+        packed = packed * size + codes[:, column]
+        width *= size
+    return packed.astype(np.int64)
+
 
 FREE = 1 << 61
 """No limit: an upper limit of FREE, a lower one of -FREE."""
@@ -231,7 +399,8 @@ def limits_of(
     while len(looked):
         columns = _narrowed(system, done, by_row.entries(looked), low, high)
         if (low > high).any():
-            raise Contradiction(int(system.equations[_rows_with(system, low > high)[0]]))
+            broken = system.rows[(low > high)[system.columns]]
+            raise Contradiction(int(system.equations[broken[0]]))
         turn += 1
         rows = np.unique(system.rows[by_column.entries(columns)])
         rows = rows[done.left[rows] > 0]
@@ -269,10 +438,6 @@ def _added(places: Integers, amounts: Integers, number: int) -> Integers:
     return sums
 
 
-def _rows_with(system: System, columns: Booleans) -> Integers:
-    return np.asarray(system.rows[columns[system.columns]], dtype=np.int64)
-
-
 def _hold(system: System, broken: Booleans) -> None:
     """Nothing when no row is broken.
 
@@ -305,3 +470,130 @@ class Lookup:
         sizes = self.starts[numbers + 1] - self.starts[numbers]
         shifts = np.repeat(self.starts[numbers] - np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int64), sizes)
         return np.asarray(self.places[shifts + np.arange(int(sizes.sum()))], dtype=np.int64)
+
+
+# The base that published cells are rounded to, and whether totals unpick it.
+
+_CHANCE = Fraction(1, 1_000_000)
+_COUNTED = 40
+NEAREST, RANDOM, DOWN = "nearest", "random", "down"
+"""How values are rounded: to the nearest multiple, to one of both neighbours, or down."""
+
+
+@dataclass(frozen=True)
+class RoundedTo:
+    """A base that all published values are multiples of.
+
+    Args:
+        base: in units of the values. cells: how many different values other than zero say so.
+        chance: how likely so many values (forty count) are multiples of it when nothing was rounded.
+    """
+
+    base: int
+    cells: int
+    chance: Fraction
+
+
+def rounding_base(values: Integers) -> RoundedTo | None:
+    """The base that published values are rounded to; None where chance would do.
+
+    Args:
+        values: the published cells.
+
+    Example:
+        >>> rounding_base(np.array([5, 10, 0, 25, 35, 40, 55, 60, 75, 90, 100]))
+        RoundedTo(base=5, cells=10, chance=Fraction(1, 9765625))
+        >>> rounding_base(np.array([4, 6, 8])) is None
+        True
+    """
+    different = np.unique(np.abs(values[values != 0]))
+    if not len(different):
+        return None
+    base = math.gcd(*different.tolist())
+    chance = Fraction(1, base ** min(len(different), _COUNTED))
+    return RoundedTo(base, len(different), chance) if base > 1 and chance < _CHANCE else None
+
+
+def unrounded(equations: Equations, values: Integers, base: int, how: str = RANDOM) -> PublishedTable:
+    """The table before it was rounded, as an attacker sees it: nothing is known but that each cell is near its value.
+
+    Args:
+        equations: of the table before it was rounded. values: the rounded cells, none below zero. base: of rounding.
+        how: `nearest`, `random` or `down`.
+    """
+    reach = {NEAREST: (base // 2, base // 2), RANDOM: (base - 1, base - 1), DOWN: (0, base - 1)}[how]
+    everything = np.ones(len(values), dtype=np.bool_)
+    lower = np.maximum(values - reach[0], 0)
+    return PublishedTable(equations, values, everything, lower, values + reach[1])
+
+
+@dataclass(frozen=True)
+class RoundedTable:
+    """A table whose cells are multiples of a base, and that still adds up.
+
+    Args:
+        values: of the cells. moved: the sum of how far cells are from their true values. bound: none moves less.
+        farthest: how far the farthest cell is. stopped: `time` when the search ended early, else empty.
+    """
+
+    values: Integers
+    moved: int
+    bound: int
+    farthest: int
+    stopped: str = ""
+
+
+def round_together(
+    equations: Equations, values: Integers, base: int, *, seconds: float | None = None
+) -> RoundedTable | None:
+    """Controlled rounding: every cell becomes a multiple of a base near its value, so that all sums still add up.
+
+    Each cell becomes one of both neighbours, and a multiple stays, where that is possible; else some go further.
+
+    Args:
+        equations: of the table. values: of the cells, none below zero. base: of rounding.
+        seconds: how long it may take, None = as long as it needs.
+
+    Returns:
+        The table that moves least in all; None where none was found in time.
+
+    Raises:
+        MissingDriver: HiGHS is not installed.
+    """
+    from sqlaudit.base.solver import require
+
+    require()
+    for wider in (0, 1, 2):
+        found = _rounded(equations, values, base, wider, seconds)
+        if found is not None:
+            return found
+    return None
+
+
+def _rounded(
+    equations: Equations, values: Integers, base: int, wider: int, seconds: float | None
+) -> RoundedTable | None:
+    """The same, where cells may move by so many bases more than to a neighbour."""
+    from sqlaudit.base.solver import Program, solve
+
+    lowest = np.maximum(values // base - wider, 0)
+    highest = -(-values // base) + wider
+    program = Program()
+    for low, high, value in zip(lowest.tolist(), highest.tolist(), values.tolist(), strict=True):
+        program.variable(0.0, float(high - low), whole=True)
+        far = program.variable(1.0, math.inf, whole=False)  # how far the cell is from its value, from both sides
+        program.row([(far, 1.0), (far - 1, -float(base))], float(base * low - value), math.inf)
+        program.row([(far, 1.0), (far - 1, float(base))], float(value - base * low), math.inf)
+    for number, left in enumerate(equations.residuals(lowest).tolist()):
+        parts = [(2 * int(part), 1.0) for part in equations.parts_of(number)]
+        program.row([*parts, (2 * int(equations.totals[number]), -1.0)], float(left), float(left))
+    solved = solve(program, step=1.0, seconds=seconds)
+    if solved.values is None:
+        return None
+    rounded = (lowest + np.rint(solved.values[::2]).astype(np.int64)) * base
+    if equations.residuals(rounded).any():
+        return None
+    apart = np.abs(rounded - values)
+    bound = math.ceil(solved.bound - 1e-6) if math.isfinite(solved.bound) else 0
+    moved = int(apart.sum())
+    return RoundedTable(rounded, moved, min(bound, moved), int(apart.max(initial=0)), solved.stopped)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sqlaudit
-from sqlaudit.audits.disclosure.grown import grown_classes
+from sqlaudit.audits.disclosure.what_if import grown_classes
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.spec import Roles, Target
 from sqlaudit.engines import connect

@@ -23,7 +23,7 @@ from sqlaudit.base.options import request_from
 from sqlaudit.base.spec import NullPolicy, Roles, Target
 from sqlaudit.engines import connect
 from sqlaudit.engines.contract import Engine
-from sqlaudit.models.disclosure.counting import probability_of_none
+from sqlaudit.models.disclosure.witness import probability_of_none
 from tests.audit_values import values_query
 from tests.audits.disclosure.tables import CHECKED, COLUMNS, Classes, fractions, rows_of
 from tests.models.disclosure import oracle

@@ -12,11 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sqlaudit
-from sqlaudit.audits.disclosure.given import load_knowledge
-from sqlaudit.audits.disclosure.what_if import WhatIfResult
+from sqlaudit.audits.disclosure.what_if import WhatIfResult, load_knowledge
 from sqlaudit.base.errors import InputError, UsageError
 from sqlaudit.engines.contract import Engine
-from sqlaudit.models.disclosure.knowledge import ContradictoryKnowledge
+from sqlaudit.models.disclosure.witness import ContradictoryKnowledge
 from tests.audit_values import values_query
 from tests.audits.disclosure.tables import COLUMNS, rows_of
 from tests.models.disclosure.strategies import cases

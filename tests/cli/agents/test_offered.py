@@ -14,7 +14,7 @@ import pytest
 from sqlaudit.base.errors import MissingDriver, UsageError
 from sqlaudit.base.spec import Limits, ReadOptions
 from sqlaudit.cli.agents import server
-from sqlaudit.cli.agents.offered import MOST_TABLES, Offered, database, files_of, not_too_many
+from sqlaudit.cli.agents.tools import MOST_TABLES, Offered, database, files_of, not_too_many
 from sqlaudit.cli.mcp import _offered
 from tests.cli.runner import patients, run
 

@@ -15,9 +15,9 @@ from hypothesis import Phase, example, given, settings
 from hypothesis import strategies as st
 
 from sqlaudit.base.errors import UsageError
+from sqlaudit.base.parameter_names import speaking, spelled
 from sqlaudit.base.relation import ColumnInfo, Kind, Relation
 from sqlaudit.base.spec import Limits, ReadOptions
-from sqlaudit.base.words import speaking, spelled
 from sqlaudit.cli.agents.tools import TOOLS, in_a_call
 from sqlaudit.cli.agents.worker import _found
 from tests.audits.unwarned import unwarned  # noqa: F401

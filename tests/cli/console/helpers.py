@@ -6,10 +6,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from sqlaudit.cli.console.commands import GROUPS
 from sqlaudit.cli.console.run import save
 from sqlaudit.cli.console.screen import Screen, Terminal
 from sqlaudit.cli.console.session import Session
-from sqlaudit.cli.console.splitting import split
+from sqlaudit.cli.console.statements import split
 from sqlaudit.cli.console.workspace import Workspace
 
 PEOPLE = [
@@ -50,7 +51,7 @@ def console(workspace: Workspace, layout: str = "table", **options: Any) -> Cons
     shown: list[str] = []
     said: list[str] = []
     screen = Screen(Terminal(shown.append, said.append, save), layout)
-    return Console(Session(workspace, screen, **options), shown, said)
+    return Console(Session(workspace, screen, GROUPS, **options), shown, said)
 
 
 def people_csv(folder: Path) -> Path:

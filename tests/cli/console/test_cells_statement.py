@@ -10,13 +10,11 @@ from prompt_toolkit.completion import CompleteEvent
 from prompt_toolkit.document import Document
 
 from sqlaudit.base.errors import UsageError
-from sqlaudit.base.words import speaking
-from sqlaudit.cli.console.cells_statement import parse_cells
+from sqlaudit.base.parameter_names import speaking
 from sqlaudit.cli.console.completion import ConsoleCompleter
 from sqlaudit.cli.console.run import code_of
-from sqlaudit.cli.console.splitting import split
-from sqlaudit.cli.console.wording import in_the_console
-from sqlaudit.cli.console.words import StatementError
+from sqlaudit.cli.console.session import in_the_console
+from sqlaudit.cli.console.statements import StatementError, parse_cells, split
 from sqlaudit.cli.console.workspace import Workspace
 from tests.cli.console.helpers import Console, console
 from tests.cli.runner import run

@@ -13,12 +13,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from prompt_toolkit.utils import get_cwidth
 
+from sqlaudit.base.parameter_names import speaking, spelled
 from sqlaudit.base.relation import ColumnInfo, Kind
-from sqlaudit.base.words import speaking, spelled
 from sqlaudit.cli.console.layout import as_csv, as_json, as_table
-from sqlaudit.cli.console.wording import in_the_console, sentence
+from sqlaudit.cli.console.screen import Screen, Terminal
+from sqlaudit.cli.console.session import in_the_console, sentence
 from sqlaudit.cli.console.workspace import Rows
-from sqlaudit.cli.flags import on_the_command_line
+from sqlaudit.cli.group import on_the_command_line
 
 COLUMNS = (ColumnInfo("name", "VARCHAR", Kind.TEXT), ColumnInfo("n", "BIGINT", Kind.INTEGER))
 
@@ -42,6 +43,20 @@ def test_long_cells_are_cut_at_a_terminal_and_whole_elsewhere() -> None:
     assert list(as_table(rows(("x" * 30, 1)), widest=10))[2] == "x" * 9 + "… | 1"
     assert list(as_table(rows(("日" * 30, 1)), widest=10))[2] == "日" * 4 + "… | 1"
     assert list(as_table(rows(("x" * 30, 1))))[2] == "x" * 30 + " | 1"
+
+
+def test_what_would_steer_a_terminal_is_shown_there_and_kept_elsewhere() -> None:
+    red = "red\x1b[31m\nnext"
+    columns = (ColumnInfo("n\x1b]0;x\x07", "VARCHAR", Kind.TEXT),)
+    for at_terminal in (True, False):
+        wrote: list[str] = []
+        terminal = Terminal(wrote.append, print, lambda *_: None, seen=lambda at=at_terminal: at)  # type: ignore[misc]
+        screen = Screen(terminal, "csv")
+        screen.rows(rows((red,), columns=columns))
+        screen.text(f"SELECT 1 -- {red}")
+        shown = "".join(wrote)
+        assert ("\x1b" in shown) is not at_terminal
+        assert ("red\\x1b[31m" in shown, "\\x1b]0;x\\x07" in shown) == (at_terminal, at_terminal)
 
 
 def test_a_limit_says_that_there_is_more() -> None:

@@ -7,9 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sqlaudit.base.errors import UsageError
-from sqlaudit.cli.console.audit_statement import parse_audit
-from sqlaudit.cli.console.splitting import is_complete, split
-from sqlaudit.cli.console.words import StatementError, arguments
+from sqlaudit.cli.console.statements import StatementError, arguments, is_complete, parse_audit, split
 
 DIALECTS = pytest.mark.parametrize("dialect", ["duckdb", "postgres"])
 STATEMENTS = (

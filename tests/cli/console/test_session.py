@@ -16,6 +16,7 @@ from sqlaudit.cli.console.workspace import Workspace
 from sqlaudit.gates.reading import load_policy
 from tests.audits.unwarned import unwarned  # noqa: F401
 from tests.cli.console.helpers import COLUMNS, PEOPLE, Console, console, people_csv
+from tests.cli.runner import as_parquet
 from tests.postgres_load import Loader
 
 ENDLESS = {
@@ -260,6 +261,10 @@ def test_a_release_is_compared_with_the_current_relation(opened: Console, table:
     lines = [f"{age // 10 * 10}-{age // 10 * 10 + 9},{sex},{zip_},{disease}" for age, sex, zip_, disease in PEOPLE]
     release = tmp_path / "coarse release.csv"
     release.write_text("\n".join([",".join(COLUMNS), *lines]).replace("None", "") + "\n", encoding="utf-8")
+    if opened.session.workspace.dialect == "spark":
+        with pytest.raises(UsageError, match="only Parquet files are audited"):
+            opened.run(f"\\compare '{release}'")
+        release = as_parquet(release)
     levels = tmp_path / "levels.yml"
     levels.write_text("hierarchies:\n  age: {widths: [10]}\n", encoding="utf-8")
     shown = opened.words(f"\\compare '{release}' hierarchies {levels}")
@@ -267,6 +272,19 @@ def test_a_release_is_compared_with_the_current_relation(opened: Console, table:
     assert "generalization" in shown
     with pytest.raises(UsageError, match="Name the release"):
         opened.run("\\compare")
+
+
+def test_roles_that_a_command_does_not_look_at_are_no_pass(opened: Console, table: str) -> None:
+    opened.run("\\qi age sex\n\\entity zip\n\\require k=2")
+    with pytest.raises(UsageError, match="compare judges rows"):
+        opened.run(f"\\compare {table}")
+    opened.run("\\require none")
+    assert "generalization" in opened.words(f"\\compare {table}")
+
+
+def test_a_lattice_looks_at_the_weights_of_rows(opened: Console) -> None:
+    opened.run("\\qi sex\n\\sample age\n\\require population_uniqueness=50%")
+    assert "NO SAFE NODE" in opened.words("\\lattice")  # an estimate from weights passes nothing
 
 
 def test_the_statements_of_the_last_step(opened: Console) -> None:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import Any
 
 import duckdb
 
 from sqlaudit.gates.reading import load_policy
-from sqlaudit.gates.result import GateResult, GateTest
+from sqlaudit.gates.result import GateResult, GateTest, Outcome
 from sqlaudit.gates.standalone.policies import Wording, policy_statements
 
 Row = dict[str, Any]
@@ -60,10 +60,13 @@ def told(test: GateTest) -> tuple[Any, ...]:
     return test.name, test.outcome, level, check.failing_rows, test.rows, test.severity
 
 
-def alike(run: GateResult, results: GateResult) -> None:
-    """Assert that a run and its results say the same of every test."""
+def alike(run: GateResult, results: GateResult, unclear: Collection[str] = ()) -> None:
+    """Assert that a run and its results say the same of every test; of `unclear` columns, that results say nothing."""
     for found, expected in zip(results.tests, run.tests, strict=True):
+        if found.sensitive in unclear or (found.table == "persons" and "person" in unclear):
+            assert (found.name, found.outcome) == (expected.name, Outcome.UNDETERMINED), found
+            continue
         assert told(found) == told(expected), found
         classes = found.check and found.check.failing_classes  # a statement on persons counts these, and no classes
         assert classes is None or classes == (expected.check and expected.check.failing_classes), found
-    assert results.passed is run.passed
+    assert unclear or results.passed is run.passed

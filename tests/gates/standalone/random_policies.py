@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import datetime
 import json
+import re
 import sqlite3
+import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,15 +20,31 @@ from tests.gates.standalone.answering import Execute
 
 Cells = list[tuple[Any, ...]]
 ODD = 'it\'s "b"'
-KINDS = {"a": "INTEGER", ODD: "VARCHAR", "day": "DATE", "s": "INTEGER", "said": "VARCHAR", "person": "INTEGER"}
+KINDS = {"a": "INTEGER", ODD: "VARCHAR", "day": "DATE", "s": "INTEGER", "said": "VARCHAR", "person": "VARCHAR"}
 POOLS: Sequence[list[Any]] = (
     [1, 2, None],
     ["x", "X", "it's; --", 'a "b"', None],
     [datetime.date(2020, 2, 29), datetime.date(1999, 12, 31), None],
     [1, 2, 3, 7],
-    ["flu", "cold", "it''s", "é", None],
-    [1, 2, 3, 4, 5, 6, 7],
+    ["flu", "cold", "it''s", "hip", None],
+    ["P1", "P2", "P3", "P4", "P5", "P6", "P7"],
 )
+SAID: Sequence[list[Any]] = (
+    ["flu", "naïve", "Ärzte", "hip", None],
+    ["flu", "FLU\t", "e\u0301", "é", None],
+    ["straße", "STRASSE", "hip", "", None],
+    ["ｆｌｕ", "flu", "hip  op", "hip op", "cold"],
+    ["f\u200blu", "flu", "cold", "hip", "\u00a0hip"],
+    ["flu", "cold", "\u0418\u0306ogi", "йogi", None],
+)
+PERSONS: Sequence[list[Any]] = (
+    ["Zoë", "Ana", "P3", "P4", "P5", "P6", "P7"],
+    ["P1", "p1 ", "P3", "P4", "P5", "P6", "P7"],
+    ["José", "Jose\u0301", "P3", "P4", "P5", "P6", "P7"],
+    ["P\ufe0f1", "P1", "P\x012", "P2", "P5", "P6", "P7"],
+    ["Ｐ1", "P2", "P3", "P\n4", "P\r4", "P6", "P7"],
+)
+"""What may be one person, or one value, to a reader: as many as in the pools of names that nobody mistakes."""
 LIMITS = (
     "k=2",
     "k=4",
@@ -49,23 +67,69 @@ LIMITS = (
 
 @dataclass(frozen=True)
 class RandomPolicy:
-    """A table, and a policy of three entries over it in a DuckDB file beside it."""
+    """A table, and a policy of three entries over it in a DuckDB file beside it.
+
+    Args:
+        plain: the same policy over the same table, in which who or what is one has one name that nobody mistakes.
+    """
 
     rows: Cells
     path: Path
+    plain: Path
 
 
-def random_policy(seed: int, folder: Path) -> RandomPolicy:
-    """The table and policy of a seed, written into a folder."""
+def random_policy(seed: int, folder: Path, values: str | None = "") -> RandomPolicy:
+    """The table and policy of a seed, written into a folder.
+
+    Args:
+        values: where names of several spellings are drawn, what the policy says that their values are, None = nothing.
+    """
     random = Random(seed)
-    rows = [tuple(random.choice(pool) for pool in POOLS) for _ in range(random.choice((1, 5, 12, 30)))]
-    path = folder / "sqlaudit.yml"
-    policy = {"version": "1", "connections": {"main": {"duckdb": "odd.duckdb"}}, "tables": _entries(random)}
+    spelled = values != ""
+    pools = (*POOLS[:4], SAID[seed % len(SAID)], PERSONS[seed // 2 % len(PERSONS)]) if spelled else POOLS
+    rows = [tuple(random.choice(pool) for pool in pools) for _ in range(random.choice((1, 5, 12, 30)))]
+    entries = _entries(random)
+    plain = _written(folder / "plain.yml", "plain.duckdb", entries, _plain(rows, values == "fold"))
+    said = [{**one, **({"values": values} if values else {})} for one in entries]
+    return RandomPolicy(rows, _written(folder / "sqlaudit.yml", "odd.duckdb", said, rows), plain)
+
+
+def _written(path: Path, database: str, entries: list[dict[str, Any]], rows: Cells) -> Path:
+    policy = {"version": "1", "connections": {"main": {"duckdb": database}}, "tables": entries}
     path.write_text(json.dumps(policy), encoding="utf-8")  # which is YAML, too
-    with duckdb.connect(str(folder / "odd.duckdb")) as connection:
+    with duckdb.connect(str(path.parent / database)) as connection:
         connection.execute(_created("duckdb", KINDS))
         connection.executemany(f"INSERT INTO visits VALUES ({', '.join('?' for _ in KINDS)})", rows)
-    return RandomPolicy(rows, path)
+    return path
+
+
+def _plain(rows: Cells, fold: bool) -> Cells:
+    """Rows whose persons and values are numbered as they are told apart; an empty value is missing where all fold."""
+    read = [(*row[:4], (row[4] and folded(row[4])) or None, folded(row[5])) if fold else row for row in rows]
+    numbers = {value: f"v{place}" for place, value in enumerate(dict.fromkeys(v for row in read for v in row[4:]))}
+    return [(*row[:4], *(None if value is None else numbers[value] for value in row[4:])) for row in read]
+
+
+def folded(text: str) -> str:
+    """A text as a reader takes it."""
+    seen = [one for one in text if one.isspace() or (not unicodedata.category(one).startswith("C") and one != "\ufe0f")]
+    return " ".join(unicodedata.normalize("NFKC", "".join(seen)).casefold().split())
+
+
+def unclear(rows: Cells, dialect: str, values: str | None) -> set[str]:
+    """The columns of which a statement in a dialect cannot say what is one value."""
+    found = set()
+    for place, name in ((4, "said"), (5, "person")):
+        texts = {row[place] for row in rows}
+        read = {(text and folded(text)) or None for text in texts}
+        known = "".join(one for one in read if one)
+        beyond = {"duckdb": r"[\uff01-\uffef]", "spark": r"[\u0300-\u036f\uff01-\uffef]", "clickhouse": "(?!)"}
+        pattern = beyond.get(dialect, "(?!)" if dialect == "postgres" else r"[^ -~\t\n\r]")
+        if values != "exact" and (re.search(pattern, "".join(one for one in texts if one)) or not known.isprintable()):
+            found.add(name)
+        if values is None and len(read) < len(texts):
+            found.add(name)
+    return found
 
 
 def _entries(random: Random) -> list[dict[str, Any]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import math
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
@@ -21,10 +22,9 @@ from sqlaudit.engines import connect
 from sqlaudit.gates.connections import database_of
 from sqlaudit.gates.reading import load_policy
 from sqlaudit.gates.result import Outcome
+from sqlaudit.gates.standalone.checks import ROW_COLUMNS, Returns
 from sqlaudit.gates.standalone.names import DIALECTS
-from sqlaudit.gates.standalone.policies import Wording, policy_statements
-from sqlaudit.gates.standalone.results import read_results
-from sqlaudit.gates.standalone.returns import ROW_COLUMNS, Returns
+from sqlaudit.gates.standalone.policies import Wording, policy_statements, read_results
 from tests.audits.unwarned import unwarned  # noqa: F401
 from tests.cli.runner import run
 from tests.gates.conftest import Make
@@ -161,11 +161,47 @@ def test_what_is_not_answered_never_passes(made: tuple[Path, Execute], rows: lis
         {"undecided_classes": None},
         {"table_rows": 0, "verdict": "pass"},
         {"level": [2]},
+        {"level": None},
+        {"level": math.nan},
+        {"level": "nan"},
+        {"level": math.inf},
+        {"level": -1},
+        {"level": 1.5},
+        {"level": "\u0665"},
+        {"level": "2_0"},
+        {"level": 5},
+        {"classes": 0},
+        {"classes": 30},
+        {"undecided_classes": 30},
+        {"unusable": 30, "verdict": "undecided"},
+        {"failing_classes": 2, "failing_rows": 1},
+        {"failing_rows": 0},
     ],
 )
 def test_an_edited_row_is_no_answer(edit: Row, made: tuple[Path, Execute], rows: list[Row], tmp_path: Path) -> None:
     rows[2] |= edit
     assert outcomes(made[0], rows, tmp_path) == ["pass", "pass", "error"]
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        {"level": None},
+        {"level": math.nan},
+        {"level": math.inf},
+        {"level": 10**300},
+        {"level": 2.5},
+        {"table_rows": 1, "classes": 1, "level": 5},
+        {"table_rows": 10, "classes": 30},
+        {"table_rows": 10, "classes": 5, "level": 3},
+        {"classes": 0},
+    ],
+)
+def test_a_pass_whose_figures_cannot_be_is_none(
+    edit: Row, made: tuple[Path, Execute], rows: list[Row], tmp_path: Path
+) -> None:
+    rows[0] |= edit
+    assert outcomes(made[0], rows, tmp_path)[0] == "error"
 
 
 def test_a_row_that_passes_and_falls_short_is_no_answer(

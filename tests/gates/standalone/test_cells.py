@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import duckdb
@@ -15,8 +16,10 @@ from sqlaudit.base.errors import UsageError
 from sqlaudit.base.relation import Statement
 from sqlaudit.base.spec import Target
 from sqlaudit.engines.contract import Engine
-from sqlaudit.models.registry import CELL_RULES
-from sqlaudit.models.requirements import requirements
+from sqlaudit.gates.reading import load_policy
+from sqlaudit.gates.standalone.checks import compile_cells
+from sqlaudit.gates.standalone.policies import Wording, policy_statements
+from sqlaudit.models.registry import CELL_RULES, requirements
 from sqlaudit.tabular.request import AggregatesRequest
 from sqlaudit.tabular.run import find_unsafe_cells
 from tests.audit_values import values_query
@@ -137,3 +140,52 @@ def test_a_change_of_a_hidden_cell_is_not_passed_over_in_dbt() -> None:
         refused = connection.execute(str(package("duckdb")["test_no_differencing"]("newer", **asked))).fetchall()
         ignored = str(package("duckdb")["test_no_differencing"]("newer", **asked, hidden_cells="ignore"))
         assert (refused, connection.execute(ignored).fetchall()) == ([("north", 4)], [])
+
+
+@pytest.mark.parametrize("total", [None, "total"])
+def test_a_compiled_policy_passes_no_table_whose_totals_may_tell_of_rows_that_were_left_out(
+    engine: Engine, total: str | None
+) -> None:
+    """b, whose 2 are too few, has no row."""
+    query = values_query(
+        [{"region": region, "n": n} for region, n in (("a", 7), (total, 9))], {"region": "text", "n": "int"}
+    )
+    shown = sqlglot.transpile(query, read="duckdb", write="spark")[0] if engine.dialect == "spark" else query
+    for by, said in ((["region"], "undecided"), ([], "pass")):
+        (made,) = compile_cells(Target(query=shown), ["threshold=5"], by=by, dialect=engine.dialect, count="n")
+        assert engine.run(Statement("cells", made.sql))[0][-1] == said
+
+
+@pytest.mark.parametrize(("total", "said"), [("", "undecided"), (", total: [region=]", "pass")])
+def test_a_policy_says_that_there_are_no_totals(tmp_path: Path, total: str, said: str) -> None:
+    file = tmp_path / "policy.yml"
+    asked = f"{{by: [region], count: n{total}, require: threshold=5}}"
+    file.write_text(
+        "connections: {main: {duckdb: counts.duckdb}}\ntables:\n  - table: counts\n    requirements:\n"
+        f"      - aggregates: {asked}\n"
+    )
+    (made,) = policy_statements(load_policy(file).tables, Wording("duckdb"))
+    with duckdb.connect() as connection:
+        connection.execute("CREATE TABLE counts AS SELECT * FROM (VALUES ('a', 7), (NULL, 9)) AS cells(region, n)")
+        assert connection.execute(made.compiled.sql).fetchall()[0][-1] == said
+
+
+def test_contributions_in_the_wrong_order_are_no_pass() -> None:
+    table = pd.DataFrame({"x": [100, 90], "x1": [50, 10], "x2": [9, 45]})
+    (made,) = sqlaudit.compile_checks("counts", checks=["p_percent=10"], value="x", largest=["x1", "x2"])
+    with duckdb.connect() as connection:
+        connection.register("counts", table)
+        assert connection.execute(made.sql).fetchall() == [(2, 0, 1, 0, "undecided")]
+        asked = {"value": "x", "largest": ["x1", "x2"], "k": 60, "n": 1}
+        assert len(connection.execute(str(package("duckdb")["test_dominance"]("counts", **asked))).fetchall()) == 1
+
+
+@pytest.mark.parametrize("total", ["Total", None])
+def test_rows_that_were_left_out_below_a_total_fail_in_dbt(total: str | None) -> None:
+    rows = [("a", "x", 8), ("b", "x", 9), ("b", "y", 12), ("a", total, 11), ("b", total, 21), (total, "x", 17)]
+    table = pd.DataFrame([*rows, (total, "y", 15), (total, total, 32)], columns=["region", "sector", "n"])
+    asked = {"by": ["region", "sector"], "count": "n", "total": total, "show_values": True}
+    with duckdb.connect() as connection:
+        connection.register("counts", table)
+        found = connection.execute(str(package("duckdb")["test_no_unpickable_cell"]("counts", **asked))).fetchall()
+    assert {one[:2] for one in found} == {("a", total), (total, "y")}

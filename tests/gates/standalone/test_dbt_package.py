@@ -21,10 +21,9 @@ from sqlglot import exp
 import sqlaudit
 from sqlaudit.base.spec import KnownRows, Roles, Target
 from sqlaudit.base.spelling import _order_plainly
-from sqlaudit.gates.standalone.checks import compile_checks
-from sqlaudit.gates.standalone.names import by_letters
-from sqlaudit.models.base import band
-from sqlaudit.models.check import Check
+from sqlaudit.gates.standalone.checks import compile_statements as compile_checks
+from sqlaudit.gates.standalone.names import by_letters, folded, nested, unsure
+from sqlaudit.models.base import Check, band
 from tests.audits.unwarned import unwarned  # noqa: F401
 from tests.gates.standalone.dbt_stub import Refused, package
 from tests.gates.standalone.test_text import UNSAFE
@@ -77,7 +76,7 @@ def every_test() -> list[tuple[str, dict[str, Any]]]:
 
 @pytest.mark.parametrize("adapter", [name for name in ADAPTERS if name != "postgres"])
 def test_every_adapter_gets_the_same_statement(adapter: str) -> None:
-    """What dispatch chooses differs from PostgreSQL's in the names of types and the spelling of letters alone.
+    """What dispatch chooses differs from PostgreSQL's in the names of types, in letters and in folding alone.
 
     Of the tests each adapter gets every second one, and with `--cases all` every one.
     """
@@ -92,7 +91,11 @@ def test_every_adapter_gets_the_same_statement(adapter: str) -> None:
 @functools.cache
 def _spelled(sql: str, dialect: str) -> str:
     """A statement of any dialect in one spelling."""
-    for value in (*QI["quasi_identifiers"], "s"):
+    for value in ("s", "e"):
+        sql = sql.replace(folded(value, dialect), f"FOLDED({value})")
+        sql = sql.replace(f"{nested(value, dialect)} AS is_nested", "0 AS is_nested")
+    sql = sql.replace(f"{unsure('spelling', dialect)} > 0) AS found", "0 > 0) AS found")
+    for value in (*QI["quasi_identifiers"], "s", "e"):
         sql = sql.replace(by_letters(value, dialect), f"LETTERS({value})")
     (tree,) = sqlglot.parse(sql, dialect=dialect)
     assert isinstance(tree, exp.Query)
@@ -118,11 +121,13 @@ def test_generating_the_package_again_changes_nothing() -> None:
     ("test", "arguments", "found"),
     [
         ("k_anonymity", {"k": 3}, 3),
-        ("k_anonymity", {"k": 2, "entity": "ill", "known_rows": "one"}, 1),
+        ("k_anonymity", {"k": 2, "entity": "ill", "known_rows": "one", "values": "exact"}, 1),
+        ("k_anonymity", {"k": 1, "entity": "ill", "known_rows": "one"}, 3),
         ("distinct_l_diversity", {"l": 1, "sensitive": "ill"}, 3),
         ("column_sets", {"k": 2}, 1),
         ("k_map", {"population": "people", "k": 2}, 1),
-        ("km_anonymity", {"k": 2, "m": 1, "entity": "ill"}, 1),
+        ("km_anonymity", {"k": 2, "m": 1, "entity": "ill", "values": "exact"}, 1),
+        ("km_anonymity", {"k": 1, "m": 1, "entity": "ill"}, 5),
     ],
 )
 def test_nothing_passes_because_a_collation_folds_case(test: str, arguments: dict[str, Any], found: int) -> None:
@@ -386,7 +391,17 @@ def test_keys_are_shown_only_on_request() -> None:
     assert "SELECT\n    q1 AS age, q2, size AS class_size" in shown
 
 
-COMMON = {"model", "quasi_identifiers", "sensitive", "column_name", "entity", "nulls", "known_rows", "show_values"}
+COMMON = {
+    "model",
+    "quasi_identifiers",
+    "sensitive",
+    "column_name",
+    "entity",
+    "nulls",
+    "known_rows",
+    "show_values",
+    "values",
+}
 
 
 def test_the_page_has_every_test_with_its_arguments() -> None:

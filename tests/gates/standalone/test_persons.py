@@ -12,8 +12,9 @@ import sqlaudit
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.spec import Roles, Target
 from sqlaudit.engines.contract import Engine
-from sqlaudit.gates.standalone.checks import compile_checks, script
-from sqlaudit.models.requirements import parse_requirements
+from sqlaudit.gates.standalone.checks import compile_statements as compile_checks
+from sqlaudit.gates.standalone.checks import script
+from sqlaudit.models.registry import parse_requirements
 from tests.audit_values import values_query
 from tests.audits.test_known_rows import KINDS, QI, rows
 from tests.audits.unwarned import unwarned  # noqa: F401

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 import sqlaudit
-from sqlaudit.lattices.disclosure_report import disclosure_blocks
-from sqlaudit.reports.blocks import Paragraph
+from sqlaudit.lattices.report import disclosure_blocks
+from sqlaudit.reports.document import Paragraph
 from tests.places import REPOSITORY
 
 ADULT = REPOSITORY.parent / "shared" / "data" / "adult.csv"
@@ -68,5 +68,5 @@ def test_figure_6(tmp_path: Path) -> None:
     )
     negated = {k: found.least_disclosure(k, negated=True) for k in LEVELS}
     rises = {k: sum(after > before for (_, before), (_, after) in pairwise(curve)) for k, curve in negated.items()}
-    assert rises == {1: 4, 3: 4, 5: 3, 7: 2, 9: 2, 11: 3}
+    assert rises == {1: 4, 3: 4, 5: 3, 7: 3, 9: 3, 11: 3}
     assert [round(float(least), 4) for _, least in negated[3]][-3:] == [0.3372, 0.3101, 0.2174]

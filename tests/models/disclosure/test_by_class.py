@@ -10,9 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sqlaudit.classes.signatures import Signatures
-from sqlaudit.models.disclosure.by_class import class_disclosure
-from sqlaudit.models.disclosure.program import maximum_disclosure
+from sqlaudit.classes.facts import Signatures
+from sqlaudit.models.disclosure.program import class_disclosure, maximum_disclosure
 
 from . import oracle
 from .strategies import bucketizations, cases, small

@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from sqlaudit.base.errors import UsageError
-from sqlaudit.classes.signatures import FEW, Signatures
+from sqlaudit.classes.facts import FEW, Signatures
 from sqlaudit.models.disclosure import few
 from sqlaudit.models.disclosure.few import disclosure_points
 from sqlaudit.models.disclosure.program import maximum_disclosure

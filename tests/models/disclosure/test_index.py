@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sqlaudit.base.errors import UsageError
-from sqlaudit.classes.signatures import Signatures
+from sqlaudit.classes.facts import Signatures
 from sqlaudit.models.disclosure import index as index_module
 from sqlaudit.models.disclosure.index import DisclosureIndex
 from sqlaudit.models.disclosure.program import maximum_disclosure

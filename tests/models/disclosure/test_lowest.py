@@ -7,10 +7,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from sqlaudit.classes.signatures import Signatures
-from sqlaudit.models.disclosure import lowest
-from sqlaudit.models.disclosure.lowest import LowestClasses, Purpose, Wanted
-from sqlaudit.models.disclosure.products import blocks
+from sqlaudit.classes.facts import Signatures
+from sqlaudit.models.disclosure import program
+from sqlaudit.models.disclosure.program import LowestClasses, Purpose, Wanted, blocks
 
 
 def covered(signatures: Signatures, positions: list[int], values: dict[int, Fraction], need: int) -> list[Fraction]:
@@ -32,8 +31,8 @@ def tied_signatures(rng: np.random.Generator, size: int) -> Signatures:
 @pytest.mark.parametrize("pending", [20, 4096])
 @pytest.mark.parametrize("role", list(Purpose))
 def test_ties_are_decided_exactly(monkeypatch: pytest.MonkeyPatch, pivots: int, pending: int, role: Purpose) -> None:
-    monkeypatch.setattr(lowest, "_PENDING", pending)
-    monkeypatch.setattr(lowest, "_PIVOTS", pivots)
+    monkeypatch.setattr(program, "_PENDING", pending)
+    monkeypatch.setattr(program, "_PIVOTS", pivots)
     rng = np.random.default_rng(11)
     for _ in range(15):
         signatures = tied_signatures(rng, 120)

@@ -11,8 +11,9 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from sqlaudit.audits.disclosure.attribute import Disclosure
 from sqlaudit.base.errors import UsageError
-from sqlaudit.classes.signatures import Signatures
+from sqlaudit.classes.facts import Signatures
 from sqlaudit.models.disclosure.program import maximum_disclosure
 from tests.strategies import fewer
 
@@ -125,10 +126,10 @@ def test_merging_classes_never_discloses_more(classes: list[list[int]], k: int, 
 @cases(120)
 @given(bucketizations(), st.integers(0, 6))
 def test_somebody_is_certain_exactly_if_a_class_has_at_most_k_plus_one_values(classes: list[list[int]], k: int) -> None:
-    found = maximum_disclosure(Signatures.from_classes(classes, k), k)
-    fewest = min(map(len, classes))
+    signatures = Signatures.from_classes(classes, k)
+    found, fewest = maximum_disclosure(signatures, k), min(map(len, classes))
     assert (found[k].maximum == 1) == (fewest <= k + 1)
-    assert found.smallest_certain_k == (fewest - 1 if fewest <= k + 1 else None)
+    assert Disclosure("s", k, signatures).smallest_certain_k == (fewest - 1 if fewest <= k + 1 else None)
 
 
 @cases(200)
@@ -191,20 +192,20 @@ def counts_with_rest(n: np.ndarray, counts: np.ndarray) -> list[list[int]]:  # t
 
 
 def test_thresholds_are_exact() -> None:
-    found = maximum_disclosure(Signatures.from_classes([[2, 2, 1], [2, 1, 1, 1]], k=2), 2)
+    found = Disclosure("s", 2, Signatures.from_classes([[2, 2, 1], [2, 1, 1, 1]], k=2))
     assert [found.smallest_k_reaching(Decimal(limit)) for limit in ("0", "0.4", "0.401", "0.67", "1")] == [
         *(0, 0, 1, 2, 2)
     ]
-    assert maximum_disclosure(Signatures.from_classes([[1, 1, 1]], k=1), 1).smallest_k_reaching(1) is None
+    assert Disclosure("s", 1, Signatures.from_classes([[1, 1, 1]], k=1)).smallest_k_reaching(1) is None
 
 
 def test_what_cannot_be_asked_is_refused() -> None:
     signatures = Signatures.from_classes([[2, 2, 1]], k=1)
-    found = maximum_disclosure(signatures, 1)
+    found, told = maximum_disclosure(signatures, 1), Disclosure("s", 1, signatures)
     with pytest.raises(UsageError, match=r"the threshold 0\.7 is a float"):
-        found.smallest_k_reaching(0.7)  # type: ignore[arg-type]
+        told.smallest_k_reaching(0.7)  # type: ignore[arg-type]
     with pytest.raises(UsageError, match=r"the threshold is 1\.5, it must be from 0 to 1"):
-        found.smallest_k_reaching(Decimal("1.5"))
+        told.smallest_k_reaching(Decimal("1.5"))
     with pytest.raises(UsageError, match="the curve was computed for k = 0 to 1, k = 2 was asked for"):
         found[2]
     with pytest.raises(UsageError, match="k is 2, these signatures answer for 0 to 1"):

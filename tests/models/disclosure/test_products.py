@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sqlaudit.classes.signatures import Signatures
+from sqlaudit.classes.facts import Signatures
 from sqlaudit.models.disclosure.exact import exact_products
-from sqlaudit.models.disclosure.products import SMALLEST, ProductKernel, blocks, tolerance
+from sqlaudit.models.disclosure.program import SMALLEST, ProductKernel, blocks, tolerance
 
 from . import oracle
 from .strategies import bucketizations, cases

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sqlaudit.base.errors import UsageError
-from sqlaudit.classes.signatures import Signatures
+from sqlaudit.classes.facts import Signatures
 
 
 def signatures(n: list[int], counts: list[list[int]], multiplicity: list[int]) -> Signatures:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sqlaudit.base.errors import UsageError
-from sqlaudit.models.disclosure.knowledge import Atom, BasicImplication, ContradictoryKnowledge, what_if
+from sqlaudit.models.disclosure.witness import Atom, BasicImplication, ContradictoryKnowledge, what_if
 
 from . import oracle
 from .strategies import Classes, cases, small

@@ -10,11 +10,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sqlaudit.base.errors import SqlauditError, UsageError
-from sqlaudit.classes.signatures import Signatures
-from sqlaudit.models.disclosure.counting import probability_of_none
-from sqlaudit.models.disclosure.knowledge import Atom, BasicImplication, what_if
+from sqlaudit.classes.facts import Signatures
 from sqlaudit.models.disclosure.program import maximum_disclosure
-from sqlaudit.models.disclosure.witness import Person, RankedAtom, Witness, conditional_probability, find_witness
+from sqlaudit.models.disclosure.witness import (
+    Atom,
+    BasicImplication,
+    Person,
+    RankedAtom,
+    Witness,
+    conditional_probability,
+    find_witness,
+    probability_of_none,
+    what_if,
+)
 
 from . import oracle
 from .strategies import bucketizations, cases

@@ -9,8 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from sqlaudit.tabular.secondary.intervals import Protection
-from sqlaudit.tabular.secondary.structure import Dimension, Equations, equations_of
-from sqlaudit.tabular.secondary.system import PublishedTable
+from sqlaudit.tabular.secondary.system import Dimension, Equations, PublishedTable, equations_of
 from tests.tabular.secondary import oracle
 
 LARGEST = 60

@@ -9,18 +9,17 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from sqlaudit.tabular.secondary.contributors import ask_contributors
-from sqlaudit.tabular.secondary.intervals import deduce, judge
-from sqlaudit.tabular.secondary.rounding import (
+from sqlaudit.tabular.secondary.intervals import ask_contributors, deduce, judge
+from sqlaudit.tabular.secondary.system import (
     DOWN,
     NEAREST,
     RANDOM,
     RoundedTo,
+    equations_of,
     round_together,
     rounding_base,
     unrounded,
 )
-from sqlaudit.tabular.secondary.structure import equations_of
 from tests.tabular.secondary import oracle
 from tests.tabular.secondary.published import as_equations, drawn, grid, of_threshold, peer
 from tests.tabular.secondary.test_intervals import table

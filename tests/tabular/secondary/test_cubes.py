@@ -11,9 +11,8 @@ import numpy as np
 import pytest
 
 from sqlaudit.tabular.secondary import protecting
-from sqlaudit.tabular.secondary.cubes import Cubes
-from sqlaudit.tabular.secondary.protecting import hide
-from sqlaudit.tabular.secondary.structure import Dimension, equations_of
+from sqlaudit.tabular.secondary.protecting import Cubes, hide
+from sqlaudit.tabular.secondary.system import Dimension, equations_of
 from tests.tabular.secondary.published import drawn, grid
 from tests.tabular.secondary.test_protecting import protects, random_hiding
 

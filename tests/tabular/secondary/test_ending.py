@@ -13,13 +13,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sqlaudit.remedies.suppress import solver
-from sqlaudit.tabular.secondary.hiding import Hiding
+from sqlaudit.base import solver
 from sqlaudit.tabular.secondary.intervals import Protection, deduce, judge
-from sqlaudit.tabular.secondary.moves import Moves
-from sqlaudit.tabular.secondary.protecting import hide
-from sqlaudit.tabular.secondary.structure import equations_of
-from sqlaudit.tabular.secondary.system import FREE
+from sqlaudit.tabular.secondary.protecting import Hiding, Moves, hide
+from sqlaudit.tabular.secondary.system import FREE, equations_of
 from tests.tabular.secondary.published import drawn, grid
 
 COMMAND = (sys.executable, "-c", "from sqlaudit.cli import main; main()")

@@ -12,8 +12,7 @@ import pytest
 from sqlaudit.base.errors import UsageError
 from sqlaudit.tabular.secondary import intervals, programs
 from sqlaudit.tabular.secondary.intervals import Protection, deduce, judge
-from sqlaudit.tabular.secondary.structure import Equations, equations_of
-from sqlaudit.tabular.secondary.system import FREE, Contradiction, PublishedTable
+from sqlaudit.tabular.secondary.system import FREE, Contradiction, Equations, PublishedTable, equations_of
 from tests.tabular.secondary.published import drawn, filled, grid, of_threshold, peer
 
 SIZES = [(3, 3), (4, 3), (4, 4), (2, 2, 2), (3, 2, 2), (5,), (2, 2, 2, 2)]

@@ -10,12 +10,9 @@ import numpy as np
 import pytest
 
 from sqlaudit.base.errors import UsageError
-from sqlaudit.tabular.secondary.contributors import ask_contributors
-from sqlaudit.tabular.secondary.hiding import Hiding
-from sqlaudit.tabular.secondary.intervals import Protection, deduce, judge
-from sqlaudit.tabular.secondary.protecting import hide
-from sqlaudit.tabular.secondary.structure import equations_of
-from sqlaudit.tabular.secondary.system import FREE
+from sqlaudit.tabular.secondary.intervals import Protection, ask_contributors, deduce, judge
+from sqlaudit.tabular.secondary.protecting import Hiding, hide
+from sqlaudit.tabular.secondary.system import FREE, equations_of
 from tests.tabular.secondary.published import drawn, grid
 
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sqlaudit.base.errors import UsageError
-from sqlaudit.tabular.secondary.structure import Dimension, Equations, equations_of, repeated, wrong_sums
+from sqlaudit.tabular.secondary.system import Dimension, Equations, equations_of, repeated, wrong_sums
 from tests.tabular.secondary import oracle
 
 

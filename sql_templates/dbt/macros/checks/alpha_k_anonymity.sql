@@ -1,16 +1,16 @@
 {#- Made by docs/make_dbt.py from the templates of standalone checks: change those, and run it again. -#}
-{% test alpha_k_anonymity(model, quasi_identifiers, alpha, k=1, sensitive=none, column_name=none, entity=none, nulls='equal', known_rows='worse', show_values=false) -%}
-{{ adapter.dispatch('alpha_k_anonymity_sql', 'sqlaudit')(model, quasi_identifiers, sqlaudit.sensitive_column(sensitive, column_name), alpha, k, entity, nulls, known_rows, show_values) }}
+{% test alpha_k_anonymity(model, quasi_identifiers, alpha, k=1, sensitive=none, column_name=none, entity=none, nulls='equal', known_rows='worse', show_values=false, values=none) -%}
+{{ adapter.dispatch('alpha_k_anonymity_sql', 'sqlaudit')(model, quasi_identifiers, sqlaudit.sensitive_column(sensitive, column_name), alpha, k, entity, nulls, known_rows, show_values, values) }}
 {%- endtest %}
 
-{% macro default__alpha_k_anonymity_sql(model, quasi_identifiers, sensitive, alpha, k, entity, nulls, known_rows, show_values) -%}
+{% macro default__alpha_k_anonymity_sql(model, quasi_identifiers, sensitive, alpha, k, entity, nulls, known_rows, show_values, values) -%}
 {%- do sqlaudit.refuse_no_list(quasi_identifiers) -%}
 {%- set solo = sqlaudit.reads_nulls_apart(nulls) -%}
 {%- set k = sqlaudit.whole(k, 'k') -%}
 {%- set alpha = sqlaudit.exact(alpha) -%}
 {%- set statements = [] -%}
 {%- for known in sqlaudit.rows_known(entity, known_rows) -%}
-{%- set side = sqlaudit.side(known, known_rows, model, quasi_identifiers, sensitive, entity, solo, show_values) -%}
+{%- set side = sqlaudit.side(known, known_rows, model, quasi_identifiers, sqlaudit.read(sensitive, values, true), sqlaudit.read(entity, values), solo, show_values) -%}
 {%- set statement -%}
 {%- set facts %}
         , COALESCE(MAX(c), 0) AS largest
@@ -22,10 +22,10 @@ SELECT
     , CAST(largest AS {{ sqlaudit.type_of_floats() }}) / n AS level_alpha
 FROM facts
 WHERE ((size < {{ k }}) OR (largest * {{ alpha.denominator }} > n * {{ alpha.numerator }})
-    OR {{ sqlaudit.written_in_several_ways() }} > 0
+    OR {{ sqlaudit.unread_values(values, model, sensitive) }} > 0
 {%- if entity is not none %}
     OR (SELECT COUNT(*) FROM target WHERE e IS NULL) > 0
-    OR {{ sqlaudit.spelled_in_several_ways('e') }} > 0
+    OR {{ sqlaudit.unread('target', 'e', values, model, entity) }} > 0
 {%- endif %}
 ){{ side.only }}
 {%- endset -%}

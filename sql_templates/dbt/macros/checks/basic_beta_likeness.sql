@@ -1,15 +1,15 @@
 {#- Made by docs/make_dbt.py from the templates of standalone checks: change those, and run it again. -#}
-{% test basic_beta_likeness(model, quasi_identifiers, beta, sensitive=none, column_name=none, entity=none, nulls='equal', known_rows='worse', show_values=false) -%}
-{{ adapter.dispatch('basic_beta_likeness_sql', 'sqlaudit')(model, quasi_identifiers, sqlaudit.sensitive_column(sensitive, column_name), beta, entity, nulls, known_rows, show_values) }}
+{% test basic_beta_likeness(model, quasi_identifiers, beta, sensitive=none, column_name=none, entity=none, nulls='equal', known_rows='worse', show_values=false, values=none) -%}
+{{ adapter.dispatch('basic_beta_likeness_sql', 'sqlaudit')(model, quasi_identifiers, sqlaudit.sensitive_column(sensitive, column_name), beta, entity, nulls, known_rows, show_values, values) }}
 {%- endtest %}
 
-{% macro default__basic_beta_likeness_sql(model, quasi_identifiers, sensitive, beta, entity, nulls, known_rows, show_values) -%}
+{% macro default__basic_beta_likeness_sql(model, quasi_identifiers, sensitive, beta, entity, nulls, known_rows, show_values, values) -%}
 {%- do sqlaudit.refuse_no_list(quasi_identifiers) -%}
 {%- set solo = sqlaudit.reads_nulls_apart(nulls) -%}
 {%- set beta = sqlaudit.exact(beta) -%}
 {%- set statements = [] -%}
 {%- for known in sqlaudit.rows_known(entity, known_rows) -%}
-{%- set side = sqlaudit.side(known, known_rows, model, quasi_identifiers, sensitive, entity, solo, show_values) -%}
+{%- set side = sqlaudit.side(known, known_rows, model, quasi_identifiers, sqlaudit.read(sensitive, values, true), sqlaudit.read(entity, values), solo, show_values) -%}
 {%- set statement -%}
 {%- set facts %}
         , COALESCE(MAX(CAST(c AS {{ sqlaudit.type_of_floats() }}) / t), 0) AS largest_lift
@@ -22,10 +22,10 @@ SELECT
     , GREATEST(0.0, largest_lift * total / n - 1) AS level_beta
 FROM facts
 WHERE (gains_above_{{ beta.numerator }}_{{ beta.denominator }} > 0
-    OR {{ sqlaudit.written_in_several_ways() }} > 0
+    OR {{ sqlaudit.unread_values(values, model, sensitive) }} > 0
 {%- if entity is not none %}
     OR (SELECT COUNT(*) FROM target WHERE e IS NULL) > 0
-    OR {{ sqlaudit.spelled_in_several_ways('e') }} > 0
+    OR {{ sqlaudit.unread('target', 'e', values, model, entity) }} > 0
 {%- endif %}
 ){{ side.only }}
 {%- endset -%}

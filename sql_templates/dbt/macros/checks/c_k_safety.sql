@@ -1,9 +1,9 @@
 {#- Made by docs/make_dbt.py from the templates of standalone checks: change those, and run it again. -#}
-{% test c_k_safety(model, quasi_identifiers, c, k=3, sensitive=none, column_name=none, entity=none, nulls='equal', known_rows='worse', show_values=false) -%}
-{{ adapter.dispatch('c_k_safety_sql', 'sqlaudit')(model, quasi_identifiers, sqlaudit.sensitive_column(sensitive, column_name), c, k, entity, nulls, known_rows, show_values) }}
+{% test c_k_safety(model, quasi_identifiers, c, k=3, sensitive=none, column_name=none, entity=none, nulls='equal', known_rows='worse', show_values=false, values=none) -%}
+{{ adapter.dispatch('c_k_safety_sql', 'sqlaudit')(model, quasi_identifiers, sqlaudit.sensitive_column(sensitive, column_name), c, k, entity, nulls, known_rows, show_values, values) }}
 {%- endtest %}
 
-{% macro default__c_k_safety_sql(model, quasi_identifiers, sensitive, c, k, entity, nulls, known_rows, show_values) -%}
+{% macro default__c_k_safety_sql(model, quasi_identifiers, sensitive, c, k, entity, nulls, known_rows, show_values, values) -%}
 {%- do sqlaudit.refuse_no_list(quasi_identifiers) -%}
 {%- set solo = sqlaudit.reads_nulls_apart(nulls) -%}
 {%- do sqlaudit.refuse_knowledge(k) -%}
@@ -12,7 +12,7 @@
 {%- set partitions = [[[1]], [[2], [1, 1]], [[3], [2, 1], [1, 1, 1]], [[4], [3, 1], [2, 2], [2, 1, 1], [1, 1, 1, 1]]][:atoms] -%}
 {%- set statements = [] -%}
 {%- for known in sqlaudit.rows_known(entity, known_rows) -%}
-{%- set side = sqlaudit.side(known, known_rows, model, quasi_identifiers, sensitive, entity, solo, show_values) -%}
+{%- set side = sqlaudit.side(known, known_rows, model, quasi_identifiers, sqlaudit.read(sensitive, values, true), sqlaudit.read(entity, values), solo, show_values) -%}
 {%- set statement -%}
 {%- set facts %}{%- for rank in range(1, atoms + 1) %}
         , SUM(CASE WHEN position <= {{ rank }} THEN c ELSE 0 END) AS head_{{ rank }}{%- endfor %}
@@ -26,11 +26,11 @@ SELECT
 FROM disclosed
 WHERE ({{ sqlaudit.reaches_ratio(atoms, c, c.low, c.high) }}
     OR {{ sqlaudit.near_ratio(atoms, c, c.low, c.high) }}
-    OR {{ sqlaudit.written_in_several_ways() }} > 0
+    OR {{ sqlaudit.unread_values(values, model, sensitive) }} > 0
 {%- if entity is not none %}
     OR (SELECT COUNT(*) FROM target WHERE e IS NULL) > 0
-    OR {{ sqlaudit.spelled_in_several_ways('e') }} > 0
     OR (SELECT COUNT(*) FROM (SELECT e FROM members GROUP BY e HAVING COUNT(*) > 1) AS found) > 0
+    OR {{ sqlaudit.unread('target', 'e', values, model, entity) }} > 0
 {%- endif %}
 ){{ side.only }}
 {%- endset -%}

@@ -1,15 +1,15 @@
 {#- Made by docs/make_dbt.py from the templates of standalone checks: change those, and run it again. -#}
-{% test delta_disclosure_privacy(model, quasi_identifiers, delta, sensitive=none, column_name=none, entity=none, nulls='equal', known_rows='worse', show_values=false) -%}
-{{ adapter.dispatch('delta_disclosure_privacy_sql', 'sqlaudit')(model, quasi_identifiers, sqlaudit.sensitive_column(sensitive, column_name), delta, entity, nulls, known_rows, show_values) }}
+{% test delta_disclosure_privacy(model, quasi_identifiers, delta, sensitive=none, column_name=none, entity=none, nulls='equal', known_rows='worse', show_values=false, values=none) -%}
+{{ adapter.dispatch('delta_disclosure_privacy_sql', 'sqlaudit')(model, quasi_identifiers, sqlaudit.sensitive_column(sensitive, column_name), delta, entity, nulls, known_rows, show_values, values) }}
 {%- endtest %}
 
-{% macro default__delta_disclosure_privacy_sql(model, quasi_identifiers, sensitive, delta, entity, nulls, known_rows, show_values) -%}
+{% macro default__delta_disclosure_privacy_sql(model, quasi_identifiers, sensitive, delta, entity, nulls, known_rows, show_values, values) -%}
 {%- do sqlaudit.refuse_no_list(quasi_identifiers) -%}
 {%- set solo = sqlaudit.reads_nulls_apart(nulls) -%}
 {%- set delta = sqlaudit.exact(delta) -%}
 {%- set statements = [] -%}
 {%- for known in sqlaudit.rows_known(entity, known_rows) -%}
-{%- set side = sqlaudit.side(known, known_rows, model, quasi_identifiers, sensitive, entity, solo, show_values) -%}
+{%- set side = sqlaudit.side(known, known_rows, model, quasi_identifiers, sqlaudit.read(sensitive, values, true), sqlaudit.read(entity, values), solo, show_values) -%}
 {%- set statement -%}
 {%- set facts %}
         , COALESCE(MAX(CAST(c AS {{ sqlaudit.type_of_floats() }}) / t), 0) AS largest_lift
@@ -24,10 +24,10 @@ SELECT
 FROM facts
 WHERE (distinct_values < value_count OR GREATEST(ABS(LN(largest_lift * total / n)), ABS(LN(smallest_lift * total / n))) > {{ delta.high }}
     OR distinct_values = value_count AND GREATEST(ABS(LN(largest_lift * total / n)), ABS(LN(smallest_lift * total / n))) BETWEEN {{ delta.low }} AND {{ delta.high }}
-    OR {{ sqlaudit.written_in_several_ways() }} > 0
+    OR {{ sqlaudit.unread_values(values, model, sensitive) }} > 0
 {%- if entity is not none %}
     OR (SELECT COUNT(*) FROM target WHERE e IS NULL) > 0
-    OR {{ sqlaudit.spelled_in_several_ways('e') }} > 0
+    OR {{ sqlaudit.unread('target', 'e', values, model, entity) }} > 0
 {%- endif %}
 ){{ side.only }}
 {%- endset -%}

@@ -1,15 +1,15 @@
 {#- Made by docs/make_dbt.py from the templates of standalone checks: change those, and run it again. -#}
-{% test entropy_l_diversity(model, quasi_identifiers, l, sensitive=none, column_name=none, entity=none, nulls='equal', known_rows='worse', show_values=false) -%}
-{{ adapter.dispatch('entropy_l_diversity_sql', 'sqlaudit')(model, quasi_identifiers, sqlaudit.sensitive_column(sensitive, column_name), l, entity, nulls, known_rows, show_values) }}
+{% test entropy_l_diversity(model, quasi_identifiers, l, sensitive=none, column_name=none, entity=none, nulls='equal', known_rows='worse', show_values=false, values=none) -%}
+{{ adapter.dispatch('entropy_l_diversity_sql', 'sqlaudit')(model, quasi_identifiers, sqlaudit.sensitive_column(sensitive, column_name), l, entity, nulls, known_rows, show_values, values) }}
 {%- endtest %}
 
-{% macro default__entropy_l_diversity_sql(model, quasi_identifiers, sensitive, l, entity, nulls, known_rows, show_values) -%}
+{% macro default__entropy_l_diversity_sql(model, quasi_identifiers, sensitive, l, entity, nulls, known_rows, show_values, values) -%}
 {%- do sqlaudit.refuse_no_list(quasi_identifiers) -%}
 {%- set solo = sqlaudit.reads_nulls_apart(nulls) -%}
 {%- set l = sqlaudit.exact(l) -%}
 {%- set statements = [] -%}
 {%- for known in sqlaudit.rows_known(entity, known_rows) -%}
-{%- set side = sqlaudit.side(known, known_rows, model, quasi_identifiers, sensitive, entity, solo, show_values) -%}
+{%- set side = sqlaudit.side(known, known_rows, model, quasi_identifiers, sqlaudit.read(sensitive, values, true), sqlaudit.read(entity, values), solo, show_values) -%}
 {%- set statement -%}
 {%- set facts %}
         , COALESCE(SUM(CASE WHEN c > 0 THEN c * LN(CAST(c AS {{ sqlaudit.type_of_floats() }})) ELSE 0.0 END), 0) AS count_log_count
@@ -24,10 +24,10 @@ SELECT
 FROM facts
 WHERE (CASE WHEN largest * distinct_values = n THEN CAST(distinct_values AS {{ sqlaudit.type_of_counts() }}) * {{ l.denominator }} < {{ l.numerator }} ELSE EXP(LN(CAST(n AS {{ sqlaudit.type_of_floats() }})) - count_log_count / n) < {{ l.low }} END
     OR largest * distinct_values <> n AND EXP(LN(CAST(n AS {{ sqlaudit.type_of_floats() }})) - count_log_count / n) BETWEEN {{ l.low }} AND {{ l.high }}
-    OR {{ sqlaudit.written_in_several_ways() }} > 0
+    OR {{ sqlaudit.unread_values(values, model, sensitive) }} > 0
 {%- if entity is not none %}
     OR (SELECT COUNT(*) FROM target WHERE e IS NULL) > 0
-    OR {{ sqlaudit.spelled_in_several_ways('e') }} > 0
+    OR {{ sqlaudit.unread('target', 'e', values, model, entity) }} > 0
 {%- endif %}
 ){{ side.only }}
 {%- endset -%}

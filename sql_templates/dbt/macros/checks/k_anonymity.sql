@@ -1,15 +1,15 @@
 {#- Made by docs/make_dbt.py from the templates of standalone checks: change those, and run it again. -#}
-{% test k_anonymity(model, quasi_identifiers, k, entity=none, nulls='equal', known_rows='worse', show_values=false) -%}
-{{ adapter.dispatch('k_anonymity_sql', 'sqlaudit')(model, quasi_identifiers, k, entity, nulls, known_rows, show_values) }}
+{% test k_anonymity(model, quasi_identifiers, k, entity=none, nulls='equal', known_rows='worse', show_values=false, values=none) -%}
+{{ adapter.dispatch('k_anonymity_sql', 'sqlaudit')(model, quasi_identifiers, k, entity, nulls, known_rows, show_values, values) }}
 {%- endtest %}
 
-{% macro default__k_anonymity_sql(model, quasi_identifiers, k, entity, nulls, known_rows, show_values) -%}
+{% macro default__k_anonymity_sql(model, quasi_identifiers, k, entity, nulls, known_rows, show_values, values) -%}
 {%- do sqlaudit.refuse_no_list(quasi_identifiers) -%}
 {%- set solo = sqlaudit.reads_nulls_apart(nulls) -%}
 {%- set k = sqlaudit.whole(k, 'k') -%}
 {%- set statements = [] -%}
 {%- for known in sqlaudit.rows_known(entity, known_rows) -%}
-{%- set side = sqlaudit.side(known, known_rows, model, quasi_identifiers, none, entity, solo, show_values) -%}
+{%- set side = sqlaudit.side(known, known_rows, model, quasi_identifiers, none, sqlaudit.read(entity, values), solo, show_values) -%}
 {%- set statement -%}
 WITH {{ side.relations }}{{ sqlaudit.class_sizes(side.source, side.columns, side.key, side.entity) }}
 SELECT
@@ -19,7 +19,7 @@ FROM facts
 WHERE (size < {{ k }}
 {%- if entity is not none %}
     OR (SELECT COUNT(*) FROM target WHERE e IS NULL) > 0
-    OR {{ sqlaudit.spelled_in_several_ways('e') }} > 0
+    OR {{ sqlaudit.unread('target', 'e', values, model, entity) }} > 0
 {%- endif %}
 ){{ side.only }}
 {%- endset -%}

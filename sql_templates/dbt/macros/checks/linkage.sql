@@ -1,17 +1,18 @@
 {#- Made by docs/make_dbt.py from the templates of standalone checks: change those, and run it again. -#}
-{% test linkage(model, quasi_identifiers, reference, k=2, reference_quasi_identifiers=none, reference_entity=none, entity=none, show_values=false) -%}
-{{ adapter.dispatch('linkage_sql', 'sqlaudit')(model, quasi_identifiers, reference, k, reference_quasi_identifiers, reference_entity, entity, show_values) }}
+{% test linkage(model, quasi_identifiers, reference, k=2, reference_quasi_identifiers=none, reference_entity=none, entity=none, show_values=false, values=none) -%}
+{{ adapter.dispatch('linkage_sql', 'sqlaudit')(model, quasi_identifiers, reference, k, reference_quasi_identifiers, reference_entity, entity, show_values, values) }}
 {%- endtest %}
 
-{% macro default__linkage_sql(model, quasi_identifiers, population, k, population_quasi_identifiers, population_entity, entity, show_values) -%}
+{% macro default__linkage_sql(model, quasi_identifiers, population, k, population_quasi_identifiers, population_entity, entity, show_values, values) -%}
 {%- do sqlaudit.refuse_no_list(quasi_identifiers) -%}
 {%- set k = sqlaudit.whole(k, 'k') -%}
 {%- set others = population_quasi_identifiers or quasi_identifiers -%}
 {%- do sqlaudit.refuse_other_length(quasi_identifiers, others) -%}
 {%- set other_entity = population_entity if population_entity is not none else entity -%}
 {%- set keys = sqlaudit.with_letters(quasi_identifiers) -%}
-{%- set columns = sqlaudit.target_columns(keys, none, entity, false) -%}
-{%- set population_columns = sqlaudit.target_columns(sqlaudit.with_letters(others), none, other_entity, false) -%}
+{%- set person, other = sqlaudit.read(entity, values), sqlaudit.read(other_entity, values) -%}
+{%- set columns = sqlaudit.target_columns(keys, none, person, false) -%}
+{%- set population_columns = sqlaudit.target_columns(sqlaudit.with_letters(others), none, other, false) -%}
 {%- set key = sqlaudit.key_columns(keys, false) -%}
 {%- set shown = sqlaudit.shown_key(quasi_identifiers, show_values) -%}
 WITH {{ sqlaudit.population_sizes(model, columns, population, population_columns, key, entity, other_entity) }}
@@ -23,7 +24,8 @@ FROM facts
 WHERE (size > 0 AND population_size > 0 AND population_size < {{ k }}
 {%- if entity is not none %}
     OR (SELECT COUNT(*) FROM target WHERE e IS NULL) > 0
-    OR {{ sqlaudit.spelled_in_several_ways('e') }} > 0
+    OR {{ sqlaudit.unread('target', 'e', values, model, entity) }} > 0
+    OR {{ sqlaudit.unread('population', 'e', values, population, other_entity) }} > 0
 {%- endif %}
 ) AND size > 0
 {%- endmacro %}

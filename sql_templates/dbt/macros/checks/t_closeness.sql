@@ -1,15 +1,15 @@
 {#- Made by docs/make_dbt.py from the templates of standalone checks: change those, and run it again. -#}
-{% test t_closeness(model, quasi_identifiers, t, sensitive=none, column_name=none, entity=none, nulls='equal', known_rows='worse', show_values=false) -%}
-{{ adapter.dispatch('t_closeness_sql', 'sqlaudit')(model, quasi_identifiers, sqlaudit.sensitive_column(sensitive, column_name), t, entity, nulls, known_rows, show_values) }}
+{% test t_closeness(model, quasi_identifiers, t, sensitive=none, column_name=none, entity=none, nulls='equal', known_rows='worse', show_values=false, values=none) -%}
+{{ adapter.dispatch('t_closeness_sql', 'sqlaudit')(model, quasi_identifiers, sqlaudit.sensitive_column(sensitive, column_name), t, entity, nulls, known_rows, show_values, values) }}
 {%- endtest %}
 
-{% macro default__t_closeness_sql(model, quasi_identifiers, sensitive, t, entity, nulls, known_rows, show_values) -%}
+{% macro default__t_closeness_sql(model, quasi_identifiers, sensitive, t, entity, nulls, known_rows, show_values, values) -%}
 {%- do sqlaudit.refuse_no_list(quasi_identifiers) -%}
 {%- set solo = sqlaudit.reads_nulls_apart(nulls) -%}
 {%- set t = sqlaudit.exact(t) -%}
 {%- set statements = [] -%}
 {%- for known in sqlaudit.rows_known(entity, known_rows) -%}
-{%- set side = sqlaudit.side(known, known_rows, model, quasi_identifiers, sensitive, entity, solo, show_values) -%}
+{%- set side = sqlaudit.side(known, known_rows, model, quasi_identifiers, sqlaudit.read(sensitive, values, true), sqlaudit.read(entity, values), solo, show_values) -%}
 {%- set statement -%}
 {%- set facts %}
         , (CAST(n AS {{ sqlaudit.type_of_products() }}) * total + COALESCE(SUM((ABS(CAST(c AS {{ sqlaudit.type_of_products() }}) * total - CAST(n AS {{ sqlaudit.type_of_products() }}) * t) - CAST(n AS {{ sqlaudit.type_of_products() }}) * t)), 0)) AS equal_distance
@@ -22,10 +22,10 @@ SELECT
     , CAST(equal_distance AS {{ sqlaudit.type_of_floats() }}) / (CAST(n AS {{ sqlaudit.type_of_floats() }}) * total * 2) AS level_t
 FROM facts
 WHERE (equal_distance * {{ t.denominator }} > wide_n * total * 2 * {{ t.numerator }}
-    OR {{ sqlaudit.written_in_several_ways() }} > 0
+    OR {{ sqlaudit.unread_values(values, model, sensitive) }} > 0
 {%- if entity is not none %}
     OR (SELECT COUNT(*) FROM target WHERE e IS NULL) > 0
-    OR {{ sqlaudit.spelled_in_several_ways('e') }} > 0
+    OR {{ sqlaudit.unread('target', 'e', values, model, entity) }} > 0
 {%- endif %}
 ){{ side.only }}
 {%- endset -%}

@@ -309,6 +309,13 @@ compared AS (
 SUBSTR({% for name in names %}CASE WHEN has_{{ loop.index }} = 1 THEN ' + ' || {{ name }} ELSE '' END{{ " || " if not loop.last }}{% endfor %}, 4)
 {%- endmacro %}
 
+{# How many values of `column` are several and one to who reads them: `folded` is the value as it is read, `unsure` 1 for such a
+   `spelling` that the dialect cannot fold, `nested` 1 for a value that holds texts, `letters` what tells values apart that a
+   collation takes for equal, or nothing. #}
+{% macro spelled_in_several_ways(relation, column, letters, folded, nested, unsure) -%}
+(SELECT COUNT(*) FROM (SELECT spelling FROM (SELECT {{ folded }} AS spelling, {{ nested }} AS is_nested FROM {{ relation }} GROUP BY {{ column }}{{ ", " ~ letters if letters }}) AS spelled GROUP BY spelling HAVING COUNT(*) > 1 OR MAX(is_nested) > 0 OR {{ unsure }} > 0) AS found)
+{%- endmacro %}
+
 {# Persons with many rows in one SELECT: which combination of the quasi-identifiers (event) each person has, and which
    persons have the same ones. Events are numbers, so that missing values are equal and nothing is joined on keys. With
    `solo` a row with a missing value is an event that nobody else has. SQL that every dialect shares, without arrays. #}

@@ -18,7 +18,8 @@ FROM (
 WHERE contributors < {{ n }}{{ ' AND contributors <> 0' if not zeros }}{{ ' OR contributors IS NULL' if sqlaudit.refuses_hidden_cells(hidden_cells) }}
 {%- endmacro %}
 
-{# The largest contributions of every cell, n of them, are together at most k percent of its value. #}
+{# The largest contributions of every cell, n of them, are together at most k percent of its value. A cell whose columns of
+   contributions are not in falling order fails. #}
 {% test dominance(model, largest, k, value=none, n=none, by=[], show_values=false, column_name=none, hidden=[], hidden_cells='refuse') -%}
 {{ adapter.dispatch('dominance_sql', 'sqlaudit')(model, sqlaudit.column_of_cells(value, column_name, 'value'), largest, n, k, by, show_values, hidden, hidden_cells) }}
 {%- endtest %}
@@ -32,20 +33,24 @@ WHERE contributors < {{ n }}{{ ' AND contributors <> 0' if not zeros }}{{ ' OR c
 {%- set limit = sqlaudit.exact(k) -%}
 {%- set refused = sqlaudit.refuses_hidden_cells(hidden_cells) -%}
 {%- set first = sqlaudit.number_of_cells(largest[0], hidden, sqlaudit.type_of_sums()) -%}
-{%- set top = [] -%}
-{%- for one in largest[:n] -%}
-    {%- do top.append('COALESCE(' ~ sqlaudit.number_of_cells(one, hidden, sqlaudit.type_of_sums()) ~ ', 0)') -%}
+{%- set top, unordered = [], [] -%}
+{%- for one in largest -%}
+    {%- set given = sqlaudit.number_of_cells(one, hidden, sqlaudit.type_of_sums()) -%}
+    {%- if loop.index <= n -%}{%- do top.append('COALESCE(' ~ given ~ ', 0)') -%}{%- endif -%}
+    {%- if not loop.first -%}
+        {%- do unordered.append(sqlaudit.number_of_cells(largest[loop.index0 - 1], hidden, sqlaudit.type_of_sums()) ~ ' < ' ~ given) -%}
+    {%- endif -%}
 {%- endfor -%}
 SELECT {{ sqlaudit.shown_key(by, show_values) }}1 AS unsafe_cell
 FROM (
-    SELECT {{ sqlaudit.keys_of_cells(by) }}{{ sqlaudit.number_of_cells(value, hidden, sqlaudit.type_of_sums()) }} AS cell_value, {{ top | join(' + ') }} AS top_value{{ ', ' ~ first ~ ' AS first_value' if refused }}
+    SELECT {{ sqlaudit.keys_of_cells(by) }}{{ sqlaudit.number_of_cells(value, hidden, sqlaudit.type_of_sums()) }} AS cell_value, {{ top | join(' + ') }} AS top_value{{ ', ' ~ first ~ ' AS first_value' if refused }}{{ ', CASE WHEN ' ~ (unordered | join(' OR ')) ~ ' THEN 1 ELSE 0 END AS unordered' if unordered }}
     FROM {{ model }}
 ) AS cells
-WHERE top_value * {{ 100 * limit.denominator }} > cell_value * {{ limit.numerator }}{{ ' OR cell_value IS NULL OR cell_value <> 0 AND first_value IS NULL' if refused }}
+WHERE top_value * {{ 100 * limit.denominator }} > cell_value * {{ limit.numerator }}{{ ' OR cell_value IS NULL OR cell_value <> 0 AND first_value IS NULL' if refused }}{{ ' OR unordered = 1' if unordered }}
 {%- endmacro %}
 
 {# No hidden cell is the only one that is missing from a sum: then it is the total without the others. Nor are the published
-   parts the whole total: then all hidden ones are 0. One sum at a time is looked at; what several sums tell together,
+   parts the whole total: then all hidden ones are 0. Nor is a total more than all its parts: then rows were left out. One sum at a time is looked at; what several sums tell together,
    `sqlaudit aggregates` finds. Contributors, who know their own part, are not thought of. Hidden cells fail in a dimension
    without any total, as one may be there by another name: `total` names it, for each dimension where that is needed, and an
    empty text says that there is none. #}
@@ -101,6 +106,9 @@ WHERE
         {{ ' OR ' if not loop.first }}{{ 'every_total_' ~ loop.index ~ ' = 0 OR ' if labels[loop.index0] != '' }}(totals_{{ loop.index }} = 1 AND parts_{{ loop.index }} > 0 AND (hidden_{{ loop.index }} = 1 OR is_total_{{ loop.index }} = 0 AND total_{{ loop.index }} = published_{{ loop.index }}))
         {%- endfor -%}
     )
+    {%- for _ in by %}
+    OR is_total_{{ loop.index }} = 1 AND totals_{{ loop.index }} = 1 AND parts_{{ loop.index }} > 0 AND hidden_{{ loop.index }} = 0 AND cell_count > published_{{ loop.index }}
+    {%- endfor %}
 {%- endmacro %}
 
 {# No cell changed by 1 to n - 1 since an older release: both together would tell of these few. Where cells are gone and others

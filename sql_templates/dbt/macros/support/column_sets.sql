@@ -1,9 +1,9 @@
 {# The minimal sets of at most max_size columns that put more than a share of the rows into classes below k. #}
-{% test column_sets(model, quasi_identifiers, k=5, max_size=3, tolerance=0, entity=none) -%}
-{{ adapter.dispatch('column_sets_sql', 'sqlaudit')(model, quasi_identifiers, k, max_size, tolerance, entity) }}
+{% test column_sets(model, quasi_identifiers, k=5, max_size=3, tolerance=0, entity=none, values=none) -%}
+{{ adapter.dispatch('column_sets_sql', 'sqlaudit')(model, quasi_identifiers, k, max_size, tolerance, entity, values) }}
 {%- endtest %}
 
-{% macro default__column_sets_sql(model, quasi_identifiers, k, max_size, tolerance, entity) -%}
+{% macro default__column_sets_sql(model, quasi_identifiers, k, max_size, tolerance, entity, values) -%}
 {%- do sqlaudit.refuse_no_list(quasi_identifiers) -%}
 {%- set k, max_size = sqlaudit.whole(k, 'k'), sqlaudit.whole(max_size, 'max_size') -%}
 {%- set limit = sqlaudit.exact(tolerance) -%}
@@ -25,7 +25,7 @@
 {%- if sets | length > 500 -%}
     {{ exceptions.raise_compiler_error("sqlaudit: " ~ sets | length ~ " sets of columns are too many for one statement; lower max_size, or take `sqlaudit columns`") }}
 {%- endif -%}
-WITH {{ sqlaudit.column_sets(model, quasi_identifiers, sqlaudit.letters_of_all(quasi_identifiers), sets, k, entity) }},
+WITH {{ sqlaudit.column_sets(model, quasi_identifiers, sqlaudit.letters_of_all(quasi_identifiers), sets, k, sqlaudit.read(entity, values)) }},
 {{ sqlaudit.violating_sets(quasi_identifiers, limit.numerator, limit.denominator, entity) }}
 SELECT
     {{ sqlaudit.set_in_words(names) }} AS column_set,
@@ -37,7 +37,7 @@ WHERE violating_subsets = 0
 {%- if entity is not none %}
 UNION ALL
 SELECT 'who is named in several ways counts as several persons', 0, 0, persons
-FROM (SELECT {{ sqlaudit.spelled_in_several_ways('e') }} AS persons) AS named
+FROM (SELECT {{ sqlaudit.unread('target', 'e', values, model, entity) }} AS persons) AS named
 WHERE persons > 0
 {%- endif %}
 {%- endmacro %}

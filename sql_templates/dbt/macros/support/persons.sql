@@ -55,25 +55,25 @@ FROM (
 {%- endmacro %}
 
 {# Any set of at most m events of somebody is shared by k persons. #}
-{% test km_anonymity(model, quasi_identifiers, entity, k, m=2, nulls='equal', show_values=false) -%}
+{% test km_anonymity(model, quasi_identifiers, entity, k, m=2, nulls='equal', show_values=false, values=none) -%}
 {%- if m | string not in ['1', '2'] -%}
     {{ exceptions.raise_compiler_error("sqlaudit: km_anonymity is written out for m of 1 and 2, not " ~ m ~ "; `sqlaudit audit` takes more") }}
 {%- endif -%}
-{{ adapter.dispatch('persons_short_sql', 'sqlaudit')(model, quasi_identifiers, entity, sqlaudit.whole(k, 'k'), m | int, nulls, show_values) }}
+{{ adapter.dispatch('persons_short_sql', 'sqlaudit')(model, quasi_identifiers, entity, sqlaudit.whole(k, 'k'), m | int, nulls, show_values, values) }}
 {%- endtest %}
 
 {# All events of somebody are those of k persons. #}
-{% test profile_k_anonymity(model, quasi_identifiers, entity, k, nulls='equal', show_values=false) -%}
-{{ adapter.dispatch('persons_short_sql', 'sqlaudit')(model, quasi_identifiers, entity, sqlaudit.whole(k, 'k'), 0, nulls, show_values) }}
+{% test profile_k_anonymity(model, quasi_identifiers, entity, k, nulls='equal', show_values=false, values=none) -%}
+{{ adapter.dispatch('persons_short_sql', 'sqlaudit')(model, quasi_identifiers, entity, sqlaudit.whole(k, 'k'), 0, nulls, show_values, values) }}
 {%- endtest %}
 
-{# A row for each person who falls short, for each row without one, and for all where persons are named in several ways.
+{# A row for each person who falls short, for each row without one, and for all where it is unclear who is one person.
    `known` events are known, 0 = all. #}
-{% macro default__persons_short_sql(tested, quasi_identifiers, entity, k, known, nulls, show_values) -%}
+{% macro default__persons_short_sql(tested, quasi_identifiers, entity, k, known, nulls, show_values, values) -%}
 {%- do sqlaudit.refuse_no_list(quasi_identifiers) -%}
 {%- set solo = sqlaudit.reads_nulls_apart(nulls) -%}
 {%- set keys = sqlaudit.with_letters(quasi_identifiers) -%}
-{%- set columns = sqlaudit.target_columns(keys, none, entity, false) -%}
+{%- set columns = sqlaudit.target_columns(keys, none, sqlaudit.read(entity, values), false) -%}
 {%- set key = sqlaudit.key_columns(keys, false) -%}
 WITH {{ sqlaudit.events(tested, columns, key, keys | length, solo) }},
 {{ sqlaudit.least_shared(known) if known else sqlaudit.persons_alike() }}
@@ -84,5 +84,5 @@ WHERE {{ sqlaudit.person_falls_short(k) }}
 UNION ALL
 SELECT {{ "e, " if show_values }}0
 FROM person_rows
-WHERE e IS NULL OR {{ sqlaudit.spelled_in_several_ways('e', 'person_rows') }} > 0
+WHERE e IS NULL OR {{ sqlaudit.unread('person_rows', 'e', values, tested, entity) }} > 0
 {%- endmacro %}

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from sqlaudit.cli.console.commands import about_data, about_session, ask, change, classes, roles, write
+from sqlaudit.cli.console.commands import ask, explore, roles, write
 from sqlaudit.cli.console.session import Command
 
 GROUPS: Mapping[str, tuple[Command, ...]] = {
-    "The data": about_data.COMMANDS,
-    "Roles, and what must hold": roles.COMMANDS,
+    "The data": explore.DATA,
+    "Roles, and what must hold": roles.ROLES,
     "Questions about the current relation": ask.COMMANDS,
-    "What if?": (*change.COMMANDS, *classes.COMMANDS),
+    "What if?": (*roles.CHANGES, *explore.CLASSES),
     "Writing": write.COMMANDS,
-    "The console": about_session.COMMANDS,
+    "The console": explore.SESSION,
 }
-COMMANDS: Mapping[str, Command] = {command.name: command for group in GROUPS.values() for command in group}
-"""Every command by its name."""

@@ -9,22 +9,20 @@ from sqlaudit.audits.disclosure.report import disclosure_document
 from sqlaudit.audits.report import audit_document
 from sqlaudit.audits.result import AuditResult
 from sqlaudit.base.errors import UsageError
+from sqlaudit.base.spec import NullPolicy
 from sqlaudit.cli.console.screen import Reported
 from sqlaudit.cli.console.session import Command, Session
-from sqlaudit.cli.console.words import arguments
-from sqlaudit.column_sets.report import columns_document
-from sqlaudit.column_sets.result import ColumnSets
+from sqlaudit.cli.console.statements import arguments
+from sqlaudit.column_sets.result import ColumnSets, columns_document
 from sqlaudit.lattices.report import lattice_document
 from sqlaudit.lattices.result import LatticeResult
-from sqlaudit.release.attacks.report import attack_document
-from sqlaudit.release.attacks.result import AttackResult
+from sqlaudit.release.attacks.result import AttackResult, attack_document
 from sqlaudit.release.compare.report import compare_document
 from sqlaudit.release.compare.result import CompareResult
-from sqlaudit.reports.document import Document
-from sqlaudit.reports.figures import plural
+from sqlaudit.reports.document import Document, plural
 
-_RANGE = re.compile(r"(?:(\d{1,6})\s*\.\.\s*)?(\d{1,6})")
-_BELOW = re.compile(r"below\s+(\d{1,9})", re.IGNORECASE)
+_RANGE = re.compile(r"(?:(\d{1,6})\s*\.\.\s*)?(\d{1,6})", re.ASCII)
+_BELOW = re.compile(r"below\s+(\d{1,9})", re.IGNORECASE | re.ASCII)
 _LATTICE = re.compile(r"(?P<file>.*?)(?:\s*\bsuppress\s+(?P<share>\S+))?", re.IGNORECASE)
 _RELEASE = re.compile(
     r"(?P<release>'[^']*'|\S+)(?:\s+hierarchies\s+(?P<file>'[^']*'|\S+))?(?:\s+key\s+(?P<key>.+))?", re.IGNORECASE
@@ -40,7 +38,8 @@ K = 5
 
 def run_audit(session: Session, rest: str) -> AuditResult:
     """Audit, with the roles and requirements that were set."""
-    _no_more(rest, "\\audit")
+    if rest:
+        raise UsageError("\\audit takes nothing more; \\qi, \\sensitive and \\require say what is audited.")
     return session.show_audit()
 
 
@@ -57,6 +56,7 @@ def classes(session: Session, rest: str) -> None:
         entity=roles.entity,
         nulls=roles.nulls,
         known_rows=roles.known_rows,
+        values=roles.values,
         db=session.engine,
         require=[f"k={below or 1}"],
         failing_classes=MOST_CLASSES,
@@ -106,6 +106,7 @@ def column_sets(session: Session, rest: str) -> ColumnSets:
         entity=roles.entity,
         k=_k(session),
         nulls=roles.nulls,
+        values=roles.values if roles.entity else None,
         max_size=int(rest) if rest else 3,
         db=session.engine,
     )
@@ -128,15 +129,7 @@ def search_lattice(session: Session, rest: str) -> LatticeResult:
         raise UsageError("Say with \\require what a release must satisfy, for instance \\require k=5.")
     result = sqlaudit.lattice(
         session.target(),
-        qi=roles.quasi_identifiers,
-        sensitive=roles.sensitive,
-        identifier=roles.identifiers,
-        entity=roles.entity,
-        joint=roles.joint,
-        nulls=roles.nulls,
-        sampling_fraction=roles.sampling.sampling_fraction,
-        population_size=roles.sampling.population_size,
-        known_rows=roles.known_rows,
+        roles=roles,
         require=session.state.requirements,
         hierarchies=_file(file),
         suppress=share or 0,
@@ -153,6 +146,11 @@ def compare_release(session: Session, rest: str) -> CompareResult:
     if found is None:
         raise UsageError("Name the release: \\compare release.csv [hierarchies FILE] [key COLUMNS].")
     roles = session.require_roles()
+    if session.state.requirements and (roles.entity or roles.joint or roles.nulls is not NullPolicy.EQUAL):
+        raise UsageError(
+            "\\compare judges rows, and takes missing values as equal; the roles say otherwise (an entity, joint or "
+            "nulls). Take the requirements back with \\require none, or audit the release: \\use it, then \\audit."
+        )
     key = arguments(found["key"] or "", session.workspace.dialect, "\\compare")
     original = session.target()
     release = session.workspace.target(found["release"])
@@ -165,6 +163,7 @@ def compare_release(session: Session, rest: str) -> CompareResult:
         hierarchies=_file(found["file"] or ""),
         require=session.state.requirements,
         inputs=session.inputs,
+        values=roles.values,
         show_values=session.show_values,
         db=session.engine,
     )
@@ -186,6 +185,7 @@ def try_attacks(session: Session, rest: str) -> AttackResult:
         joint=roles.joint,
         nulls=roles.nulls,
         k=_k(session),
+        values=roles.values,
         show_values=session.show_values,
         db=session.engine,
     )
@@ -196,11 +196,6 @@ def try_attacks(session: Session, rest: str) -> AttackResult:
 def _file(text: str) -> str | None:
     name = text.strip().strip("'")
     return name or None
-
-
-def _no_more(rest: str, command: str) -> None:
-    if rest:
-        raise UsageError(f"{command} takes nothing more; \\qi, \\sensitive and \\require say what is audited.")
 
 
 COMMANDS = (

@@ -1,89 +1,95 @@
-"""`\\qi`, `\\sensitive`, `\\entity`, `\\require`: the roles of columns, and what must hold."""
+"""Commands that set roles and requirements, and those that ask what if roles were different."""
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import replace
 from fractions import Fraction
+from typing import Any
 
+from sqlaudit.audits.report import audit_document
 from sqlaudit.base.columns_of import resolve
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.numbers import exact_share
-from sqlaudit.base.spec import KnownRows, Roles, Sampling, Target
-from sqlaudit.cli.console.requirement_clause import read_requirements
+from sqlaudit.base.spec import Folding, KnownRows, Roles, Sampling, Target
+from sqlaudit.cli.console.changes import Changed, added, changed_document, dropped, generalized
 from sqlaudit.cli.console.screen import Reported
 from sqlaudit.cli.console.session import Command, Session
-from sqlaudit.cli.console.words import Reader, arguments
-from sqlaudit.reports.blocks import Facts, Words
-from sqlaudit.reports.document import Document
-from sqlaudit.reports.figures import limit
+from sqlaudit.cli.console.statements import Reader, arguments, read_requirements
+from sqlaudit.reports.document import Document, Facts, Words, limit
+
+# `\qi`, `\sensitive`, `\entity`, `\require`: the roles of columns, and what must hold.
 
 NOTHING = "none"
 """The word that takes a role or requirement away."""
 
 
-def quasi_identifiers(session: Session, rest: str) -> None:
-    """Set the quasi-identifiers, or show all roles."""
-    names = _names(session, rest, "\\qi")
-    if names is not None:
-        _set(session, replace(session.state.roles, quasi_identifiers=names))
-    else:
-        show(session)
+def shows_alone(change: Callable[[Session, str], None]) -> Callable[[Session, str], None]:
+    """A command that changes the roles, and shows them where nothing follows it."""
+
+    @functools.wraps(change)
+    def run(session: Session, rest: str) -> None:
+        if rest:
+            change(session, rest)
+        else:
+            show(session)
+
+    return run
 
 
-def sensitive(session: Session, rest: str) -> None:
-    """Set the sensitive columns, or show all roles."""
-    names = _names(session, rest, "\\sensitive")
-    if names is not None:
-        _set(session, replace(session.state.roles, sensitive=names))
-    else:
-        show(session)
+def sets_columns(name: str, role: str) -> Callable[[Session, str], None]:
+    """The command of this name, which sets the columns of a role."""
+
+    @shows_alone
+    def run(session: Session, rest: str) -> None:
+        given: dict[str, Any] = {role: _names(session, rest, name)}
+        _set(session, replace(session.state.roles, **given))
+
+    return run
 
 
-def identifiers(session: Session, rest: str) -> None:
-    """Set the direct identifiers, which must not be in the table, or show all roles."""
-    names = _names(session, rest, "\\identifier")
-    if names is not None:
-        _set(session, replace(session.state.roles, identifiers=names))
-    else:
-        show(session)
-
-
+@shows_alone
 def entity(session: Session, rest: str) -> None:
     """Set the column that says which person a row is about, or show all roles."""
     names = _names(session, rest, "\\entity")
-    if names is None:
-        show(session)
-        return
     if len(names) > 1:
         raise UsageError("\\entity takes one column: the one that says which person a row is about.")
     known = session.state.roles.known_rows if names else KnownRows.WORSE
     _set(session, replace(session.state.roles, entity=names[0] if names else None, known_rows=known))
 
 
+@shows_alone
 def known_rows(session: Session, rest: str) -> None:
     """Set how many rows of a person somebody knows for whom is judged, or show all roles."""
-    if not rest:
-        show(session)
-        return
     words = [one.value for one in KnownRows]
     if rest.casefold() not in words:
         raise UsageError(f"\\known_rows is one of {', '.join(words)}.")
     _set(session, replace(session.state.roles, known_rows=KnownRows(rest.casefold())))
 
 
+@shows_alone
+def fold_values(session: Session, rest: str) -> None:
+    """Set whether persons and sensitive values that folding merges are one, or show all roles."""
+    words = [*(one.value for one in Folding), NOTHING]
+    if rest.casefold() not in words:
+        raise UsageError(f"\\count is one of {', '.join(words)}.")
+    said = None if rest.casefold() == NOTHING else Folding(rest.casefold())
+    _set(session, replace(session.state.roles, values=said))
+
+
+@shows_alone
 def sample(session: Session, rest: str) -> None:
     """Set which share of a population the relation is, or show all roles: a share, a number of people, or a column of
     weights."""
-    if not rest:
-        show(session)
-        return
     if rest.casefold() == NOTHING:
         _set(session, replace(session.state.roles, sampling=Sampling()))
         return
     try:
         number = exact_share(rest.strip())
     except UsageError:
-        names = _names(session, rest, "\\sample") or ()
+        names = _names(session, rest, "\\sample")
         if len(names) != 1:
             raise UsageError("\\sample takes a share, a number of people, or one column of weights.") from None
         _set(session, replace(session.state.roles, sampling=Sampling(weights=names[0])))
@@ -100,11 +106,9 @@ def _sampling(number: Fraction) -> Sampling:
     return Sampling(population_size=int(number))
 
 
+@shows_alone
 def require(session: Session, rest: str) -> None:
     """Set what must hold, or show it."""
-    if not rest:
-        show(session)
-        return
     if rest.casefold() == NOTHING:
         session.change(replace(session.state, requirements=()))
         return
@@ -124,6 +128,7 @@ def show(session: Session) -> None:
         ("person column", state.roles.entity or "none"),
         *_sampled(state.roles.sampling),
         *((("known rows of a person", state.roles.known_rows.value),) if state.roles.entity else ()),
+        *((("persons and values", state.roles.values.value),) if state.roles.values else ()),
         ("requirements", ", ".join(one.text for one in state.requirements) or "none"),
     )
     facts: tuple[tuple[str, Words], ...] = pairs
@@ -145,10 +150,8 @@ def _called(target: Target | None) -> str:
     return "a SELECT" if target.query else target.name + (", with a condition" if target.where else "")
 
 
-def _names(session: Session, rest: str, command: str) -> tuple[str, ...] | None:
-    """The columns that follow, checked when there is a relation; None when nothing follows."""
-    if not rest:
-        return None
+def _names(session: Session, rest: str, command: str) -> tuple[str, ...]:
+    """The columns that follow, checked when there is a relation."""
     if rest.casefold() == NOTHING:
         return ()
     names = arguments(rest, session.workspace.dialect, command)
@@ -163,12 +166,84 @@ def _set(session: Session, roles: Roles) -> None:
     session.change(replace(session.state, roles=roles))
 
 
-COMMANDS = (
+quasi_identifiers = sets_columns("\\qi", "quasi_identifiers")
+sensitive = sets_columns("\\sensitive", "sensitive")
+identifiers = sets_columns("\\identifier", "identifiers")
+ROLES = (
     Command("qi", "[COLUMNS|none]", "quasi-identifiers: age sex year(birth)", quasi_identifiers, "columns"),
     Command("sensitive", "[COLUMNS|none]", "sensitive columns, each looked at on its own", sensitive, "columns"),
     Command("identifier", "[COLUMNS|none]", "direct identifiers, which must not be in it", identifiers, "columns"),
     Command("entity", "[COLUMN|none]", "which person a row is about; sizes then count persons", entity, "columns"),
     Command("sample", "[SHARE|N|COLUMN|none]", "the share of a population, its people, or weights", sample, "columns"),
     Command("known_rows", "[one|all|worse]", "with \\entity: who knows one row of a person, or all", known_rows),
+    Command("count", "[fold|exact|none]", "whether persons and values in several spellings are one", fold_values),
     Command("require", "[LIMITS|none]", "what must hold: k=5 l=2, or k >= 5, t <= 0.2", require, "models"),
+)
+
+
+# `\drop`, `\add`, `\generalize`, `\undo`: what if the roles were different? The figures before and after.
+
+
+def drop(session: Session, rest: str) -> None:
+    """Leave a quasi-identifier out."""
+    name = _one(session, rest, "\\drop")
+    roles = dropped(session.require_roles(), name, session.relation(), session.workspace.dialect)
+    _compared(session, roles, f"without {name}")
+
+
+def add(session: Session, rest: str) -> None:
+    """Let others know further columns."""
+    names = arguments(rest, session.workspace.dialect, "\\add")
+    if not names:
+        raise UsageError("Name the columns: \\add zip.")
+    roles = added(session.require_roles(), names, session.relation(), session.workspace.dialect)
+    _compared(session, roles, f"with {', '.join(names)}")
+
+
+def generalize(session: Session, rest: str) -> None:
+    """Make a quasi-identifier coarser."""
+    words = rest.split(None, 1)
+    if len(words) < 2:
+        raise UsageError("Name a quasi-identifier and how coarse it becomes: \\generalize age 10.")
+    name = arguments(words[0], session.workspace.dialect, "\\generalize")[0]
+    relation, dialect = session.relation(), session.workspace.dialect
+    before = session.require_roles()
+    roles = generalized(before, name, words[1], relation, dialect)
+    new = next((item for item in roles.quasi_identifiers if item not in before.quasi_identifiers), name)
+    _compared(session, roles, f"{name} as {new}")
+
+
+def undo(session: Session, rest: str) -> None:
+    """Take the last change of roles, requirements or relation back."""
+    if rest:
+        raise UsageError("\\undo takes nothing more.")
+    session.undo()
+    show(session)
+
+
+def _compared(session: Session, roles: Roles, change: str) -> None:
+    """Both audits side by side; the change stays when both could be made."""
+    before = session.audit()
+    session.change(replace(session.state, roles=roles))
+    with ExitStack() as left:  # also a Ctrl-C takes the change back
+        left.callback(session.undo)
+        after = session.audit()
+        left.pop_all()
+    changed = Changed(change, before, after)
+    session.screen.report(Reported(lambda: changed_document(changed), changed.to_dict))
+    session.reported = Reported(lambda: audit_document(after), after.to_dict)
+
+
+def _one(session: Session, rest: str, command: str) -> str:
+    names = arguments(rest, session.workspace.dialect, command)
+    if len(names) != 1:
+        raise UsageError(f"{command} takes one quasi-identifier, for instance {command} age.")
+    return names[0]
+
+
+CHANGES = (
+    Command("drop", "COLUMN", "without this quasi-identifier", drop, "qi"),
+    Command("generalize", "COLUMN HOW", "coarser: age 10, zip 3, birth year, or SQL", generalize, "generalize"),
+    Command("add", "COLUMNS", "others know these columns, too", add, "columns"),
+    Command("undo", "", "take the last change back", undo),
 )

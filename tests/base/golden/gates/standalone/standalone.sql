@@ -95,6 +95,9 @@ tested AS (
         CASE WHEN size < 1 THEN 1 ELSE 0 END AS falls_short
     FROM facts
 ),
+ruled_out AS (
+    SELECT (SELECT COUNT(*) FROM (SELECT spelling FROM (SELECT f(e) AS spelling, n(e) AS is_nested FROM target GROUP BY e, l(e)) AS spelled GROUP BY spelling HAVING COUNT(*) > 1 OR MAX(is_nested) > 0 OR u(spelling) > 0) AS found) + (SELECT COUNT(*) FROM target WHERE u(e) > 0) AS unusable_rows
+),
 judged AS (
     SELECT
         COUNT(*) AS classes,
@@ -109,14 +112,15 @@ judged AS (
 answered AS (
 SELECT
     classes, table_rows, failing_classes, failing_rows, undecided_classes,
-    0 AS unusable,
+    unusable_rows AS unusable,
     level_k,
     CASE
-        WHEN table_rows = 0 THEN 'undecided'
+        WHEN table_rows = 0 OR unusable_rows > 0 THEN 'undecided'
         WHEN finding = 'pass' AND undecided_classes > 0 THEN 'undecided'
         ELSE finding
     END AS verdict
 FROM judged
+CROSS JOIN ruled_out
 )
 SELECT
     't_k_5' AS test_id,

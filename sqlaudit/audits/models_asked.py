@@ -1,0 +1,563 @@
+"""One sensitive attribute of an audit: which models are asked for it, what they find, and for whom it holds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from sqlaudit.audits.classes import WorstClasses, worst_classes, worst_statement
+from sqlaudit.audits.result import SensitiveSummary
+from sqlaudit.base.columns_of import Resolved, as_parameter, resolve, resolve_like
+from sqlaudit.base.errors import UsageError
+from sqlaudit.base.frozen import dataclass
+from sqlaudit.base.parameter_names import about, spelled
+from sqlaudit.base.relation import NUMBERS, Relation, Statement
+from sqlaudit.base.result import Status, Warned
+from sqlaudit.base.spec import KnownRows, NullPolicy, Requirement, Roles
+from sqlaudit.classes.attribute_inputs import inputs_of
+from sqlaudit.classes.facts import (
+    BESIDE,
+    ClassHistogram,
+    Fact,
+    Frame,
+    SensitiveTable,
+    alike_frame,
+    alike_statement,
+    frame_of_alike,
+)
+from sqlaudit.classes.failing import FailingClass, FailingClasses, Short
+from sqlaudit.classes.histogram import HistogramBuilder
+from sqlaudit.classes.inputs import Stated
+from sqlaudit.classes.opening import (
+    MAX_VALUES_READ,
+    ResolvedRoles,
+    frame_of,
+    key_labels,
+    sensitive_table,
+    settled,
+    settled_column,
+)
+from sqlaudit.engines.contract import Engine
+from sqlaudit.models.base import Context, Model, Population, StatedPerson
+from sqlaudit.models.diversity import DISTINCT, LARGEST
+from sqlaudit.models.judge import (
+    Asked,
+    Judged,
+    facts_of,
+    foreseen,
+    judge,
+    merged_facts,
+    of_values,
+    statements_of,
+    undecided,
+    worse_checks,
+)
+from sqlaudit.models.persons import persons_wanted, refuse_without_entity
+from sqlaudit.models.registry import REGISTRY
+from sqlaudit.profiles.warnings import persons_with_several
+from sqlaudit.reports.document import plural
+
+if TYPE_CHECKING:
+    from sqlaudit.audits.disclosure.attribute import Disclosure
+    from sqlaudit.events.result import PersonsFound
+    from sqlaudit.events.unicity import CountedPersons
+
+
+# Which models are evaluated for a sensitive attribute: what is required, or everything that needs no input.
+
+
+def asked_models(
+    requirements: Sequence[Requirement], context: Context, roles: Roles, attribute: Resolved | None, position: int
+) -> list[Asked]:
+    """The models to evaluate for one sensitive attribute: what is required, or everything that needs no input.
+
+    Models of class sizes alone are evaluated once, for the first attribute (`position` 0); with `joint` the classes
+    differ from one attribute to the next, and so these models too.
+
+    Raises:
+        UsageError: a requirement lacks its sensitive attribute or an input, or has no meaning with these roles.
+    """
+    nulls = roles.nulls
+    if requirements:
+        models = [(REGISTRY[r.model], r) for r in requirements]
+    else:
+        models = [(model, Requirement(model.name)) for model in REGISTRY.values() if _by_default(model, context, nulls)]
+    asked = []
+    for model, requirement in models:
+        refuse_without_entity(model, requirement.text or model.name, roles.entity)
+        if model.needs_sensitive and context.table is None:
+            if requirements:
+                raise UsageError(
+                    f"{requirement.text!r} needs a sensitive attribute; name one with {spelled('sensitive')}."
+                )
+            continue
+        if nulls is NullPolicy.WILDCARD and not model.wildcard:
+            raise UsageError(
+                f"{requirement.text or model.name!r} has no meaning with {spelled('nulls', 'wildcard')}: "
+                "classes overlap there. "
+                f"Use {spelled('nulls', 'equal')} or distinct."
+            )
+        named = attribute is not None and (model.needs_sensitive or (roles.joint and len(roles.sensitive) > 1))
+        if position and not named:
+            continue
+        _check_inputs(model, requirement, context, attribute)
+        label = attribute.label if attribute is not None and named else None
+        asked.append(Asked(model(requirement.parameters, context), requirement, label))
+    return asked
+
+
+def _by_default(model: type[Model], context: Context, nulls: NullPolicy) -> bool:
+    if not model.by_default or (nulls is NullPolicy.WILDCARD and not model.wildcard):
+        return False
+    if any(need not in context.inputs for need in model.needs):
+        return False
+    if "population" in model.needs and nulls is NullPolicy.DISTINCT:
+        return False
+    if model.needs_order and "order" not in context.inputs:
+        table = context.table
+        return table is not None and table.ordered and not table.has_null
+    return True
+
+
+def _check_inputs(model: type[Model], requirement: Requirement, context: Context, attribute: Resolved | None) -> None:
+    missing = [need for need in model.needs if need not in context.inputs]
+    if missing:
+        raise UsageError(f"{requirement.text!r} {model.how_to_give(missing)}.")
+    if model.needs_order and context.table and not context.table.ordered and "order" not in context.inputs:
+        label = attribute.label if attribute else "the attribute"
+        raise UsageError(
+            f"{requirement.text!r}: the values of {label} are text and have no order of their own; declare one under "
+            f"'order' in a file with {spelled('inputs')}."
+        )
+
+
+def defined(builder: HistogramBuilder, attribute: Resolved | None, asked: list[Asked]) -> list[Asked]:
+    """Without the models that have no meaning when a person has two values or lies in two classes.
+
+    Raises:
+        UsageError: such a model is required, and there are such persons.
+    """
+    wanting = [item for item in asked if item.model.one_value_per_person]
+    if builder.frame.entity is None or attribute is None or not wanting:
+        return asked
+    persons = builder.persons_in_several_places(attribute.sql)
+    if persons and wanting[0].model.is_required:
+        raise UsageError(
+            f"{wanting[0].requirement.text!r} needs one class and one value of {attribute.label} for each person; "
+            f"{plural(persons, 'person has', 'persons have')} more."
+        )
+    return [item for item in asked if item not in wanting] if persons else asked
+
+
+# For whom a verdict holds that counts persons: who knows one row of a person, or all of them.
+
+
+@dataclass(frozen=True)
+class Combinations:
+    """How many persons have more than one combination of the quasi-identifiers: asked once of each key."""
+
+    engine: Engine
+    _known: dict[tuple[str, tuple[str, ...]], tuple[int, int]] = field(default_factory=dict)
+
+    def of(self, frame: Frame) -> tuple[int, int]:
+        """(persons, those of them with more than one combination)."""
+        asked = (frame.source, frame.keys)
+        if asked not in self._known:
+            persons, several = self.engine.run(HistogramBuilder(self.engine, frame).combinations_statement())[0]
+            self._known[asked] = int(persons), int(several)
+        return self._known[asked]
+
+
+def differs(
+    frame: Frame, known: KnownRows, nulls: NullPolicy, combinations: Combinations, *, judged: bool = True
+) -> bool:
+    """Whether somebody who knows all rows of a person is to be judged, and knows more than from one of them.
+
+    Raises:
+        UsageError: that cannot be judged, and a verdict is asked for.
+    """
+    if frame.entity is None or not frame.keys or known is KnownRows.ONE:
+        return False
+    persons, several = combinations.of(frame)
+    if not several or nulls is not NullPolicy.WILDCARD:
+        return bool(several)
+    if judged or known is KnownRows.ALL:
+        raise UsageError(
+            f"{several:,} of {persons:,} persons have more than one combination of the quasi-identifiers, and where a "
+            "missing value matches any value nobody can be judged who knows all rows of a person: say "
+            f"{spelled('known_rows', 'one')}, or {spelled('nulls', 'equal')} or distinct."
+        )
+    return False
+
+
+def of_all_rows(asked: Sequence[Asked]) -> list[Asked]:
+    """The models whose classes may be those of persons, too: no others are matched with them, as a population is."""
+    return [item for item in asked if not item.model.of_persons and "population" not in item.model.needs]
+
+
+def without_population(asked: Sequence[Asked]) -> list[Asked]:
+    """The models that have a meaning where only all rows of a person together are known.
+
+    Raises:
+        UsageError: another one is required.
+    """
+    for item in asked:
+        if item.model.is_required and "population" in item.model.needs:
+            raise UsageError(
+                f"{item.requirement.text!r} compares rows with those of a population, and not all rows of a person: "
+                f"say {spelled('known_rows', 'one')}."
+            )
+    return [item for item in asked if "population" not in item.model.needs]
+
+
+def person_statements(engine: Engine, relation: Relation, roles: ResolvedRoles, given: Roles) -> list[Statement]:
+    """The statement that `persons_told` runs; none without an entity."""
+    if roles.entity is None:
+        return []
+    return [HistogramBuilder(engine, frame_of(relation, roles, None, given)).combinations_statement()]
+
+
+def planned_of_persons(
+    frame: Frame, engine: Engine, given: Roles, requirements: Sequence[Requirement]
+) -> list[Statement]:
+    """What is asked where persons have several combinations: what all rows of each say, and the classes that makes; and
+    what is read to count known events. None without an entity."""
+    if frame.entity is None:
+        return []
+    statements: list[Statement] = []
+    if frame.keys and given.known_rows is not KnownRows.ONE and given.nulls is not NullPolicy.WILDCARD:
+        made = alike_statement(engine, frame)
+        known = frame_of_alike(frame, f"({made.sql})")
+        statements += [made, *HistogramBuilder(engine, known).plan(known.sensitive)]
+    if any(REGISTRY[one.model].of_persons for one in requirements):
+        from sqlaudit.events.unicity import reading_of
+
+        statements.append(reading_of(engine, frame))
+    return statements
+
+
+def persons_told(
+    relation: Relation, roles: ResolvedRoles, given: Roles, combinations: Combinations
+) -> tuple[Warned, ...]:
+    """For whom a verdict holds that counts persons; nothing without an entity."""
+    if roles.entity is None:
+        return ()
+    persons, several = combinations.of(frame_of(relation, roles, None, given))
+    known = KnownRows.ONE if given.nulls is NullPolicy.WILDCARD else given.known_rows
+    told = persons_with_several(roles.entity.label, persons, several, known)
+    return (told,) if told else ()
+
+
+# One sensitive attribute of an audit (or none): its classes, what the models find of them, and what falls short.
+
+
+@dataclass(frozen=True)
+class ClassesWanted:
+    """What is told of classes: of how many that fall short (None = all), of how many of the worst ones how their
+    sensitive values are spread, and whether the values of keys may be read."""
+
+    failing: int | None
+    worst: int
+    values: bool
+
+
+@dataclass(frozen=True)
+class Opened:
+    """What all parts of one audit share: the table, its roles as they were found and as they were given, and what is
+    required of it. `merged` says why nothing can be said of a sensitive attribute, or under None of any."""
+
+    engine: Engine
+    relation: Relation
+    roles: ResolvedRoles
+    given: Roles
+    requirements: Sequence[Requirement]
+    inputs: Mapping[str, Any]
+    population: Relation | None
+    combinations: Combinations
+    merged: Mapping[str | None, str]
+
+
+@dataclass(frozen=True)
+class Part:
+    """What was found for one sensitive attribute (or for none).
+
+    `asked` are the models that were evaluated. `every` are the classes that fall short, to go through one by one;
+    `failing` the smallest of them. `persons` is what was counted of these, `table` the attribute over the whole table.
+    """
+
+    asked: Sequence[Asked]
+    judged: Judged
+    failing: tuple[FailingClass, ...]
+    failing_total: int
+    every: tuple[FailingClasses, ...]
+    disclosure: Disclosure | None
+    summary: SensitiveSummary | None = None
+    worst: WorstClasses | None = None
+    persons: PersonsFound | None = None
+    table: SensitiveTable | None = None
+
+
+def audit_part(opened: Opened, attribute: Resolved | None, position: int, wanted: ClassesWanted) -> Part:
+    """The models over the classes of one sensitive attribute, which is the one at this position.
+
+    Raises:
+        UsageError: a requirement does not fit the attribute or the roles.
+    """
+    frame = frame_of(opened.relation, opened.roles, attribute, opened.given)
+    known_rows, nulls = opened.given.known_rows, opened.given.nulls
+    several = differs(frame, known_rows, nulls, opened.combinations, judged=bool(opened.requirements))
+    if several and known_rows is KnownRows.ALL:
+        known = alike_frame(opened.engine, frame, position)
+        return _part(opened, attribute, position, replace(wanted, values=False), frame, known)
+    part = _part(opened, attribute, position, wanted, frame, frame)
+    return _with_all_rows(part, opened, position, frame) if several else part
+
+
+def _part(
+    opened: Opened, attribute: Resolved | None, position: int, wanted: ClassesWanted, rows: Frame, frame: Frame
+) -> Part:
+    """The models over the classes of a frame: that of the rows, or one in which all rows of a person are known."""
+    # The attribute as the frame has it
+    attribute = None if attribute is None or frame.sensitive is None else replace(attribute, sql=frame.sensitive)
+    builder = HistogramBuilder(opened.engine, frame, opened.given.nulls, position)
+    if attribute is not None:
+        builder = builder.with_lanes(attribute.collated, MAX_VALUES_READ + 1)
+    table, nulls = sensitive_table(builder, attribute)
+    histogram = builder.build(attribute.sql if attribute else None, table)
+    context = Context(
+        table,
+        0,
+        inputs_of(opened.inputs, attribute.label if attribute else None, table, opened.given.values),
+        frozenset(requirement.model for requirement in opened.requirements),
+    )
+    asked = asked_models(opened.requirements, context, opened.given, attribute, position)
+    asked = defined(builder, attribute, asked if frame is rows else without_population(asked))
+    population = _population(opened, attribute, frame, [item.model for item in asked], wanted.values)
+    persons = _persons(opened.engine, rows, asked)
+    histogram = builder.keep_facts(histogram, _facts(histogram, asked, wanted))
+    shown = _Keyed(builder, histogram, attribute, opened.roles, wanted.values, opened.given.joint)
+    if opened.engine.answers_together:
+        about = [] if shown.keys else _foreseen(shown, asked, wanted)
+        histogram.ask_ahead([*statements_of(histogram, asked), *about])
+    judged = undecided(judge(histogram, asked, frame, population, persons), opened.merged)
+    every = tuple(_failing(shown, asked, judged.watched))
+    if opened.engine.answers_together and shown.keys and judged.rows:
+        shown.histogram.ask_ahead(_telling(shown, asked, every, [judged.blamed], wanted))
+    failing, total = _told(every, wanted.failing)
+    disclosure = _disclosure(asked, judged)
+    told = persons.found() if persons else None
+    if table is None or attribute is None:
+        return Part(asked, judged, failing, total, every, disclosure, persons=told)
+    summary = SensitiveSummary(attribute.label, table.distinct, nulls, histogram.form, table.ordered)
+    worst = _worst(shown, asked, judged, wanted.worst)
+    return Part(asked, judged, failing, total, every, disclosure, summary, worst, told, table)
+
+
+def _with_all_rows(part: Part, opened: Opened, position: int, frame: Frame) -> Part:
+    """What was found for somebody who knows one row of a person, beside what somebody finds who knows all of them."""
+    asked = of_all_rows(part.asked)
+    if not asked:
+        return part
+    known = alike_frame(opened.engine, frame, position)
+    builder = HistogramBuilder(opened.engine, known, NullPolicy.EQUAL, BESIDE + position)
+    histogram = builder.build(known.sensitive, part.table)
+    every = undecided(judge(histogram, asked, known), opened.merged)
+    judged = replace(part.judged, checks=worse_checks(part.judged.checks, every.checks))
+    texts = dict.fromkeys(check.text for check in every.checks if check.status not in (None, Status.PASS))
+    whom = "for somebody who knows all rows of a person is about classes of persons, and not of rows."
+    unnamed = tuple(f"{text!r} {whom}" for text in texts)
+    persons = part.persons or _alike(every, part.judged)
+    return replace(part, judged=replace(judged, unnamed=(*judged.unnamed, *unnamed)), persons=persons)
+
+
+@dataclass(frozen=True)
+class _Keyed:
+    """The classes as they may be shown: apart and with their keys where values may be, read when first asked for."""
+
+    builder: HistogramBuilder
+    merged: ClassHistogram
+    attribute: Resolved | None
+    roles: ResolvedRoles
+    show_values: bool
+    asked_joint: bool
+
+    @property
+    def joint(self) -> bool:
+        """Whether classes differ from one attribute to the next."""
+        return self.asked_joint and len(self.roles.sensitive) > 1
+
+    @property
+    def keys(self) -> list[str]:
+        """What the user calls the columns of the key; empty when values may not be shown."""
+        return key_labels(self.roles, self.attribute, self.builder.frame) if self.show_values else []
+
+    @property
+    def histogram(self) -> ClassHistogram:
+        """The classes, apart and with their keys if these may be shown."""
+        return self.apart if self.keys else self.merged
+
+    def failing(self, shorts: tuple[Short, ...], facts: tuple[Fact, ...]) -> FailingClasses:
+        """The classes that fall short of some requirements."""
+        frame, apart = self.builder.frame, any(short.has_keys for short in shorts)
+        return FailingClasses(
+            self.apart if apart else self.histogram,
+            shorts,
+            facts,
+            tuple(self.keys),
+            frame.collated,
+            len(frame.keys),
+            self.attribute.label if self.attribute and self.joint else None,
+        )
+
+    @cached_property
+    def apart(self) -> ClassHistogram:
+        """The classes, apart and with their keys."""
+        if self.merged.form == "wildcard":  # which has its keys already
+            return self.merged
+        sensitive = self.attribute.sql if self.attribute else None
+        return self.builder.build(sensitive, self.merged.table, keep_keys=True)
+
+
+def _alike(every: Judged, one: Judged) -> PersonsFound:
+    """What is told of persons where no model asks for more: who knows all of their rows."""
+    from sqlaudit.events.result import PersonsFound, Profile
+
+    profile = Profile.of(dict(every.sizes.sizes), 2)
+    return PersonsFound(every.sizes.members, one.rows, one.sizes.count, None, profile)
+
+
+def _persons(engine: Engine, frame: Frame, asked: Sequence[Asked]) -> CountedPersons | None:
+    """What models ask of persons and their events, if one does."""
+    wanted = persons_wanted([item.model for item in asked])
+    if wanted is None:
+        return None
+    from sqlaudit.events.unicity import count_persons
+
+    return count_persons(engine, frame, wanted)
+
+
+def _facts(histogram: ClassHistogram, asked: Sequence[Asked], wanted: ClassesWanted) -> list[Fact]:
+    """The facts of classes that more than one statement reads, if one does."""
+    of_worst = (DISTINCT, LARGEST) if wanted.worst else ()
+    return list({fact.name: fact for fact in (*facts_of(histogram, asked), *of_worst)}.values())
+
+
+def _foreseen(shown: _Keyed, asked: Sequence[Asked], wanted: ClassesWanted) -> list[Statement]:
+    """What may be asked of classes that fall short and of the worst ones, said before it is known which do."""
+    watched = foreseen(asked)
+    blamed = of_values(watched)
+    return _telling(shown, asked, _grouped(shown, asked, watched), [(), blamed] if blamed else [()], wanted)
+
+
+def _telling(
+    shown: _Keyed,
+    asked: Sequence[Asked],
+    every: Sequence[FailingClasses],
+    blamed: Sequence[Sequence[str]],
+    wanted: ClassesWanted,
+) -> list[Statement]:
+    """What asks for the classes that fall short, and for the worst ones if these predicates are to blame."""
+    limit, histogram = wanted.failing, shown.histogram
+    statements = [failing.statement(limit) for failing in every if limit != 0 and failing.histogram is histogram]
+    if wanted.worst and histogram.lane_count:
+        collated = shown.builder.frame.collated
+        statements += [worst_statement(histogram, asked, some, wanted.worst, shown.keys, collated) for some in blamed]
+    return statements
+
+
+def _failing(shown: _Keyed, asked: Sequence[Asked], watched: Sequence[Short]) -> list[FailingClasses]:
+    """What falls short, as far as anything does."""
+    groups = _grouped(shown, asked, watched)
+    return [failing for failing in groups if not all(short.held for short in failing.shorts)]
+
+
+def _grouped(shown: _Keyed, asked: Sequence[Asked], watched: Sequence[Short]) -> list[FailingClasses]:
+    """What is watched, by what it is about: beside several sensitive attributes, the record and each of them."""
+    facts = tuple(merged_facts([item.model for item in asked]))
+    apart = len(shown.roles.sensitive) > 1 and not shown.joint
+    groups = (
+        [tuple(watched)]
+        if not apart
+        else [
+            tuple(short for short in watched if short.sensitive is None),
+            tuple(short for short in watched if short.sensitive is not None),
+        ]
+    )
+    return [shown.failing(group, facts if place or not apart else ()) for place, group in enumerate(groups) if group]
+
+
+def _told(every: Sequence[FailingClasses], limit: int | None) -> tuple[tuple[FailingClass, ...], int]:
+    """The smallest failing classes (keys only when values may be shown), and how many there are."""
+    told: list[FailingClass] = []
+    all_of_them = 0
+    for failing in every:
+        short = [short for short in failing.shorts if not short.held]
+        known = short[0].classes if len(short) == 1 else None
+        if limit == 0 and known is not None:
+            all_of_them += known
+            continue
+        few, total = failing.smallest(limit)
+        told, all_of_them = told + few, all_of_them + total
+    return tuple(told), all_of_them
+
+
+def _worst(shown: _Keyed, asked: Sequence[Asked], judged: Judged, number: int) -> WorstClasses | None:
+    """The distributions in the worst classes, if they are wanted."""
+    if not number or not judged.rows:
+        return None
+    collated = shown.builder.frame.collated
+    return worst_classes(shown.histogram, asked, judged, number, shown.keys, collated, shown.show_values)
+
+
+def _disclosure(asked: Sequence[Asked], judged: Judged) -> Disclosure | None:
+    """The curve up to the most pieces of knowledge that any model asks about, if one does."""
+    pieces = {item.model.pieces(): item.sensitive for item in asked if item.model.by_signatures}
+    if judged.signatures is None:
+        return None
+    from sqlaudit.audits.disclosure.attribute import Disclosure
+
+    return Disclosure(pieces[max(pieces)] or "", max(pieces), judged.signatures)
+
+
+def _population(
+    opened: Opened, attribute: Resolved | None, frame: Frame, models: Sequence[Model], shown: bool
+) -> Population | None:
+    """The roles' expressions over the population table, if a model asks for it.
+
+    Raises:
+        UsageError: the population table lacks a column, or the stated person a value.
+    """
+    needs = {need for model in models for need in model.needs}
+    relation, entity, dialect = opened.population, opened.roles.entity, opened.engine.dialect
+    if relation is None or "population" not in needs:
+        return None
+    own = {role.label: role for role in (*opened.roles.quasi_identifiers, *opened.roles.sensitive)}
+    labels = key_labels(opened.roles, attribute, frame)
+    keys = [resolve_like(own[label], relation, dialect, about("qi")).sql for label in labels]
+    values = opened.given.values
+    person = settled_column(opened.engine, relation, entity, values) if entity else None
+    believed = attribute if "original_qi" in needs else None
+    named = opened.inputs["original_qi"] if believed else ()
+    original = [resolve(label, relation, dialect, "original_qi") for label in named]
+    stated = opened.inputs.get("person") if believed else None
+    return Population(
+        relation.sql,
+        tuple(keys),
+        person.sql if person else None,
+        settled(opened.engine, relation, resolve(believed.label, relation, dialect, about("sensitive")), values).sql
+        if believed
+        else None,
+        tuple(column.sql for column in original),
+        _stated(stated, original, shown) if stated else None,
+    )
+
+
+def _stated(stated: Stated, original: Sequence[Resolved], shown: bool) -> StatedPerson:
+    """The person whose beliefs are told."""
+    labels = [column.label for column in original]
+    if set(stated.values) != set(labels):
+        raise UsageError(f"{stated.place}: the person needs exactly the columns of 'original_qi': {', '.join(labels)}.")
+    values = tuple(as_parameter(stated.values[column.label], column, stated.place) for column in original)
+    return StatedPerson(tuple(column.kind in NUMBERS for column in original), values, stated.place, shown)

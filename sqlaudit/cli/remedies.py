@@ -1,0 +1,257 @@
+"""`sqlaudit recode`, `suppress`, `cloak`: make a table safe, and publish that."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from sqlaudit.base.errors import ExitCode, UsageError
+from sqlaudit.base.options import options_of, request_from
+from sqlaudit.base.publication import BucketPublication, Publication
+from sqlaudit.cli.exits import say
+from sqlaudit.cli.options import population_options, require_options, role_options, target_options
+from sqlaudit.cli.output import say_written
+from sqlaudit.cli.requests import given_options, handing, in_section, request_options
+from sqlaudit.cli.runner import Job, declared, verdict
+from sqlaudit.remedies.cloak.request import Background, BoxRequest, CloakRequest, Places, Tolerances
+from sqlaudit.remedies.recode.request import Method, RecodeRequest
+from sqlaudit.remedies.suppress.request import How, SuppressRequest
+
+if TYPE_CHECKING:
+    from sqlaudit.engines.contract import Engine
+    from sqlaudit.remedies.cloak.result import CloakResult
+    from sqlaudit.remedies.recode.kaca import Tell
+    from sqlaudit.remedies.recode.result import RecodeResult
+    from sqlaudit.remedies.suppress.result import SuppressResult
+
+
+# `sqlaudit recode`: make a table safe by local recoding, and publish that.
+
+
+@declared(
+    target_options,
+    role_options,
+    population_options,
+    require_options,
+    given_options(RecodeRequest, "recoding"),
+    request_options(
+        BucketPublication, "publication", last=("keep_column",), publish_sql="Print the SELECT of the release."
+    ),
+)
+def recode(job: Job, recoding: Mapping[str, Any], publication: BucketPublication) -> int:
+    """Make TARGET safe by local recoding: each class as coarse as it must be, and no coarser.
+
+    Classes are counted in the database and grouped by their counts; the rows are rewritten
+    by SQL where they lie, and the release is audited before it is written. Nothing is
+    changed in the database.
+
+    \b
+      sqlaudit recode patients.csv --qi age,sex,zip --sensitive diagnosis \\
+          --hierarchies hierarchies.yml --require k=5 --require l=3 --to release.csv
+    Exit code 0: a recoding was found, 1: there is none, 4: out of time.
+    """
+    from sqlaudit.lattices.run import targets_of
+    from sqlaudit.remedies.recode.result import recode_document
+    from sqlaudit.remedies.recode.run import plan_recoding, recode_and_publish
+
+    def code(result: RecodeResult) -> ExitCode:
+        if result.release is not None:
+            say_written(publication, result.release.rows)
+        elif publication.file is not None:
+            say("nothing was published: there is no recoding.")
+        return verdict(result.passed)
+
+    request = job.request(RecodeRequest, recoding, publication=publication)
+    publication.check()
+    return job.run(
+        lambda engine, _: plan_recoding(engine, request),
+        lambda engine: recode_and_publish(engine, request, _teller(engine, request)),
+        recode_document,
+        code,
+        targets=targets_of(request.of_lattice()),
+        sql=lambda result: result.release.sql if result.release and publication.with_sql else "",
+    )
+
+
+def _teller(engine: Engine, request: RecodeRequest) -> Tell:
+    """Progress: merges and classes that are left, or rounds of splits and groups so far."""
+    steps, left = ("merges", "classes left") if request.method is Method.KACA else ("rounds", "groups tried")
+
+    def tell(done: int, groups: int) -> None:
+        if engine.progress is not None:
+            engine.progress(f"{done:,} {steps}, {groups:,} {left}", None)
+
+    return tell
+
+
+# `sqlaudit suppress`: the fewest cells to make `*` so that a release is safe, and that release.
+
+_how = in_section("How the cells are chosen")
+
+
+def _how_chosen(*, exact: bool, fast: bool) -> How:
+    if exact and fast:
+        raise UsageError("Give --exact or --fast, not both.")
+    return How.EXACT if exact else How.FAST if fast else How.AUTO
+
+
+_how_options = handing(
+    "how",
+    _how_chosen,
+    _how("--exact", is_flag=True, help="Prove that no fewer will do, or say how many fewer may; needs HiGHS."),
+    _how("--fast", is_flag=True, help="Take a good answer at once, with a bound. Neither: exact where that is small."),
+)
+
+
+@declared(
+    target_options,
+    role_options,
+    require_options,
+    _how_options,
+    given_options(SuppressRequest, "chosen"),
+    request_options(Publication, "published"),
+)
+def suppress(job: Job, how: How, chosen: Mapping[str, Any], published: Publication) -> int:
+    """Find the fewest cells of TARGET to suppress so that it is safe to publish.
+
+    Cells become *; rows that differ in nothing else are then a class. Patterns of rows are
+    counted in the database, and no value leaves it; the release is audited before it is written.
+
+    \b
+      sqlaudit suppress patients.csv --qi age,sex,zip --sensitive diagnosis \\
+          --require k=5 --require l=2 --weights zip=2 --to release.parquet
+    Exit code 0: a safe release was found, 4: --exact was asked for and is not proven.
+    """
+    from sqlaudit.remedies.suppress.result import suppress_document
+    from sqlaudit.remedies.suppress.run import plan_suppression, suppress_table, targets_of
+
+    def code(result: SuppressResult) -> ExitCode:
+        if result.release is not None:
+            say_written(published, result.release.rows)
+        return ExitCode.OK if result.complete else ExitCode.INCOMPLETE
+
+    request = job.request(SuppressRequest, {**chosen, "how": how})
+    published.check()
+    return job.run(
+        lambda engine, _: plan_suppression(engine, request, published),
+        lambda engine: suppress_table(engine, request, published, engine.progress),
+        suppress_document,
+        code,
+        targets=targets_of(request),
+        sql=lambda result: result.release.sql if result.release and published.with_sql else "",
+        stopped=lambda result: result.effort.stopped == "interrupted",
+    )
+
+
+# `sqlaudit cloak`: messages hidden among k users, in boxes in space and time; or an audit of such boxes.
+
+Given = Mapping[str, Mapping[str, Any]]
+"""What was given, by the request that it belongs to."""
+_WHERE = ("x", "y", "time")
+
+
+@declared(
+    target_options,
+    given_options(Places, "places"),
+    given_options(CloakRequest, "cloaking"),
+    given_options(Tolerances, "tolerances"),
+    request_options(
+        Publication,
+        "publication",
+        last=("publish_sql", "keep_column"),
+        to="Write them to .parquet or .csv, or their SELECT to .sql.",
+        publish_sql="Print the SELECT of the cloaked messages.",
+    ),
+    in_section("Boxes of somebody else")(
+        "--audit-only", is_flag=True, help="MESSAGES have boxes already: audit these."
+    ),
+    given_options(BoxRequest, "boxes"),
+    given_options(Background, "known"),
+)
+def cloak(job: Job, publication: Publication, audit_only: bool, **given: Mapping[str, Any]) -> int:
+    """Hide each of the messages of TARGET among k users, in a box in space and time.
+
+    Every box holds messages of at least k different users, and no two boxes overlap. Boxes
+    are as fine as that allows, within the largest that is tolerated; what fits into none
+    is dropped and counted.
+
+    \b
+      sqlaudit cloak messages.csv --user user --x x --y y --time sent --k 5 \\
+          --box 1km --interval 10min --to cloaked.parquet
+      sqlaudit cloak messages.csv --user user --x x --y y --time sent --k 5 \\
+          --box 1km --delay 10min --interval 1min --to cloaked.parquet
+      sqlaudit cloak theirs.csv --audit-only --k 5 --properties flats.csv
+    Exit code 1: no message can be published, or (--audit-only) boxes hold too few users.
+    """
+    from sqlaudit.remedies.cloak.result import cloak_document
+    from sqlaudit.remedies.cloak.run import cloak_arrivals, cloak_messages, plan_arrivals, plan_cloaking
+
+    def code(result: CloakResult) -> ExitCode:
+        say_written(publication, result.published, "messages", "the cloaked messages")
+        return verdict(result.passed)
+
+    if audit_only:
+        return _audit_boxes(job, given, publication)
+    if given["boxes"]:
+        raise UsageError(f"--{next(iter(given['boxes']))} belongs to --audit-only.")
+    for option in ("box", "interval"):
+        if option not in given["cloaking"]:
+            raise UsageError(f"--{option} says how large a box may become, for instance --box 1km --interval 10min.")
+    request = job.request(
+        CloakRequest,
+        given["cloaking"],
+        places=request_from(Places, given["places"]),
+        tolerances=request_from(Tolerances, given["tolerances"]),
+        background=_background(job, given["known"]),
+    )
+    publication.check()
+    plan, cloak = (plan_cloaking, cloak_messages) if request.delay is None else (plan_arrivals, cloak_arrivals)
+    return job.run(
+        lambda engine, _: plan(engine, request, publication),
+        lambda engine: cloak(engine, request, publication),
+        cloak_document,
+        code,
+        targets=request.targets(),
+        sql=lambda result: result.sql if publication.with_sql else "",
+    )
+
+
+def _audit_boxes(job: Job, given: Given, publication: Publication) -> int:
+    from sqlaudit.remedies.cloak.result import box_audit_document
+    from sqlaudit.remedies.cloak.run import audit_given_boxes as audit_boxes
+    from sqlaudit.remedies.cloak.run import plan_boxes
+
+    unused = [*_said(CloakRequest, given["cloaking"]), *_said(Tolerances, given["tolerances"])]
+    unused += [one.name for name, one in options_of(Publication) if getattr(publication, name) != one.default]
+    if unused:
+        name = unused[0].replace("_", "-")
+        raise UsageError(f"--{name} says how boxes are made; --audit-only looks at boxes that are there.")
+    places = given["places"]
+    placed = [name for name in _WHERE if places.get(name)]
+    if placed and "positions" not in given["boxes"] and "observations" not in given["known"]:
+        raise UsageError(f"--{placed[0]} names a column of --positions or --observations; name such a table.")
+    request = job.request(
+        BoxRequest,
+        {**job.beside(given["boxes"], "positions"), "k": given["cloaking"]["k"]},
+        places=request_from(Places, {name: places.get(name) or name for name in ("user", *_WHERE)}),
+        background=_background(job, given["known"]),
+    )
+    return job.run(
+        lambda engine, _: plan_boxes(engine, request),
+        lambda engine: audit_boxes(engine, request),
+        box_audit_document,
+        lambda result: verdict(result.passed),
+        targets=request.targets(),
+    )
+
+
+def _said(request: type[Any], given: Mapping[str, Any]) -> list[str]:
+    """The options, apart from k, that were given something else than they are without it."""
+    read = ((one, given[one.name]) for _, one in options_of(request) if one.name in given and one.name != "k")
+    return [one.name for one, value in read if one.kind.read(one.name, value) != one.default]
+
+
+def _background(job: Job, known: Mapping[str, Any]) -> Background:
+    if "properties" not in known and known.keys() & {"property_bounds", "owner"}:
+        raise UsageError("--property-bounds and --owner name columns of --properties; name that table.")
+    return request_from(Background, job.beside(known, "properties", "observations"))

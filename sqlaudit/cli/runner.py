@@ -1,0 +1,197 @@
+"""The one way of a command: what was asked becomes a job, which is planned or done, reported, and ends in a code."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import field, fields, replace
+from typing import Any, Protocol, TypeVar
+
+import click
+
+from sqlaudit.base.errors import ExitCode
+from sqlaudit.base.frozen import dataclass
+from sqlaudit.base.options import request_from
+from sqlaudit.base.relation import Relation, Statement
+from sqlaudit.base.spec import AuditSpec, Limits, Roles, Sampling, Target
+from sqlaudit.cli.options import Demands, Work, limit_options, output_options, work_options
+from sqlaudit.cli.output import Output
+from sqlaudit.cli.requests import Sectioned
+from sqlaudit.engines.contract import Engine
+from sqlaudit.reports.document import Document, markdown, visible
+from sqlaudit.reports.formats import render_json
+
+
+class Reportable(Protocol):
+    """What a job finds."""
+
+    def to_dict(self) -> Mapping[str, Any]:
+        """It for programs."""
+
+
+T = TypeVar("T")
+R = TypeVar("R", bound=Reportable)
+
+
+@dataclass(frozen=True)
+class Job:
+    """What commands are asked besides their own requests; of what a command does not take, nothing is said."""
+
+    output: Output
+    work: Work
+    limits: Limits
+    db: str | None = None
+    target: Target = None  # type: ignore[assignment]  # commands without a TARGET name their targets
+    roles: Roles = field(default_factory=Roles)
+    sampling: Sampling = field(default_factory=Sampling)
+    asked: Demands = field(default_factory=Demands)
+
+    def request(self, kind: type[T], given: Mapping[str, Any], **more: Any) -> T:
+        """A request with those of target, roles, requirements and inputs that it has.
+
+        Raises:
+            UsageError: whatever the request refuses.
+        """
+        known = {"target": self.target, "roles": replace(self.roles, sampling=self.sampling), **vars(self.asked)}
+        own = {one.name: known[one.name] for one in fields(kind) if one.name in known}  # type: ignore[arg-type]
+        return request_from(kind, given, **own, **more)
+
+    def beside(self, given: Mapping[str, Any], *names: str) -> dict[str, Any]:
+        """What was given, with the other tables that these options name: they are read as the target is."""
+        tables = {name: Target(relation=given[name], read=self.target.read) for name in names if name in given}
+        return {**given, **tables}
+
+    def run(
+        self,
+        plan: Callable[[Engine, Relation], Sequence[Statement]],
+        find: Callable[[Engine], R],
+        document: Callable[[R], Document],
+        code: Callable[[R], int] = lambda _: ExitCode.OK,
+        *,
+        targets: Sequence[Target] = (),
+        reads: Sequence[Target] = (),
+        sql: Callable[[R], str] = lambda _: "",
+        stopped: Callable[[R], bool] = lambda _: False,
+        finish: Callable[[R], R] = lambda result: result,
+    ) -> int:
+        """Do it over an open engine, or show what would be done; the exit code.
+
+        Args:
+            plan: the statements that would run; it gets the opened target, or the first of the targets. find: does it.
+            document: reports what was found. code: what follows from that, after the report.
+            targets: everything that is read; nothing = the target. reads: the tables that a plan names; nothing = the
+                target, or the targets. sql: stands after the report.
+            stopped: whether somebody stopped it. finish: what is done after the engine is closed, before the report.
+
+        Raises:
+            SqlauditError: what keeps it from being done.
+        """
+        from sqlaudit.cli.session import session
+
+        def emit(result: R) -> None:
+            self.output.emit(lambda: document(result), result.to_dict, sql(result))
+
+        with session(self.db, self.limits, self.work, *(targets or [self.target])) as engine:
+            if self.work.dry_run or self.work.explain:
+                named = reads or ([self.target] if self.target else targets)
+                opened = [(engine.open(one), one) for one in named]
+                names = dict.fromkeys(name for relation, one in opened for name in relation.tables or (one.name,))
+                show_statements(engine, tuple(names), plan(engine, opened[0][0]), self.work, self.output)
+                return ExitCode.OK
+            result = find(engine)
+            if stopped(result):  # what is known is worth telling before the way out
+                emit(result)
+                return ExitCode.INTERRUPTED
+        result = finish(result)
+        emit(result)
+        return code(result)
+
+
+def verdict(passed: bool) -> ExitCode:
+    """The exit code of what holds or does not."""
+    return ExitCode.OK if passed else ExitCode.REQUIREMENT_FAILED
+
+
+def declared(*groups: Callable[[Any], Any]) -> Callable[[Callable[..., int]], click.Command]:
+    """A command with the options of these groups, and with those of every command behind them.
+
+    It gets a `Job`, and what groups make besides by name.
+    """
+    every = () if output_options in groups else (output_options,)
+
+    def decorate(command: Callable[..., int]) -> click.Command:
+        @functools.wraps(command)
+        def with_job(**values: Any) -> int:
+            names = {one.name for one in fields(Job)} & values.keys()
+            return command(Job(**{name: values.pop(name) for name in names}), **values)
+
+        made: Any = with_job
+        for group in reversed((*groups, *every, work_options, limit_options)):
+            made = group(made)
+        return click.command(cls=Sectioned)(made)
+
+    return decorate
+
+
+# `--dry-run` and `--explain`: what would run, as data on stdout.
+
+SCHEMA = "sqlaudit-plan/1"
+_NOTE = "Nothing was measured. Statements that depend on what these find are not listed."
+
+
+def show_plan(engine: Engine, spec: AuditSpec, work: Work, output: Output) -> None:
+    """Print the statements of an audit and the tables that they read; with `--explain` the database's plans.
+
+    Raises:
+        SqlauditError: the target cannot be opened, or a role is missing in it.
+    """
+    from sqlaudit.audits.auditor import Auditor
+
+    statements = Auditor(engine).plan(spec)
+    tables = engine.open(spec.target).tables or (spec.target.name,)
+    show_statements(engine, tables, statements, work, output)
+
+
+def show_statements(
+    engine: Engine, tables: Sequence[str], statements: Sequence[Statement], work: Work, output: Output
+) -> None:
+    """Print statements and the tables that they read; with `--explain` the database's plans."""
+    plans = [engine.explain(statement) for statement in statements] if work.explain else []
+    if output.format == "json":
+        output.write(render_json(_data(engine, tables, statements, plans)))
+    elif output.format == "markdown":
+        output.write(_markdown(tables, statements, plans))
+    else:
+        output.write(_script(tables, statements, plans))
+
+
+def _data(
+    engine: Engine, tables: Sequence[str], statements: Sequence[Statement], plans: Sequence[str]
+) -> dict[str, Any]:
+    listed = [{"name": statement.name, "sql": statement.sql} for statement in statements]
+    for entry, plan in zip(listed, plans, strict=False):
+        entry["plan"] = plan
+    return {"schema": SCHEMA, "engine": engine.version(), "tables": list(tables), "statements": listed}
+
+
+def _script(tables: Sequence[str], statements: Sequence[Statement], plans: Sequence[str]) -> str:
+    """A SQL script: the statements run as they stand, everything else is a comment."""
+    parts = [f"-- Reads: {', '.join(visible(table) for table in tables)}\n-- {_NOTE}\n"]
+    for position, statement in enumerate(statements):
+        parts.append(f"\n{_lines(statement.sql)};\n")
+        if plans:
+            parts.append(_lines(plans[position], "-- ") + "\n")
+    return "".join(parts)
+
+
+def _markdown(tables: Sequence[str], statements: Sequence[Statement], plans: Sequence[str]) -> str:
+    parts = [f"Reads: {', '.join(markdown(table) for table in tables)}", _NOTE]
+    for position, statement in enumerate(statements):
+        parts += [f"## {markdown(statement.name)}", f"~~~~~~sql\n{_lines(statement.sql)}\n~~~~~~"]
+        if plans:
+            parts.append(f"~~~~~~text\n{_lines(plans[position])}\n~~~~~~")
+    return "\n\n".join(parts) + "\n"
+
+
+def _lines(text: str, prefix: str = "") -> str:
+    return "\n".join(f"{prefix}{visible(line)}".rstrip() for line in text.rstrip().splitlines())

@@ -1,0 +1,151 @@
+"""`sqlaudit report`, `verify`: what was written before, laid out or run again."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import click
+
+from sqlaudit.base.errors import ExitCode, InputError, UsageError
+from sqlaudit.base.spec import Limits
+from sqlaudit.cli.exits import say, tell
+from sqlaudit.cli.options import Work, cover_options, inputs_from, limit_options, output_options
+from sqlaudit.cli.output import Output, output_for, write_pictures
+from sqlaudit.cli.requests import Sectioned, in_section
+from sqlaudit.engines.writing import refuse_overwriting
+from sqlaudit.reports.document import About, Document, Picture
+from sqlaudit.reports.stored import from_json
+
+# `sqlaudit report`: a stored result laid out again, without the table it came from.
+
+_out = in_section("Output")
+
+
+@click.command(cls=Sectioned)
+@click.argument("result", type=click.Path(path_type=Path))
+@_out("--format", "chosen", type=click.Choice(["html", "markdown", "text"]), help="Default: html, or by --output.")
+@_out(
+    "-o",
+    "--output",
+    "file",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Default: RESULT with the ending .html.",
+)
+@_out("--pictures", type=click.Path(path_type=Path), metavar="DIR", help="Also write each picture into DIR, as SVG.")
+@cover_options
+def report(result: Path, chosen: str | None, file: Path | None, pictures: Path | None, cover: About) -> int:
+    """Lay out RESULT, a file that any command wrote with --format json, as a page.
+
+    The page holds what the result holds: values that were hidden stay hidden.
+
+    \b
+    sqlaudit audit patients.csv --qi age,zip --format json --output result.json
+    sqlaudit report result.json
+    sqlaudit report result.json --pictures figures
+    """
+    document = stored(result)
+    if chosen in (None, "html") and file is None:
+        file = result.with_suffix(".html")
+    refuse_overwriting([file], [result])
+    output = replace(output_for(chosen, file), cover=cover)
+    if output.format == "json":
+        raise UsageError(f"{file}: {result} is JSON already; write to a file that ends in .html, .md or .txt.")
+    output.emit(lambda: document, dict)
+    if output.file is not None:
+        tell(f"wrote {str(output.file)!r}")
+    if pictures is not None:
+        _write_pictures(document, pictures, (result, *([output.file] if output.file else ())))
+    return ExitCode.OK
+
+
+def _write_pictures(document: Document, folder: Path, kept: Sequence[Path]) -> None:
+    """Every picture of the report as a file, numbered in the order of the page: 01-curves.svg, 02-sizes.svg.
+
+    Raises:
+        UsageError: the folder cannot be made or written to.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"{str(folder)!r} cannot be made a folder: {error.strerror}.") from None
+    blocks = [block for section in document.sections for block in section.blocks]
+    drawings = [block for block in blocks if isinstance(block, Picture)]
+    for number, picture in enumerate(drawings, 1):
+        file = folder / f"{number:02}-{picture.kind}.svg"
+        refuse_overwriting([file], kept)
+        write_pictures(file, [picture])
+        tell(f"wrote {str(file)!r}")
+    if not drawings:
+        say(f"The report has no pictures: nothing was written to {str(folder)!r}.")
+
+
+def stored(path: Path) -> Document:
+    """The document in a file of JSON.
+
+    Raises:
+        InputError: the file cannot be read, or is not the result of a command.
+    """
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror}).") from None
+    except (ValueError, RecursionError):
+        raise InputError(f"{path}: is not JSON. Make it with --format json --output {path.name}.") from None
+    if not isinstance(data, dict) or "report" not in data:
+        raise InputError(f"{path}: holds no report. Make it with --format json --output {path.name}.")
+    return from_json(data["report"])
+
+
+# `sqlaudit verify`: a certificate run again.
+
+_PATH = click.Path(path_type=Path)
+_what, _trust, _show = (in_section(name) for name in ("What to look at", "Whom to trust", "Showing the work"))
+
+
+@click.command(cls=Sectioned)
+@click.argument("certificate", type=_PATH)
+@click.argument("target", default="")
+@_what("--db", metavar="DATABASE", help="Where the table is: a DuckDB or SQLite file, a PostgreSQL URL, or Spark.")
+@_what("--where", default="", metavar="CONDITION", help="The condition of the audit, if it had one.")
+@_what("--query", default="", metavar="SQL", help="The SELECT of the audit, if it had one.")
+@_what("--inputs", type=_PATH, metavar="FILE", help="The further inputs of the audit, if it had some.")
+@_trust("--key", type=_PATH, metavar="FILE", help="Whose signature it has to carry: a public Ed25519 key in PEM.")
+@_trust("--trust-expressions", is_flag=True, help="Run any SQL expression of its roles; read them first.")
+@_show("--show-sql", is_flag=True, help="Print every statement that runs, on stderr.")
+@output_options
+@limit_options
+def verify(certificate: Path, output: Output, limits: Limits, show_sql: bool, db: str | None, **given: Any) -> int:
+    """Run CERTIFICATE again and say what differs.
+
+    TARGET is the table or file, if it has another name now. SQL is made anew from the
+    certificate's roles: no text of the file is run, except expressions in the place of columns,
+    and of these only arithmetic, CASE and common functions.
+
+    \b
+      sqlaudit audit patients.csv --qi age,zip --require k=5 --certificate audit.json
+      sqlaudit verify audit.json
+      sqlaudit verify audit.json --key officer.pub.pem
+    Exit code 0: everything is as it says, 1: something differs, 2: it cannot
+    be run as written, 3: database trouble, 4: out of time.
+    """
+    from sqlaudit.certificates.certificate import public_key, read_certificate, spec_from
+    from sqlaudit.certificates.making import Verification
+    from sqlaudit.certificates.result import verify_document
+    from sqlaudit.classes.inputs import further_targets
+    from sqlaudit.cli.session import session
+
+    found = read_certificate(certificate)
+    key = public_key(given["key"]) if given["key"] is not None else None
+    spec = spec_from(found["asked"], given["target"], given["where"], given["query"], inputs_from(given["inputs"]))
+    if found["asked"]["database"] and db is None:
+        raise click.UsageError("The certificate is of a table in a database: say with --db in which.")
+    verification = Verification(certificate, found, spec, key, given["trust_expressions"])
+    with session(db, limits, Work(show_sql=show_sql), spec.target, *further_targets(spec)) as engine:
+        result = verification.run(engine)
+    output.emit(lambda: verify_document(result), result.to_dict)
+    return ExitCode.REQUIREMENT_FAILED if result.differences else ExitCode.OK

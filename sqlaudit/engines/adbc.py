@@ -1,0 +1,331 @@
+"""What `adbc:driver:uri` means, and a connection over it that runs SELECTs and whose errors hold no value."""
+
+from __future__ import annotations
+
+import importlib
+import threading
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import field
+from functools import partial
+from pathlib import Path
+from types import TracebackType
+from typing import Any, TypeVar
+from urllib.parse import quote, unquote, urlsplit
+
+from sqlaudit.base.errors import ConnectionFailed, EngineError, Incomplete, MissingDriver, UsageError
+from sqlaudit.base.files import expanded, is_file, resolved
+from sqlaudit.base.frozen import dataclass
+from sqlaudit.base.parameter_names import about
+from sqlaudit.base.spec import Limits
+
+# What `adbc:driver:uri` means: a driver, what it connects with, and what keeps it from writing.
+
+PREFIX = "adbc:"
+
+
+@dataclass(frozen=True)
+class AdbcDriver:
+    """A driver that is known.
+
+    Args:
+        name: as `adbc:` says it; its package is `adbc_driver_<name>`. dialect: what its database speaks, empty = nobody
+            knows. settings: SQL that begins a transaction. proof: a SELECT of one text and the text that it then gives,
+            as the database says that it only reads. entrypoint: of its library, where that is an odd one.
+        commits: whether it has transactions. access: what keeps it from writing, for reports.
+    """
+
+    name: str
+    dialect: str
+    access: str
+    settings: tuple[str, ...] = ()
+    proof: tuple[str, str] | None = None
+    entrypoint: str | None = None
+    commits: bool = True
+
+
+_ONLY_SELECTS = "nothing but SELECTs was sent; what the role may do is the database's to say"
+DRIVERS = {
+    one.name: one
+    for one in (
+        AdbcDriver(
+            "sqlite",
+            "sqlite",
+            "the file was opened read-only, in one transaction",
+            ("PRAGMA query_only = 1",),
+            ("SELECT CAST(query_only AS TEXT) FROM pragma_query_only", "1"),
+        ),
+        AdbcDriver(
+            "duckdb",
+            "duckdb",
+            "the file was opened read-only, and every other file is closed",
+            (),
+            (
+                "SELECT CAST(readonly AS VARCHAR) FROM duckdb_databases() WHERE database_name = CURRENT_DATABASE()",
+                "true",
+            ),
+            "duckdb_adbc_init",
+        ),
+        AdbcDriver(
+            "postgresql",
+            "postgres",
+            "one transaction, REPEATABLE READ and READ ONLY",
+            ("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY", "SET LOCAL row_security = off"),
+            ("SELECT pg_catalog.current_setting('transaction_read_only')", "on"),
+        ),
+        AdbcDriver("flightsql", "", _ONLY_SELECTS, commits=False),
+        AdbcDriver("snowflake", "snowflake", _ONLY_SELECTS, commits=False),
+        AdbcDriver("bigquery", "bigquery", _ONLY_SELECTS, commits=False),
+    )
+}
+"""What was tried (the first four), and what is connected to in the same way and nobody has tried."""
+
+
+@dataclass(frozen=True)
+class AdbcPlace:
+    """Where a database is.
+
+    Args:
+        driver: the driver. options: what it connects with, which may hold a password. file: of a database of one file.
+    """
+
+    driver: AdbcDriver
+    options: Mapping[str, str] = field(repr=False)
+    file: Path | None = None
+
+
+def is_adbc(db: str) -> bool:
+    """Whether what `--db` says is behind an ADBC driver.
+
+    Example:
+        >>> is_adbc("adbc:sqlite:///clinic.db"), is_adbc("clinic.duckdb")
+        (True, False)
+    """
+    return db.startswith(PREFIX)
+
+
+def adbc_place(db: str) -> AdbcPlace:
+    """The driver and what it connects with.
+
+    Args:
+        db: `adbc:sqlite:///clinic.db`, `adbc:duckdb:clinic.duckdb`, `adbc:postgresql://host/db`,
+            `adbc:flightsql:grpc+tls://host:port`, `adbc:snowflake://…`.
+
+    Raises:
+        UsageError: no such driver or file, or one that cannot be read without a trace. Nothing of the text but the
+            driver is told.
+
+    Example:
+        >>> adbc_place("adbc:postgresql://host/db").options["uri"]
+        'postgresql://host/db'
+    """
+    name, _, rest = db.removeprefix(PREFIX).partition(":")
+    name = {"postgres": "postgresql"}.get(name, name)
+    driver = DRIVERS.get(name)
+    if driver is None:
+        raise UsageError(f"{about('db')}: behind 'adbc:' stands a driver: {', '.join(DRIVERS)}.")
+    if not rest:
+        raise UsageError(f"{about('db')}: say where the database is: adbc:{name}:// and so on.")
+    if name in ("sqlite", "duckdb"):
+        return _of_file(driver, rest)
+    if name == "flightsql":
+        return AdbcPlace(driver, _flight(rest))
+    return AdbcPlace(driver, {"uri": f"{name}:{rest}" if rest.startswith("//") else rest})
+
+
+def _of_file(driver: AdbcDriver, rest: str) -> AdbcPlace:
+    """A file, by its path or behind `///`, as in URLs of SQLAlchemy: four slashes begin an absolute path."""
+    file = resolved(expanded(rest.removeprefix("///")))
+    if not is_file(file):
+        raise UsageError(f"{about('db')}: there is no such file to be opened by the ADBC driver {driver.name}.")
+    if driver.name == "sqlite":
+        from sqlaudit.engines.duckdb.sqlite import has_log, is_in_wal_mode
+
+        if is_in_wal_mode(file) or has_log(file):
+            raise UsageError(
+                f"{about('db')}: this file keeps a write-ahead log, and its driver would write beside it to read it. "
+                "Name the file as a connection of the policy, which does not, or give a copy without a log "
+                "(VACUUM INTO)."
+            )
+        return AdbcPlace(driver, {"uri": f"file:{quote(str(file))}?mode=ro"}, file)
+    walls = {"access_mode": "READ_ONLY", "enable_external_access": "false", "lock_configuration": "true"}
+    return AdbcPlace(driver, {"path": str(file), **walls}, file)
+
+
+def _flight(rest: str) -> dict[str, str]:
+    """A Flight SQL server; the driver takes a user and a password by name, and not in the URI."""
+    try:
+        parts = urlsplit(rest)
+        host = parts.netloc.rpartition("@")[2]
+        user, password = unquote(parts.username or ""), unquote(parts.password or "")
+    except ValueError:
+        raise UsageError(
+            f"{about('db')}: this is no address of a Flight SQL server, such as grpc+tls://host:port."
+        ) from None
+    named = {"username": user, "password": password}
+    return {"uri": parts._replace(netloc=host).geturl(), **{name: value for name, value in named.items() if value}}
+
+
+# A connection over an ADBC driver that runs SELECTs, with limits of time, and whose errors hold no value.
+
+T = TypeVar("T")
+LEAVING = 5.0
+"""Seconds that a statement has to end after it was cancelled."""
+
+
+class AdbcReader:
+    """An open connection; `with` closes it.
+
+    Args:
+        place: where the database is. limits: only the time is of use here.
+
+    Raises:
+        MissingDriver: the manager or the driver is not installed. ConnectionFailed: the database cannot be reached.
+        EngineError: it does not say that it only reads. Incomplete: the time is over.
+    """
+
+    def __init__(self, place: AdbcPlace, limits: Limits) -> None:
+        self._driver = place.driver
+        self._ends = None if limits.timeout is None else time.monotonic() + limits.timeout
+        self._timeout = limits.timeout
+        self._running: Any = None
+        self._open: Any = None
+        connect = _connector(place)
+        self._open = self._timed(connect, ConnectionFailed, "The database could not be reached")
+        try:
+            self._begin()
+        except BaseException:
+            self.close()
+            raise
+
+    def rows(self, sql: str) -> list[Mapping[str, Any]]:
+        """The rows of a SELECT, by the names of their columns, as the driver gives them; at most two of them.
+
+        Raises:
+            EngineError: the database refused or failed. Incomplete: the time is over.
+        """
+
+        def work() -> list[Mapping[str, Any]]:
+            with self._open.cursor() as cursor:
+                self._running = cursor
+                cursor.execute(sql)
+                names = [column[0] for column in cursor.description or ()]
+                return [dict(zip(names, row, strict=True)) for row in cursor.fetchmany(2)]
+
+        try:
+            return self._timed(work, EngineError, "The database refused the statement, or failed")
+        except EngineError:
+            self._again()
+            raise
+
+    def close(self) -> None:
+        """Leave the database; what runs is left alone when it does not end."""
+        if self._open is not None and self._running is None:
+            with suppress(Exception):
+                self._open.close()
+        self._open = None
+
+    def __enter__(self) -> AdbcReader:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _begin(self) -> None:
+        """Begin a transaction that only reads, and have the database say so."""
+        for setting in self._driver.settings:
+            self._timed(partial(self._command, setting), EngineError, "The database took no setting")
+        if self._driver.proof is None:
+            return
+        question, wanted = self._driver.proof
+        rows = self._timed(
+            lambda: self._answer(question), EngineError, "The database did not say whether it only reads"
+        )
+        if [str(value).casefold() for value in rows] != [wanted]:
+            raise EngineError("The database does not say that this connection only reads, so nothing was asked of it.")
+
+    def _again(self) -> None:
+        """After a statement that failed, a new transaction: some databases take nothing more in the old one."""
+        if self._driver.commits and self._running is None:
+            with suppress(EngineError):
+                self._timed(self._open.rollback, EngineError, "The transaction could not be ended")
+            self._begin()
+
+    def _command(self, sql: str) -> None:
+        with self._open.cursor() as cursor:
+            if self._driver.name == "postgresql":
+                cursor.adbc_statement.set_options(**{"adbc.postgresql.use_copy": "false"})
+            cursor.execute(sql)
+
+    def _answer(self, sql: str) -> list[Any]:
+        with self._open.cursor() as cursor:
+            cursor.execute(sql)
+            return [row[0] for row in cursor.fetchmany(2)]
+
+    def _timed(self, work: Callable[[], T], kind: type[EngineError], said: str) -> T:
+        """What work returns, in a thread of its own: signals and the time limit are heard while a driver waits."""
+        done: list[T] = []
+        failed: list[BaseException] = []
+
+        def run() -> None:
+            try:
+                done.append(work())
+            except BaseException as error:  # noqa: BLE001 (told by its kind in the other thread)
+                failed.append(error)
+
+        thread = threading.Thread(target=run, daemon=True)
+        thread.start()
+        try:
+            thread.join(None if self._ends is None else max(0.0, self._ends - time.monotonic()))
+        except BaseException:
+            self._cancel(thread)
+            raise
+        if thread.is_alive():
+            self._cancel(thread)
+            raise Incomplete(f"The time limit of {self._timeout:g} seconds was reached.")
+        self._running = None
+        if failed:
+            raise kind(f"{said} ({type(failed[0]).__name__}, over the ADBC driver {self._driver.name}).") from None
+        return done[0]
+
+    def _cancel(self, thread: threading.Thread) -> None:
+        running = self._running
+        if running is not None:
+            with suppress(Exception):
+                running.adbc_cancel()
+        thread.join(LEAVING)
+        if not thread.is_alive():
+            self._running = None
+        else:
+            self._running = running or thread
+
+
+def _connector(place: AdbcPlace) -> Callable[[], Any]:
+    """What connects.
+
+    Raises:
+        MissingDriver: a package is not installed.
+    """
+    name = place.driver.name
+    try:
+        dbapi = importlib.import_module("adbc_driver_manager.dbapi")
+        importlib.import_module("pyarrow")
+    except ImportError:
+        raise MissingDriver(
+            "ADBC needs the packages adbc-driver-manager and pyarrow: pip install 'sqlaudit[adbc]'."
+        ) from None
+    try:
+        driver = importlib.import_module(f"adbc_driver_{name}")
+        path = driver.driver_path() if hasattr(driver, "driver_path") else driver._driver_path()
+    except ImportError:
+        package = "duckdb" if name == "duckdb" else f"adbc-driver-{name}"
+        raise MissingDriver(f"This needs the ADBC driver of {name}: pip install {package}.") from None
+    return lambda: dbapi.connect(
+        driver=path,
+        entrypoint=place.driver.entrypoint,
+        db_kwargs=dict(place.options),
+        autocommit=not place.driver.commits,
+    )

@@ -1,1 +1,0 @@
-"""Databases behind ADBC drivers: they run SELECTs that were written for their dialect, and nothing else."""

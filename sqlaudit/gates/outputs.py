@@ -1,0 +1,358 @@
+"""A policy's run for other tools: GitHub's annotations, JUnit, SARIF, OpenLineage, and a table of results."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+from xml.etree import ElementTree as ET
+
+from sqlaudit.base.result import MEANING, Warned, is_note, plain
+from sqlaudit.gates.report import OUTCOMES, gate_headline, sentence
+from sqlaudit.gates.result import Drift, GateResult, GateTest, Mistake, Outcome, Place
+from sqlaudit.models.base import Check
+from sqlaudit.models.phrases import full_title, title_of
+from sqlaudit.reports.document import limit, text_of, visible
+from sqlaudit.reports.formats import json_text
+
+# A policy's run as commands of GitHub's workflows, which annotate the policy's lines in a pull request.
+
+_COMMANDS = {
+    Outcome.FAIL: "error",
+    Outcome.UNDETERMINED: "error",
+    Outcome.ERROR: "error",
+    Outcome.WARN: "warning",
+    Outcome.EXCEPTED: "notice",
+    Outcome.ACCEPTED: "notice",
+}
+
+
+def render_github(result: GateResult, root: Path) -> str:
+    """The run as one line a finding, then the verdict, and under it what it does not cover.
+
+    Args:
+        result: what the run found. root: the root of the repository.
+    """
+    lines = [_command("error", mistake.place, root, "the policy", mistake.message) for mistake in result.mistakes]
+    for test in result.tests:
+        if test.outcome in _COMMANDS:
+            title = f"{test.name} {text_of(OUTCOMES[test.outcome])}"
+            lines.append(_command(_COMMANDS[test.outcome], test.place, root, title, sentence(test)))
+    told = [
+        _command("notice" if is_note(one) else "warning", result.place_of(table), root, table, one.message)
+        for table, one in result.notices
+    ]
+    return "\n".join([*lines, visible(text_of(gate_headline(result))), *told, visible(MEANING)]) + "\n"
+
+
+def _command(kind: str, place: Place, root: Path, title: str, message: str) -> str:
+    line = {} if place.line is None else {"line": str(place.line)}
+    given = {"file": place.relative(root), **line, "title": title}
+    told = {name: _data(value).replace(":", "%3A").replace(",", "%2C") for name, value in given.items()}
+    properties = ",".join(f"{name}={value}" for name, value in told.items())
+    return f"::{kind} {properties}::{_data(message)}"
+
+
+def _data(text: str) -> str:
+    """A message: what would end the command is written as the runner decodes it."""
+    return visible(text).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+# A policy's run as JUnit XML: one suite a table, one case a test, for every CI service that shows tests.
+
+_SKIPPED = (Outcome.EXCEPTED, Outcome.ACCEPTED, Outcome.SKIPPED)
+_TAGS = {Outcome.FAIL: "failure", Outcome.UNDETERMINED: "failure", Outcome.ERROR: "error"}
+
+
+def render_junit(result: GateResult) -> str:
+    """The run as JUnit XML; mistakes of the policy are errors of a suite of their own.
+
+    Exceptions and accepted failures are skipped cases; warnings are cases that hold, with what they say as output.
+    What the verdict on a table does not cover is the output of its suite.
+    """
+    root = ET.Element("testsuites", name="sqlaudit")
+    tables = dict.fromkeys(test.table for test in result.tests)
+    for table in tables:
+        notices = [notice.message for name, notice in result.notices if name == table]
+        _suite(root, table, [test for test in result.tests if test.table == table], result.time, notices)
+    if result.mistakes:
+        _policy(root, result)
+    for name in ("tests", "failures", "errors"):
+        root.set(name, str(sum(int(suite.get(name, "0")) for suite in root)))
+    ET.indent(root)
+    return '<?xml version="1.0" encoding="UTF-8"?>\n' + ET.tostring(root, encoding="unicode") + "\n"
+
+
+def _suite(root: ET.Element, table: str, tests: Sequence[GateTest], time: str, notices: Sequence[str]) -> None:
+    suite = ET.SubElement(root, "testsuite", name=visible(table), tests=str(len(tests)), timestamp=time[:19])
+    for test in tests:
+        _case(suite, test)
+    _count(suite)
+    if tests:
+        ET.SubElement(suite, "system-out").text = "\n".join(map(visible, [*notices, MEANING]))
+
+
+def _count(suite: ET.Element) -> None:
+    for name, tag in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
+        suite.set(name, str(len(suite.findall(f"testcase/{tag}"))))
+
+
+def _case(suite: ET.Element, test: GateTest) -> None:
+    about = f" for {test.sensitive}" if test.sensitive is not None else ""
+    case = ET.SubElement(suite, "testcase", name=visible(test.requirement + about), classname=visible(test.table))
+    said = visible(sentence(test))
+    if test.outcome in _TAGS:
+        found = ET.SubElement(case, _TAGS[test.outcome], message=said, type=test.outcome.value)
+        found.text = visible(f"{test.place}: {sentence(test)}")
+    elif test.outcome in _SKIPPED:
+        ET.SubElement(case, "skipped", message=f"{test.outcome.value}: {said}")
+    elif test.outcome is Outcome.WARN:
+        ET.SubElement(case, "system-out").text = f"warns: {said}"
+
+
+def _policy(root: ET.Element, result: GateResult) -> None:
+    number = str(len(result.mistakes))
+    suite = ET.SubElement(root, "testsuite", name="the policy", tests=number, timestamp=result.time[:19])
+    for mistake in result.mistakes:
+        case = ET.SubElement(suite, "testcase", name=visible(str(mistake.place)), classname="the policy")
+        ET.SubElement(case, "error", message=visible(mistake.message), type="mistake").text = visible(
+            f"{mistake.place}: {mistake.message}"
+        )
+    _count(suite)
+
+
+# A policy's run as an event of OpenLineage: what was asserted of each dataset and whether it holds, without a value.
+#
+# Source: OpenLineage 2-0-2, facet DataQualityAssertionsDatasetFacet 1-1-0 (openlineage.io/spec).
+
+SCHEMA_URL = "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/RunEvent"
+FACET_URL = (
+    "https://openlineage.io/spec/facets/1-1-0/DataQualityAssertionsDatasetFacet.json"
+    "#/$defs/DataQualityAssertionsDatasetFacet"
+)
+_ALLOWED = (Outcome.WARN, Outcome.EXCEPTED, Outcome.ACCEPTED)
+
+
+def openlineage_event(result: GateResult, namespace: str = "sqlaudit") -> dict[str, Any]:
+    """The run as one event, which ends it.
+
+    A test that was not run is no assertion. `success` is that the test holds: what is undecided, could not be run, or
+    falls short and is allowed to, is none. The run is COMPLETE whatever its verdict, and FAIL where a test could not be
+    run or the policy has a mistake.
+
+    Args:
+        result: what the run found. namespace: of the job; its name is the policy's file.
+    """
+    producer = f"pkg:pypi/sqlaudit@{result.versions.get('sqlaudit', '')}"
+    tables = dict.fromkeys(test.table for test in result.tests if test.outcome is not Outcome.SKIPPED)
+    return {
+        "eventType": "FAIL" if result.broken else "COMPLETE",
+        "eventTime": result.time,
+        "run": {"runId": result.run_id},
+        "job": {"namespace": namespace, "name": result.policy},
+        "inputs": [_input(result, table, producer) for table in tables],
+        "outputs": [],
+        "producer": producer,
+        "schemaURL": SCHEMA_URL,
+    }
+
+
+def _input(result: GateResult, table: str, producer: str) -> dict[str, Any]:
+    dataset = result.dataset_of(table)
+    tests = [test for test in result.tests if test.table == table and test.outcome is not Outcome.SKIPPED]
+    facet = {"_producer": producer, "_schemaURL": FACET_URL, "assertions": [_assertion(test) for test in tests]}
+    return {"namespace": dataset.namespace, "name": dataset.name, "inputFacets": {"dataQualityAssertions": facet}}
+
+
+def _assertion(test: GateTest) -> dict[str, Any]:
+    check = test.check
+    said: dict[str, Any] = {
+        "assertion": test.model,
+        "success": test.outcome is Outcome.PASS and not test.tolerated,
+        "severity": "warn" if test.outcome in _ALLOWED or test.tolerated else test.severity,
+        "name": visible(test.name),
+    }
+    if test.sensitive is not None:
+        said["column"] = test.sensitive
+    if test.description or check is not None:
+        said["description"] = visible(test.description or (full_title(check) if check is not None else ""))
+    if check is not None and check.required is not None:
+        said["expected"] = f"{check.operator} {limit(check.required)}"
+    if check is not None and (level := plain(check.level)) is not None:
+        said["actual"] = str(level)
+    return said
+
+
+# A policy's run as a table with a row for each test: for a warehouse, a catalogue or a spreadsheet.
+
+COLUMNS = (
+    "run_id",
+    "run_time",
+    "check_id",
+    "policy",
+    "line",
+    "namespace",
+    "dataset",
+    "table",
+    "requirement",
+    "sensitive",
+    "model",
+    "severity",
+    "outcome",
+    "publishable",
+    "level",
+    "operator",
+    "required",
+    "failing_classes",
+    "failing_rows",
+    "table_rows",
+    "owner",
+    "tags",
+    "message",
+    "sqlaudit",
+)
+"""The columns, which stay: new ones are added behind."""
+_UNCHECKED = Check("", None, {}, None, {}, "")
+
+
+def result_rows(result: GateResult) -> list[tuple[Any, ...]]:
+    """The rows, in the order of the policy.
+
+    Mistakes of the policy that belong to no test have rows with the outcome `error`, so that no table of results holds
+    only what holds when the run does not.
+    """
+    run = {"run_id": result.run_id, "run_time": result.time, "policy": result.policy}
+    run["sqlaudit"] = result.versions.get("sqlaudit", "")
+    found = [_of_test(result, test) for test in result.tests] + [_of_mistake(one) for one in result.mistakes]
+    return [tuple((run | row).get(name) for name in COLUMNS) for row in found]
+
+
+def result_lines(result: GateResult) -> str:
+    """The rows as JSON lines, in ASCII."""
+    rows = (dict(zip(COLUMNS, row, strict=True)) for row in result_rows(result))
+    return "".join(f"{json_text(row)}\n" for row in rows)
+
+
+def _of_mistake(mistake: Mistake) -> dict[str, Any]:
+    said = {"message": visible(mistake.message), "line": mistake.place.line}
+    return said | {"severity": "error", "outcome": Outcome.ERROR.value, "publishable": False}
+
+
+def _of_test(result: GateResult, test: GateTest) -> dict[str, Any]:
+    dataset, check = result.dataset_of(test.table), test.check or _UNCHECKED
+    named = [dataset.namespace, dataset.name, *test.key]
+    return {
+        "check_id": sha256(json.dumps(named).encode()).hexdigest()[:32],
+        "line": test.place.line,
+        "namespace": dataset.namespace,
+        "dataset": dataset.name,
+        "table": test.table,
+        "requirement": test.requirement,
+        "sensitive": test.sensitive,
+        "model": check.model or None,
+        "severity": test.severity,
+        "outcome": test.outcome.value,
+        "publishable": not test.blocks,
+        "level": plain(check.level),
+        "operator": check.operator or None,
+        "required": plain(check.required),
+        "failing_classes": check.failing_classes,
+        "failing_rows": check.failing_rows,
+        "table_rows": test.rows,
+        "owner": test.owner or None,
+        "tags": " ".join(test.tags) or None,
+        "message": visible(sentence(test)),
+    }
+
+
+# A policy's run as SARIF 2.1.0: findings at lines of the policy, for code scanning.
+
+SCHEMA_URI = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+MISTAKE = "policy"
+_LEVELS = {Outcome.WARN: "warning"}
+_DRIFT = {Drift.NEW: "new", Drift.SAME: "unchanged", Drift.BETTER: "updated", Drift.WORSE: "updated"}
+_SUPPRESSED = (Outcome.EXCEPTED, Outcome.ACCEPTED)
+
+
+def sarif_data(result: GateResult, root: Path) -> dict[str, Any]:
+    """The run as a SARIF log.
+
+    Tests that hold, and those that were not run, are no findings; what the verdict does not cover is one, of level
+    warning or note. An exception, or an accepted state, is a suppression.
+
+    Args:
+        result: what the run found. root: what the addresses of files are relative to.
+    """
+    told = [test for test in result.tests if test.outcome not in (Outcome.PASS, Outcome.SKIPPED)]
+    rules = _rules(told, [notice for _, notice in result.notices], bool(result.mistakes))
+    findings = [_entry(MISTAKE, "error", mistake.message, mistake.place, root) for mistake in result.mistakes]
+    findings += [_finding(test, root) for test in told]
+    findings += [_result(result, table, notice, root) for table, notice in result.notices]
+    numbers = {rule["id"]: position for position, rule in enumerate(rules)}
+    findings = [{"ruleId": one["ruleId"], "ruleIndex": numbers[one["ruleId"]], **one} for one in findings]
+    driver = {
+        "name": "sqlaudit",
+        "version": result.versions.get("sqlaudit", ""),
+        "rules": rules,
+        "fullDescription": {"text": MEANING},
+    }
+    run = {
+        "tool": {"driver": driver},
+        "invocations": [{"executionSuccessful": not result.broken}],
+        "columnKind": "unicodeCodePoints",
+        "results": findings,
+    }
+    return {"$schema": SCHEMA_URI, "version": "2.1.0", "runs": [run]}
+
+
+def _rules(told: list[GateTest], notices: list[Warned], mistakes: bool) -> list[dict[str, Any]]:
+    titles = {test.model: title_of(test.check) if test.check else test.requirement for test in told}
+    titles |= {notice.code: notice.code.replace("_", " ").capitalize() for notice in notices}
+    if mistakes:
+        titles[MISTAKE] = "The policy can be read"
+    return [{"id": name, "shortDescription": {"text": visible(title)}} for name, title in sorted(titles.items())]
+
+
+def _entry(rule: str, level: str, message: str, place: Place, root: Path, **key: str) -> dict[str, Any]:
+    """A finding at a place; one that can be told from others has a key, by the version of its form."""
+    path = quote(place.relative(root))
+    physical: dict[str, Any] = {"artifactLocation": {"uri": f"file://{path}" if path.startswith("/") else path}}
+    if place.line is not None:
+        physical["region"] = {"startLine": place.line}
+    found = {
+        "ruleId": rule,
+        "level": level,
+        "message": {"text": visible(message)},
+        "locations": [{"physicalLocation": physical}],
+    }
+    prints = {f"{kind}/v1": sha256(text.encode()).hexdigest() for kind, text in key.items()}
+    return found | ({"partialFingerprints": prints} if prints else {})
+
+
+def _finding(test: GateTest, root: Path) -> dict[str, Any]:
+    level, said = _LEVELS.get(test.outcome, "error"), f"{test.name}: {sentence(test)}"
+    found = _entry(test.model, level, said, test.place, root, test="\0".join(test.key))
+    if test.tags:
+        found["properties"] = {"tags": sorted(set(test.tags))}
+    if test.outcome in _SUPPRESSED:
+        found["level"] = "warning"
+        found["suppressions"] = [_suppression(test)]
+    if test.change is not None:
+        found["baselineState"] = _DRIFT[test.change.drift]
+    return found
+
+
+def _result(result: GateResult, table: str, notice: Warned, root: Path) -> dict[str, Any]:
+    """What the verdict on a table does not cover, at the table's entry."""
+    level, said = "note" if is_note(notice) else "warning", f"{table}: {notice.message}"
+    key = "\0".join((table, notice.code, *notice.columns))
+    return _entry(notice.code, level, said, result.place_of(table), root, notice=key)
+
+
+def _suppression(test: GateTest) -> dict[str, Any]:
+    if test.exception is not None and test.outcome is Outcome.EXCEPTED:
+        return {"kind": "inSource", "justification": visible(f"Until {test.exception.until}: {test.exception.reason}")}
+    return {"kind": "external", "justification": "No worse than the accepted baseline."}

@@ -1,0 +1,314 @@
+"""What a policy says of a table besides its requirements: where it is, whose persons it shares, and exceptions."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from sqlaudit.base.errors import SqlauditError
+from sqlaudit.base.names import closest
+from sqlaudit.base.nodes import Node
+from sqlaudit.base.relation import Relation
+from sqlaudit.base.spec import FILE_FORMATS, ReadOptions, Roles, Target
+from sqlaudit.column_sets.counting import named_column
+from sqlaudit.engines.contract import Engine
+from sqlaudit.events.sources import with_static
+from sqlaudit.gates.nodes import (
+    NO_NODES,
+    NO_TEXTS,
+    Mistakes,
+    PolicySection,
+    choice,
+    chosen,
+    day,
+    flag,
+    place_of,
+    text,
+    texts,
+    up_to,
+)
+from sqlaudit.gates.requirements import READ, TEXT, TEXT_OR_TEXTS, Keys, described, keys_of
+from sqlaudit.gates.result import Connection, Mistake, PersonsEntry, PolicyException, TableEntry, TestSpec, Threshold
+from sqlaudit.models.phrases import no_identifier
+from sqlaudit.models.registry import find_model
+
+# Where a table of a policy is: its connection, and the table, file or query with how it is read.
+
+PLACE: Keys = {
+    "table": described("A table or view of the connection."),
+    "file": described("A CSV, Parquet, JSON or Arrow file, from the folder of the policy; globs work."),
+    "query": described("One SELECT over the connection; give it a name."),
+    "connection": described("A name under connections."),
+    "where": described("Only the rows for which this SQL condition holds."),
+    "read": READ,
+}
+READ_KEYS: Keys = keys_of(ReadOptions) | {
+    "null_values": {"type": "array", "items": {"type": "string"}, "description": "Texts that mean NULL."}
+}
+_SPELLED = {"tab": "\t", "\\t": "\t"}
+
+
+def read_connection(
+    found: PolicySection, defaults: Mapping[str, Node], connections: Mapping[str, Connection | None]
+) -> str:
+    """The name of the connection, empty for a file."""
+    mistakes = found.mistakes
+    if "file" in found and "connection" not in found:
+        return ""
+    given = found.get("connection", defaults.get("connection"))
+    if given is not None:
+        name = mistakes.attempt(text("connection"), given, "")
+    elif len(connections) == 1:
+        name = next(iter(connections))
+    else:
+        if "file" not in found:
+            said = (
+                "name its 'connection'" if connections else "the policy has no 'connections'; for a file write 'file'"
+            )
+            mistakes.add(found.node, f"it is not said where this table is: {said}.")
+        return ""
+    if name and name not in connections:
+        hint = closest(name, connections) or (f" There are: {', '.join(connections)}." if connections else "")
+        mistakes.add(given or found.node, f"there is no connection {name!r}.{hint}")
+    elif name and connections[name] is None:  # keeps its tables from being tested
+        mistakes.add(given or found.node, f"there is a mistake in its connection {name!r}.")
+    return name
+
+
+def read_target(found: PolicySection, connection: str, folder: Path) -> Target | None:
+    """What is tested, None after a mistake."""
+    mistakes = found.mistakes
+    kinds = [kind for kind in ("table", "file", "query") if kind in found]
+    if len(kinds) != 1:
+        said = f"has {' and '.join(kinds)}; keep one" if kinds else "needs a table, a file or a query"
+        mistakes.add(found.node, f"a table of the policy {said}.")
+        return None
+    kind = kinds[0]
+    written = mistakes.attempt(text(kind), found[kind], "")
+    if not written:
+        return None
+    where = mistakes.attempt(text("where"), chosen(found, "where"), "")
+    if kind == "query" and where:
+        mistakes.add(found["where"], "put the condition into the query itself.")
+    if kind == "file" and connection:
+        mistakes.add(found["file"], "a file has no connection; for a table write 'table'.")
+    read = _read_options(found["read"], mistakes) if chosen(found, "read") else ReadOptions()
+    if kind == "query" and "name" not in found:
+        mistakes.add(found["query"], "a query needs a 'name', by which reports call it.")
+    label = mistakes.attempt(text("name"), found.get("name"), "") or ("" if kind == "query" else written)
+    if kind == "query":
+        return Target(query=written, read=read, label=label)
+    return Target(relation=str(folder / written) if kind == "file" else written, where=where, read=read, label=label)
+
+
+def _read_options(node: Node, mistakes: Mistakes) -> ReadOptions:
+    found = mistakes.section(node, "'read'", READ_KEYS)
+    attempt = mistakes.attempt
+    separator = attempt(lambda one: one.text("delimiter"), found.get("delimiter"), "")
+    no_header: bool | None = None
+    return ReadOptions(
+        attempt(choice("format", FILE_FORMATS), found.get("format"), ""),
+        _SPELLED.get(separator, separator),
+        attempt(text("encoding"), found.get("encoding"), ""),
+        attempt(
+            lambda one: tuple(item.text("null_values") for item in one.items("null_values")),
+            found.get("null_values"),
+            NO_TEXTS,
+        ),
+        attempt(flag("all_text"), found.get("all_text"), False),
+        attempt(flag("header"), found.get("header"), no_header),
+        attempt(flag("hive_partitioning"), found.get("hive_partitioning"), False),
+    )
+
+
+# `persons` of a policy: who has rows in many tables, said once for every table with their column.
+
+PERSON_KEYS: Keys = {
+    **PLACE,
+    "table": described("A table or view of the connection, with a row a person."),
+    "file": described("A file, from the folder of the policy."),
+    "name": described("What errors call it."),
+    "entity": described("The column that says who somebody is, of the same name in all tables."),
+    "static": described("What is known of a person beside what other tables say.", TEXT_OR_TEXTS),
+    "description": TEXT,
+}
+
+
+def read_persons(
+    node: Node | None,
+    defaults: Mapping[str, Node],
+    connections: Mapping[str, Connection | None],
+    folder: Path,
+    mistakes: Mistakes,
+) -> tuple[PersonsEntry, ...]:
+    """The tables of persons of a policy."""
+    listed = mistakes.attempt(lambda one: tuple(one.items("'persons'")), node, NO_NODES)
+    found = [_entry(one, defaults, connections, folder, mistakes) for one in listed]
+    kept: list[PersonsEntry] = []
+    for entry in found:
+        if entry is None:
+            continue
+        if any((one.connection, one.entity.casefold()) == (entry.connection, entry.entity.casefold()) for one in kept):
+            said = f"two tables of 'persons' have the entity {entry.entity!r}; keep one."
+            mistakes.append(Mistake(entry.place, said))
+        kept.append(entry)
+    return tuple(kept)
+
+
+def _entry(
+    node: Node,
+    defaults: Mapping[str, Node],
+    connections: Mapping[str, Connection | None],
+    folder: Path,
+    mistakes: Mistakes,
+) -> PersonsEntry | None:
+    found = mistakes.section(node, "a table of persons", PERSON_KEYS)
+    connection = read_connection(found, defaults, connections)
+    target = read_target(found, connection, folder)
+    entity = mistakes.attempt(text("entity"), chosen(found, "entity"), "")
+    if not entity and "entity" not in found:
+        said = "a table of persons needs 'entity', the column that says who somebody is."
+        mistakes.add(node, said)
+    static = mistakes.attempt(texts("static"), chosen(found, "static"), NO_TEXTS)
+    if target is None or not entity:
+        return None
+    return PersonsEntry(target, connection, entity, static, place_of(node))
+
+
+def persons_apart(entry: TableEntry, persons: Sequence[PersonsEntry]) -> TableEntry:
+    """The entry with those tables of persons that its connection has; none when it says so."""
+    if not entry.about_persons:
+        return entry
+    return replace(entry, persons=tuple(one for one in persons if one.connection == entry.connection))
+
+
+@dataclass
+class PersonsTables:
+    """Finds over one engine the persons of tables; each table of persons is opened once.
+
+    Args:
+        engine: an open engine. used: those that some table is about.
+    """
+
+    engine: Engine
+    used: list[PersonsEntry] = field(default_factory=list)
+    _opened: dict[int, Relation] = field(default_factory=dict)
+
+    def of(self, entry: TableEntry) -> tuple[TableEntry, Relation | None]:
+        """The entry with its persons' column and what stays the same of them, and the joined rows where it is joined.
+
+        Raises:
+            UsageError: a table of persons lacks its column, or persons of the table are missing there.
+            EngineError: the database refused.
+        """
+        assert entry.target is not None
+        known = [(one, self._relation(one)) for one in entry.persons]
+        if not known:
+            return entry, None
+        relation = self.engine.open(entry.target)
+        for one, persons in known:
+            own = _named(relation, one.entity)
+            if own is None or (entry.roles.entity or own).casefold() != own.casefold():
+                continue
+            roles = replace(entry.roles, entity=own)
+            if replace(one.target, label="") == replace(entry.target, label=""):
+                return replace(entry, roles=roles), None
+            self.used.append(one)
+            missing = tuple(name for name in one.static if _named(relation, name) is None)
+            joined = with_static(self.engine, relation, persons, own, one.entity, missing) if missing else None
+            return replace(entry, roles=_knowing(roles, one.static)), joined
+        return entry, None
+
+    def _relation(self, one: PersonsEntry) -> Relation:
+        if id(one) not in self._opened:
+            found = self.engine.open(one.target)
+            for name in (one.entity, *one.static):
+                named_column(found, name, "entity" if name == one.entity else "static")
+            self._opened[id(one)] = found
+        return self._opened[id(one)]
+
+
+def _named(relation: Relation, name: str) -> str | None:
+    """The column of that name, exactly or without regard to case."""
+    names = [column.name for column in relation.columns]
+    if name in names:
+        return name
+    return next((other for other in names if other.casefold() == name.casefold()), None)
+
+
+def _knowing(roles: Roles, static: Sequence[str]) -> Roles:
+    """The roles where these columns are known, too, unless they have a role already."""
+    given = {name.casefold() for names in roles.by_role().values() for name in names}
+    more = tuple(name for name in static if name.casefold() not in given)
+    return replace(roles, quasi_identifiers=(*roles.quasi_identifiers, *more)) if roles.quasi_identifiers else roles
+
+
+# What a table may fall short of for a while, as a policy says it.
+
+EXCEPTION_KEYS: Keys = {
+    "requirement": TEXT,
+    "identifier": described("A direct identifier that may be in the table for a while."),
+    "sensitive": TEXT,
+    "until": {
+        "type": "string",
+        "format": "date",
+        "pattern": r"^\d{4}-\d{2}-\d{2}$",
+        "description": "The last day on which it holds.",
+    },
+    "reason": TEXT,
+    "up_to": {"type": ["integer", "string"], "description": "How many rows may fall short: 12 or 1%."},
+}
+
+
+def read_exceptions(found: PolicySection, tests: Sequence[TestSpec]) -> list[PolicyException]:
+    """The exceptions that can be read; one that cannot is a mistake, and excepts nothing."""
+    mistakes = found.mistakes
+    nodes = mistakes.attempt(lambda node: tuple(node.items("'exceptions'")), chosen(found, "exceptions"), NO_NODES)
+    made = [_exception(node, tests, mistakes) for node in nodes]
+    return [exception for exception in made if exception is not None]
+
+
+def _exception(node: Node, tests: Sequence[TestSpec], mistakes: Mistakes) -> PolicyException | None:
+    own = Mistakes()
+    found = own.section(node, "an exception", EXCEPTION_KEYS)
+    subject = "identifier" if "identifier" in found else "requirement"
+    missing = [key for key in (subject, "until", "reason") if key not in found]
+    if missing:
+        own.add(node, f"an exception needs {' and '.join(missing)}.")
+    requirement = own.attempt(text("requirement"), found.get("requirement"), "")
+    if subject == "identifier":
+        requirement = _excepted_identifier(found, tests)
+    elif requirement and not any(excepts(requirement, test) for test in tests):
+        hint = closest(requirement, [test.requirement for test in tests])
+        own.add(found["requirement"], f"no requirement here is {requirement!r}.{hint}")
+    sensitive = own.attempt(text("sensitive"), found.get("sensitive"), "")
+    reason = own.attempt(text("reason"), found.get("reason"), "")
+    no_limit: Threshold | None = None
+    limit: Threshold | None = own.attempt(up_to("up_to"), found.get("up_to"), no_limit)
+    until = own.attempt(day("until"), found.get("until"), datetime.date.min)
+    mistakes += own
+    return None if own else PolicyException(requirement, sensitive, until, reason, limit, place_of(node))
+
+
+def _excepted_identifier(found: PolicySection, tests: Sequence[TestSpec]) -> str:
+    """The requirement that an exception for a direct identifier means."""
+    node, own = found["identifier"], found.mistakes
+    if "requirement" in found:
+        own.add(node, "an exception is for a requirement or for an identifier; keep one.")
+    name = own.attempt(text("identifier"), node, "")
+    known = [test.identifier for test in tests if test.identifier]
+    if name and name not in known:
+        own.add(node, f"no direct identifier here is {name!r}.{closest(name, known)}")
+    return no_identifier(name)
+
+
+def excepts(requirement: str, test: TestSpec) -> bool:
+    """Whether an exception's requirement means a test: its text, or the name of its model."""
+    if requirement == test.requirement or requirement == test.requirement.partition("=")[0]:
+        return True
+    try:
+        return test.model is not None and find_model(requirement).name == test.model.model
+    except SqlauditError:
+        return False

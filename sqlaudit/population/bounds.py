@@ -1,0 +1,286 @@
+"""What a sample proves of its population, how estimates move with another sample, and how far they were off."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil, exp, floor, inf, lgamma, log, log1p
+from typing import TYPE_CHECKING, Any
+
+from sqlaudit.population.estimators import (
+    PITMAN,
+    SNB,
+    Estimate,
+    NegativeBinomial,
+    PitmanModel,
+    fit_pitman,
+    slide_negative_binomial,
+    zayatz,
+)
+from sqlaudit.population.sample import Sample
+
+if TYPE_CHECKING:
+    import numpy as np
+
+
+# What a sample proves of its population, whatever the population looks like, with 95% confidence.
+#
+# Estimators rest on a model of the population, and are wrong where it is (docs/population.md has by how much). These
+# bounds rest on nothing but the draw: every set of as many people of the population is as likely to be the sample.
+
+DOUBT = 0.05
+"""How often a bound may be wrong, all classes of a table together."""
+
+
+def most_uniques(uniques: int, share: Fraction | float) -> float:
+    """The unique people that a population has at most, by the rows of its sample that are alone in their class.
+
+    Whoever is unique in the population is so in every sample that has them. Samples have U·share of them in the mean,
+    and so few as `uniques` with a chance of at most e^(-U·KL(uniques/U, share)) (Chernoff; Hoeffding 1963 for draws
+    without replacement).
+
+    Args:
+        uniques: rows of the sample that are alone. share: of the population that is drawn.
+
+    Example:
+        >>> round(most_uniques(0, 0.01)), round(most_uniques(100, 0.01)), most_uniques(7, 1)
+        (298, 12638, 7.0)
+    """
+    drawn = float(share)
+    if drawn >= 1.0:
+        return float(uniques)
+
+    def surprise(people: float) -> float:
+        rest = people - uniques
+        found = uniques * log(uniques / (people * drawn)) if uniques else 0.0
+        return found + (rest * (log(rest / people) - log1p(-drawn)) if rest > 0 else 0.0)
+
+    low = uniques / drawn
+    high = 2 * low + 4 / drawn
+    while surprise(high) < -log(DOUBT):
+        high *= 2
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if surprise(middle) < -log(DOUBT) else (low, middle)
+    return high
+
+
+def false_classes(k: int, size: int, share: float, rows: int) -> float:
+    """How many classes of fewer than k people show `size` rows or more, in the mean over all samples at most.
+
+    The population has rows/share people, so at most rows/share/F classes of F; each of the C(F, size) sets of people of
+    such a class is in the sample with a chance of at most share^size. That grows with F, which is below k.
+
+    Args:
+        k: above `size`. size: rows of a class, from 1. share: of the population that is drawn. rows: of the sample.
+
+    Example:
+        >>> round(false_classes(3, 2, 0.01, 1000), 4)  # 50,000 classes of two, each drawn whole with 0.01²
+        5.0
+    """
+    ways = lgamma(k) - lgamma(size + 1) - lgamma(k - size)
+    told = log(rows) - log(k - 1) + ways + (size - 1) * log(share)
+    return exp(told) if told < 700 else inf
+
+
+def fewest_people(size: int, share: Fraction | float, rows: int) -> int:
+    """The people that a class has in the population: true of all classes together with 95% confidence, also of those
+    that are left when others are left out; never fewer than its rows.
+
+    Args:
+        size: rows of the class. share: of the population that is drawn. rows: of the whole sample.
+
+    Example:
+        >>> [fewest_people(size, Fraction(1, 100), 1000) for size in (1, 2, 3, 5, 10)]
+        [1, 2, 4, 31, 184]
+        >>> fewest_people(7, Fraction(1), 1000)
+        7
+    """
+    drawn = float(share)
+    if size <= 1 or drawn >= 1.0:
+        return size
+    below, above = size, size + 1  # the class has at least `below`; `above` is not proven
+    while false_classes(above, size, drawn, rows) <= DOUBT:
+        below, above = above, 2 * above
+    while above - below > 1:
+        middle = (below + above) // 2
+        below, above = (middle, above) if false_classes(middle, size, drawn, rows) <= DOUBT else (below, middle)
+    return below
+
+
+def fewest_rows(k: int, share: Fraction | float, rows: int) -> int:
+    """The rows from which on a class has k people in the population.
+
+    Example:
+        >>> fewest_rows(11, Fraction(1, 100), 1000), fewest_rows(5, Fraction(1), 1000)
+        (4, 5)
+    """
+    few, enough = 0, k
+    while enough - few > 1:
+        middle = (few + enough) // 2
+        few, enough = (few, middle) if fewest_people(middle, share, rows) >= k else (middle, enough)
+    return enough
+
+
+# How far an estimate would move with another sample: a seeded parametric bootstrap.
+
+CONFIDENCE = 0.95
+_AT_ONCE = 20_000_000
+"""Marks of new classes that are held at a time."""
+
+
+@dataclass(frozen=True)
+class DrawnInterval:
+    """Where the middle 95% of the estimates from drawn samples lie, as numbers of people, and how many had one.
+
+    The middle of the drawn estimates is put on the estimate itself: the interval tells how much chance there is in it,
+    and nothing of whether its model is true.
+    """
+
+    low: float
+    high: float
+    draws: int
+
+
+def bootstrap(sample: Sample, found: Estimate, draws: int, seed: int) -> DrawnInterval | None:
+    """Samples drawn from the model that was fitted, each estimated again.
+
+    Pitman's model is drawn member by member, as its sampling formula says; the slide negative binomial's classes with
+    binomial numbers of their people; Zayatz's classes from the sizes that the sample has, which are the population's by
+    its assumption.
+
+    Args:
+        sample: what was estimated from. found: its estimate. draws: how many samples. seed: of the random numbers.
+
+    Returns:
+        The interval; None without an estimate, or where fewer than half of the samples drawn have one.
+    """
+    if found.uniques is None or not found.parameters or draws < 1:
+        return None
+    import numpy as np
+
+    random = np.random.default_rng(seed)
+    if found.estimator == PITMAN:
+        values = _by_pitman(sample, PitmanModel(**found.parameters), draws, random)
+    elif found.estimator == SNB:
+        values = _by_snb(sample, NegativeBinomial(**found.parameters), draws, random)
+    else:
+        values = [zayatz(_as_large(sizes, sample)).uniques for sizes in _multinomial(sample, draws, random)]
+    known = sorted(value for value in values if value is not None)
+    if 2 * len(known) < draws or not known:
+        return None
+    cut = (1 - CONFIDENCE) / 2
+    last = len(known) - 1
+    shift = found.uniques - known[last // 2]
+    low, high = known[floor(cut * last)] + shift, known[ceil((1 - cut) * last)] + shift
+    return DrawnInterval(max(0.0, low), min(high, float(sample.population)), len(known))
+
+
+def _as_large(sizes: tuple[tuple[int, int], ...], sample: Sample) -> Sample:
+    """Drawn classes in a population of the same size."""
+    return Sample(sizes, max(sample.population, sum(size * classes for size, classes in sizes)))
+
+
+def _multinomial(sample: Sample, draws: int, random: np.random.Generator) -> list[tuple[tuple[int, int], ...]]:
+    shares = [classes / sample.classes for _, classes in sample.sizes]
+    counts = random.multinomial(sample.classes, shares, draws).tolist()
+    sizes = [size for size, _ in sample.sizes]
+    return [tuple((size, n) for size, n in zip(sizes, drawn, strict=True) if n) for drawn in counts]
+
+
+def _by_snb(sample: Sample, model: NegativeBinomial, draws: int, random: np.random.Generator) -> list[float | None]:
+    values = []
+    for _ in range(draws):
+        people = 1 + random.negative_binomial(model.alpha, model.beta, round(model.classes))
+        members = random.binomial(people, sample.fraction)
+        drawn = Sample(_histogram(members), int(people.sum()))
+        values.append(slide_negative_binomial(drawn).uniques if drawn.members else None)
+    return values
+
+
+def _by_pitman(sample: Sample, model: PitmanModel, draws: int, random: np.random.Generator) -> list[float | None]:
+    values: list[float | None] = []
+    at_once = max(1, min(draws, _AT_ONCE // sample.members))
+    while len(values) < draws:
+        for new in _new_classes(sample.members, model, min(at_once, draws - len(values)), random):
+            drawn = _as_large(_histogram(_sizes(new, model.alpha, random)), sample)
+            fitted = fit_pitman(drawn, model) if drawn.of_size(1) else None
+            values.append(fitted.uniques(sample.population) if fitted else None)
+    return values
+
+
+def _new_classes(members: int, model: PitmanModel, draws: int, random: np.random.Generator) -> Any:
+    """Which members begin a class, for several samples at a time: with the chance (θ + uα)/(θ + i)."""
+    import numpy as np
+
+    new = np.zeros((draws, members), dtype=bool)
+    classes = np.zeros(draws)
+    for place in range(members):
+        begins = random.random(draws) * (model.theta + place) < model.theta + classes * model.alpha
+        if not place:
+            begins[:] = True
+        new[:, place] = begins
+        classes += begins
+    return new
+
+
+def _sizes(new: Any, alpha: float, random: np.random.Generator) -> Any:
+    """The sizes of the classes of one sample.
+
+    A member that begins no class goes to one of size s with a chance in proportion to s - α: it follows an earlier
+    member that began none either, or goes to any class, in the proportion of (i - u) to u (1 - α).
+    """
+    import numpy as np
+
+    classes = np.cumsum(new)
+    place = np.arange(len(new))
+    home = np.where(new, classes - 1, -1)
+    followers = np.flatnonzero(~new)
+    before, known = place[followers] - classes[followers], classes[followers]
+    follows = random.random(len(followers)) * (before + known * (1 - alpha)) < before
+    chosen = np.floor(random.random(len(followers)) * np.where(follows, before, known)).astype(np.int64)
+    leader = np.where(follows, chosen, np.arange(len(followers)))
+    while True:
+        further = leader[leader]
+        if np.array_equal(further, leader):
+            break
+        leader = further
+    home[followers] = chosen[leader]
+    return np.bincount(home)
+
+
+def _histogram(members: Any) -> tuple[tuple[int, int], ...]:
+    """How many classes have each size, those without members aside."""
+    import numpy as np
+
+    sizes, classes = np.unique(members, return_counts=True)
+    return tuple((size, n) for size, n in zip(sizes.tolist(), classes.tolist(), strict=True) if size)
+
+
+# How far estimates of a population were off, where the population was known: `python -m benchmarks.population`.
+
+FRACTIONS: tuple[float, ...] = (0.001, 0.005, 0.01, 0.05, 0.1, 0.25, 0.5)
+
+MEASURED: Mapping[str, tuple[tuple[float, float], ...]] = {
+    "dankar": ((0.0, 170.0), (0.0, 170.0), (0.0, 170.0), (0.0, 110.0), (0.048, 67.0), (0.78, 5.1), (0.48, 1.5)),
+    "pitman": ((0.0, 27.0), (0.0, 130.0), (0.0, 120.0), (0.0, 70.0), (0.048, 2.9), (0.42, 2.1), (0.73, 1.8)),
+    "zayatz": ((0.066, 170.0), (0.093, 170.0), (0.14, 170.0), (0.28, 110.0), (0.21, 67.0), (0.78, 19.0), (0.91, 3.6)),
+    "snb": ((0.012, 92.0), (0.46, 170.0), (0.3, 170.0), (0.12, 100.0), (0.69, 53.0), (0.95, 4.9), (0.48, 1.6)),
+    "loglinear": ((0.0, 2.5), (0.0, 2.9), (0.047, 2.5), (0.62, 1.8), (0.71, 1.3), (0.94, 0.97), (0.89, 1.2)),
+    "journalist": ((0.007, 0.88), (0.027, 0.85), (0.047, 0.87), (0.15, 0.93), (0.25, 1.0), (0.46, 1.2), (0.69, 1.2)),
+    "marketer": ((0.001, 0.16), (0.0052, 0.22), (0.01, 0.29), (0.051, 0.44), (0.1, 0.57), (0.25, 0.75), (0.5, 0.94)),
+}
+"""The lowest and the highest estimate at each of the fractions, as multiples of the truth, by estimator or attacker.
+None is at least the truth everywhere, so no estimate passes a limit."""
+
+
+def bias(name: str, fraction: float) -> dict[str, Any]:
+    """The lowest and the highest multiple of the truth at the measured fractions around this one, with a sentence."""
+    beyond = next((place for place, one in enumerate(FRACTIONS) if one >= fraction), len(FRACTIONS) - 1)
+    places = slice(max(0, beyond - 1), beyond + 1)
+    around = MEASURED[name][places]
+    low, high = min(one[0] for one in around), max(one[1] for one in around)
+    samples = " and ".join(f"{100 * one:g}%" for one in FRACTIONS[places])
+    told = f"In samples of {samples} from known populations, such estimates were {low:g} to {high:g} times the truth"
+    return {"lowest": low, "highest": high, "sentence": told}

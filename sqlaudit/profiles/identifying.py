@@ -1,0 +1,138 @@
+"""Columns of a release that say who somebody is, or may do; they are not written unless somebody says so.
+
+Every remedy asks here before any work, so that all of them mean the same by a suspected identifier: what an audit warns
+of (`sqlaudit.profiles.warnings`), by the name of a column or by the texts of its first rows; and columns without a role
+that have a value of their own in almost every row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from sqlaudit.base.columns_of import Resolved, columns_read, find_column, unknown_column
+from sqlaudit.base.errors import UsageError
+from sqlaudit.base.names import quote
+from sqlaudit.base.parameter_names import about, spelled
+from sqlaudit.base.relation import ColumnInfo, Kind, Relation, Statement
+from sqlaudit.engines.contract import Engine
+from sqlaudit.profiles.columns import Source, facts_of, values_statement
+from sqlaudit.profiles.names import concept_of
+from sqlaudit.profiles.result import Role
+from sqlaudit.profiles.warnings import FIRST_ROWS, can_be_looked_at, identifies
+from sqlaudit.reports.document import listing
+
+AT_ONCE = 20
+"""Columns that one statement looks at."""
+
+
+@dataclass(frozen=True)
+class Written:
+    """What a release holds besides coarsened quasi-identifiers.
+
+    Args:
+        relation: the table. columns: those that are written as they are. roleless: the names of those without a role.
+        keep: what the user said may be written though it looks like an identifier.
+    """
+
+    relation: Relation
+    columns: tuple[ColumnInfo, ...]
+    roleless: frozenset[str]
+    keep: tuple[str, ...] = ()
+
+
+def written_as_they_are(
+    engine: Engine,
+    relation: Relation,
+    left_out: Sequence[Resolved],
+    keep: Sequence[str] = (),
+    published: Sequence[Resolved] = (),
+) -> Written:
+    """The columns of a table that a release takes over.
+
+    Args:
+        relation: the table. left_out: the roles whose columns are rewritten or not published. keep: columns that may be
+            written whatever they look like. published: the roles whose columns are published as they are.
+
+    Raises:
+        UsageError: a column to keep is not there, or has a role that keeps it out of the release.
+    """
+    read = {name for role in left_out for name in columns_read(role, relation, engine.dialect)}
+    for name in keep:
+        found = find_column(name, relation)
+        if found is None:
+            raise unknown_column(name, relation, about("keep_column"))
+        if found.name in read:
+            raise UsageError(
+                f"{about('keep_column')}: {found.name} has a role that does not let it into the release as it "
+                "is; name it once."
+            )
+    columns = tuple(column for column in relation.columns if column.name not in read)
+    named = {name for role in published for name in columns_read(role, relation, engine.dialect)}
+    return Written(relation, columns, frozenset(column.name for column in columns) - named, tuple(keep))
+
+
+def refuse_suspected(engine: Engine, written: Written) -> None:
+    """Nothing when no column that is written looks like a direct identifier, but those that may be kept.
+
+    Raises:
+        UsageError: some do.
+    """
+    kept = {column.name for name in written.keep if (column := find_column(name, written.relation))}
+    looking, unique = ([name for name in names if name not in kept] for names in suspected(engine, written))
+    found = [*looking, *unique]
+    if not found:
+        return
+    said = []
+    if looking:
+        verb = "looks like a direct identifier" if len(looking) == 1 else "look like direct identifiers"
+        said.append(f"{listing(looking, None)} would be in the release, and {verb} by name or values")
+    if unique:
+        whose = "its values single" if len(unique) == 1 else "the values of each single"
+        said.append(f"{listing(unique, None)} would be in the release without a role, and {whose} out almost every row")
+    they = "it" if len(found) == 1 else "they"
+    raise UsageError(
+        f"Nothing was written: {'; '.join(said)}. Leave out what identifies with {spelled('identifier', *found)}; if "
+        f"{they} may be published, say so with {spelled('keep_column', *found)}."
+    )
+
+
+def suspected(engine: Engine, written: Written) -> tuple[list[str], list[str]]:
+    """The columns that look like direct identifiers, and those without a role that have a value of their own in almost
+    every row, in the table's order; at most the first rows are read."""
+    looking = {column.name for column in written.columns if _named_so(column)}
+    unique = set()
+    for sources, statement in _looks(engine, written):
+        rows = {int(row[0]): row for row in engine.run(statement)}
+        for place, source in enumerate(sources):
+            facts = facts_of(source, rows.get(place))
+            if identifies(facts):
+                looking.add(source.name)
+            elif facts.nearly_unique or 1 < facts.filled == facts.distinct:
+                unique.add(source.name)
+    names = [column.name for column in written.columns]
+    unique &= written.roleless - looking
+    return [name for name in names if name in looking], [name for name in names if name in unique]
+
+
+def suspect_statements(engine: Engine, written: Written) -> list[Statement]:
+    """The statements that `suspected` runs."""
+    return [statement for _, statement in _looks(engine, written)]
+
+
+def _looks(engine: Engine, written: Written) -> Iterator[tuple[list[Source], Statement]]:
+    """The columns, some at a time, with the statement that looks at them."""
+    sources = [
+        Source(column.name, quote(column.name, engine.dialect), column.kind)
+        for column in written.columns
+        if can_be_looked_at(column.kind) or column.type.lower() == "uuid"
+    ]
+    for start in range(0, len(sources), AT_ONCE):
+        some = sources[start : start + AT_ONCE]
+        yield some, values_statement(engine, written.relation, some, first=FIRST_ROWS, step="warnings")
+
+
+def _named_so(column: ColumnInfo) -> bool:
+    """Whether a column of a kind without texts (UUIDs, lists, structures) is called like an identifier."""
+    concept = concept_of(column.name) if column.kind is Kind.OTHER else None
+    return concept is not None and concept.role is Role.DIRECT_IDENTIFIER

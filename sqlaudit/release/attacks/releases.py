@@ -1,0 +1,525 @@
+"""Attacks with another release of the same people: complementary releases, and rows in the same order."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sqlaudit.base.columns_of import find_column, resolve
+from sqlaudit.base.errors import UsageError
+from sqlaudit.base.parameter_names import about, spelled
+from sqlaudit.base.relation import Relation
+from sqlaudit.base.spec import NullPolicy
+from sqlaudit.base.sql import Raw, render
+from sqlaudit.release.attacks.base import (
+    SWEENEY,
+    Attack,
+    Match,
+    Scene,
+    chance,
+    find_matches,
+    named,
+    numbered,
+    of_all,
+    some,
+)
+from sqlaudit.release.attacks.result import Exposure, Figure
+
+# Is a pairing of two columns better than a random one? Two statistics, each with a valid bound of its probability.
+#
+# *Agreeing positions*: cells that fit each other. Under a random order of one column their number is a sum Σ a(i,
+# π(i)) with a in {0, 1}, for which Chatterjee (Stein's method for concentration inequalities, PTRF 2007, Proposition
+# 1.1) gives P(|X − E X| ≥ t) ≤ 2 exp(−t² / (4 E X + 2 t)).
+#
+# *Alike pairs*: pairs of rows that are alike in one column and alike in the other. This needs no reading of cells, so
+# it finds pairings even where it is not known what the cells of one release mean. Mean and variance under a random
+# order are those of Mantel's statistic (Cancer Research 1967); Cantelli's inequality makes them a bound.
+#
+# For short tables both are shuffled instead: (1 + shuffles at least as good) / (1 + shuffles) is a valid probability.
+
+SHUFFLES = 4_999
+_AT_ONCE = 20_000
+"""So many positions of shuffled columns are counted together."""
+_LEAST = 1e-300
+"""No order is impossible; smaller numbers would print as 0."""
+
+
+@dataclass(frozen=True)
+class Paired:
+    """Counts of one column of two tables that are paired by position.
+
+    Args:
+        positions: how many. my_values, their_values: different cells on each side.
+        agree: positions with cells that fit. finer: positions at which the other table is finer.
+        possible: Σ over fitting cells of the product of their counts.
+        alike: pairs of positions that are alike on both sides. my_pairs, their_pairs: that are alike on one side.
+        my_paths, their_paths: paths of two such pairs on one side, Σ n(n−1)(n−2)/2.
+    """
+
+    positions: int
+    my_values: int
+    their_values: int
+    agree: int
+    finer: int
+    possible: int
+    alike: int
+    my_pairs: int
+    their_pairs: int
+    my_paths: int
+    their_paths: int
+
+    @property
+    def telling(self) -> bool:
+        """Whether the order can matter: with a single value on one side it cannot."""
+        return self.my_values > 1 and self.their_values > 1
+
+    @property
+    def expected_agree(self) -> Fraction:
+        """Agreeing positions under a random order."""
+        return Fraction(self.possible, self.positions) if self.positions else Fraction(0)
+
+    @property
+    def expected_alike(self) -> Fraction:
+        """Alike pairs under a random order."""
+        pairs = math.comb(self.positions, 2)
+        return Fraction(self.my_pairs * self.their_pairs, pairs) if pairs else Fraction(0)
+
+    @property
+    def variance_alike(self) -> Fraction:
+        """The variance of the alike pairs under a random order."""
+        mean, n = self.expected_alike, self.positions
+        all_paths = n * math.comb(n - 1, 2) if n > 2 else 0
+        apart = math.comb(math.comb(n, 2), 2) - all_paths
+        square = mean
+        if all_paths:
+            square += Fraction(2 * self.my_paths * self.their_paths, all_paths)
+        if apart:
+            mine = math.comb(self.my_pairs, 2) - self.my_paths
+            theirs = math.comb(self.their_pairs, 2) - self.their_paths
+            square += Fraction(2 * mine * theirs, apart)
+        return square - mean * mean
+
+    def bound_agree(self) -> float:
+        """At most how likely so many agreeing positions are under a random order."""
+        excess = float(self.agree - self.expected_agree)
+        if excess <= 0:
+            return 1.0
+        return min(1.0, _LEAST + 2 * math.exp(-excess * excess / (4 * float(self.expected_agree) + 2 * excess)))
+
+    def bound_alike(self) -> float:
+        """At most how likely so many alike pairs are under a random order."""
+        excess, variance = self.alike - self.expected_alike, self.variance_alike
+        if excess <= 0:
+            return 1.0
+        return float(variance / (variance + excess * excess))
+
+
+def shuffled(rows: Sequence[tuple[Any, ...]], seed: int) -> tuple[float, float]:
+    """How likely as many agreeing positions, and as many alike pairs, are under a random order: by shuffling.
+
+    Args:
+        rows: (kind, my code, their code, count) with kind `paired` for how many positions hold both cells, and
+            `fits` for cells that fit.
+        seed: of the shuffles.
+
+    Returns:
+        two probabilities, of which each is valid: under a random order it is below p with probability at most p.
+    """
+    paired = sorted((int(mine), int(theirs), int(count)) for kind, mine, theirs, count in rows if kind == "paired")
+    left = np.repeat([mine for mine, _, _ in paired], [count for _, _, count in paired])
+    right = np.repeat([theirs for _, theirs, _ in paired], [count for _, _, count in paired])
+    width = int(right.max()) + 1
+    fits = np.zeros((int(left.max()) + 1, width), dtype=bool)
+    for kind, mine, theirs, _ in rows:
+        if kind == "fits":
+            fits[int(mine), int(theirs)] = True
+    cells = left * width
+    seen_agree, seen_alike = _agree(fits, left, right[None])[0], _alike(cells, right[None], fits.size)[0]
+    generator = np.random.default_rng(seed)
+    agree = alike = 1
+    at_once = max(1, _AT_ONCE // len(right))
+    for done in range(0, SHUFFLES, at_once):
+        orders = np.array([generator.permutation(right) for _ in range(min(at_once, SHUFFLES - done))])
+        agree += int((_agree(fits, left, orders) >= seen_agree).sum())
+        alike += int((_alike(cells, orders, fits.size) >= seen_alike).sum())
+    return agree / (SHUFFLES + 1), alike / (SHUFFLES + 1)
+
+
+def _agree(fits: NDArray[np.bool_], left: NDArray[Any], orders: NDArray[Any]) -> NDArray[Any]:
+    """Positions that agree, of each order."""
+    found: NDArray[Any] = fits[left, orders].sum(axis=1)
+    return found
+
+
+def _alike(cells: NDArray[Any], orders: NDArray[Any], size: int) -> NDArray[Any]:
+    """Pairs of positions that are alike on both sides, of each order: Σ n² over the cells of both columns, less Σ n."""
+    numbered = cells + orders + np.arange(len(orders))[:, None] * size
+    if size <= 4 * orders.shape[1]:
+        counted = np.bincount(numbered.ravel(), minlength=len(orders) * size).reshape(-1, size)
+        squares: NDArray[Any] = (counted**2).sum(axis=1)
+    else:
+        values, counts = np.unique(numbered, return_counts=True)
+        squares = np.bincount(values // size, weights=counts.astype(float) ** 2).astype(np.int64)
+    pairs: NDArray[Any] = (squares - orders.shape[1]) // 2
+    return pairs
+
+
+# Unsorted matching: two releases of one table in the same order of rows, paired by position.
+#
+# Whether the pairing is better than chance is tested before anything is made of it, by the statistics above.
+
+MAX_SHUFFLED = 2_000
+"""Up to this many positions a column is shuffled; beyond, bounds are used, which then are sharp enough."""
+LEVEL = 0.05
+"""A pairing is called better than chance when it would be as good by chance at most this often."""
+
+
+@dataclass(frozen=True)
+class ColumnTest:
+    """One column under the pairing: its counts, and at most how likely they are by chance (1 where it cannot tell)."""
+
+    label: str
+    paired: Paired
+    agree: float
+    alike: float
+
+
+class UnsortedMatching(Attack):
+    """Pairing two releases by the position of their rows."""
+
+    name: ClassVar[str] = "unsorted_matching"
+    title: ClassVar[str] = "Unsorted matching"
+    source: ClassVar[str] = SWEENEY
+
+    def lacks(self, scene: Scene) -> str:
+        """The other release, columns in common, and an order of rows."""
+        if scene.other is None:
+            return f"It needs another release of the same table ({spelled('other_release')})."
+        if not shared_columns(scene, scene.other):
+            return "The other release has none of the columns."
+        if scene.request.position is None and not scene.engine.own_workbench:
+            return f"Rows have no order here; name a column that numbers them in both releases ({spelled('position')})."
+        return ""
+
+    def run(self, scene: Scene) -> Iterator[Exposure]:
+        """Whether position pairs better than chance, and what that restores."""
+        assert scene.other is not None
+        shared = shared_columns(scene, scene.other)
+        matches = find_matches(
+            scene.engine,
+            scene.relation,
+            scene.other,
+            [(name, name) for name in shared],
+            scene.given.nulls,
+            about("qi"),
+            scene.readers,
+            both_ways=True,
+        )
+        position = _position(scene, scene.other)
+        tests = [_test(scene, scene.other, match, position) for match in matches]
+        readable = [match for match, test in zip(matches, tests, strict=True) if test.paired.possible]
+        merged = _merged(scene, scene.other, matches, readable, position)
+        beside = _beside(scene, scene.other, readable, position) if readable else Fraction(0)
+        yield self._exposure(scene, tests, merged, beside)
+
+    def _exposure(self, scene: Scene, tests: list[ColumnTest], merged: Mapping[str, int], beside: Fraction) -> Exposure:
+        telling = [test for test in tests if test.paired.telling]
+        chances = [one for test in telling for one in (test.agree, test.alike)]
+        p = min(1.0, len(chances) * min(chances)) if chances else 1.0
+        positions, restored = merged["positions"], merged["restored"]
+        fitting = Fraction(merged["fitting"], positions) if positions else Fraction(0)
+        alike = p <= LEVEL and (fitting > beside or fitting == 1)
+        figures: dict[str, Figure] = {
+            "positions": positions,
+            "chance": p,
+            "better_than_chance": p <= LEVEL,
+            "rows_fitting": merged["fitting"],
+            "rows_fitting_beside": beside,
+            "cells_finer_in_other": merged["cells"],
+            "rows_finer_in_other": restored,
+            "below_k_before": merged["below_before"],
+            "below_k_after": merged["below_after"],
+        }
+        return self.exposure(
+            exposed=restored if alike else 0,
+            of=positions,
+            unit="rows",
+            probability=None,
+            highest=None,
+            sentence=_sentence(scene, tests, figures, alike=alike),
+            figures=figures,
+            steps=tuple(_step(test) for test in tests),
+            note=_note(scene, telling, positions),
+            at_most=restored if p <= LEVEL else None,
+        )
+
+
+def shared_columns(scene: Scene, other: Relation) -> list[str]:
+    """The quasi-identifiers and sensitive attributes of the release that the other one has, too, by name."""
+    names = (*scene.given.quasi_identifiers, *scene.given.sensitive)
+    columns = [role.column for role in (*scene.roles.quasi_identifiers, *scene.roles.sensitive)]
+    return [name for name, column in zip(names, columns, strict=True) if column and find_column(column, other)]
+
+
+def _position(scene: Scene, other: Relation) -> Sequence[Raw | str]:
+    """The columns that number the rows in each release, empty texts for the order of rows.
+
+    Raises:
+        UsageError: a column that is not there, or that numbers two rows alike.
+    """
+    if scene.request.position is None:
+        return ["", ""]
+    found, numbers = numbered(scene, other, scene.request.position, "position", "positions")
+    if repeated := sum(numbers):
+        raise UsageError(
+            f"{spelled('position')} must number the rows; {some(repeated, 'rows')} repeat the number of another one."
+        )
+    return found
+
+
+def _test(scene: Scene, other: Relation, match: Match, position: Sequence[Raw | str]) -> ColumnTest:
+    """The counts of one column, and how likely they are by chance."""
+    listed, parameters = named([match], directions=True)
+    given: dict[str, Any] = {
+        "source": Raw(scene.relation.sql),
+        "other": Raw(other.sql),
+        "match": listed[0],
+        "position": position,
+    }
+    dialect = scene.engine.dialect
+    statement = render("release/attacks/attack_positions.sql", dialect, step=f"positions of {match.label}", **given)
+    numbers = [int(number) for number in scene.engine.run(statement, parameters)[0]]
+    paired = Paired(*numbers[:6], *(number // 2 for number in numbers[6:]))
+    if not paired.telling:
+        return ColumnTest(match.label, paired, 1.0, 1.0)
+    if paired.positions > MAX_SHUFFLED:
+        return ColumnTest(match.label, paired, paired.bound_agree(), paired.bound_alike())
+    listed, parameters = named([match])
+    codes = render(
+        "release/attacks/attack_position_codes.sql",
+        dialect,
+        step=f"orders of {match.label}",
+        **given | {"match": listed[0]},
+    )
+    return ColumnTest(match.label, paired, *shuffled(scene.engine.run(codes, parameters), scene.request.seed))
+
+
+def _merged(
+    scene: Scene, other: Relation, matches: Sequence[Match], readable: Sequence[Match], position: Sequence[Raw | str]
+) -> dict[str, int]:
+    """Rows that fit, rows and cells restored, rows in classes of quasi-identifiers below k before and after.
+
+    A column in which no cell can fit any is written in a way that nobody reads, so that it tells nothing of a row.
+    """
+    listed, parameters = named(matches, directions=True)
+    shared = [match.label for match in matches]
+    own = [
+        (name, one.sql) for name, one in zip(scene.given.quasi_identifiers, scene.roles.quasi_identifiers, strict=True)
+    ]
+    theirs = [resolve(name, other, scene.engine.dialect, about("other_qi")) for name in scene.request.other_qi]
+    statement = render(
+        "release/attacks/attack_merged.sql",
+        scene.engine.dialect,
+        step="both releases by position",
+        source=Raw(scene.relation.sql),
+        other=Raw(other.sql),
+        matches=listed,
+        position=position,
+        k=scene.request.k,
+        readable=[one for one, match in zip(listed, matches, strict=True) if match in readable],
+        known=[one["name"] for one, label in zip(listed, shared, strict=True) if label in dict(own)],
+        mine_only=[Raw(sql) for name, sql in own if name not in shared],
+        theirs_only=[Raw(one.sql) for one in theirs if one.label not in shared],
+    )
+    names = ("positions", "fitting", "restored", "cells", "below_before", "below_after")
+    return dict(zip(names, map(int, scene.engine.run(statement, parameters)[0]), strict=True))
+
+
+def _beside(scene: Scene, other: Relation, matches: Sequence[Match], position: Sequence[Raw | str]) -> Fraction:
+    """The share of rows that fit the next partner, or the last one, whichever is larger."""
+    listed, parameters = named(matches)
+    statement = render(
+        "release/attacks/attack_neighbours.sql",
+        scene.engine.dialect,
+        step="rows beside each other",
+        source=Raw(scene.relation.sql),
+        other=Raw(other.sql),
+        matches=listed,
+        position=position,
+    )
+    found = scene.engine.run(statement, parameters)
+    return max((Fraction(int(fitting), int(pairs)) for pairs, fitting in found if pairs), default=Fraction(0))
+
+
+def _step(test: ColumnTest) -> dict[str, Figure]:
+    paired = test.paired
+    return {
+        "column": test.label,
+        "agree": paired.agree,
+        "agree_by_chance": paired.expected_agree,
+        "finer_in_other": paired.finer,
+        "alike_pairs": paired.alike,
+        "alike_pairs_by_chance": paired.expected_alike,
+        "chance_of_agreeing": test.agree if paired.telling else None,
+        "chance_of_alike": test.alike if paired.telling else None,
+    }
+
+
+def _sentence(scene: Scene, tests: list[ColumnTest], figures: Mapping[str, Figure], *, alike: bool) -> str:
+    positions, fitting = int(figures["positions"] or 0), int(figures["rows_fitting"] or 0)
+    if not positions:
+        return "The releases have no rows in common positions."
+    found = figures["chance"]
+    share = float(found or 0)
+    often = f"at most {share:.2g}" if share >= 1e-6 else "less than one in a million"
+    if not figures["better_than_chance"]:
+        return (
+            "Pairing the rows of both releases by position is not better than chance "
+            f"(it would be as good in {often} of random orders)."
+        )
+    best = min(tests, key=lambda test: min(test.agree, test.alike))
+    said = (
+        "Rows in the same position of both releases agree far more than by chance, most of all in "
+        f"{best.label} (as good in {often} of random orders); {of_all(fitting, positions, 'rows')} fit, against "
+        f"{chance(float(figures['rows_fitting_beside'] or 0))} of rows beside each other"
+    )
+    return f"{said}. {_restored(scene, figures)}" if alike else f"{said}, so both may only be sorted alike."
+
+
+def _restored(scene: Scene, figures: Mapping[str, Figure]) -> str:
+    cells, rows = int(figures["cells_finer_in_other"] or 0), int(figures["rows_finer_in_other"] or 0)
+    below = int(figures["below_k_after"] or 0)
+    return (
+        f"If the order is the same, that restores {some(cells, 'cells')} in {some(rows, 'rows')}; {below:,} rows are "
+        f"then in classes below {scene.request.k}, against {int(figures['below_k_before'] or 0):,} before. Publish "
+        "releases in random order."
+    )
+
+
+def _note(scene: Scene, telling: list[ColumnTest], positions: int) -> str:
+    if not telling:
+        return "No column has two values on both sides, so no order could be told from chance."
+    if positions < scene.rows:
+        return f"{some(scene.rows - positions, 'rows')} of the release have no partner."
+    return ""
+
+
+# Complementary releases: two releases of the same people are each safe, but not together.
+#
+# A person lies in one class of each release, so in the part that both classes have in common. How many people that part
+# can hold follows from the counts of what both releases publish unchanged.
+
+_NAMES = (
+    "joined_classes",
+    "below_k",
+    "at_most",
+    "at_least",
+    "newly_below_k",
+    "newly_at_most",
+    "newly_at_least",
+    "revealed",
+    "newly_revealed",
+    "smallest",
+)
+
+
+class ComplementaryReleases(Attack):
+    """Classes below k after joining two releases on what they share."""
+
+    name: ClassVar[str] = "complementary_releases"
+    title: ClassVar[str] = "Complementary releases"
+    source: ClassVar[str] = f"{SWEENEY}; Ganta, Kasiviswanathan, Smith: Composition Attacks, KDD 2008"
+
+    def lacks(self, scene: Scene) -> str:
+        """The other release, a column in common, and classes that do not overlap."""
+        if scene.other is None:
+            return f"It needs another release of the same table ({spelled('other_release')})."
+        if not shared_columns(scene, scene.other) and not scene.request.other_qi:
+            return "The other release has none of the columns."
+        if scene.given.nulls is not NullPolicy.EQUAL:
+            return f"It compares classes of both releases, in which NULLs are equal; use {spelled('nulls', 'equal')}."
+        if scene.roles.entity is not None:
+            return f"It counts rows; leave {spelled('entity')} out, or give one row a person with {spelled('query')}."
+        return ""
+
+    def run(self, scene: Scene) -> Iterator[Exposure]:
+        """The joined classes that are smaller than k."""
+        assert scene.other is not None
+        found = dict(zip(_NAMES, _joined(scene, scene.other), strict=True))
+        at_least = found["newly_at_least"] or 0
+        smallest = found["smallest"]
+        yield self.exposure(
+            exposed=at_least,
+            of=scene.rows,
+            unit="rows",
+            probability=None,
+            highest=Fraction(1, smallest) if smallest else None,
+            sentence=_complementary_sentence(scene, found),
+            figures=found,
+            at_most=found["newly_at_most"] or 0,
+            note="It assumes that both releases are about the same people, one row each. Counted are people in classes "
+            f"that only both releases together bring below {scene.request.k}: not those in classes that are smaller in "
+            "one release already, nor those of whom a single sensitive value is left.",
+        )
+
+
+def _joined(scene: Scene, other: Relation) -> list[int | None]:
+    """The figures of the joined classes."""
+    dialect, nulls = scene.engine.dialect, scene.given.nulls
+    in_both = shared_columns(scene, other)
+    other_qi = scene.request.other_qi or tuple(name for name in in_both if name in scene.given.quasi_identifiers)
+    common = [name for name in scene.given.quasi_identifiers if name in other_qi]
+    shared = [name for name in in_both if name in scene.given.sensitive and name not in other_qi]
+    matches = find_matches(
+        scene.engine,
+        scene.relation,
+        other,
+        [(name, name) for name in common],
+        nulls,
+        about("other_qi"),
+        scene.readers,
+        both_ways=True,
+    )
+    listed, parameters = named(matches)
+    equal, _ = named(
+        find_matches(scene.engine, scene.relation, other, [(n, n) for n in shared], nulls, about("sensitive"))
+    )
+    for position, column in enumerate(equal, 1):
+        column["name"] = f"s{position}"
+    mine = [one for one in scene.roles.quasi_identifiers if one.label not in common]
+    theirs = [resolve(name, other, dialect, about("other_qi")) for name in other_qi if name not in common]
+    statement = render(
+        "release/attacks/attack_complementary.sql",
+        dialect,
+        step="join two releases",
+        source=Raw(scene.relation.sql),
+        other=Raw(other.sql),
+        matches=listed,
+        shared=equal,
+        mine=[Raw(one.sql) for one in mine],
+        theirs=[Raw(one.sql) for one in theirs],
+        k=scene.request.k,
+    )
+    return [None if number is None else int(number) for number in scene.engine.run(statement, parameters)[0]]
+
+
+def _complementary_sentence(scene: Scene, found: dict[str, int | None]) -> str:
+    k, classes = scene.request.k, found["joined_classes"] or 0
+    if not classes:
+        return "No class of one release fits a class of the other."
+    fresh, revealed = found["newly_below_k"] or 0, found["newly_revealed"] or 0
+    if not fresh and not revealed:
+        return f"Both releases together have {some(classes, 'classes')}, none of them newly below {k}."
+    least, most = found["newly_at_least"] or 0, found["newly_at_most"] or 0
+    hold = "holds" if fresh == 1 else "hold"
+    said = (
+        f"Both releases together have {some(classes, 'classes')}; {fresh:,} of them {hold} fewer than {k} people "
+        f"though the classes in each release do not: between {least:,} and {most:,} people are in these"
+    )
+    return f"{said}. In {some(revealed, 'classes')} a single sensitive value is left that neither release gives away."

@@ -1,0 +1,426 @@
+"""Attacks on the sensitive values of a class: homogeneity, similarity, skewness, background knowledge."""
+
+from __future__ import annotations
+
+import datetime
+import itertools
+import math
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any, ClassVar
+
+from sqlaudit.base.errors import UsageError
+from sqlaudit.base.parameter_names import spelled
+from sqlaudit.classes.attribute_inputs import Categories
+from sqlaudit.classes.facts import Fact
+from sqlaudit.models.base import expression
+from sqlaudit.models.diversity import DISTINCT, LARGEST, MACHANAVAJJHALA, head
+from sqlaudit.models.judge import MAX_VECTORS
+from sqlaudit.release.attacks.base import (
+    FIRST,
+    LI,
+    AttackedAttribute,
+    ClassAttack,
+    Scene,
+    chance,
+    of_all,
+    shown_classes,
+    some,
+)
+from sqlaudit.release.attacks.result import Example, Exposure, Figure
+
+# Homogeneity: everybody in a class has the same sensitive value, so it need not be known who is who.
+
+_NAMES = ("members", "pairs", "exposed", "exposed_classes", "alone", "nearly", "right_guesses", "highest")
+
+
+class Homogeneity(ClassAttack):
+    """Classes with a single sensitive value."""
+
+    name: ClassVar[str] = "homogeneity"
+    title: ClassVar[str] = "Homogeneity"
+    source: ClassVar[str] = MACHANAVAJJHALA
+
+    def attack(self, scene: Scene, attribute: AttackedAttribute) -> Exposure:
+        """Members of classes with one value, and how often guessing the most frequent value of a class is right."""
+        found = attribute.figures(
+            "release/attacks/attack_homogeneity.sql", (DISTINCT, LARGEST), sure=scene.request.sure, names=_NAMES
+        )
+        pairs, top = int(found["pairs"]), max(attribute.table.totals, default=0)
+        return self.exposure(
+            about=attribute.label,
+            exposed=int(found["exposed"]),
+            of=int(found["members"]),
+            unit=scene.unit,
+            probability=Fraction(1),
+            highest=found["highest"],
+            sentence=_homogeneity_sentence(scene.unit, attribute.label, found),
+            figures={
+                "classes": int(found["exposed_classes"]),
+                "alone_in_class": int(found["alone"]),
+                "nearly_sure": int(found["nearly"]),
+                "right_guesses": Fraction(int(found["right_guesses"]), pairs) if pairs else None,
+                "right_guesses_without_release": Fraction(top, pairs) if pairs else None,
+            },
+            examples=shown_classes(
+                scene, attribute, expression("below", fact=DISTINCT.name, limit=2), (DISTINCT, FIRST)
+            ),
+        )
+
+
+def _homogeneity_sentence(unit: str, label: str, found: dict[str, Any]) -> str:
+    exposed, members = int(found["exposed"]), int(found["members"])
+    if not exposed:
+        return f"No class holds a single value of {label}."
+    alone = f", {found['alone']:,} of them alone" if found["alone"] and exposed > 1 else ""
+    return (
+        f"{of_all(exposed, members, unit, ('lies', 'lie'))} in {some(int(found['exposed_classes']), 'classes')} with "
+        f"a single value of {label}{alone}: who knows that somebody is there knows the value for certain."
+    )
+
+
+# Similarity: the values of a class differ, yet all mean the same: one category, or a narrow range.
+
+LAST = Fact("last_lane", "last_lane")
+MAX_RANGES = 200_000
+"""At most so many different (smallest, largest) pairs of classes are looked at."""
+
+
+class Similarity(ClassAttack):
+    """Classes with all values in one category, or within a width."""
+
+    name: ClassVar[str] = "similarity"
+    title: ClassVar[str] = "Similarity"
+    source: ClassVar[str] = LI
+
+    def lacks(self, scene: Scene) -> str:
+        """Categories or a width, too."""
+        missing = super().lacks(scene)
+        if missing:
+            return missing
+        if scene.request.width is None and not any("categories" in one.inputs for one in scene.attributes):
+            return (
+                f"It needs categories of values ({spelled('categories')}), or a width for numbers ({spelled('width')})."
+            )
+        return ""
+
+    def run(self, scene: Scene) -> Iterator[Exposure]:
+        """One exposure for each attribute and each notion of similar that fits it."""
+        for attribute in scene.attributes:
+            if "categories" in attribute.inputs:
+                yield self.attack(scene, attribute)
+            if scene.request.width is not None and attribute.table.ordered:
+                yield self._within(scene, attribute, scene.request.width)
+        if scene.request.width is not None and not any(one.table.ordered for one in scene.attributes):
+            raise UsageError(f"{spelled('width')} measures numbers and dates; the sensitive columns hold neither.")
+
+    def attack(self, scene: Scene, attribute: AttackedAttribute) -> Exposure:
+        """Members of classes with all values in one category; the don't-care set is none."""
+        categories: Categories = attribute.inputs["categories"]
+        shares = [Fact(f"category_{i}", "members", {"lanes": list(lanes)}) for i, lanes in enumerate(categories.lanes)]
+        names = ["members", "exposed", "exposed_classes", "several_values", "highest"]
+        found = attribute.figures(
+            "release/attacks/attack_similarity.sql",
+            (DISTINCT, *shares),
+            shares=[fact.name for fact in shares],
+            names=[*names, *(fact.name for fact in shares)],
+        )
+        exposed, members = int(found["exposed"]), int(found["members"])
+        several = int(found["several_values"])
+        steps: tuple[Mapping[str, Figure], ...] = tuple(
+            {"category": name, "exposed": int(found[fact.name])}
+            for name, fact in zip(categories.names, shares, strict=True)
+        )
+        alike = " OR ".join(expression("all_members", fact=fact.name) for fact in shares) or expression("never")
+        return self.exposure(
+            about=attribute.label,
+            exposed=exposed,
+            of=members,
+            unit=scene.unit,
+            probability=Fraction(1),
+            highest=found["highest"],
+            sentence=_similarity_sentence(scene.unit, attribute.label, "one category", exposed, several, members),
+            figures={"classes": int(found["exposed_classes"]), "in_classes_of_several_values": several},
+            steps=steps,
+            examples=shown_classes(scene, attribute, alike, (DISTINCT, FIRST, LAST, *shares)),
+        )
+
+    def _within(self, scene: Scene, attribute: AttackedAttribute, width: Fraction) -> Exposure:
+        """Members of classes whose values lie no further apart than the width; a class with a NULL never counts."""
+        table = attribute.table
+        statement = attribute.histogram.statement(
+            "release/attacks/attack_members.sql",
+            (DISTINCT, FIRST, LAST),
+            f"ranges of {attribute.label}",
+            names=[FIRST.name, LAST.name],
+            limit=MAX_RANGES + 1,
+        )
+        rows = [tuple(map(int, row)) for row in scene.engine.run(statement)]
+        if len(rows) > MAX_RANGES:
+            raise UsageError(f"{attribute.label} has too many different ranges of values; round it first.")
+        null = table.distinct - 1 if table.has_null else -1
+        near = [
+            row
+            for row in rows
+            if row[1] != null and (row[0] == row[1] or _apart(table.values[row[0]], table.values[row[1]]) <= width)
+        ]
+        exposed, members = sum(row[3] for row in near), sum(row[3] for row in rows)
+        several = sum(row[3] for row in near if row[0] != row[1])
+        wide = f"{width.numerator:,}" if width.denominator == 1 else f"{float(width):g}"
+        return self.exposure(
+            about=attribute.label,
+            exposed=exposed,
+            of=members,
+            unit=scene.unit,
+            probability=Fraction(1),
+            highest=None,
+            sentence=_similarity_sentence(
+                scene.unit, attribute.label, f"a range of at most {wide}", exposed, several, members
+            ),
+            figures={"classes": sum(row[2] for row in near), "in_classes_of_several_values": several, "width": width},
+        )
+
+
+def _apart(low: Any, high: Any) -> Fraction | float:
+    """How far two values are apart: exactly for numbers, in days for dates and times."""
+    if isinstance(low, datetime.datetime | datetime.date):
+        apart = high - low
+        return Fraction(apart // datetime.timedelta(microseconds=1), 86_400_000_000)
+    if isinstance(low, bool) or not isinstance(low, int | float | Decimal | Fraction):
+        return float("inf") if low != high else 0
+    if isinstance(low, float) or isinstance(high, float):
+        return 0.0 if low == high else abs(float(high) - float(low))
+    return Fraction(high) - Fraction(low)
+
+
+def _similarity_sentence(unit: str, label: str, what: str, exposed: int, several: int, members: int) -> str:
+    if not exposed:
+        return f"No class has all its values of {label} in {what}."
+    return (
+        f"{of_all(exposed, members, unit, ('lies', 'lie'))} in classes with all values of {label} in {what}, "
+        f"{f'{several:,}' if several else 'none'} of them in classes that look diverse."
+    )
+
+
+# Skewness: a value is much more frequent in somebody's class than in the table, so suspicion grows.
+
+TIMES = (2, 5, 10)
+"""Members are counted whose value is more than so many times as likely as before."""
+
+
+class Skewness(ClassAttack):
+    """The largest posterior over prior."""
+
+    name: ClassVar[str] = "skewness"
+    title: ClassVar[str] = "Skewness"
+    source: ClassVar[str] = LI
+
+    def attack(self, scene: Scene, attribute: AttackedAttribute) -> Exposure:
+        """Members whose own value became more than twice, five and ten times as likely."""
+        lift = Fact("largest_lift", "largest_lift")
+        above = [
+            Fact(f"above_{times}", "members_gaining", {"numerator": times - 1, "denominator": 1}) for times in TIMES
+        ]
+        names = ["members", "highest", *(fact.name for fact in above)]
+        found = attribute.figures(
+            "release/attacks/attack_skewness.sql", (lift, *above), above=[fact.name for fact in above], names=names
+        )
+        members, exposed = int(found["members"]), int(found[above[0].name])
+        steps = tuple(
+            {"times": times, "exposed": int(found[fact.name])} for times, fact in zip(TIMES, above, strict=True)
+        )
+        return self.exposure(
+            about=attribute.label,
+            exposed=exposed,
+            of=members,
+            unit=scene.unit,
+            probability=None,
+            highest=None,
+            sentence=_skewness_sentence(scene.unit, attribute.label, found, exposed, members),
+            figures={"largest_posterior_over_prior": found["highest"]},
+            steps=steps,
+        )
+
+
+def _skewness_sentence(unit: str, label: str, found: dict[str, Any], exposed: int, members: int) -> str:
+    if found["highest"] is None:
+        return f"There is nobody whose {label} could be suspected."
+    likely = "as likely" if found["highest"] == 1 else f"up to {_times(found['highest'])} times as likely"
+    return (
+        f"A value of {label} is {likely} in a class as in the whole release; "
+        f"{of_all(exposed, members, unit, ('has', 'have'))} a value that the release makes more than twice as likely."
+    )
+
+
+def _times(number: float) -> str:
+    return (
+        f"{number:,.0f}"
+        if number >= 100 or number == round(number)
+        else f"{number:.2g}"
+        if number < 10
+        else f"{number:.1f}"
+    )
+
+
+# Background knowledge: the attacker rules out some values, and what is left of a class gives the rest away.
+#
+# *Instance-level*: for each target the attacker rules out m values that this person does not have, those that help
+# most. *Demographic*: the same m values are ruled out for everybody ("people like these hardly ever have it"); the
+# figure is for the worst choice of them.
+
+MAX_CHOICES = 100_000
+"""Up to this many choices of values are tried one by one; beyond, values are added greedily and it is said."""
+
+_PER_STEP = ("certain", "nearly", "highest", "rest")
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Values ruled out for everybody (lanes), how many that makes certain, and whether no choice does more."""
+
+    lanes: tuple[int, ...]
+    certain: int
+    proven: bool
+
+
+class BackgroundKnowledge(ClassAttack):
+    """Ruling out m values, person by person or for everybody alike."""
+
+    name: ClassVar[str] = "background_knowledge"
+    title: ClassVar[str] = "Background knowledge"
+    source: ClassVar[str] = MACHANAVAJJHALA
+
+    def attack(self, scene: Scene, attribute: AttackedAttribute) -> Exposure:
+        """Members who are certain at every m, and what the worst common choice of values does."""
+        pieces = min(scene.request.pieces, max(attribute.table.distinct - 1, 0))
+        found = _instance(scene, attribute, pieces)
+        common = _demographic(attribute, pieces)
+        steps = tuple(_step(found, m, common) for m in range(pieces + 1))
+        last = steps[-1]
+        return self.exposure(
+            about=attribute.label,
+            exposed=int(found[f"certain_{pieces}"]),
+            of=int(found["members"]),
+            unit=scene.unit,
+            probability=Fraction(1),
+            highest=found[f"highest_{pieces}"],
+            sentence=_background_sentence(scene.unit, attribute.label, steps, int(found["members"])),
+            figures={"ruled_out": pieces, "nearly_sure": last["nearly_sure"]},
+            steps=steps,
+            examples=_shown(scene, attribute, common),
+            note="" if common is not None else "Too many different classes to say what ruling out for all does.",
+        )
+
+
+def _instance(scene: Scene, attribute: AttackedAttribute, pieces: int) -> dict[str, Any]:
+    heads = [head(m + 1) for m in range(pieces + 1)]
+    names = ["members"] + [f"{what}_{m}" for m in range(pieces + 1) for what in _PER_STEP]
+    return attribute.figures(
+        "release/attacks/attack_background.sql",
+        (DISTINCT, LARGEST, *heads),
+        heads=[fact.name for fact in heads],
+        sure=scene.request.sure,
+        names=names,
+    )
+
+
+def _demographic(attribute: AttackedAttribute, pieces: int) -> list[Choice] | None:
+    """The worst choice of at most m values for m = 0 … pieces; None when there are too many kinds of classes."""
+    if not attribute.table.distinct:
+        return worst_choices((), pieces)
+    few = expression("below", fact=DISTINCT.name, limit=pieces + 2)
+    vectors = attribute.histogram.vectors((DISTINCT,), few, MAX_VECTORS + 1)
+    if len(vectors) > MAX_VECTORS:
+        return None
+    return worst_choices(((counts, classes) for counts, classes, _ in vectors), pieces)
+
+
+def worst_choices(classes: Iterable[tuple[Mapping[int, int], int]], pieces: int) -> list[Choice]:
+    """The m values that make most members certain when they are ruled out for everybody, for m = 0 … pieces.
+
+    Args:
+        classes: (count by lane, number of such classes), at least all with up to pieces + 1 different values.
+        pieces: the most values.
+
+    Example:
+        >>> [choice.certain for choice in worst_choices([({0: 2}, 1), ({1: 1, 2: 3}, 1)], 1)]
+        [2, 5]
+    """
+    gains: dict[frozenset[int], Counter[int]] = defaultdict(Counter)
+    for counts, times in classes:
+        for lane, count in counts.items():
+            gains[frozenset(counts) - {lane}][lane] += count * times
+    lanes = sorted({lane for needed in gains if len(needed) <= pieces for lane in needed})
+    choices = [Choice((), _certain((), gains), True)]
+    for m in range(1, pieces + 1):
+        exact = math.comb(len(lanes), m) <= MAX_CHOICES
+        if exact:
+            tried: Iterable[tuple[int, ...]] = itertools.combinations(lanes, m)
+        else:
+            tried = (tuple(sorted((*choices[-1].lanes, lane))) for lane in lanes if lane not in choices[-1].lanes)
+        best = max(((_certain(out, gains), out) for out in tried), key=lambda item: item[0], default=(0, ()))
+        before = choices[-1]
+        choices.append(
+            Choice(best[1], best[0], exact and before.proven)
+            if best[0] > before.certain
+            else Choice(before.lanes, before.certain, exact and before.proven)
+        )
+    return choices
+
+
+def _certain(out: tuple[int, ...], gains: Mapping[frozenset[int], Counter[int]]) -> int:
+    """Members whose class has nothing but their own value left."""
+    return sum(
+        count
+        for size in range(len(out) + 1)
+        for needed in itertools.combinations(out, size)
+        for lane, count in gains.get(frozenset(needed), Counter()).items()
+        if lane not in out
+    )
+
+
+def _step(found: Mapping[str, Any], m: int, common: list[Choice] | None) -> dict[str, Figure]:
+    step: dict[str, Figure] = {
+        "ruled_out": m,
+        "certain": int(found[f"certain_{m}"]),
+        "nearly_sure": int(found[f"nearly_{m}"]),
+        "highest": found[f"highest_{m}"],
+        "highest_of_the_rest": found[f"rest_{m}"],
+    }
+    if common is not None:
+        step |= {"certain_if_ruled_out_for_all": common[m].certain, "proven": common[m].proven}
+    return step
+
+
+def _shown(scene: Scene, attribute: AttackedAttribute, common: list[Choice] | None) -> tuple[Example, ...]:
+    """The values whose ruling out for everybody does most harm."""
+    if not scene.request.show_values or common is None:
+        return ()
+    values = attribute.table.values
+    chosen = {choice.lanes: choice for choice in reversed(common) if choice.lanes}
+    return tuple(
+        Example(None, choice.certain, tuple(values[lane] for lane in lanes))
+        for lanes, choice in reversed(chosen.items())
+    )
+
+
+def _background_sentence(unit: str, label: str, steps: tuple[dict[str, Figure], ...], members: int) -> str:
+    if len(steps) == 1:
+        exposed = of_all(int(steps[0]["certain"] or 0), members, unit, ("is", "are"))
+        return f"Without ruling out a value of {label}, {exposed} certain."
+    last = steps[-1]
+    rest = last["highest_of_the_rest"]
+    others = "" if rest is None else f"; among the others the best chance is {chance(float(rest))}"
+    certain, before = int(last["certain"] or 0), int(steps[0]["certain"] or 0)
+    said = (
+        f"Who can rule out {some(len(steps) - 1, 'values')} of {label} for a person is certain about "
+        f"{of_all(certain, members, unit)}, against {before:,} without{others}."
+    )
+    common = last.get("certain_if_ruled_out_for_all")
+    if common is None:
+        return said
+    least = "" if last["proven"] else "at least "
+    return f"{said} Ruled out for everybody alike, the worst such values make {least}{common:,} certain."

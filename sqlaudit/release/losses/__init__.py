@@ -1,1 +1,0 @@
-"""Losses: what a release lost against its original, measure by measure."""

@@ -1,0 +1,594 @@
+"""Pages: the layout as HTML, self-contained, with pictures drawn as SVG. Everything is escaped here."""
+
+from __future__ import annotations
+
+import html
+import math
+import textwrap
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from importlib import resources
+from typing import Any
+
+from sqlaudit.base.errors import InputError
+from sqlaudit.base.parameter_names import spelled
+from sqlaudit.reports.document import (
+    About,
+    Block,
+    Bullets,
+    Code,
+    Document,
+    Facts,
+    Paragraph,
+    Picture,
+    ProposedCommand,
+    Section,
+    Table,
+    Words,
+    asked_by,
+    count,
+    hint_of,
+    signed_by,
+    text_of,
+    tone_of,
+    visible,
+    without_hint,
+    words_of,
+)
+from sqlaudit.reports.glossary import terms_of
+from sqlaudit.reports.stored import moment
+
+# The head and foot of printed pages: which file, when, and which page of how many.
+
+_LONGEST = 60
+_SIZE = "font: 8pt sans-serif; color: #333;"
+
+
+def paper_style(about: About) -> str:
+    """Style for paper that repeats on every page what the report is about.
+
+    Args:
+        about: names in it are data: nothing but letters and digits reaches the style as it stands.
+    """
+    subject = about.subject if len(about.subject) <= _LONGEST else about.subject[: _LONGEST - 1] + "…"
+    head = " – ".join(text for text in (about.title[:_LONGEST], subject) if text)
+    boxes = [
+        ("top-left", _quoted(head)),
+        ("top-right", _quoted(moment(about.time))),
+        ("bottom-left", _quoted(f"sqlaudit{f'; checksum of the figures {about.checksum}' if about.checksum else ''}")),
+        ("bottom-right", '"page " counter(page) " of " counter(pages)'),
+    ]
+    lines = "".join(f"  @{place} {{ content: {content}; {_SIZE} }}\n" for place, content in boxes)
+    return f"@page {{\n  margin: 20mm 16mm;\n{lines}}}\n"
+
+
+def _quoted(text: str) -> str:
+    """A text as a string of CSS, in which every other character is written as its number."""
+    safe = (
+        one if one.isascii() and (one.isalnum() or one in " .,-_:;") else f"\\{ord(one):x} " for one in visible(text)
+    )
+    return '"' + "".join(safe) + '"'
+
+
+# Pictures of results as SVG, drawn with nothing but arithmetic.
+#
+# A picture's data are plain numbers and texts, so that it can be drawn from a stored result as well. Colours are names
+# of the page's style. One unit is one pixel of a picture that is 640 wide and as high as it needs.
+
+WIDTH = 640.0
+_LEFT, _RIGHT, _TOP, _BOTTOM = 64.0, 12.0, 14.0, 44.0
+_ROW = 22.0
+_LONGEST_LABEL = 34
+SERIES = ("var(--series-1)", "var(--series-2)", "var(--series-3)", "var(--quiet)")
+INK, QUIET, LINE = "var(--ink)", "var(--quiet)", "var(--line)"
+_NODES = {"safe": SERIES[0], "minimal": SERIES[0], "unsafe": SERIES[1], "best": SERIES[2], "open": LINE}
+_CALLED = {"unsafe": "not safe", "minimal": "minimal safe", "best": "chosen", "open": "not decided"}
+"""What kinds of nodes are called."""
+_ROOMY = 8
+"""Nodes of a row whose labels stand beside one another."""
+_LETTERS = 72
+"""Letters that a row of labels has room for."""
+_MOST_LABELS = 60
+"""In a picture of more nodes only the chosen one has a label."""
+_DASHES = ("", "6 4", "2 3", "8 3 2 3")
+_COLOURS = {
+    "var(--ink)": "#1b1f24",
+    "var(--quiet)": "#57606a",
+    "var(--line)": "#d0d7de",
+    "var(--series-1)": "#1f5fa8",
+    "var(--series-2)": "#b3261e",
+    "var(--series-3)": "#8a5a00",
+}
+"""Names of the page's style, and what stands for them in a file of its own, where no style sets them."""
+_TITLE_LETTERS = 95
+
+
+def drawn(picture: Picture) -> str:
+    """The picture as an `<svg>` element for a page.
+
+    Raises:
+        InputError: the picture's kind is unknown, or its data are not what its kind needs.
+    """
+    height, parts = _parts(picture)
+    # the figure's title and its table say the same to those who listen to the page
+    return _svg(height, parts, ' aria-hidden="true" focusable="false"')
+
+
+def draw_file(pictures: Sequence[Picture]) -> bytes:
+    """The pictures with their titles, one below the other, as the content of an SVG file.
+
+    Raises:
+        InputError: as `drawn`.
+    """
+    below, stacked = 0.0, []
+    for picture in pictures:
+        height, parts = _parts(picture)
+        lines = textwrap.wrap(visible(picture.title), _TITLE_LETTERS)
+        title = [_text(8, 18 + 16 * number, line, colour=INK) for number, line in enumerate(lines)]
+        top = 10 + 16 * len(lines)
+        stacked += [f'<g transform="translate(0 {below:g})">', *title, f'<g transform="translate(0 {top:g})">', *parts]
+        stacked.append("</g></g>")
+        below += top + height
+    text = _svg(below, stacked)
+    for name, colour in _COLOURS.items():
+        text = text.replace(name, colour)
+    return text.encode()
+
+
+def _svg(height: float, parts: Sequence[str], attributes: str = "") -> str:
+    box = f'viewBox="0 0 {WIDTH:g} {height:g}" width="{WIDTH:g}" height="{height:g}"'
+    style = "font-family:sans-serif;font-size:12px"
+    begin = f'<svg{attributes} xmlns="http://www.w3.org/2000/svg" {box} style="{style}">'
+    return "\n".join([begin, *parts, "</svg>"])
+
+
+def _parts(picture: Picture) -> tuple[float, list[str]]:
+    """How high the picture is, and its elements."""
+    if picture.kind not in KINDS:
+        raise InputError("A picture in this file is of a kind that this version cannot draw.")
+    try:
+        return KINDS[picture.kind](_made_visible(picture.data))
+    except (LookupError, TypeError, ValueError, AttributeError):  # a stored result that somebody changed
+        again = spelled("format", "json")
+        raise InputError(f"A picture in this file is damaged: make it again with {again}.") from None
+
+
+def _made_visible(data: Any) -> Any:
+    """The data with every text as one may show it."""
+    if isinstance(data, str):
+        return visible(data)
+    if isinstance(data, Mapping):
+        return {visible(name): _made_visible(value) for name, value in data.items()}
+    return [_made_visible(item) for item in data] if isinstance(data, list | tuple) else data
+
+
+def _text(x: float, y: float, words: object, *, at: str = "start", colour: str = QUIET, turn: bool = False) -> str:
+    said = str(words)
+    said = said if len(said) <= _TITLE_LETTERS else said[: _TITLE_LETTERS - 1] + "…"
+    turned = f' transform="rotate(-90 {x:.1f} {y:.1f})"' if turn else ""
+    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{at}" fill="{colour}"{turned}>{html.escape(said)}</text>'
+
+
+def _line(x1: float, y1: float, x2: float, y2: float, colour: str = LINE, dash: str = "", width: float = 1) -> str:
+    dashed = f' stroke-dasharray="{dash}"' if dash else ""
+    ends = f'x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}"'
+    return f'<line {ends} stroke="{colour}" stroke-width="{width:g}"{dashed}/>'
+
+
+def _box(x: float, y: float, width: float, height: float, colour: str, opacity: float = 1) -> str:
+    faint = f' fill-opacity="{opacity:g}"' if opacity < 1 else ""
+    sides = f'x="{x:.1f}" y="{y:.1f}" width="{max(width, 0):.1f}" height="{max(height, 0):.1f}"'
+    return f'<rect {sides} fill="{colour}"{faint}/>'
+
+
+def _dot(x: float, y: float, radius: float, colour: str) -> str:
+    return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius:g}" fill="{colour}"/>'
+
+
+def _short(words: object) -> str:
+    said = str(words)
+    return said if len(said) <= _LONGEST_LABEL else said[: _LONGEST_LABEL - 1] + "…"
+
+
+def _sizes(data: Mapping[str, Any]) -> tuple[float, list[str]]:
+    """Rows by class size; bars have the length of their number, which stands beside them."""
+    labels, values = data["labels"], data["values"]
+    most, left = max([*values, 1]), 130.0
+    parts = [_text(left - 8, 16, data["x"], at="end"), _text(left, 16, data["y"])]
+    for place, (label, value, bound) in enumerate(zip(labels, values, data["from"], strict=True)):
+        y = 26 + place * _ROW
+        colour = SERIES[0] if bound >= data.get("safe", 0) else SERIES[1]
+        width = (WIDTH - left - 80) * value / most
+        parts += [_text(left - 8, y + 13, label, at="end"), _box(left, y, width, _ROW - 6, colour)]
+        parts.append(_text(left + width + 6, y + 13, f"{value:,}", colour=INK))
+    return 34 + len(labels) * _ROW, parts
+
+
+def _bars(data: Mapping[str, Any]) -> tuple[float, list[str]]:
+    """Bars to the right, up to four a name, with their numbers."""
+    names, series = data["names"], data["series"]
+    most = max([*(float(value) for values in series.values() for value in values), 1e-9])
+    left, depth = 230.0, 14.0
+    parts = list(_legend(list(series), 14)) if len(series) > 1 else []
+    y = 26.0 if len(series) > 1 else 8.0
+    for place, name in enumerate(names):
+        parts.append(_text(left - 8, y + 11, _short(name), at="end", colour=INK))
+        for number, values in enumerate(series.values()):
+            width = (WIDTH - left - 70) * float(values[place]) / most
+            parts.append(_box(left, y, width, depth - 3, SERIES[number % 4]))
+            parts.append(_text(left + width + 6, y + 10, _coordinate(float(values[place]))))
+            y += depth
+        y += 8
+    parts.append(_text(left, y + 12, data["x"]))
+    return y + 20, parts
+
+
+def _curves(data: Mapping[str, Any]) -> tuple[float, list[str]]:
+    """Curves over one another, with marked axes."""
+    curves = {name: [(float(x), float(y)) for x, y in points] for name, points in data["curves"].items()}
+    logarithmic = bool(data.get("log_x"))
+    scale: Callable[[float], float] = (lambda x: math.log10(max(x, 1e-9))) if logarithmic else float
+    xs = [scale(x) for points in curves.values() for x, _ in points]
+    low, high = min(xs), max(*xs, min(xs) + 1e-9)
+    most = 1.0 if data.get("share", True) else max([y for points in curves.values() for _, y in points] + [1e-9])
+    height = 280.0
+    bottom, top = height - _BOTTOM, _TOP + 18 * max(1, math.ceil(len(curves) / 4))
+
+    def at(x: float, y: float) -> tuple[float, float]:
+        across = (scale(x) - low) / (high - low)
+        return _LEFT + across * (WIDTH - _LEFT - _RIGHT), bottom - y / most * (bottom - top)
+
+    parts = list(_legend(list(curves), 14))
+    for step in range(5):
+        y = at(10**low if logarithmic else low, most * step / 4)[1]
+        parts += [_line(_LEFT, y, WIDTH - _RIGHT, y), _text(_LEFT - 6, y + 4, _coordinate(most * step / 4), at="end")]
+    for x in _ticks(low, high, logarithmic, all(x.is_integer() for x in xs)):
+        parts.append(_text(at(x, 0)[0], bottom + 16, _coordinate(x), at="middle"))
+    if data.get("limit") is not None:
+        y = at(10**low if logarithmic else low, float(data["limit"]))[1]
+        parts.append(_line(_LEFT, y, WIDTH - _RIGHT, y, QUIET, "2 3"))
+        parts.append(_text(WIDTH - _RIGHT, y - 4, data.get("limit_name", "limit"), at="end"))
+    for number, points in enumerate(curves.values()):
+        parts.append(_path([at(x, y) for x, y in points], number, bool(data.get("steps"))))
+    parts += [_text((WIDTH + _LEFT) / 2, height - 8, data["x"], at="middle")]
+    parts += [_text(14, (bottom + top) / 2, data["y"], at="middle", turn=True)]
+    return height, parts
+
+
+def _path(points: Sequence[tuple[float, float]], number: int, steps: bool) -> str:
+    x, y = points[0]
+    drawn = [f"M{x:.1f} {y:.1f}"]
+    drawn += [f"H{x:.1f}V{y:.1f}" if steps else f"L{x:.1f} {y:.1f}" for x, y in points[1:]]
+    stroke = _stroke(number)
+    dash = f' stroke-dasharray="{stroke}"' if stroke else ""
+    return f'<path d="{"".join(drawn)}" fill="none" stroke="{SERIES[number % 4]}" stroke-width="2"{dash}/>'
+
+
+def _stroke(number: int) -> str:
+    """The stroke of a curve: those of one colour have different ones."""
+    return _DASHES[(number + number // 4) % 4]
+
+
+def _ticks(low: float, high: float, logarithmic: bool, whole: bool = False) -> list[float]:
+    if logarithmic:
+        powers = range(math.floor(low), math.floor(high + 1e-9) + 1)
+        ticks = [times * 10.0**power for power in powers for times in ((1, 2, 5) if high - low < 3 else (1,))]
+        return [one for one in ticks if low - 1e-9 <= math.log10(one) <= high + 1e-9]
+    step = 10 ** math.floor(math.log10(high - low))
+    step *= next(times for times in (0.2, 0.5, 1, 2) if (high - low) / (step * times) <= 10)
+    step = max(step, 1) if whole else step  # there is no event and a half
+    first = math.ceil(low / step - 1e-9)
+    return [number * step for number in range(first, math.floor(high / step + 1e-9) + 1)]
+
+
+def _matrix(data: Mapping[str, Any]) -> tuple[float, list[str]]:
+    """Which columns belong to which set: dots that a line joins."""
+    columns, sets, left = data["columns"], data["sets"], 230.0
+    wide = (WIDTH - left - 20) / max(1, len(sets))
+    parts = [_text(left - 14, 24 + row * _ROW, _short(name), at="end", colour=INK) for row, name in enumerate(columns)]
+    bottom = 20 + len(columns) * _ROW
+    for place, members in enumerate(sets):
+        x = left + (place + 0.5) * wide
+        rows = sorted(columns.index(name) for name in members)
+        parts += [_dot(x, 20 + row * _ROW, 3, LINE) for row in range(len(columns))]
+        if rows:
+            parts.append(_line(x, 20 + rows[0] * _ROW, x, 20 + rows[-1] * _ROW, SERIES[0], width=2))
+        parts += [_dot(x, 20 + row * _ROW, 5, SERIES[0]) for row in rows]
+        parts.append(_text(x + 4, bottom + 46, str(data["labels"][place])[:9], turn=True))
+    return bottom + 72, [*parts, _text((WIDTH + left) / 2, bottom + 64, data["x"], at="middle")]
+
+
+def _heat(data: Mapping[str, Any]) -> tuple[float, list[str]]:
+    """Shares in a grid, the more the fuller the square, with the number in it."""
+    left, top = 180.0, 24.0
+    side = min(64.0, (WIDTH - left - 10) / max(1, len(data["columns"])))
+    parts = [_text(left, 14, data["y"] + " by " + data["x"])]
+    for y, row in enumerate(data["values"]):
+        middle = top + (y + 0.5) * side
+        parts.append(_text(left - 8, middle + 4, _short(data["rows"][y])[:24], at="end", colour=INK))
+        for x, value in enumerate(row):
+            if value is not None:
+                full = math.sqrt(max(0.02, float(value))) * side * 0.9
+                centre = left + (x + 0.5) * side
+                parts.append(_box(centre - full / 2, middle - full / 2, full, full, SERIES[0], 0.35))
+                parts.append(_text(centre, middle + 4, data["texts"][y][x], at="middle", colour=INK))
+    if data.get("marked") is not None:
+        y, x = data["marked"]
+        sides = f'x="{left + x * side + 1:.1f}" y="{top + y * side + 1:.1f}" width="{side - 2:.1f}"'
+        parts.append(f'<rect {sides} height="{side - 2:.1f}" fill="none" stroke="{SERIES[2]}" stroke-width="2"/>')
+    bottom = top + len(data["values"]) * side
+    for x, name in enumerate(data["columns"]):
+        parts.append(_text(left + (x + 0.5) * side, bottom + 14, str(name)[: max(4, int(side / 7))], at="middle"))
+    return bottom + 22, parts
+
+
+def labels_above(nodes: Sequence[Mapping[str, Any]]) -> list[bool | None]:
+    """Whether each label stands above its node.
+
+    In a crowded row every other one stands below; None where that is not enough, so that no label covers another: only
+    the chosen node has one there.
+    """
+    rows: dict[Any, int] = {}
+    crowded = Counter(node["y"] for node in nodes)
+    longest = max((len(str(node["name"])) for node in nodes), default=0)
+    above: list[bool | None] = []
+    for node in nodes:
+        place, row = rows.get(node["y"], 0), crowded[node["y"]]
+        rows[node["y"]] = place + 1
+        chosen, letters = node["kind"] == "best", row * (longest + 1)
+        if not chosen and (len(nodes) > _MOST_LABELS or letters > 2 * _LETTERS):
+            above.append(None)
+        else:
+            above.append((row <= _ROOMY and letters <= _LETTERS) or place % 2 == 0)
+    return above
+
+
+def _graph(data: Mapping[str, Any]) -> tuple[float, list[str]]:
+    """A Hasse diagram: nodes in rows of equal height above the bottom, lines to the nodes just above."""
+    nodes = data["nodes"]
+    xs, ys = [float(node["x"]) for node in nodes], [float(node["y"]) for node in nodes]
+    height = min(900.0, 80 + 64 * (max(ys) - min(ys) + 1))
+    across, up = max(max(xs) - min(xs), 1e-9), max(max(ys) - min(ys), 1e-9)
+    places = {
+        node["name"]: (
+            60 + (float(node["x"]) - min(xs)) / across * (WIDTH - 160),
+            height - 50 - (float(node["y"]) - min(ys)) / up * (height - 90),
+        )
+        for node in nodes
+    }
+    parts = [_line(*places[low], *places[high]) for low, high in data["edges"]]
+    for node, above in zip(nodes, labels_above(nodes), strict=True):
+        x, y = places[node["name"]]
+        parts.append(_dot(x, y, 8 if node["kind"] == "best" else 5, _NODES[node["kind"]]))
+        if above is not None:
+            parts.append(_text(x, y - 10 if above else y + 18, node["name"], colour=INK, at="middle"))
+    kinds = [kind for kind in _NODES if any(node["kind"] == kind for node in nodes)]
+    for number, kind in enumerate(kinds):
+        called = _CALLED.get(kind, kind)
+        parts += [_dot(70 + number * 110, height - 14, 5, _NODES[kind]), _text(80 + number * 110, height - 10, called)]
+    return height, [*parts, _text(14, height / 2, data["y"], at="middle", turn=True)]
+
+
+def _legend(names: Sequence[str], y: float) -> Iterator[str]:
+    """Colours and strokes by name, when there are several."""
+    room = (WIDTH - 20) / min(4, max(1, len(names)))
+    for number, name in enumerate(names if len(names) > 1 else ()):
+        x, line = 20 + number % 4 * room, y + number // 4 * 18
+        yield _line(x, line - 4, x + 20, line - 4, SERIES[number % 4], _stroke(number), 3)
+        yield _text(x + 26, line, _short(name)[: int((room - 30) / 6.5)], colour=INK)
+
+
+def _coordinate(value: float) -> str:
+    return f"{value:,.0f}" if value >= 1000 else f"{value:.3g}"
+
+
+KINDS: Mapping[str, Callable[[Mapping[str, Any]], tuple[float, list[str]]]] = {
+    "sizes": _sizes,
+    "curves": _curves,
+    "bars": _bars,
+    "matrix": _matrix,
+    "heat": _heat,
+    "graph": _graph,
+}
+
+
+# The layout as HTML. Names and values are data: everything is escaped here, and nothing else writes markup.
+
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
+"""A browser that reads this refuses every script and every request, whatever the page holds."""
+
+
+def render_html(document: Document) -> str:
+    """The document as one page that needs nothing besides itself.
+
+    What is for whoever runs commands stands at its end, and then the words that occur in it with their meaning.
+
+    Args:
+        document: what to lay out; its pictures are drawn, and each has its table.
+
+    Returns:
+        A whole HTML document that ends with a line feed.
+    """
+    title = _escaped(": ".join(filter(None, (document.about.title, without_hint(document.headline)))))
+    style = resources.files("sqlaudit.reports").joinpath("page.css").read_text(encoding="utf-8")
+    parts_of_page = list(enumerate(_for_readers(document), 1))
+    parts = [
+        "<!DOCTYPE html>",
+        '<html lang="en">',
+        "<head>",
+        '<meta charset="utf-8">',
+        '<meta name="viewport" content="width=device-width, initial-scale=1">',
+        f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">',
+        '<meta name="color-scheme" content="light dark">',
+        '<meta name="generator" content="sqlaudit">',
+        f"<title>{title}</title>",
+        f"<style>\n{style}{paper_style(document.about)}</style>",
+        "</head>",
+        "<body>",
+        '<a class="skip" href="#report">Skip to the report</a>',
+        '<main id="report">',
+        *_header(document),
+        *_contents([(number, title) for number, (title, _) in parts_of_page]),
+        *(line for number, (title, lines) in parts_of_page for line in _section(number, title, lines)),
+        "</main>",
+        "</body>",
+        "</html>",
+    ]
+    return "\n".join(parts) + "\n"
+
+
+def _for_readers(document: Document) -> Iterator[tuple[str, Iterable[str]]]:
+    """The sections in the order of a page, each with its lines."""
+    cards = {*document.worst}
+    for section in document.sections:
+        blocks = [
+            block
+            for block in section.blocks
+            if not isinstance(block, ProposedCommand) and not (isinstance(block, Bullets) and {*block.items} <= cards)
+        ]
+        if blocks and not section.repeating and not all(isinstance(block, Code) for block in blocks):
+            yield section.title, _blocks(blocks)
+    if repeated := list(_repeating(document)):
+        yield "How to repeat this", repeated
+    yield from ((signing.title, _blocks(signing.blocks)) for signing in signed_by(document.about))
+    if terms := terms_of(document):
+        yield "Words on this page", _block(Facts(tuple((term.name, term.meaning) for term in terms)))
+    for section in document.sections:
+        if section.blocks and all(isinstance(block, Code) for block in section.blocks):
+            yield section.title, _folded(section)
+
+
+def _repeating(document: Document) -> Iterator[str]:
+    """What is for whoever runs commands: the command, what to try, how it was computed, and hints of sentences."""
+    about = document.about
+    if about.command:
+        yield from ("<p>The same again:</p>", _command(about.command))
+    facts = (("figures", f"checksum {about.checksum}: the same figures have the same checksum"),)
+    if about.checksum:
+        yield from _block(Facts(facts))
+    said = (words for block in document.blocks for words in words_of(block) if hint_of(words))
+    if hints := dict.fromkeys(map(text_of, said)):
+        yield from _block(Bullets(tuple(hints)))
+    for section in document.sections:
+        if not section.repeating:
+            yield from _blocks(block for block in section.blocks if isinstance(block, ProposedCommand))
+        else:
+            yield f"<h3>{_escaped(section.title)}</h3>"
+            yield from _blocks(section.blocks)
+
+
+def _folded(section: Section) -> Iterator[str]:
+    """A section of nothing but code behind one summary, each text behind its own."""
+    if len(section.blocks) == 1:
+        yield from _blocks(section.blocks)
+        return
+    yield f"<details><summary>Show all {count(len(section.blocks))}</summary>"
+    yield from _blocks(section.blocks)
+    yield "</details>"
+
+
+def _blocks(blocks: Iterable[Block]) -> Iterator[str]:
+    for block in blocks:
+        yield from _block(block)
+
+
+def _header(document: Document) -> Iterator[str]:
+    about = document.about
+    if about.title:
+        yield f'<p class="title">{_escaped(about.title)}</p>'
+    yield f'<header class="{tone_of(document.headline)}">'
+    yield f"<h1>{_escaped(without_hint(document.headline))}</h1>"
+    yield from _blocks(document.lead)
+    yield "</header>"
+    if document.worst:
+        yield '<ol class="worst" aria-label="The worst facts">'
+        yield from (f'<li class="{tone_of(words)}">{_escaped(without_hint(words))}</li>' for words in document.worst)
+        yield "</ol>"
+    yield from _blocks(asked_by(about))
+
+
+def _contents(numbered: list[tuple[int, str]]) -> Iterator[str]:
+    if len(numbered) < 3:
+        return
+    yield '<nav aria-label="Sections"><ul>'
+    yield from (f'<li><a href="#s{number}">{_escaped(title)}</a></li>' for number, title in numbered)
+    yield "</ul></nav>"
+
+
+def _section(number: int, title: str, lines: Iterable[str]) -> Iterator[str]:
+    yield f'<section id="s{number}" aria-labelledby="h{number}">'
+    yield f'<h2 id="h{number}">{_escaped(title)}</h2>'
+    yield from lines
+    yield "</section>"
+
+
+def _block(block: Block) -> Iterable[str]:
+    if isinstance(block, Paragraph):
+        return [f"<p{_tone(block.words)}>{_escaped(without_hint(block.words))}</p>"]
+    if isinstance(block, Bullets):
+        return ["<ul>", *(f"<li{_tone(item)}>{_escaped(without_hint(item))}</li>" for item in block.items), "</ul>"]
+    if isinstance(block, Facts):
+        return ["<dl>", *(line for name, words in block.pairs for line in _fact(name, words)), "</dl>"]
+    if isinstance(block, Picture):
+        return _picture(block)
+    return _table(block) if isinstance(block, Table) else _letters(block)
+
+
+def _letters(block: Code | ProposedCommand) -> list[str]:
+    """What is read letter by letter."""
+    if isinstance(block, ProposedCommand):
+        return [f"<p>{_escaped(block.what)}</p>", _command(" ".join(block.words))]
+    return [
+        f"<details><summary>{_escaped(block.summary)}</summary>",
+        f'<pre tabindex="0">{_escaped(block.text, lines=True)}</pre></details>',
+    ]
+
+
+def _command(text: str) -> str:
+    return f'<pre class="command" tabindex="0">{_escaped(text, lines=True)}</pre>'
+
+
+def _fact(name: str, words: Words) -> Iterator[str]:
+    yield f"<div><dt>{_escaped(name)}</dt>"
+    yield f"<dd{_tone(words)}>{_escaped(without_hint(words))}</dd></div>"
+
+
+def _picture(picture: Picture) -> Iterator[str]:
+    image = drawn(picture)
+    yield f'<figure role="img" aria-label="{_escaped(picture.title)}">'
+    yield image
+    yield f"<figcaption>{_escaped(picture.title)}</figcaption></figure>"
+
+
+def _table(table: Table) -> Iterator[str]:
+    """A table in a box that scrolls by itself, so that the page never does sideways."""
+    label = _escaped(table.caption or "table")
+    yield f'<div class="table" tabindex="0" role="group" aria-label="{label}"><table>'
+    if table.caption:
+        yield f"<caption>{_escaped(table.caption)}</caption>"
+    heads = (f'<th scope="col"{_class("number" if c.numeric else "")}>{_escaped(c.title)}</th>' for c in table.columns)
+    yield f"<thead><tr>{''.join(heads)}</tr></thead>"
+    yield "<tbody>"
+    for row in table.rows:
+        cells = (_cell(words, column.numeric) for words, column in zip(row, table.columns, strict=True))
+        yield f"<tr>{''.join(cells)}</tr>"
+    yield "</tbody></table></div>"
+
+
+def _cell(words: Words, numeric: bool) -> str:
+    classes = " ".join(name for name in ("number" if numeric else "", tone_of(words)) if name not in ("", "plain"))
+    return f"<td{_class(classes)}>{_escaped(without_hint(words))}</td>"
+
+
+def _tone(words: Words) -> str:
+    return _class("" if tone_of(words) == "plain" else tone_of(words))
+
+
+def _class(name: str) -> str:
+    return f' class="{name}"' if name else ""
+
+
+def _escaped(text: str, *, lines: bool = False) -> str:
+    """The text as data: markup is shown, and so are characters that would steer what shows it."""
+    shown = "\n".join(visible(line) for line in text.split("\n")) if lines else visible(text)
+    return html.escape(shown, quote=True)

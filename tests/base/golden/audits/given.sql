@@ -1,2 +1,0 @@
-/* sqlaudit: given */
-SELECT * FROM patients AS given

@@ -1,3 +1,0 @@
-/* sqlaudit: row_count */
-SELECT COUNT(*) AS row_count
-FROM patients

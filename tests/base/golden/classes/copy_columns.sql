@@ -1,4 +1,0 @@
-/* sqlaudit: copy_columns */
-SELECT
-    "zip" AS c1
-FROM patients

@@ -1,3 +1,0 @@
-/* sqlaudit: numbered */
-SELECT rowid AS id, class.*
-FROM patients AS class

@@ -1,2 +1,0 @@
-/* sqlaudit: alive */
-SELECT 1 AS answer

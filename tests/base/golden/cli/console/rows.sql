@@ -1,3 +1,0 @@
-/* sqlaudit: rows */
-SELECT *
-FROM patients

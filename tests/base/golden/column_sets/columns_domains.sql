@@ -1,4 +1,0 @@
-/* sqlaudit: columns_domains */
-SELECT
-    MAX(c0)
-FROM patients

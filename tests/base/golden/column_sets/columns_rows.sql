@@ -1,5 +1,0 @@
-/* sqlaudit: columns_rows */
-SELECT
-    "a" AS c0
-
-FROM patients

@@ -1,3 +1,0 @@
-/* sqlaudit: publish_view */
-CREATE VIEW "v" AS
-SELECT zip FROM patients

@@ -1,2 +1,0 @@
-/* sqlaudit: events_names */
-SELECT * FROM patients

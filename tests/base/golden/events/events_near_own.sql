@@ -1,2 +1,0 @@
-/* sqlaudit: events_near_own */
-SELECT person, event FROM patients WHERE has

@@ -1,6 +1,0 @@
-/* sqlaudit: events_side */
-SELECT DISTINCT
-    zip AS c0,
-    person AS e
-FROM patients
-WHERE person IS NOT NULL

@@ -1,2 +1,0 @@
-/* sqlaudit: hierarchy_default */
-COALESCE(zip, CASE WHEN "v" IS NOT NULL THEN 'rest' END)

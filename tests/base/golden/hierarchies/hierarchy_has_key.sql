@@ -1,2 +1,0 @@
-/* sqlaudit: hierarchy_has_key */
-CAST("v" AS VARCHAR) = zip OR ("v" IS NULL AND zip IS NULL)

@@ -1,5 +1,0 @@
-/* sqlaudit: hierarchy_labels */
-SELECT
-    key
-    , l1
-FROM patients

@@ -1,2 +1,0 @@
-/* sqlaudit: hierarchy_own */
-CAST(v AS VARCHAR)

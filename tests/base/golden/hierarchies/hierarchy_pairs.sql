@@ -1,3 +1,0 @@
-/* sqlaudit: hierarchy_pairs */
-SELECT code, id
-FROM patients

@@ -1,3 +1,0 @@
-/* sqlaudit: hierarchy_probe */
-SELECT "v" + 1 AS v
-FROM patients

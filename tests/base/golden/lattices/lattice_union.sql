@@ -1,2 +1,0 @@
-/* sqlaudit: lattice_union */
-SELECT * REPLACE (id + 0 AS id) FROM patients

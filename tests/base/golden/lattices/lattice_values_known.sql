@@ -1,3 +1,0 @@
-/* sqlaudit: lattice_values_known */
-SELECT COUNT(key)
-FROM codes AS codes

@@ -1,3 +1,0 @@
-/* sqlaudit: people */
-SELECT SUM(CAST("w" AS DECIMAL(18, 6))) AS people
-FROM patients

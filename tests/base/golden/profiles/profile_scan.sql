@@ -1,6 +1,0 @@
-/* sqlaudit: profile_scan */
-SELECT
-    COUNT(*) AS row_count
-    , COUNT("c1") AS filled_0
-    , APPROX_COUNT_DISTINCT("c1") AS estimate_0
-FROM patients

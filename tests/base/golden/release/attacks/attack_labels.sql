@@ -1,3 +1,0 @@
-/* sqlaudit: attack_labels */
-SELECT key, l1
-FROM patients

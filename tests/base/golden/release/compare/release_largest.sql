@@ -1,3 +1,0 @@
-/* sqlaudit: release_largest */
-SELECT MAX(code) AS largest
-FROM patients

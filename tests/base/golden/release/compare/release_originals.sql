@@ -1,4 +1,0 @@
-/* sqlaudit: release_originals */
-SELECT *
-FROM patients
-WHERE q IS NOT NULL

@@ -1,2 +1,0 @@
-/* sqlaudit: release_query_key */
-CAST("zip" AS VARCHAR)

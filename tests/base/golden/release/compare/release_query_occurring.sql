@@ -1,4 +1,0 @@
-/* sqlaudit: release_query_occurring */
-SELECT DISTINCT CAST(x AS BIGINT) AS x
-FROM patients AS counted
-ORDER BY x

@@ -1,8 +1,0 @@
-/* sqlaudit: release_shared */
-SELECT COUNT(*) AS shared
-FROM (
-    SELECT a
-    FROM patients
-    GROUP BY a
-    HAVING COUNT(*) > 1
-) AS several

@@ -1,3 +1,0 @@
-/* sqlaudit: release_total */
-SELECT SUM(n) AS total
-FROM patients
