@@ -5,11 +5,13 @@ from __future__ import annotations
 import gc
 import os
 import re
+import secrets
+import shutil
 import signal
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
@@ -30,9 +32,18 @@ if TYPE_CHECKING:  # the browser's environment has no driver
 
 @pytest.fixture
 def tmp_path() -> Iterator[Path]:
-    """A folder of the test's own. Its name is as long in every run: reports wrap the paths that they name."""
-    with tempfile.TemporaryDirectory(prefix="sqlaudit-", ignore_cleanup_errors=True) as folder:
-        yield Path(folder).resolve()
+    """A folder of the test's own. Its name is as long in every run: reports wrap the paths that they name. And it has
+    letters alone that no value of a test is made of: tests look for values in what names a path."""
+    while True:
+        name = "sqlaudit-" + "".join(secrets.choice("jqvwz") for _ in range(8))
+        folder = Path(tempfile.gettempdir()).resolve() / name
+        with suppress(FileExistsError):
+            folder.mkdir(mode=0o700)
+            break
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 @pytest.fixture(scope="session")
