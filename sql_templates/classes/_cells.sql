@@ -143,76 +143,73 @@ positioned AS NOT MATERIALIZED (
 ),
 {% endmacro %}
 
-{# Every cell with its gap: the sum of |a total - b n| over the ranks from its own to the next one present, where a is
-   the class's and b the table's cumulative count. The ranks where a total >= b n come first, so one look-up of the
-   crossing splits a gap into two sums that prefix sums give. #}
+{# Every cell with its gap: how far its rows have to be moved, in ranks, to become the table's. Sorted by rank, the rows of
+   a class and, as often as it takes to be as many, those of the table are paired in their order; a cell holds the places
+   from `reached - c` to `reached`. The area at a place is the sum of the ranks of the table's rows before it; each
+   (n, reached) is found once among the ranks, however many classes have it. Of a cell, ranks up to its own come first, so
+   its gap is two differences of areas. The sum of the table's ranks that all cells share is taken off by rows. #}
 {% macro with_gaps(order) %}
 ranks AS MATERIALIZED (
     SELECT
-        lane, rank, cumulated,
-        SUM(cumulated) OVER (ORDER BY rank) AS prefix,
-        SUM(cumulated) OVER (ORDER BY rank) - cumulated AS prefix_before
+        lane, rank,
+        CAST(SUM(total) OVER (ORDER BY rank) AS {{ wide }}) AS cumulated,
+        CAST(SUM(total * CAST(rank AS {{ wide }})) OVER (ORDER BY rank) AS {{ wide }}) AS moment
     FROM (
-        SELECT lane, rank, CAST(SUM(total) OVER (ORDER BY rank) AS {{ wide }}) AS cumulated
-        FROM (
-            SELECT lane, total, {{ rank_of(order) }} AS rank
-            FROM all_lanes
-            {% for lane in order %}
-            {% if lane < 0 %}
-            UNION ALL
-            SELECT CAST(NULL AS BIGINT), 0, {{ loop.index0 }}
-            {% endif %}
-            {% endfor %}
-        ) AS ranked
-    ) AS summed
-),
-stepped AS NOT MATERIALIZED (
-    SELECT
-        cells.*, ranks.rank, ranks.prefix_before,
-        CAST(SUM(cells.c) OVER steps AS {{ wide }}) AS reached,
-        LEAD(ranks.rank) OVER steps AS next_rank,
-        LEAD(ranks.prefix_before) OVER steps AS next_prefix,
-        ROW_NUMBER() OVER steps AS step
-    FROM cells
-    JOIN ranks ON cells.lane = ranks.lane
-    WINDOW steps AS (PARTITION BY cells.id ORDER BY ranks.rank)
-),
-crossings AS NOT MATERIALIZED (
-    SELECT
-        points.*,
-        COALESCE(MAX(found_rank) OVER walk + 1, 0) AS crossing,
-        COALESCE(MAX(found_prefix) OVER walk, 0) AS crossing_prefix
-    FROM (
-        SELECT
-            id, n, size, classes, table_rows, lane, c, t, rank, prefix_before, reached, step,
-            COALESCE(next_rank, {{ order | length }}) AS next_rank,
-            COALESCE(next_prefix, (SELECT MAX(prefix) FROM ranks)) AS next_prefix,
-            reached * {{ total }} // n AS point,
-            1 AS kind, CAST(NULL AS BIGINT) AS found_rank, CAST(NULL AS {{ wide }}) AS found_prefix
-        FROM stepped
+        SELECT lane, total, {{ rank_of(order) }} AS rank
+        FROM all_lanes
+        {% for lane in order %}
+        {% if lane < 0 %}
         UNION ALL
-        SELECT
-            NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
-            cumulated, 0, rank, prefix
-        FROM ranks
-    ) AS points
-    WINDOW walk AS (ORDER BY point, kind ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)
+        SELECT CAST(NULL AS BIGINT), 0, {{ loop.index0 }}
+        {% endif %}
+        {% endfor %}
+    ) AS ranked
 ),
-split AS NOT MATERIALIZED (
+stepped AS MATERIALIZED (
+    SELECT cells.*, CAST(SUM(c) OVER (PARTITION BY id ORDER BY {{ rank_of(order) }}) AS {{ wide }}) AS reached
+    FROM cells
+),
+areas AS MATERIALIZED (
     SELECT
-        *,
-        CASE WHEN crossing <= rank THEN rank WHEN crossing >= next_rank THEN next_rank ELSE crossing END AS turn,
-        CASE WHEN crossing <= rank THEN prefix_before WHEN crossing >= next_rank THEN next_prefix ELSE crossing_prefix END AS turn_prefix
-    FROM crossings
+        n, reached,
+        n * COALESCE(before_moment, 0) + (reached * {{ total }} - n * COALESCE(before_cumulated, 0)) * COALESCE(before_rank + 1, 0) AS area
+    FROM (
+        SELECT
+            n, reached, kind,
+            MAX(rank) OVER walk AS before_rank,
+            MAX(cumulated) OVER walk AS before_cumulated,
+            MAX(moment) OVER walk AS before_moment
+        FROM (
+            SELECT
+                n, reached, reached * {{ total }} // n AS point, 1 AS kind,
+                CAST(NULL AS BIGINT) AS rank, CAST(NULL AS {{ wide }}) AS cumulated, CAST(NULL AS {{ wide }}) AS moment
+            FROM (SELECT DISTINCT n, reached FROM stepped) AS places
+            UNION ALL
+            SELECT NULL, NULL, cumulated, 0, rank, cumulated, moment
+            FROM ranks
+        ) AS points
+        WINDOW walk AS (ORDER BY point, kind ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)
+    ) AS walked
     WHERE kind = 1
 ),
 gapped AS NOT MATERIALIZED (
     SELECT
-        id, n, size, classes, table_rows, lane, c, t,
-        (turn - rank) * reached * {{ total }} - n * (turn_prefix - prefix_before)
-        + n * (next_prefix - turn_prefix) - (next_rank - turn) * reached * {{ total }}
-        + CASE WHEN step = 1 THEN n * prefix_before ELSE 0 END AS gap
-    FROM split
+        stepped.id, stepped.n, stepped.size, stepped.classes, stepped.table_rows, stepped.lane, stepped.c, stepped.t,
+        ranks.rank * (
+            2 * LEAST(GREATEST(stepped.n * ranks.cumulated, (stepped.reached - stepped.c) * {{ total }}), stepped.reached * {{ total }})
+            - (2 * stepped.reached - stepped.c) * {{ total }}
+        ) + 2 * (
+            areas.area
+            - CASE
+                WHEN stepped.n * ranks.cumulated <= (stepped.reached - stepped.c) * {{ total }} THEN COALESCE(before.area, 0)
+                WHEN stepped.n * ranks.cumulated >= stepped.reached * {{ total }} THEN areas.area
+                ELSE stepped.n * ranks.moment
+            END
+        ) - stepped.c * (SELECT MAX(moment) FROM ranks) AS gap
+    FROM stepped
+    JOIN ranks ON stepped.lane = ranks.lane
+    JOIN areas ON stepped.n = areas.n AND stepped.reached = areas.reached
+    LEFT JOIN areas AS before ON stepped.n = before.n AND stepped.reached - stepped.c = before.reached
 ),
 {% endmacro %}
 

@@ -1,6 +1,7 @@
-{# Cells under one number each: the codes of the key's columns in the high bits, the lane in the low ones. `codes` are
+{# Cells by one number each, the codes of the key's columns in the high bits and the lane in the low ones, which become
+   the number of their class and the lane again: statements that read them know how large columns are. `codes` are
    (place, bits, smallest value; none = a dictionary, whether there are NULLs) of the key's columns. A code is 0 for NULL;
-   where a value has none, the number of its cell is NULL. Sorted, so that the cells of a class lie side by side. #}
+   where a value has none, its cell has no number. Sorted, so that the cells of a class lie side by side. #}
 {% import "classes/_target.sql" as parts with context %}
 WITH {{ parts.target(source, keys, sensitive, none, false) }},
 {{ parts.known_lanes(kept_lanes) }},
@@ -28,7 +29,10 @@ numbered AS NOT MATERIALIZED (
     LEFT JOIN dictionary_{{ place }} ON q{{ place }} = dictionary_{{ place }}.v
     {% endfor %}
 )
-SELECT CASE WHEN has_code THEN cell END AS cell, CAST(COUNT(*) AS {{ "INTEGER" if small else "BIGINT" }}) AS c
-FROM numbered
-GROUP BY 1
-ORDER BY 1
+SELECT cell >> {{ lane_bits }} AS id, cell & {{ 2 ** lane_bits - 1 }} AS lane, c
+FROM (
+    SELECT CASE WHEN has_code THEN cell END AS cell, COUNT(*) AS c
+    FROM numbered
+    GROUP BY 1
+    ORDER BY 1
+) AS counted

@@ -521,15 +521,13 @@ def coded_cells(
         codes=coding.codes,
         lane_bits=coding.lane_bits,
         null_lane=table.distinct - 1 if table.has_null else None,
-        small=table.total < _SMALL,
     )
     kept = engine.materialize(name, statement).sql
     found = engine.run(render("classes/cells_found.sql", engine.dialect, step="cells found", cells=Raw(kept)))
     if int(found[0][0]) != table.total:
         engine.drop(name)
         return None
-    split = render("classes/cells_split.sql", engine.dialect, cells=Raw(kept), lane_bits=coding.lane_bits)
-    return _inlined(split)
+    return kept
 
 
 def classes_of_cells(engine: Engine, cells: str) -> str:
@@ -538,7 +536,7 @@ def classes_of_cells(engine: Engine, cells: str) -> str:
 
 
 def facts_of_cells(histogram: ClassHistogram, facts: Sequence[Fact], name: str) -> str:
-    """A FROM item of facts of classes, of which what costs something is kept under this name and `…_apart`."""
+    """A FROM item of facts of classes, of which what costs something is kept under this name, `…_apart`, `…_every`."""
     late = [fact for fact in facts if fact.macro not in _EARLY]
     asked = {fact.macro for fact in late} - {"wide_n"}
     early = [fact for fact in facts if fact.macro in _EARLY]
@@ -558,20 +556,22 @@ def facts_of_cells(histogram: ClassHistogram, facts: Sequence[Fact], name: str) 
         **width,
         **shared,
     )
-    apart = None
-    if asked:
-        condition = _condition(histogram, asked)
-        needed = [fact for fact in late if fact.macro != "wide_n"]
-        kept = {"known": Raw(known), "condition": condition, **histogram.narrow(needed), **shared}
-        apart = _kept(histogram, "facts_apart", needed, "facts of classes apart", f"{name}_apart", **kept)
+    some = [fact for fact in late if fact.macro in (_GAP, _BOUND)]
+    every = [fact for fact in late if fact.macro not in (_GAP, _BOUND, "wide_n")]
+    kept = {}
+    for place, needed, condition in (("apart", some, _condition(histogram, asked)), ("every", every, "1 = 1")):
+        given = {"known": Raw(known), "condition": condition, **histogram.narrow(needed), **shared}
+        step = "facts of classes apart"
+        made = needed and Raw(_kept(histogram, "facts_apart", needed, step, f"{name}_{place}", **given))
+        kept[place] = made or None
     joined = histogram.statement(
         "classes/facts_joined.sql",
         [],
         "facts",
         known=Raw(known),
-        apart=Raw(apart) if apart else None,
         early=[(fact.name, fact.macro in _COUNTS) for fact in early],
         late=[(fact.name, fact.macro) for fact in late],
+        **kept,
     )
     return _inlined(joined)
 
@@ -585,8 +585,6 @@ def _kept(
 
 def _condition(histogram: ClassHistogram, asked: set[str]) -> str:
     """Which classes must be looked at apart; in doubt, which floating point leaves, they are."""
-    if asked - {_GAP, _BOUND}:
-        return "1 = 1"
     total = histogram.table.total if histogram.table else 0
     some = []
     if _GAP in asked:
