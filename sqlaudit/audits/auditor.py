@@ -102,7 +102,8 @@ class Auditor:
         if self.relation is None and not self.rows_meant and (odd_sizes or counts_beside(*published)):
             from sqlaudit.audits.joined_tables import refuse_joined
 
-            refuse_joined(self.engine, spec.target, *published, spec.roles, judged.sizes)
+            whole = self.engine.open(spec.target)  # with all values as exact as those that were named
+            refuse_joined(self.engine, spec.target, whole, published[1], spec.roles, judged.sizes)
         unnamed = tuple(dict.fromkeys(sentence for part in parts for sentence in part.judged.unnamed))
         if self.export is not None:
             self.export(AllFailing(tuple(every for part in parts for every in part.every), unnamed))
@@ -129,7 +130,7 @@ class Auditor:
 
     def _opened(self, spec: AuditSpec) -> tuple[Opened, tuple[Relation, ResolvedRoles]]:
         """The table and what is required of it; and relation and roles as they were before any columns were kept."""
-        relation = self.relation or self.engine.open(spec.target)
+        relation = self.relation or self._open(spec)
         roles = resolve_roles(spec.roles, relation, self.engine)
         inputs = read_inputs(spec.inputs)
         refuse_unclear(inputs, [attribute.label for attribute in roles.sensitive])
@@ -142,6 +143,11 @@ class Auditor:
         merged = self._merged(spec.roles, *kept, population)
         opened = Opened(self.engine, *kept, spec.roles, spec.requirements, known, population, combinations, merged)
         return opened, (relation, roles)
+
+    def _open(self, spec: AuditSpec) -> Relation:
+        """The table; what has a role is read exactly."""
+        named = (name for some in spec.roles.by_role().values() for name in some)
+        return self.engine.open(replace(spec.target, named=frozenset(named)))
 
     def _merged(
         self, given: Roles, relation: Relation, roles: ResolvedRoles, population: Relation | None
@@ -190,7 +196,7 @@ class Auditor:
             UsageError, EngineError: as `audit` does.
         """
         spec.roles.require_quasi_identifiers()
-        relation = self.engine.open(spec.target)
+        relation = self._open(spec)
         roles = resolve_roles(spec.roles, relation, self.engine)
         statements = self._plan_sampling(spec.roles, relation, roles)
         for attribute in roles.sensitive or (None,):

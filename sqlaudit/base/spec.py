@@ -145,6 +145,7 @@ class Target:
         read: how files are read.
         label: how reports call the target; empty = the relation, or "query"/"frame".
         buckets: of a bucketized release the second table; what is read is then its values, one row a person.
+        named: the columns whose values must be exact; of others a sample is enough. None = all.
 
     Raises:
         UsageError: when none or more than one of relation, query and frame is given, or a condition beside buckets.
@@ -157,6 +158,7 @@ class Target:
     read: ReadOptions = ReadOptions()
     label: str = ""
     buckets: Buckets | None = field(default=None, repr=False)
+    named: frozenset[str] | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if self.buckets is not None and self.where:

@@ -23,7 +23,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sqlaudit
-from sqlaudit.base.errors import InputError
+from sqlaudit.base.errors import InputError, UsageError
 from sqlaudit.base.relation import Kind, Statement
 from sqlaudit.base.spec import ReadOptions, Target
 from sqlaudit.engines.contract import Engine
@@ -336,6 +336,31 @@ FINE = {
 @pytest.mark.parametrize("name", FINE)
 def test_times_of_frames_are_as_many_as_in_the_frame(name: str) -> None:
     assert sqlaudit.audit(FINE[name], qi="n", require="k=1").classes.count == 2
+
+
+def test_of_large_files_what_is_named_is_exact_in_every_line_and_the_rest_in_the_first(tmp_path: Path) -> None:
+    path = written(tmp_path / "n.csv", "n,m,x\n" + "0.5,0.5,a\n" * 3000 + "".join(f"{one},{one},a\n" for one in LONG))
+    kinds = {}
+    with patch.object(csv_files, "_TWICE", 0), DuckDBEngine(targets=[Target(relation=path)]) as engine:
+        for named in ({"n"}, {"x"}, {"n + 1"}, None):
+            found = engine.open(Target(relation=path, named=None if named is None else frozenset(named)))
+            kinds[str(named)] = "".join(column.kind.name[0] for column in found.columns)
+        narrowed = engine.open(Target(relation=path, where="m = '0.5'", named=frozenset({"n"})))
+        found_by = {qi: sqlaudit.audit(path, qi=qi, require="k=1").classes.count for qi in "nm"}
+    assert kinds == {"{'n'}": "TFT", "{'x'}": "FFT", "{'n + 1'}": "TTT", "None": "TTT"}
+    assert [column.kind for column in narrowed.columns] == [Kind.TEXT] * 3
+    assert found_by == {"n": 11, "m": 11}
+
+
+def test_persons_of_joined_tables_are_told_apart_by_columns_that_nobody_named(tmp_path: Path) -> None:
+    rows = [f"{bucket},{person},{value}\n" for bucket in range(400) for person in LONG[:3] for value in "xyz"]
+    path = written(tmp_path / "joined.csv", "bucket,person,value\n" + "".join(rows[::-1]))
+    with (
+        patch.object(csv_files, "_TWICE", 0),
+        patch.object(csv_files, "_BESIDE", 0),
+        pytest.raises(UsageError, match="looks like the two tables of a bucketized release, joined"),
+    ):
+        sqlaudit.audit(path, qi="bucket", sensitive="value", require="k=5")
 
 
 def test_durations_inside_of_lists_are_refused_where_they_would_be_rounded() -> None:

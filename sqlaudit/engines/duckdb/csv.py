@@ -59,6 +59,8 @@ _WHOLE = 32_000_000
 _SAMPLE = 200_000
 _TWICE = 4_000_000
 """Bytes that are read sooner than a long statement is planned."""
+_BESIDE = 2_048
+"""Lines that show how the columns are written that nobody named."""
 _STRICT: dict[str, Any] = {"skip": 0, "comment": "", "strict_mode": True, "null_padding": False, "ignore_errors": False}
 
 
@@ -101,10 +103,15 @@ class Shape:
 
 
 def csv_source(
-    session: DuckDBSession, files: Files, options: ReadOptions, folders: Sequence[str] = ()
+    session: DuckDBSession,
+    files: Files,
+    options: ReadOptions,
+    folders: Sequence[str] = (),
+    named: frozenset[str] | None = None,
 ) -> tuple[str, list[str], tuple[Remark, ...], str]:
     """A call of read_csv that reads the files as they are, the names that their header has, what to say of it, and a
-    call that reads all columns as texts.
+    call that reads all columns as texts. Of large files the columns that are named (None = all) are checked in every
+    line, and the others in a sample.
 
     Raises:
         InputError: a line that does not fit, a wrong encoding, files with different columns, a header like data.
@@ -119,7 +126,7 @@ def csv_source(
         shape = replace(shape, columns=reader.common_types(shape))
     if options.all_text:
         shape = shape.as_text({name for name, _ in shape.columns})
-    shape = shape.as_text(reader.changed(shape))
+    shape = shape.as_text(reader.changed(shape, named))
     pinned = {"auto_detect": False, **shape.arguments(), "columns": dict(shape.columns), **dict(shape.formats)}
     texts = {**pinned, "columns": shape.texts}
     read, written = (
@@ -268,7 +275,7 @@ class _CsvReader:
                 raise InputError(f"{both} do not have the same columns in the same order.")
         return headers[0]
 
-    def changed(self, shape: Shape) -> set[str]:
+    def changed(self, shape: Shape, named: frozenset[str] | None) -> set[str]:
         """The columns with a value that their type would change: 1.4 among whole numbers, or digits beyond a DOUBLE's.
 
         Those in which several texts are one date or time are among them.
@@ -277,25 +284,31 @@ class _CsvReader:
         at.
         """
         typed = [(name, type_name) for name, type_name in shape.columns if type_name != "VARCHAR"]
+        call = self.call(shape, shape.texts, **self.nulls)
+        if self.files.bytes <= _TWICE:
+            return self._differing(shape, call, self._doubtful(call, typed))
+        if named is None or not named <= set(shape.texts):  # an expression may read any column
+            return self._differing(shape, call, typed)
+        sample = f"(SELECT * FROM {call} LIMIT {_BESIDE})"
+        exact = self._differing(shape, call, [one for one in typed if one[0] in named])
+        return exact | self._differing(shape, sample, [one for one in typed if one[0] not in named])
+
+    def _differing(self, shape: Shape, source: str, typed: Sequence[tuple[str, str]]) -> set[str]:
+        """Those of some columns that some row of a FROM item shows to be changed."""
         if not typed:
             return set()
-        call = self.call(shape, shape.texts, **self.nulls)
         formats = dict(shape.formats)
-        if self.files.bytes <= _TWICE:
-            typed = self._doubtful(call, typed)
         columns = [(quote(name, DIALECT), type_name) for name, type_name in typed]
         times = [
             (name, quote(name, DIALECT), type_name, formats.get(_FORMATS.get(type_name, ""), ""))
             for name, type_name in typed
             if is_time(type_name)
         ]
-        if not typed:
-            return set()
-        template, source = "engines/duckdb/read_changed.sql", Raw(call)
-        found = self.fetch(expression(template, DIALECT, source=source, columns=columns, times=described(times)))[0]
+        given = {"source": Raw(source), "columns": columns, "times": described(times)}
+        found = self.fetch(expression("engines/duckdb/read_changed.sql", DIALECT, **given))[0]
         changed = {name for (name, _), differ in zip(typed, found, strict=False) if differ}
         odd = [column for column, differ in zip(times, found[len(typed) :], strict=True) if differ]
-        return changed | made_equal(self.session, call, odd, "open " + self.files.label)
+        return changed | made_equal(self.session, source, odd, "open " + self.files.label)
 
     def _doubtful(self, call: str, typed: list[tuple[str, str]]) -> list[tuple[str, str]]:
         """Columns less those of numbers that are all written as their type writes them: these it does not change."""

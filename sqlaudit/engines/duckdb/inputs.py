@@ -11,7 +11,7 @@ from sqlaudit.base.errors import InputError, UsageError
 from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.names import literal, quote
 from sqlaudit.base.relation import Remark, Row
-from sqlaudit.base.spec import ReadOptions
+from sqlaudit.base.spec import ReadOptions, Target
 from sqlaudit.base.sql import Raw, expression
 from sqlaudit.engines.contract import partition_columns, refuse_same
 from sqlaudit.engines.duckdb.csv import called, csv_source, hive, is_time, made_equal, odd_times
@@ -229,25 +229,28 @@ class InputSource:
     written: str = ""
 
 
-def file_source(session: DuckDBSession, files: Files, options: ReadOptions, frame_name: str) -> InputSource:
+def file_source(session: DuckDBSession, files: Files, target: Target, frame_name: str) -> InputSource:
     """A FROM item over files.
 
     Args:
         session: where they are read.
         files: what `find_files` found.
-        options: how they are read.
+        target: how they are read.
         frame_name: the name for a frame, when the files reach DuckDB as one.
 
     Raises:
         UsageError: a read option that this format does not have.
         InputError: files that are not what they claim to be.
     """
+    options = target.read
     _refuse_options(files, options)
     folders = partition_columns(files.paths, files.label) if options.hive_partitioning else ()
     remarks: tuple[Remark, ...] = ()
     written = ""
     if files.format == "csv":
-        sql, names, remarks, written = csv_source(session, files, options, folders)
+        sql, names, remarks, written = csv_source(
+            session, files, options, folders, None if target.where else target.named
+        )
     elif files.format == "json":
         sql, names, written = json_source(session, files, options, folders)
     elif files.format == "parquet":

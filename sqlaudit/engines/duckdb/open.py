@@ -198,7 +198,7 @@ class DuckDBOpener:
             raise UsageError(f"There is no file {name!r}; for a table, name its database with {spelled('db')}.")
         files = self._allow(find_files(name, target.read.format))
         stamped = [(path, stamp(path), files.label) for path in files.paths]
-        source = file_source(self._session, files, target.read, self._fresh("sqlaudit_frame"))
+        source = file_source(self._session, files, target, self._fresh("sqlaudit_frame"))
         self._readings.note(source.sql, stamped)
         return source
 

@@ -6,20 +6,20 @@ SELECT
     WHEN regexp_matches("a", '^[ ]*[+-]?0[0-9]') THEN TRUE
     ELSE coalesce(list_transform(
     [regexp_extract(trim("a"), '^([+-]?)([0-9]*)[.]?([0-9]*)(?:[eE]([+-]?[0-9]{1,9}))?$', ['sign', 'whole', 'part', 'power'])],
-    lambda m: CASE
-        WHEN m.whole || m.part = '' THEN NULL
-        WHEN trim(m.whole || m.part, '0') = '' THEN '0'
-        ELSE (CASE WHEN m.sign = '-' THEN '-' ELSE '' END) || trim(m.whole || m.part, '0') || 'e'
-            || (coalesce(TRY_CAST(m.power AS BIGINT), 0) - length(m.part)
-                + length(m.whole || m.part) - length(rtrim(m.whole || m.part, '0')))
+    lambda sqlaudit_number: CASE
+        WHEN sqlaudit_number.whole || sqlaudit_number.part = '' THEN NULL
+        WHEN trim(sqlaudit_number.whole || sqlaudit_number.part, '0') = '' THEN '0'
+        ELSE (CASE WHEN sqlaudit_number.sign = '-' THEN '-' ELSE '' END) || trim(sqlaudit_number.whole || sqlaudit_number.part, '0') || 'e'
+            || (coalesce(TRY_CAST(sqlaudit_number.power AS BIGINT), 0) - length(sqlaudit_number.part)
+                + length(sqlaudit_number.whole || sqlaudit_number.part) - length(rtrim(sqlaudit_number.whole || sqlaudit_number.part, '0')))
     END)[1] <> list_transform(
     [regexp_extract(CAST(TRY_CAST("a" AS BIGINT) AS VARCHAR), '^([+-]?)([0-9]*)[.]?([0-9]*)(?:[eE]([+-]?[0-9]{1,9}))?$', ['sign', 'whole', 'part', 'power'])],
-    lambda m: CASE
-        WHEN m.whole || m.part = '' THEN NULL
-        WHEN trim(m.whole || m.part, '0') = '' THEN '0'
-        ELSE (CASE WHEN m.sign = '-' THEN '-' ELSE '' END) || trim(m.whole || m.part, '0') || 'e'
-            || (coalesce(TRY_CAST(m.power AS BIGINT), 0) - length(m.part)
-                + length(m.whole || m.part) - length(rtrim(m.whole || m.part, '0')))
+    lambda sqlaudit_number: CASE
+        WHEN sqlaudit_number.whole || sqlaudit_number.part = '' THEN NULL
+        WHEN trim(sqlaudit_number.whole || sqlaudit_number.part, '0') = '' THEN '0'
+        ELSE (CASE WHEN sqlaudit_number.sign = '-' THEN '-' ELSE '' END) || trim(sqlaudit_number.whole || sqlaudit_number.part, '0') || 'e'
+            || (coalesce(TRY_CAST(sqlaudit_number.power AS BIGINT), 0) - length(sqlaudit_number.part)
+                + length(sqlaudit_number.whole || sqlaudit_number.part) - length(rtrim(sqlaudit_number.whole || sqlaudit_number.part, '0')))
     END)[1], TRUE)
 END)), FALSE),
     coalesce(bool_or(coalesce(regexp_matches("b", ':'), FALSE)), FALSE),
