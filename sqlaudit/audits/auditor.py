@@ -102,8 +102,10 @@ class Auditor:
         if self.relation is None and not self.rows_meant and (odd_sizes or counts_beside(*published)):
             from sqlaudit.audits.joined_tables import refuse_joined
 
-            whole = self.engine.open(spec.target)  # with all values as exact as those that were named
-            refuse_joined(self.engine, spec.target, whole, published[1], spec.roles, judged.sizes)
+            relation, roles = published
+            if relation.sampled:  # every column's values have to be exact here
+                relation = self.engine.open(spec.target)
+            refuse_joined(self.engine, spec.target, relation, roles, spec.roles, judged.sizes)
         unnamed = tuple(dict.fromkeys(sentence for part in parts for sentence in part.judged.unnamed))
         if self.export is not None:
             self.export(AllFailing(tuple(every for part in parts for every in part.every), unnamed))

@@ -66,6 +66,7 @@ class Relation:
             are read by one text for all values that are equal.
         written: of text files, a FROM item with the same columns in which numbers are the texts that stand there.
         bucket: the column of buckets, where this is the values of a bucketized release in two tables; else empty.
+        sampled: whether the types of columns that the target does not name were found in a sample of a text file.
     """
 
     sql: str
@@ -78,6 +79,7 @@ class Relation:
     respelled: tuple[str, ...] = ()
     bucket: str = ""
     written: str = ""
+    sampled: bool = False
 
 
 @dataclass(frozen=True)

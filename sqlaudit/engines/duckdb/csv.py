@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import codecs
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -134,6 +134,12 @@ def csv_source(
         for one in (pinned, texts)
     )
     return read, names, remarks, written
+
+
+def is_sampled(files: Files, columns: Collection[str], named: frozenset[str] | None) -> bool:
+    """Whether only a sample says how the columns are written that nobody named: not where these may be expressions,
+    which may read any column."""
+    return files.bytes > _TWICE and named is not None and named <= set(columns)
 
 
 def _delimiter(text: str) -> str:
@@ -287,7 +293,7 @@ class _CsvReader:
         call = self.call(shape, shape.texts, **self.nulls)
         if self.files.bytes <= _TWICE:
             return self._differing(shape, call, self._doubtful(call, typed))
-        if named is None or not named <= set(shape.texts):  # an expression may read any column
+        if named is None or not is_sampled(self.files, shape.texts, named):
             return self._differing(shape, call, typed)
         sample = f"(SELECT * FROM {call} LIMIT {_BESIDE})"
         exact = self._differing(shape, call, [one for one in typed if one[0] in named])

@@ -14,7 +14,7 @@ from sqlaudit.base.relation import Remark, Row
 from sqlaudit.base.spec import ReadOptions, Target
 from sqlaudit.base.sql import Raw, expression
 from sqlaudit.engines.contract import partition_columns, refuse_same
-from sqlaudit.engines.duckdb.csv import called, csv_source, hive, is_time, made_equal, odd_times
+from sqlaudit.engines.duckdb.csv import called, csv_source, hive, is_sampled, is_time, made_equal, odd_times
 from sqlaudit.engines.duckdb.paths import Files, Rescanned, arrow_files, scannable
 from sqlaudit.engines.duckdb.session import DIALECT, DuckDBSession
 
@@ -219,6 +219,7 @@ class InputSource:
         parsed: whether every reading parses text again.
         remarks: what a reader of results should know of how it is read.
         written: of text files, a FROM item in which numbers are the texts that stand there.
+        sampled: as a relation has it.
     """
 
     sql: str
@@ -227,6 +228,7 @@ class InputSource:
     parsed: bool = False
     remarks: tuple[Remark, ...] = ()
     written: str = ""
+    sampled: bool = False
 
 
 def file_source(session: DuckDBSession, files: Files, target: Target, frame_name: str) -> InputSource:
@@ -246,11 +248,11 @@ def file_source(session: DuckDBSession, files: Files, target: Target, frame_name
     _refuse_options(files, options)
     folders = partition_columns(files.paths, files.label) if options.hive_partitioning else ()
     remarks: tuple[Remark, ...] = ()
-    written = ""
+    written, sampled = "", False
     if files.format == "csv":
-        sql, names, remarks, written = csv_source(
-            session, files, options, folders, None if target.where else target.named
-        )
+        named = None if target.where else target.named
+        sql, names, remarks, written = csv_source(session, files, options, folders, named)
+        sampled = is_sampled(files, names, named)
     elif files.format == "json":
         sql, names, written = json_source(session, files, options, folders)
     elif files.format == "parquet":
@@ -261,7 +263,7 @@ def file_source(session: DuckDBSession, files: Files, target: Target, frame_name
         session.register(frame_name, frame)
         sql = frame_name
     refuse_same(names, folders, files.label)
-    return InputSource(sql, (*names, *folders), (files.label,), files.format in PARSED, remarks, written)
+    return InputSource(sql, (*names, *folders), (files.label,), files.format in PARSED, remarks, written, sampled)
 
 
 def frame_source(session: DuckDBSession, frame: object, frame_name: str) -> InputSource:

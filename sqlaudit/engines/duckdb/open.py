@@ -122,9 +122,16 @@ class DuckDBOpener:
         sql = source.sql if direct else self._view(target, source, condition, respelled)
         columns = columns_of(described)
         remarks = source.remarks if condition is None else (*source.remarks, *_remarks(condition, columns))
-        label, tables, written = target.name, source.tables, self._written(target, source)
         return Relation(
-            sql, columns, label, tables, source.parsed, remarks=remarks, respelled=respelled, written=written
+            sql,
+            columns,
+            target.name,
+            source.tables,
+            source.parsed,
+            remarks=remarks,
+            respelled=respelled,
+            written=self._written(target, source),
+            sampled=source.sampled,
         )
 
     def _respelled(self, target: Target, source: InputSource, described: Sequence[Row]) -> tuple[str, ...]:
