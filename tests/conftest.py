@@ -113,6 +113,8 @@ def pytest_configure(config: pytest.Config) -> None:
     """Told by the environment too: the number of randomized cases is settled when the modules are imported."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in the background; tests press Ctrl-C and wait for it
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:  # as under nohup; tests hang up, too
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)
     os.environ["SQLAUDIT_ENGINES"] = ",".join(_engines(config))
     os.environ["SQLAUDIT_CASES"] = config.getoption("--cases")
     if not hasattr(config, "workerinput"):  # workers are told
