@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sqlaudit.base.errors import NODES, STOPPED, BudgetSpent, Stop, by_hand, never
 from sqlaudit.base.spec import NullPolicy
 from sqlaudit.base.sql import Raw, render
-from sqlaudit.column_sets.counting import Figures, SetCounter, code_names
+from sqlaudit.column_sets.counting import Figures, SetCounter, code_names, count_rows
 from sqlaudit.column_sets.masks import (
     FoundSets,
     bits,
@@ -54,9 +54,9 @@ class AgreeSets:
         self._source = self.coded.source
         self._shares, self._kept = 0, self.coded.source
         self._settled = not self.coded.coded
-        solo = bits(self.coded.nullable) if counter.nulls is NullPolicy.DISTINCT else []
-        self._solo = code_names(solo)
-        self._loose = [] if self.coded.coded or solo else code_names(bits(self.coded.nullable))
+        nullable, alone = code_names(bits(self.coded.nullable)), counter.nulls is NullPolicy.DISTINCT
+        self._solo = nullable if alone else []
+        self._loose = [] if self.coded.coded or self._solo else nullable
         self._words = [range(begin, min(begin + _WORD_BITS, width)) for begin in range(0, width, _WORD_BITS)]
         self._full = np.array([(1 << len(word)) - 1 for word in self._words], dtype=np.uint64)
         self._maximal: Words = np.zeros((0, len(self._words) or 1), dtype=np.uint64)
@@ -83,8 +83,7 @@ class AgreeSets:
             solo_columns=self._solo,
         )
         self._source = Raw(self.engine.materialize(_DISTINCT, statement).sql)
-        count = render("base/row_count.sql", self.engine.dialect, source=self._source)
-        self.rows = int(self.engine.run(count)[0][0])
+        self.rows = count_rows(self.engine, self._source)
         self._shares, self.pairs = 0, {}
 
     def close(self) -> None:
@@ -119,7 +118,8 @@ class AgreeSets:
 
     def _share(self, key: int) -> int:
         """Keep the keys that rows share; ordered pairs of rows with one key."""
-        parameters = {"packed": self.coded.keys(key), "nullable": self._solo_of(key)}
+        solo = [name for name in code_names(bits(key)) if name in self._solo]
+        parameters = {"packed": self.coded.keys(key), "nullable": solo}
         statement = render("column_sets/columns_shared.sql", self.engine.dialect, source=self._source, set=parameters)
         self._kept = Raw(self.engine.materialize(_SHARED, statement).sql)
         self._shares = key
@@ -133,9 +133,6 @@ class AgreeSets:
             risk, least = at_risk + (alone if k > 1 else 0), 1 if alone else smallest
             self.counter.learn(key, Figures(alone + shared, least, risk, alone, pairs))
         return pairs
-
-    def _solo_of(self, key: int) -> list[str]:
-        return [name for name in code_names(bits(key)) if name in self._solo]
 
     def _read(self, key: int, stride: int, *, sampled: bool) -> int:
         shared, packed, names = None, self.coded.keys(key) if self.coded.coded else [], code_names(bits(key))
