@@ -41,6 +41,7 @@ from sqlaudit.remedies.result import Release
 # The row patterns of a table as whole numbers: what every remedy decides on. Values stay in the database.
 
 Integers = npt.NDArray[np.int64]
+_WIDEST = 1 << 62
 
 
 @dataclass(frozen=True)
@@ -143,6 +144,24 @@ def read_patterns(table: RemedyTable) -> Patterns:
     width = len(table.keys)
     codes = np.column_stack(columns[2:]) if len(sizes) else np.zeros((0, width), dtype=np.int64)
     return Patterns(sizes, codes)
+
+
+def groups_of(codes: Integers, columns: Sequence[int]) -> Integers:
+    """A number 0, 1, … for each row of codes, the same for rows that agree in some columns.
+
+    Example:
+        >>> groups_of(np.array([[3, 1], [4, 1], [3, 1]]), [0, 1]).tolist()
+        [0, 1, 0]
+    """
+    packed, size = np.zeros(len(codes), dtype=np.int64), 1
+    for column in columns:
+        width = int(codes[:, column].max(initial=0)) + 1
+        if size * width >= _WIDEST:
+            found, packed = np.unique(packed, return_inverse=True)
+            size = len(found)
+        packed = packed * width + codes[:, column]
+        size *= width
+    return np.asarray(np.unique(packed, return_inverse=True)[1], dtype=np.int64)
 
 
 # Rows rewritten by SQL where they lie: a remedy decides in whole numbers, and this makes a release of them.

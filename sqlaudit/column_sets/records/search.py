@@ -199,9 +199,7 @@ def individual_risk(source: RiskSource, coded: Coded) -> IndividualRisk:
             f"In {plural(too_light, 'class', 'classes')} the weights add up to fewer people than rows; "
             "a weight says how many people of the population a row stands for, itself included."
         )
-    total, mean = _total(expected, rows)
-    threshold = _threshold(source.request.max_global_risk, int(rows), more[len(THRESHOLDS) :])
-    return IndividualRisk(total, float(highest or 0), mean, _above(more), threshold)
+    return IndividualRisk(**_figures(source, rows, expected, highest, more))
 
 
 def household_risk(source: RiskSource, home: Chosen) -> HouseholdRisk:
@@ -215,14 +213,8 @@ def household_risk(source: RiskSource, home: Chosen) -> HouseholdRisk:
     )
     if homeless:
         raise UsageError(f"{about('household')}: {home.name} is missing in {int(homeless):,} of {int(rows):,} rows.")
-    total, mean = _total(expected, rows)
-    threshold = _threshold(source.request.max_global_risk, int(rows), more[len(THRESHOLDS) :], int(households))
-    return HouseholdRisk(home.name, int(households), total, float(highest or 0), mean, _above(more), threshold)
-
-
-def people_of_a_row(request: RecordRequest) -> Raw:
-    """How many people each row stands for where no weights say it, with six decimals."""
-    return Raw(str(round(float(1 / (request.sampling_fraction or 1)), 6)))
+    figures = _figures(source, rows, expected, highest, more, int(households))
+    return HouseholdRisk(home.name, int(households), **figures)
 
 
 def check_weights_of(engine: Engine, relation: Relation, weight: Chosen) -> None:
@@ -243,25 +235,24 @@ def check_weights_of(engine: Engine, relation: Relation, weight: Chosen) -> None
     check_weights(int(rows), int(refused), None if largest is None else float(largest), weight.name)
 
 
-def _total(expected: Any, rows: Any) -> tuple[float, float]:
-    total = float(expected or 0)
-    return total, total / int(rows) if rows else 0.0
-
-
-def _above(counts: Sequence[Any]) -> dict[str, int]:
-    return {threshold: int(count or 0) for threshold, count in zip(THRESHOLDS, counts, strict=False)}
-
-
-def _threshold(
-    most: Fraction | None, rows: int, found: Sequence[Any], households: int | None = None
-) -> RiskThreshold | None:
-    """What the database says of the threshold; where no risk of the file is low enough, everybody is above it."""
-    if most is None:
-        return None
-    risk, remaining, *above = found
-    if risk is None:
-        return RiskThreshold(most, None, None, rows, households)
-    return RiskThreshold(most, float(risk), float(remaining), *(int(one) for one in above))
+def _figures(
+    source: RiskSource, rows: Any, expected: Any, highest: Any, more: Sequence[Any], households: int | None = None
+) -> dict[str, Any]:
+    """What is told of the risks of rows, by field; `more` are the counts above thresholds, and what was asked of the
+    wanted global risk: where no risk of the file is low enough, everybody is above the threshold."""
+    total, most, found = float(expected or 0), source.request.max_global_risk, None
+    if most is not None:
+        risk, remaining, *above = more[len(THRESHOLDS) :]
+        found = RiskThreshold(most, None, None, int(rows), households)
+        if risk is not None:
+            found = RiskThreshold(most, float(risk), float(remaining), *map(int, above))
+    return {
+        "expected": total,
+        "highest": float(highest or 0),
+        "mean": total / int(rows) if rows else 0.0,
+        "above": {threshold: int(count or 0) for threshold, count in zip(THRESHOLDS, more, strict=False)},
+        "threshold": found,
+    }
 
 
 # SUDA scores from minimal sample uniques. Pure.
@@ -391,7 +382,8 @@ def find_records(engine: Engine, target: Target | Relation, request: RecordReque
         coded = code_columns(engine, relation, chosen, None, kept)
         if weight is not None:
             check_weights_of(engine, relation, weight)
-        source = RiskSource(engine, relation, chosen, Raw(weight.sql) if weight else people_of_a_row(request), request)
+        alike = str(round(float(1 / (request.sampling_fraction or 1)), 6))  # people that a row stands for
+        source = RiskSource(engine, relation, chosen, Raw(weight.sql if weight else alike), request)
         risk = individual_risk(source, coded)
         homes = household_risk(source, home) if home else None
         found = _records(engine, relation, request, chosen, coded, size, kept, risk)

@@ -47,13 +47,14 @@ from sqlaudit.remedies.rewriting import (
     Piece,
     RemedyTable,
     Rewritten,
+    groups_of,
     read_patterns,
     release,
     rewrite,
 )
 from sqlaudit.remedies.suppress.exact import Decided, decide
 from sqlaudit.remedies.suppress.fast import Watch
-from sqlaudit.remedies.suppress.problem import Problem, Solution, groups_of
+from sqlaudit.remedies.suppress.problem import Problem, Solution
 from sqlaudit.remedies.suppress.request import How, SuppressRequest
 from sqlaudit.remedies.suppress.result import Effort, SuppressedColumn, SuppressResult
 from sqlaudit.reports.document import plural
