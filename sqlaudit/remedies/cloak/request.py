@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
+from itertools import accumulate
 from typing import Any
 
 from sqlaudit.base.errors import UsageError
@@ -150,7 +151,8 @@ def grid(
     in_space = _halvings(box, smallest_box)
     in_time = _halvings(interval, smallest_interval)
     if whole_microseconds:
-        in_time = min(in_time, _twos(interval * 1_000_000))
+        whole = int(interval * 1_000_000)
+        in_time = min(in_time, (whole & -whole).bit_length() - 1)  # so often it can be halved
     return tuple(
         GridLevel(box / 2**s, interval / 2**t, in_space - s, in_time - t, 2**s)
         for s, t in _walk(in_space, in_time, divide)
@@ -161,25 +163,13 @@ def _halvings(largest: Fraction, smallest: Fraction) -> int:
     return next((n for n in range(MOST_HALVINGS) if largest / 2 ** (n + 1) < smallest), MOST_HALVINGS)
 
 
-def _twos(number: Fraction) -> int:
-    """How often a whole number can be halved."""
-    whole = int(number)
-    return (whole & -whole).bit_length() - 1
-
-
 def _walk(space: int, time: int, divide: Divide) -> list[tuple[int, int]]:
     """(halvings in space, halvings in time) of each level."""
-    steps = ["space"] * space + ["time"] * time
-    if divide is Divide.TIME_FIRST:
-        steps = ["time"] * time + ["space"] * space
-    elif divide is Divide.ALTERNATELY:
-        both = min(space, time)
-        steps = ["space", "time"] * both + ["space"] * (space - both) + ["time"] * (time - both)
-    done = [(0, 0)]
-    for step in steps:
-        s, t = done[-1]
-        done.append((s + 1, t) if step == "space" else (s, t + 1))
-    return done
+    both = min(space, time) if divide is Divide.ALTERNATELY else 0
+    rest = [(1, 0)] * (space - both), [(0, 1)] * (time - both)
+    first, then = reversed(rest) if divide is Divide.TIME_FIRST else rest
+    steps = [*[(1, 0), (0, 1)] * both, *first, *then]
+    return list(accumulate(steps, lambda done, step: (done[0] + step[0], done[1] + step[1]), initial=(0, 0)))
 
 
 def check_smallest(largest: Fraction, smallest: Fraction, option: str) -> None:

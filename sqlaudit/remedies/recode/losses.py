@@ -32,8 +32,8 @@ from sqlaudit.release.compare.regions import find_classes, find_regions
 from sqlaudit.release.compare.result import Loss
 from sqlaudit.release.losses import MEASURE as NOISE
 from sqlaudit.release.losses import LossScene, LossView, column_costs, column_losses, in_order, view_losses
-from sqlaudit.remedies.recode.classes import Integers
 from sqlaudit.remedies.recode.reading import Counted, ReadTable
+from sqlaudit.remedies.rewriting import Integers
 
 PREFIX = "sqlaudit_recode_"
 MANY = 20_000
