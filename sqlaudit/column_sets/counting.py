@@ -59,12 +59,9 @@ def choose_columns(
         UsageError: a name is unknown or given twice, or nothing is left.
     """
     left_out = {named_column(relation, name, "exclude").name for name in exclude}
-    if columns:
-        chosen = [choose_column(relation, dialect, text, field) for text in columns]
-        chosen = [one for one in chosen if one.name not in left_out]
-    else:
-        chosen = [Chosen(one.name, quote(one.name, dialect), one.kind, one.type) for one in relation.columns]
-        chosen = [one for one in chosen if one.name not in left_out]
+    named = [choose_column(relation, dialect, text, field) for text in columns]
+    every = (Chosen(one.name, quote(one.name, dialect), one.kind, one.type) for one in relation.columns)
+    chosen = [one for one in named or every if one.name not in left_out]
     if not chosen:
         raise UsageError("No column is left to search; exclude fewer.")
     return each_once(chosen)
@@ -333,7 +330,10 @@ class Cuboids:
         if cuboid is None:
             return None
         if cuboid not in self._tables:
-            self._build(cuboid)
+            name, names, rows = f"{_NAME}{self.built}", code_names(bits(cuboid)), self.coded.source
+            statement = render("column_sets/columns_cuboid.sql", self.engine.dialect, source=rows, names=names)
+            self._tables[cuboid] = (name, Raw(self.engine.materialize(name, statement).sql))
+            self.built += 1
         return self._tables[cuboid][1]
 
     def close(self) -> None:
@@ -342,13 +342,6 @@ class Cuboids:
         for name, _ in self._tables.values():
             self.engine.drop(name)
         self._tables = {}
-
-    def _build(self, cuboid: int) -> None:
-        name = f"{_NAME}{self.built}"
-        names = code_names(bits(cuboid))
-        statement = render("column_sets/columns_cuboid.sql", self.engine.dialect, source=self.coded.source, names=names)
-        self._tables[cuboid] = (name, Raw(self.engine.materialize(name, statement).sql))
-        self.built += 1
 
 
 class _Plan:

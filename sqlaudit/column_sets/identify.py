@@ -71,10 +71,8 @@ class AgreeSets:
         if self._settled:
             return
         self._settled = True
-        if (self.counter.figures([self.everything])[0].classes or 0) < self.rows:
-            self._keep_distinct()
-
-    def _keep_distinct(self) -> None:
+        if (self.counter.figures([self.everything])[0].classes or 0) >= self.rows:
+            return
         statement = render(
             "column_sets/columns_distinct.sql",
             self.engine.dialect,

@@ -229,32 +229,6 @@ def rows_needed(rows: int, candidates: int, epsilon: Fraction, delta: Fraction) 
     return high
 
 
-@contextmanager
-def drawn_rows(
-    engine: Engine, relation: Relation, request: ColumnRequest, chosen: Sequence[Chosen]
-) -> Iterator[tuple[Coded, Sampled]]:
-    """Codes of rows drawn at random, on a workbench for as long as they are needed, and what was drawn of what.
-
-    Raises:
-        UsageError: more rows would be needed than a workbench takes.
-    """
-    rows = count_rows(engine, Raw(relation.sql))
-    candidates = count_subsets(len(chosen), request.size_limit(len(chosen)))
-    needed = rows_needed(rows, candidates, request.epsilon, request.delta)
-    if needed * len(chosen) > MOST_CODES:
-        raise UsageError(
-            f"A sample for this {spelled('epsilon')} and {spelled('delta')} needs {needed:,} rows of {len(chosen)} "
-            f"columns, and at most {MOST_CODES:,} cells are drawn; allow a larger {spelled('epsilon')}, or name fewer "
-            "columns."
-        )
-    with workbench_of(engine) as bench:
-        try:
-            coded = _draw(engine, bench, relation, request.seed, chosen, rows, needed)
-            yield coded, Sampled(rows, coded.rows, request.delta, request.seed)
-        finally:
-            bench.drop(_KEPT)
-
-
 def _draw(
     engine: Engine, bench: Engine, relation: Relation, seed: int, chosen: Sequence[Chosen], rows: int, needed: int
 ) -> Coded:
@@ -369,15 +343,32 @@ def search_columns(
 def _rows(
     engine: Engine, relation: Relation, request: ColumnRequest, chosen: Sequence[Chosen], person: Chosen | None
 ) -> Iterator[tuple[Coded, Sampled | None]]:
-    """What is searched, for as long as it is: all rows, or a sample."""
-    if request.delta:
-        with drawn_rows(engine, relation, request, chosen) as drawn:
-            yield drawn
+    """What is searched, for as long as it is: all rows, or codes of rows drawn at random and what was drawn of what.
+
+    Raises:
+        UsageError: more rows would have to be drawn than a workbench takes.
+    """
+    if not request.delta:
+        try:
+            yield code_columns(engine, relation, chosen, person), None
+        finally:
+            drop_codes(engine)
         return
-    try:
-        yield code_columns(engine, relation, chosen, person), None
-    finally:
-        drop_codes(engine)
+    rows = count_rows(engine, Raw(relation.sql))
+    candidates = count_subsets(len(chosen), request.size_limit(len(chosen)))
+    needed = rows_needed(rows, candidates, request.epsilon, request.delta)
+    if needed * len(chosen) > MOST_CODES:
+        raise UsageError(
+            f"A sample for this {spelled('epsilon')} and {spelled('delta')} needs {needed:,} rows of {len(chosen)} "
+            f"columns, and at most {MOST_CODES:,} cells are drawn; allow a larger {spelled('epsilon')}, or name fewer "
+            "columns."
+        )
+    with workbench_of(engine) as bench:
+        try:
+            coded = _draw(engine, bench, relation, request.seed, chosen, rows, needed)
+            yield coded, Sampled(rows, coded.rows, request.delta, request.seed)
+        finally:
+            bench.drop(_KEPT)
 
 
 def plan_columns(engine: Engine, relation: Relation, request: ColumnRequest) -> list[Statement]:
@@ -513,6 +504,7 @@ class SetSearch:
         counter.figures(reported)
         top = counter.figures([self.everything])[0] if request.identifying else None
         sets = tuple(self._set(mask, top) for mask in reported)
+        candidates = count_subsets(self.width, self.limit)
         return ColumnSets(
             target=target,
             columns=self.columns,
@@ -534,14 +526,7 @@ class SetSearch:
             decided_size=found.decided_size,
             open_sets=found.open_sets,
             _by_hand=found.by_hand,
-            counts=Counts(
-                count_subsets(self.width, self.limit),
-                found.decided,
-                counter.counted,
-                counter.derived,
-                counter.queries,
-                sampled,
-            ),
+            counts=Counts(candidates, found.decided, counter.counted, counter.derived, counter.queries, sampled),
             repair=self._repair(minimal, found.complete),
         )
 

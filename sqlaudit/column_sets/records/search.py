@@ -372,7 +372,6 @@ def find_records(engine: Engine, target: Target | Relation, request: RecordReque
     already = len(engine.executed)
     relation = engine.open(target) if isinstance(target, Target) else target
     chosen = choose_columns(relation, engine.dialect, request.qi, field="qi")
-    size = min(request.max_size, len(chosen))
     kept: tuple[Chosen, ...] = ()
     if request.show_values:
         kept = choose_columns(relation, engine.dialect, request.key, field="key") if request.key else tuple(chosen)
@@ -386,7 +385,7 @@ def find_records(engine: Engine, target: Target | Relation, request: RecordReque
         source = RiskSource(engine, relation, chosen, Raw(weight.sql if weight else alike), request)
         risk = individual_risk(source, coded)
         homes = household_risk(source, home) if home else None
-        found = _records(engine, relation, request, chosen, coded, size, kept, risk)
+        found = _records(source, coded, kept, risk)
         of_sample = weight is None and request.sampling_fraction is not None
         found = replace(found, weights=request.weights, of_sample=of_sample, household=homes)
         return replace(found, **provenance(engine, already))
@@ -408,17 +407,10 @@ def plan_records(engine: Engine, relation: Relation, request: RecordRequest) -> 
     ]
 
 
-def _records(
-    engine: Engine,
-    relation: Relation,
-    request: RecordRequest,
-    chosen: Sequence[Chosen],
-    coded: Coded,
-    size: int,
-    kept: Sequence[Chosen],
-    risk: IndividualRisk,
-) -> RecordRisk:
-    columns, width = tuple(one.name for one in chosen), len(chosen)
+def _records(source: RiskSource, coded: Coded, kept: Sequence[Chosen], risk: IndividualRisk) -> RecordRisk:
+    engine, request = source.engine, source.request
+    columns, width = tuple(one.name for one in source.chosen), len(source.chosen)
+    size = min(request.max_size, width)
     whole = SetCounter(engine, coded, 3, request.nulls).figures([(1 << width) - 1])[0]
     unique, paired = whole.unique, whole.at_risk - whole.unique
     fraction = request.sampling_fraction or DEFAULT_FRACTION
@@ -430,7 +422,7 @@ def _records(
         weights = [suda_weight(k, width, size) for k in range(1, size + 1)]
         shown = uniques
         if coded.engine is not None:  # cells are read where they lie
-            shown = Uniques(engine, on_target(coded, relation, chosen, None), size, cells)
+            shown = Uniques(engine, on_target(coded, source.relation, source.chosen, None), size, cells)
         top = shown.top(request.top, weights) if request.show_values and request.top else []
     finally:
         uniques.close()
@@ -439,7 +431,7 @@ def _records(
     sizes = tuple(sum(n * signature[k] for signature, n in signatures.items()) for k in range(size))
     often = sorted(by_set, key=lambda mask: (-by_set[mask], mask.bit_count(), bits(mask)))[:_SETS]
     return RecordRisk(
-        target=relation.label,
+        target=source.relation.label,
         columns=columns,
         rows=coded.rows,
         unique_rows=unique,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -223,23 +223,6 @@ class BoxTable:
     timestamps: bool
 
 
-@dataclass(frozen=True)
-class Seen:
-    """How many different users of a table of places the boxes hold.
-
-    Args:
-        held: against k. observed, linkable: boxes with some user, and with exactly one. messages: of the linkable ones.
-        right: those that this user sent. skipped: rows without user, place or time.
-    """
-
-    held: Holding
-    observed: int
-    linkable: int
-    messages: int
-    right: int
-    skipped: int
-
-
 def attacks_on(boxes: BoxTable, background: Background, places: Places) -> Attacks:
     """The attacks for which there is a table.
 
@@ -249,9 +232,7 @@ def attacks_on(boxes: BoxTable, background: Background, places: Places) -> Attac
     restricted = None if background.properties is None else _restricted(boxes, background, background.properties)
     observed = None
     if background.observations is not None:
-        seen = users_seen(boxes, background.observations, places, 1, "observation identification")
-        right = seen.right if boxes.user is not None else None
-        observed = Observed(seen.held.boxes, seen.observed, seen.linkable, seen.messages, right, seen.skipped)
+        _, observed = users_seen(boxes, background.observations, places, 1, "observation identification")
     return Attacks(restricted, observed)
 
 
@@ -274,8 +255,10 @@ def _restricted(boxes: BoxTable, background: Background, properties: Target) -> 
     return RestrictedSpace(*found)
 
 
-def users_seen(boxes: BoxTable, where: Target, places: Places, k: int, step: str, *, by_user: bool = True) -> Seen:
-    """How many users of a table of places each box holds.
+def users_seen(
+    boxes: BoxTable, where: Target, places: Places, k: int, step: str, *, by_user: bool = True
+) -> tuple[Holding, Observed]:
+    """How many different users of a table of places each box holds, against k, and what that tells who saw them.
 
     Args:
         boxes: the boxes. where: the table of places, places: its columns. k: as many should be in a box.
@@ -289,6 +272,7 @@ def users_seen(boxes: BoxTable, where: Target, places: Places, k: int, step: str
     found["user"] = settled(engine, relation, found["user"], places.values, missing=False)
     check_kinds(engine, relation, [found["x"], found["y"]], where.name, timestamps=None)
     check_kinds(engine, relation, [found["time"]], where.name, timestamps=boxes.timestamps)
+    person = Raw(boxes.user) if boxes.user is not None and by_user else None
     statement = render(
         "remedies/cloak/cloak_seen.sql",
         engine.dialect,
@@ -296,7 +280,7 @@ def users_seen(boxes: BoxTable, where: Target, places: Places, k: int, step: str
         boxes=Raw(boxes.sql),
         bounds=_raw(boxes.bounds),
         k=k,
-        person=Raw(boxes.user) if boxes.user is not None and by_user else None,
+        person=person,
         points=Raw(relation.sql),
         who=Raw(found["user"].sql),
         x=Raw(found["x"].sql),
@@ -304,7 +288,8 @@ def users_seen(boxes: BoxTable, where: Target, places: Places, k: int, step: str
         t=Raw(found["time"].sql),
     )
     (counts,) = engine.run(statement)
-    return Seen(Holding(*counts[:5]), *counts[5:])
+    observed = Observed(counts[0], *counts[5:])
+    return Holding(*counts[:5]), observed if person is not None else replace(observed, right=None)
 
 
 def check_kinds(

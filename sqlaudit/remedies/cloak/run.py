@@ -14,7 +14,6 @@ from typing import Any
 
 from sqlaudit.audits.auditor import Auditor
 from sqlaudit.audits.release import bare, before, contradiction, statements_before, write
-from sqlaudit.audits.result import AuditResult
 from sqlaudit.base.columns_of import Resolved, find_column, resolve
 from sqlaudit.base.errors import EngineError, UsageError
 from sqlaudit.base.numbers import Share
@@ -212,7 +211,7 @@ def _held(engine: Engine, relation: Relation, k: int, published: int) -> Holding
     Raises:
         EngineError: it finds another number of messages, or a box of fewer users.
     """
-    held = holding(audit_of_boxes(engine, relation, BOUNDS, "person", k))
+    held = holding(engine, relation, BOUNDS, "person", k)
     if held.messages != published:
         raise EngineError(disagree(f"there are {held.messages:,} messages, not {published:,}"))
     if not held.passed:
@@ -220,25 +219,21 @@ def _held(engine: Engine, relation: Relation, k: int, published: int) -> Holding
     return held
 
 
-def audit_of_boxes(
+def holding(
     engine: Engine,
     relation: Relation,
     bounds: tuple[str, ...],
     user: str,
     k: int,
     values: Folding | None = Folding.EXACT,
-) -> AuditResult:
-    """An audit with the bounds of boxes as quasi-identifiers, and the user as the entity."""
+) -> Holding:
+    """How many users boxes have: an audit with their bounds as quasi-identifiers, and the user as the entity."""
     spec = AuditSpec(
         Target(relation=relation.label),
         Roles(quasi_identifiers=bounds, entity=user, known_rows=KnownRows.ONE, values=values),
         (parse_requirement(f"k={k}"),),
     )
-    return Auditor(engine, failing_classes=0, relation=relation).audit(spec)
-
-
-def holding(found: AuditResult) -> Holding:
-    """How many users the boxes of an audit have."""
+    found = Auditor(engine, failing_classes=0, relation=relation).audit(spec)
     (check,) = found.checks
     fewest = min((size for size, _ in found.classes.sizes), default=None)
     return Holding(found.classes.count, found.rows, fewest, check.failing_classes or 0, check.failing_rows or 0)
@@ -276,11 +271,13 @@ def audit_given_boxes(engine: Engine, request: BoxRequest) -> BoxAudit:
     classes = None
     if named is not None and rows:
         names = tuple(one.label for one in bounds)
-        classes = holding(audit_of_boxes(engine, relation, names, named.name, request.k, request.places.values))
+        classes = holding(engine, relation, names, named.name, request.k, request.places.values)
     presence, skipped = None, 0
     if request.positions is not None:  # users whose true position lies in a box, and positions that could not be used
-        seen = users_seen(boxes, request.positions, request.places, request.k, "users in boxes", by_user=False)
-        presence, skipped = seen.held, seen.skipped
+        presence, seen = users_seen(
+            boxes, request.positions, request.places, request.k, "users in boxes", by_user=False
+        )
+        skipped = seen.skipped
     return BoxAudit(
         target=request.target.name,
         k=request.k,

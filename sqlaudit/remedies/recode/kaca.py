@@ -251,7 +251,6 @@ def _cost(state: MergingState, some: Integers, levels: list[int], searches: Sequ
     return looked / len(searches) + _BLOCK * len(starts)
 
 
-_UNKNOWN, _SHORT, _FINE = 0, 1, 2
 # KACA: while a class falls short, it is merged with its nearest class. Source: Li, Wong, Fu, Pei, DaWaK 2006;
 # Wiegnand and Schallner, section 4.1.
 #
@@ -395,45 +394,38 @@ class _Queue:
         self._drawn = random.Random(seed)
         self._last = 0.0
         self._version = np.zeros(len(state.sizes), dtype=np.int64)
-        self._status = np.full(len(state.sizes), _FINE, dtype=np.int8)
-        self._status[left[short]] = _SHORT
+        self._short: set[int] = set(left[short].tolist())
         self._unknown: set[int] = set()
-        ranks = [self._rank(number) for number in left.tolist()]
-        self._heap = [
-            (rank, number, 0) for rank, number, falls in zip(ranks, left.tolist(), short.tolist(), strict=True) if falls
-        ]
+        ranks = {number: self._rank(number) for number in left.tolist()}
+        self._heap = [(rank, number, 0) for number, rank in ranks.items() if number in self._short]
         heapq.heapify(self._heap)
 
     def put(self, number: int) -> None:
         """A class that was merged."""
         self._version[number] += 1
-        self._status[number] = _UNKNOWN
         self._unknown.add(number)
         heapq.heappush(self._heap, (self._rank(number), number, int(self._version[number])))
 
     def next(self, short: Callable[[Integers], Flags]) -> int:
         """The class that is next, NONE when none falls short."""
         while self._heap:
-            rank, number, version = self._heap[0]
-            if self._version[number] == version and self._state.alive[number]:
-                if self._status[number] == _UNKNOWN:
-                    self._learn(short)
-                if self._status[number] == _SHORT:
-                    heapq.heappop(self._heap)
-                    self._last = rank if self._order is Order.RANDOM else 0.0
-                    return int(number)
-            heapq.heappop(self._heap)
+            rank, number, version = heapq.heappop(self._heap)
+            if self._version[number] != version or not self._state.alive[number]:
+                continue
+            if number in self._unknown:
+                asked = np.array(sorted(one for one in self._unknown if self._state.alive[one]), dtype=np.int64)
+                self._short -= self._unknown
+                self._short |= set(asked[short(asked)].tolist())
+                self._unknown.clear()
+            if number in self._short:
+                self._last = rank if self._order is Order.RANDOM else 0.0
+                return int(number)
         return NONE
 
     def _rank(self, number: int) -> float:
         if self._order is Order.SMALLEST:
             return float(self._state.sizes[number])
         return self._last + (1.0 - self._last) * self._drawn.random()
-
-    def _learn(self, short: Callable[[Integers], Flags]) -> None:
-        asked = np.array(sorted(one for one in self._unknown if self._state.alive[one]), dtype=np.int64)
-        self._unknown.clear()
-        self._status[asked] = np.where(short(asked), _SHORT, _FINE)
 
 
 # Strict multidimensional Mondrian: the table is split as long as every part satisfies the requirements.
@@ -556,7 +548,11 @@ class _Parts:
             order, starts = sorted_groups(self.groups[inside[some]])
             lined = inside[some[order]]
             nodes, sizes = self._classes.nodes[lined, place], self._classes.sizes[lined]
-            cut = _by_label(axis, nodes, starts) if axis.points is None else _by_median(nodes, sizes, starts)
+            if axis.points is None:  # the children of the closest common label
+                common = np.repeat(common_of(axis.tree, nodes, starts), _lengths(starts, len(nodes)))
+                cut = axis.tree.ancestors[np.maximum(0, axis.tree.level[common] - 1), nodes]
+            else:
+                cut = _by_median(nodes, sizes, starts)
             found[some[order]] = cut
         return found
 
@@ -609,12 +605,6 @@ def _widths(axis: Axis, nodes: Integers, starts: Integers) -> Floats:
 
 def _lengths(starts: Integers, total: int) -> Integers:
     return np.diff(np.append(starts, total))
-
-
-def _by_label(axis: Axis, nodes: Integers, starts: Integers) -> Integers:
-    """The children of the closest common labels."""
-    common = np.repeat(common_of(axis.tree, nodes, starts), _lengths(starts, len(nodes)))
-    return np.asarray(axis.tree.ancestors[np.maximum(0, axis.tree.level[common] - 1), nodes])
 
 
 def _by_median(nodes: Integers, sizes: Integers, starts: Integers) -> Integers:

@@ -87,16 +87,6 @@ class Made:
     sizes: Integers
     columns: tuple[PublishedColumn, ...]
 
-    @property
-    def cells(self) -> tuple[Cells, ...]:
-        """Of the columns."""
-        return tuple(one.cells for one in self.columns)
-
-    @property
-    def levels(self) -> tuple[tuple[ColumnLevel, ...], ...]:
-        """Of the columns."""
-        return tuple(one.levels for one in self.columns)
-
     def pieces(self, read: ReadTable) -> list[Piece]:
         """What becomes of each row pattern."""
         numbers = np.arange(1, len(self.groups) + 1)
@@ -165,7 +155,7 @@ def made_at(read: ReadTable, levels: Sequence[int]) -> tuple[Integers, tuple[Cel
     return groups, tuple(node_cells(read, place, nodes[order[starts], place]) for place in range(nodes.shape[1]))
 
 
-def recode_table(engine: Engine, request: RecodeRequest, *, tell: Tell = silent) -> RecodeResult:
+def recode_and_publish(engine: Engine, request: RecodeRequest, tell: Tell = silent) -> RecodeResult:
     """Recode a table: what it comes to, and the audit of the release, which is written where the request says.
 
     Args:
@@ -176,6 +166,7 @@ def recode_table(engine: Engine, request: RecodeRequest, *, tell: Tell = silent)
         Incomplete: the time budget was used up; nothing is published then.
         EngineError: the database refused, failed or went away, or an audit contradicts the recoding.
     """
+    request.publication.check()
     already, started = len(engine.executed), time.monotonic()
     opened = open_table(engine, request.of_lattice())
     refuse_without_buckets(request.publication, request.roles, opened.roles)
@@ -196,7 +187,7 @@ def plan_recoding(engine: Engine, request: RecodeRequest) -> list[Statement]:
     """The statements that are known before anything has run: values and labels, sensitive values, and row patterns.
 
     Raises:
-        UsageError: as `recode_table`.
+        UsageError: as `recode_and_publish`.
     """
     opened = open_table(engine, request.of_lattice())
     roles = typed(engine, opened.relation, _taking(opened, opened.roles))
@@ -287,7 +278,7 @@ class _Run:
             return self._result(read, _stuck(read, merged.stuck))
         made = made_of(read, merged.groups[where], ranges=self.request.method is Method.MONDRIAN)
         release = self._released(read, made)
-        losses = self._losses(read, attributes, made.groups, made.cells)
+        losses = self._losses(read, attributes, made.groups, [one.cells for one in made.columns])
         beside = self._beside(read, attributes) if self.request.lattice else None
         return replace(
             self._result(read, made=made),
@@ -350,7 +341,7 @@ class _Run:
         """
         request, pieces = self.request, made.pieces(read)
         more = {"persons": self.table.roles.entity is not None, "originals": request.publication.original_qi}
-        rewritten = partial(rewrite, self.table, read.patterns, made.levels, pieces, salt=0)
+        rewritten = partial(rewrite, self.table, read.patterns, [one.levels for one in made.columns], pieces, salt=0)
         shown = rewritten()
         checked = rewritten(**more) if any(more.values()) else shown
         found = rewriting.release(
@@ -361,7 +352,7 @@ class _Run:
         return found
 
     def _losses(
-        self, read: ReadTable, attributes: list[Counted], groups: Integers, cells: tuple[Cells, ...]
+        self, read: ReadTable, attributes: list[Counted], groups: Integers, cells: Sequence[Cells]
     ) -> tuple[Loss, ...]:
         beta = self.request.beta or Fraction(1)
         inputs = read_inputs(self.request.inputs)
@@ -376,17 +367,8 @@ class _Run:
             return Beside(found.measure, found.complete, found.why)
         groups, cells = made_at(read, found.best.levels)
         losses = self._losses(read, attributes, groups, cells)
-        levels = tuple(found.named(found.best.levels).items())
-        return Beside(
-            found.measure,
-            found.complete,
-            (),
-            found.best.levels,
-            levels,
-            found.best.classes,
-            found.best.smallest,
-            losses,
-        )
+        best, named = found.best, tuple(found.named(found.best.levels).items())
+        return Beside(found.measure, found.complete, (), best.levels, named, best.classes, best.smallest, losses)
 
     def _result(self, read: ReadTable, *why: str, made: Made | None = None) -> RecodeResult:
         """The result without what a recoding comes to, or with the reasons why nothing satisfies what is required."""
@@ -514,13 +496,3 @@ def recode(
     )
     with opened(db, limits, *targets_of(request.of_lattice())) as engine:
         return recode_and_publish(engine, request)
-
-
-def recode_and_publish(engine: Engine, request: RecodeRequest, tell: Tell = silent) -> RecodeResult:
-    """Recode over an open engine; the file is checked before any work.
-
-    Raises:
-        UsageError, Incomplete, EngineError: as `recode`.
-    """
-    request.publication.check()
-    return recode_table(engine, request, tell=tell)

@@ -92,7 +92,6 @@ class Ledger(Membership):
 
     def __init__(self, problem: Problem, units: Integers, copies: Integers, groups: Integers, left: Integers) -> None:
         super().__init__(problem, zip(units.tolist(), copies.tolist(), groups.tolist(), strict=True))
-        self._problem = problem
         self._left = left.copy()
         self._next = int(groups.max(initial=-1)) + 1
 
@@ -128,13 +127,6 @@ class Ledger(Membership):
         for units in members.values():
             self._complete(units)
 
-    def _lends(self, unit: int, group: int) -> bool:
-        """Whether a group can do without one copy of a unit."""
-        if not self.members[group][unit] or self.sizes[group] <= self._problem.k:
-            return False
-        values = self.values[group]
-        return values[self.sensitive[unit]] > 1 or len(values) > self._problem.l or self._problem.l == 1
-
     def _complete(self, units: list[int]) -> None:
         """A new group of the copies of these units that are left and of borrowed ones, if that is enough."""
         waiting = [(unit, int(self._left[unit])) for unit in units if self._left[unit]]
@@ -144,7 +136,7 @@ class Ledger(Membership):
         for others_first in (True, False):
             for unit in units:
                 for group in sorted(self.homes[unit]):
-                    while self._needs(size + len(borrowed), values, unit, others_first) and self._lends(unit, group):
+                    while self._needs(size + len(borrowed), values, unit, others_first) and self.spare(unit, group) > 0:
                         self.put(unit, group, -1)
                         borrowed.append((unit, group))
                         values.add(self.sensitive[unit])
@@ -327,7 +319,6 @@ class _Search(Membership):
     """Which copies are attached to which pattern."""
 
     def __init__(self, problem: Problem, found: PatternCandidates, start: Solution) -> None:
-        self._problem = problem
         self._costs: list[int] = found.costs.tolist()
         self._units = found.units
         self._patterns: list[list[int]] = [[] for _ in range(problem.units)]
@@ -354,7 +345,7 @@ class _Search(Membership):
             enough = size >= self._problem.k and len(taken) >= self._problem.l
             if worth <= 0 and enough:
                 break
-            count = self._spare(unit, home)
+            count = self.spare(unit, home)
             if worth <= 0:
                 wanted = self._problem.k - size if size < self._problem.k else int(self.sensitive[unit] not in taken)
                 count = min(count, wanted)
@@ -387,13 +378,6 @@ class _Search(Membership):
         for unit, there, count in moves:
             self._move(unit, pattern, there, count)
         return True
-
-    def _spare(self, unit: int, home: int) -> int:
-        """How many copies of a unit a pattern can do without."""
-        spare = min(self.members[home][unit], self.sizes[home] - self._problem.k)
-        if self._problem.l > 1 and len(self.values[home]) <= self._problem.l:
-            spare = min(spare, self.values[home][self.sensitive[unit]] - 1)
-        return spare
 
     def _move(self, unit: int, source: int, target: int, count: int) -> None:
         self.put(unit, target, count)

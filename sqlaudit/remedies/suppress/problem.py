@@ -183,6 +183,7 @@ class Membership:
     """
 
     def __init__(self, problem: Problem, pieces: Iterable[tuple[int, int, int]]) -> None:
+        self._problem = problem
         self.sensitive: list[int] = problem.sensitive.tolist()
         self.members: dict[int, Counter[int]] = defaultdict(Counter)
         self.homes: dict[int, set[int]] = defaultdict(set)
@@ -204,6 +205,13 @@ class Membership:
         else:
             del members[unit]
             self.homes[unit].discard(group)
+
+    def spare(self, unit: int, group: int) -> int:
+        """How many copies of a unit a group can do without."""
+        spare = min(self.members[group][unit], self.sizes[group] - self._problem.k)
+        if self._problem.l > 1 and len(self.values[group]) <= self._problem.l:
+            spare = min(spare, self.values[group][self.sensitive[unit]] - 1)
+        return spare
 
     def partition(self) -> tuple[Integers, Integers, Integers]:
         """(units, copies, groups)."""

@@ -113,7 +113,17 @@ class _Answer:
 
 
 def _decided(request: SuppressRequest, table: RemedyTable, problem: Problem, watch: Watch | None) -> _Answer:
-    _refuse_impossible(table, problem)
+    """The suppression.
+
+    Raises:
+        UsageError: not even the whole table, with everything suppressed, satisfies what is asked.
+    """
+    label, values = table.relation.label, len(np.unique(problem.sensitive))
+    if problem.rows < problem.k:
+        raise UsageError(f"{label} has {plural(problem.rows, 'row')}, so no group of it can have {problem.k:,}.")
+    if values < problem.l:
+        attribute = table.roles.sensitive[0].label
+        raise UsageError(f"{attribute} has {values:,} different values, so no group can have {problem.l:,} of them.")
     found = decide(problem, request.how, request.time_budget, watch)
     best, stopped = found.solution, found.stopped
     if not found.optimal and not stopped and request.how is How.AUTO and not solver.available():
@@ -180,21 +190,6 @@ def _weights(request: SuppressRequest, table: RemedyTable) -> tuple[Fraction, ..
 def _scale(request: SuppressRequest) -> int:
     """What makes all weights whole."""
     return math.lcm(*(weight.denominator for weight in request.weights.values()))
-
-
-def _refuse_impossible(table: RemedyTable, problem: Problem) -> None:
-    """Nothing when the whole table, with everything suppressed, satisfies what is asked.
-
-    Raises:
-        UsageError: it does not, so nothing does.
-    """
-    label = table.relation.label
-    if problem.rows < problem.k:
-        raise UsageError(f"{label} has {plural(problem.rows, 'row')}, so no group of it can have {problem.k:,}.")
-    values = len(np.unique(problem.sensitive))
-    if values < problem.l:
-        attribute = table.roles.sensitive[0].label
-        raise UsageError(f"{attribute} has {values:,} different values, so no group can have {problem.l:,} of them.")
 
 
 def _refuse_several_rows(table: RemedyTable) -> None:
