@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from itertools import combinations
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -14,7 +16,7 @@ from sqlaudit.base.errors import BudgetSpent, Stop, UsageError, never
 from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.names import quote
 from sqlaudit.base.parameter_names import about
-from sqlaudit.base.relation import ColumnInfo, Kind, Relation, Row, Statement
+from sqlaudit.base.relation import ColumnInfo, Kind, Relation, Statement
 from sqlaudit.base.spec import NullPolicy
 from sqlaudit.base.sql import Raw, render
 from sqlaudit.column_sets.masks import bits, mask_of
@@ -57,12 +59,9 @@ def choose_columns(
         UsageError: a name is unknown or given twice, or nothing is left.
     """
     left_out = {named_column(relation, name, "exclude").name for name in exclude}
-    if columns:
-        chosen = [choose_column(relation, dialect, text, field) for text in columns]
-        chosen = [one for one in chosen if one.name not in left_out]
-    else:
-        chosen = [Chosen(one.name, quote(one.name, dialect), one.kind, one.type) for one in relation.columns]
-        chosen = [one for one in chosen if one.name not in left_out]
+    named = [choose_column(relation, dialect, text, field) for text in columns]
+    every = (Chosen(one.name, quote(one.name, dialect), one.kind, one.type) for one in relation.columns)
+    chosen = [one for one in named or every if one.name not in left_out]
     if not chosen:
         raise UsageError("No column is left to search; exclude fewer.")
     return each_once(chosen)
@@ -191,13 +190,14 @@ def code_columns(
     """
     if engine.own_workbench:
         return _codes(engine, relation, chosen, entity, kept, ordered=ordered)
-    columns = tuple(Raw(column.sql) for column in chosen)
-    person = Raw(entity.sql) if entity else None
-    if engine.can_materialize and codes_are_kept(
-        engine, _row_count(engine, relation), len(chosen) + (entity is not None)
-    ):
+    people = len(chosen) + (entity is not None)
+    if engine.can_materialize and codes_are_kept(engine, count_rows(engine, Raw(relation.sql)), people):
         return _codes(engine, relation, chosen, entity, (), ordered=ordered)
-    return _described(engine, Raw(relation.sql), columns, person, chosen)
+    found = on_target(Coded(Raw(relation.sql), None, None, 0, 0, ()), relation, chosen, entity)
+    profile = [{"name": column, "whole": False} for column in found.columns or ()]
+    row = engine.run(render("column_sets/columns_profile.sql", engine.dialect, source=found.source, columns=profile))[0]
+    rows, persons = _totals(engine, found.source, found.entity)
+    return replace(found, rows=rows, persons=persons, missing=tuple(map(int, row[1::2])))
 
 
 def codes_are_kept(engine: Engine, rows: int, columns: int) -> bool:
@@ -205,8 +205,9 @@ def codes_are_kept(engine: Engine, rows: int, columns: int) -> bool:
     return engine.own_workbench or (engine.can_materialize and rows * columns <= MOST_CODES)
 
 
-def _row_count(engine: Engine, relation: Relation) -> int:
-    return int(engine.run(render("base/row_count.sql", engine.dialect, source=Raw(relation.sql)))[0][0])
+def count_rows(engine: Engine, source: Raw) -> int:
+    """How many rows a FROM item has."""
+    return int(engine.run(render("base/row_count.sql", engine.dialect, source=source))[0][0])
 
 
 def on_target(coded: Coded, relation: Relation, chosen: Sequence[Chosen], entity: Chosen | None) -> Coded:
@@ -225,15 +226,6 @@ def drop_codes(engine: Engine) -> None:
 
 def _home(engine: Engine) -> Engine:
     return engine if engine.own_workbench else engine.workbench()
-
-
-def _described(
-    engine: Engine, source: Raw, columns: tuple[Raw, ...], entity: Raw | None, chosen: Sequence[Chosen]
-) -> Coded:
-    profile = [{"name": column, "whole": False} for column in columns]
-    row = engine.run(render("column_sets/columns_profile.sql", engine.dialect, source=source, columns=profile))[0]
-    rows, persons = _totals(engine, source, entity)
-    return Coded(source, columns, entity, rows, persons, tuple(int(row[1 + 2 * i]) for i in range(len(chosen))))
 
 
 def _totals(engine: Engine, source: Raw, entity: Raw | None) -> tuple[int, int]:
@@ -266,14 +258,18 @@ def _codes(
     infos = rows.columns[len(kept) :]
     names = [info.name for info in infos]
     values = [info.name for info in rows.columns[: len(kept)]]
-    source = Raw(rows.sql)
-    persons = _totals(engine, source, Raw("e") if entity else None)[1]
+    source, person = Raw(rows.sql), Raw("e") if entity else None
+    persons = _totals(engine, source, person)[1]
     profile = [{"name": info.name, "whole": info.kind is Kind.INTEGER} for info in infos]
     row = engine.run(render("column_sets/columns_profile.sql", engine.dialect, source=source, columns=profile))[0]
-    widths = row[2::2]
+    narrow = min(_WIDEST_OFFSET, 4 * int(row[0]) + 16)  # codes must stay small to be packed
     codes = [
-        {"name": info.name, "offset": _by_offset(width, int(row[0])), "wide": info.type.upper() not in _IN_64_BITS}
-        for info, width in zip(infos, widths, strict=True)
+        {
+            "name": info.name,
+            "offset": width is not None and width < narrow,
+            "wide": info.type.upper() not in _IN_64_BITS,
+        }
+        for info, width in zip(infos, row[2::2], strict=True)
     ]
     statement = render(
         "column_sets/columns_codes.sql", engine.dialect, source=source, columns=codes, kept=values, ordered=ordered
@@ -284,22 +280,8 @@ def _codes(
     largest = home.run(render("column_sets/columns_domains.sql", home.dialect, source=Raw(coded.sql), names=names))[0]
     domains = tuple(int(value or 0) + 1 for value in largest)
     missing = tuple(int(count) for count in row[1::2])
-    width = len(chosen)
-    return Coded(
-        Raw(coded.sql),
-        None,
-        Raw("e") if entity else None,
-        int(row[0]),
-        persons,
-        missing[:width],
-        domains[:width],
-        home if home is not engine else None,
-    )
-
-
-def _by_offset(width: int | None, rows: int) -> bool:
-    """Whether a range is narrow enough to go without a dictionary: codes must stay small to be packed."""
-    return width is not None and width < min(_WIDEST_OFFSET, 4 * rows + 16)
+    width, there = len(chosen), home if home is not engine else None
+    return Coded(Raw(coded.sql), None, person, int(row[0]), persons, missing[:width], domains[:width], there)
 
 
 # Wide column sets with few classes, kept so that the many small sets inside them are counted from these classes.
@@ -330,7 +312,9 @@ class Cuboids:
         if len(masks) < _LEAST_SETS or masks[0].bit_count() < 2:
             return
         plan = _Plan(masks, classes, self.coded)
-        for number in sorted(range(len(masks)), key=lambda n: self._width(masks[n])):
+        domains = self.coded.domains
+        widths = [prod((domains[position] for position in bits(mask)), start=1.0) for mask in masks]
+        for number in sorted(range(len(masks)), key=widths.__getitem__):
             if stop():
                 return
             if plan.waiting[number]:
@@ -346,7 +330,10 @@ class Cuboids:
         if cuboid is None:
             return None
         if cuboid not in self._tables:
-            self._build(cuboid)
+            name, names, rows = f"{_NAME}{self.built}", code_names(bits(cuboid)), self.coded.source
+            statement = render("column_sets/columns_cuboid.sql", self.engine.dialect, source=rows, names=names)
+            self._tables[cuboid] = (name, Raw(self.engine.materialize(name, statement).sql))
+            self.built += 1
         return self._tables[cuboid][1]
 
     def close(self) -> None:
@@ -355,19 +342,6 @@ class Cuboids:
         for name, _ in self._tables.values():
             self.engine.drop(name)
         self._tables = {}
-
-    def _build(self, cuboid: int) -> None:
-        name = f"{_NAME}{self.built}"
-        names = [f"c{position}" for position in bits(cuboid)]
-        statement = render("column_sets/columns_cuboid.sql", self.engine.dialect, source=self.coded.source, names=names)
-        self._tables[cuboid] = (name, Raw(self.engine.materialize(name, statement).sql))
-        self.built += 1
-
-    def _width(self, mask: int) -> float:
-        width = 1.0
-        for position in bits(mask):
-            width *= self.coded.domains[position]
-        return width
 
 
 class _Plan:
@@ -541,14 +515,12 @@ class SetCounter:
     def mixed_classes(self, masks: Sequence[int]) -> list[int]:
         """For several sets: classes with two persons whose rows differ in some other column."""
         sets = [self._set(number, mask) for number, mask in enumerate(masks)]
-        every = [f"c{position}" for position in range(len(self.coded.missing))]
-        solo = self.coded.nullable if self.nulls is NullPolicy.DISTINCT else 0
         statement = render(
             "column_sets/columns_count_mixed.sql",
             self.engine.dialect,
             sets=sets,
-            names=every,
-            all_nullable=code_names(bits(solo)),
+            names=code_names(range(len(self.coded.missing))),
+            all_nullable=self._solo(self.coded.nullable),
             **self.coded.parameters(),
         )
         self.queries += 1
@@ -560,9 +532,12 @@ class SetCounter:
         rows = self.engine.run(self._statement(masks))
         self.queries += 1
         self.counted += len(masks)
-        for row in rows:
-            mask = masks[int(row[0])]
-            self.known[mask] = _read(row, self.nulls is not NullPolicy.WILDCARD)
+        for number, *found in rows:
+            # sums over no rows at all are NULL and mean 0; a NULL of classes means that there are none to count
+            classes, smallest, at_risk, unique, pairs = (None if one is None else int(one) for one in found)
+            figures = Figures(classes or 0, smallest or 0, at_risk or 0, unique or 0, pairs)
+            overlap = self.nulls is NullPolicy.WILDCARD
+            self.known[masks[int(number)]] = replace(figures, classes=None) if overlap else figures
         for mask in masks:
             self.known.setdefault(mask, Figures(0, 0, 0, 0, 0))
             self._learn(mask)
@@ -570,34 +545,26 @@ class SetCounter:
     def _statement(self, masks: Sequence[int]) -> Statement:
         parameters = {**self.coded.parameters(), "k": self.k}
         if self.nulls is NullPolicy.WILDCARD:
-            return render(
-                "column_sets/columns_count_wildcard.sql",
-                self.engine.dialect,
-                set=self._wildcard(0, masks[0]),
-                **parameters,
-            )
-        template = (
-            "column_sets/columns_count_persons.sql"
-            if self.coded.entity is not None
-            else "column_sets/columns_count_sets.sql"
-        )
+            solid, nullable = (code_names(bits(masks[0] & of)) for of in (~self.coded.nullable, self.coded.nullable))
+            chosen = {"number": 0, "solid": solid, "nullable": nullable}
+            return render("column_sets/columns_count_wildcard.sql", self.engine.dialect, set=chosen, **parameters)
+        counted = "sets" if self.coded.entity is None else "persons"
         sets = [self._set(number, mask) for number, mask in enumerate(masks)]
-        return render(template, self.engine.dialect, sets=sets, **parameters)
+        return render(f"column_sets/columns_count_{counted}.sql", self.engine.dialect, sets=sets, **parameters)
 
     def _set(self, number: int, mask: int) -> dict[str, Any]:
         keys = self.coded.keys(mask)
-        solo = mask & self.coded.nullable if self.nulls is NullPolicy.DISTINCT else 0
         return {
             "number": number,
             "cuboid": self._cuboids.source(mask) if self._cuboids else None,
             "packed": keys,
             "key_names": [f"k{i}" for i in range(len(keys))],
-            "nullable": code_names(bits(solo)),
+            "nullable": self._solo(mask & self.coded.nullable),
         }
 
-    def _wildcard(self, number: int, mask: int) -> dict[str, Any]:
-        nullable = mask & self.coded.nullable
-        return {"number": number, "solid": code_names(bits(mask & ~nullable)), "nullable": code_names(bits(nullable))}
+    def _solo(self, nullable: int) -> list[str]:
+        """Columns that make a row a class of its own where they are missing."""
+        return code_names(bits(nullable)) if self.nulls is NullPolicy.DISTINCT else []
 
     def _derive(self, mask: int) -> bool:
         for column in bits(mask):
@@ -625,10 +592,3 @@ class SetCounter:
 def code_names(positions: Iterable[int]) -> list[str]:
     """What the codes of some columns are called in statements."""
     return [f"c{position}" for position in positions]
-
-
-def _read(row: Row, has_classes: bool) -> Figures:
-    """Sums over no rows at all are NULL and mean 0; a NULL of classes means that there are none to count."""
-    numbers = [None if value is None else int(value) for value in row[1:]]
-    classes, smallest, at_risk, unique, pairs = numbers
-    return Figures((classes or 0) if has_classes else None, smallest or 0, at_risk or 0, unique or 0, pairs)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterable, Sequence
-from itertools import combinations
-from typing import Any
+from itertools import combinations, islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,16 +12,14 @@ from numpy.typing import NDArray
 from sqlaudit.base.errors import NODES, STOPPED, BudgetSpent, Stop, by_hand, never
 from sqlaudit.base.spec import NullPolicy
 from sqlaudit.base.sql import Raw, render
-from sqlaudit.column_sets.counting import Figures, SetCounter, code_names
+from sqlaudit.column_sets.counting import Figures, SetCounter, code_names, count_rows
 from sqlaudit.column_sets.masks import (
     FoundSets,
-    SetBorder,
     bits,
     mask_of,
     minimal_hitting_sets,
     minimum_hitting_set,
     ordered,
-    proof,
     without_one,
 )
 
@@ -57,9 +54,9 @@ class AgreeSets:
         self._source = self.coded.source
         self._shares, self._kept = 0, self.coded.source
         self._settled = not self.coded.coded
-        solo = bits(self.coded.nullable) if counter.nulls is NullPolicy.DISTINCT else []
-        self._solo = code_names(solo)
-        self._loose = [] if self.coded.coded or solo else code_names(bits(self.coded.nullable))
+        nullable, alone = code_names(bits(self.coded.nullable)), counter.nulls is NullPolicy.DISTINCT
+        self._solo = nullable if alone else []
+        self._loose = [] if self.coded.coded or self._solo else nullable
         self._words = [range(begin, min(begin + _WORD_BITS, width)) for begin in range(0, width, _WORD_BITS)]
         self._full = np.array([(1 << len(word)) - 1 for word in self._words], dtype=np.uint64)
         self._maximal: Words = np.zeros((0, len(self._words) or 1), dtype=np.uint64)
@@ -74,10 +71,8 @@ class AgreeSets:
         if self._settled:
             return
         self._settled = True
-        if (self.counter.figures([self.everything])[0].classes or 0) < self.rows:
-            self._keep_distinct()
-
-    def _keep_distinct(self) -> None:
+        if (self.counter.figures([self.everything])[0].classes or 0) >= self.rows:
+            return
         statement = render(
             "column_sets/columns_distinct.sql",
             self.engine.dialect,
@@ -86,8 +81,7 @@ class AgreeSets:
             solo_columns=self._solo,
         )
         self._source = Raw(self.engine.materialize(_DISTINCT, statement).sql)
-        count = render("base/row_count.sql", self.engine.dialect, source=self._source)
-        self.rows = int(self.engine.run(count)[0][0])
+        self.rows = count_rows(self.engine, self._source)
         self._shares, self.pairs = 0, {}
 
     def close(self) -> None:
@@ -98,7 +92,7 @@ class AgreeSets:
 
     def maximal(self) -> list[int]:
         """The maximal agree sets read so far."""
-        return _as_masks(self._maximal)
+        return [sum(word << n * _WORD_BITS for n, word in enumerate(row)) for row in self._maximal.tolist()]
 
     def count(self, key: int) -> int:
         """How many pairs of rows agree on some columns."""
@@ -122,7 +116,8 @@ class AgreeSets:
 
     def _share(self, key: int) -> int:
         """Keep the keys that rows share; ordered pairs of rows with one key."""
-        parameters = {"packed": self.coded.keys(key), "nullable": self._solo_of(key)}
+        solo = [name for name in code_names(bits(key)) if name in self._solo]
+        parameters = {"packed": self.coded.keys(key), "nullable": solo}
         statement = render("column_sets/columns_shared.sql", self.engine.dialect, source=self._source, set=parameters)
         self._kept = Raw(self.engine.materialize(_SHARED, statement).sql)
         self._shares = key
@@ -136,9 +131,6 @@ class AgreeSets:
             risk, least = at_risk + (alone if k > 1 else 0), 1 if alone else smallest
             self.counter.learn(key, Figures(alone + shared, least, risk, alone, pairs))
         return pairs
-
-    def _solo_of(self, key: int) -> list[str]:
-        return [name for name in code_names(bits(key)) if name in self._solo]
 
     def _read(self, key: int, stride: int, *, sampled: bool) -> int:
         shared, packed, names = None, self.coded.keys(key) if self.coded.coded else [], code_names(bits(key))
@@ -163,9 +155,9 @@ class AgreeSets:
             stride=stride,
             sampled=sampled,
         )
-        return self._keep(_stacked(list(self.engine.columns_as_arrays(statement).values()), len(self._words)))
-
-    def _keep(self, words: Words) -> int:
+        columns = [np.asarray(array).astype(np.int64) for array in self.engine.columns_as_arrays(statement).values()]
+        read = bool(columns) and len(columns[0]) > 0
+        words = np.stack(columns, axis=1).astype(np.uint64) if read else np.zeros((0, len(self._words)), np.uint64)
         found = words[(words != self._full).any(axis=1)]
         self.read += len(found)
         self._maximal = keep_maximal(np.concatenate([self._maximal, found]))
@@ -188,28 +180,12 @@ def keep_maximal(words: Words) -> Words:
     return np.array(kept, dtype=np.uint64)
 
 
-def _stacked(arrays: Sequence[Any], width: int) -> Words:
-    if not arrays or not len(arrays[0]):
-        return np.zeros((0, width), dtype=np.uint64)
-    return np.stack([np.asarray(array).astype(np.int64).astype(np.uint64) for array in arrays], axis=1)
-
-
 def as_words(masks: Sequence[int], width: int) -> Words:
     """Masks as rows of words, for many comparisons at once."""
     count = -(-width // _WORD_BITS) or 1
     low = (1 << _WORD_BITS) - 1
     listed = [[mask >> (_WORD_BITS * word) & low for word in range(count)] for mask in masks]
     return np.array(listed, dtype=np.uint64).reshape(len(masks), count)
-
-
-def _as_masks(words: Words) -> list[int]:
-    masks = []
-    for row in words.tolist():
-        mask = 0
-        for number, word in enumerate(row):
-            mask |= word << (number * _WORD_BITS)
-        masks.append(mask)
-    return masks
 
 
 # Walkers over the lattice of column sets. They decide what to ask; somebody else counts.
@@ -266,6 +242,84 @@ def greedy(start: Sequence[int], decide: Decide, stop: Stop = never) -> int | No
     return current
 
 
+class _Walk:
+    """A `Decide` that asks only what follows from nothing that was decided: the border of decided sets is kept.
+
+    Args:
+        seed: of the orders in which sets are widened.
+    """
+
+    def __init__(self, width: int, decide: Decide, stop: Stop, seed: int) -> None:
+        self.everything = (1 << width) - 1
+        self.positive: list[int] = []
+        """Sets known to have the property; minimal among the known ones."""
+        self.negative: list[int] = []
+        """Sets known to lack it; maximal among the known ones."""
+        self.asked = 0
+        self.stop = stop
+        self._decide = decide
+        self._generator = random.Random(seed)
+
+    def __call__(self, masks: Sequence[int]) -> list[bool]:
+        unknown = [mask for mask in dict.fromkeys(masks) if self.lookup(mask) is None]
+        if unknown:
+            self.asked += len(unknown)
+            for mask, answer in zip(unknown, self._decide(unknown), strict=True):
+                self._add(mask, answer)
+        return [bool(self.lookup(mask)) for mask in masks]
+
+    def lookup(self, mask: int) -> bool | None:
+        """True or False where the border decides, None where it does not."""
+        if any(small & mask == small for small in self.positive):
+            return True
+        return False if any(mask & large == mask for large in self.negative) else None
+
+    def _add(self, mask: int, has_property: bool) -> None:
+        if self.lookup(mask) is not None:  # by another one that was asked together with it
+            return
+        if has_property:
+            self.positive = [*(small for small in self.positive if mask & small != mask), mask]
+        else:
+            self.negative = [*(large for large in self.negative if large & mask != large), mask]
+
+    def edges(self) -> list[int]:
+        """What every set with the property must hit, as far as it is known."""
+        return [self.everything & ~negative for negative in self.negative]
+
+    def widen(self, masks: Sequence[int]) -> None:
+        """Widen sets without the property until no column can be added; all of them ask together."""
+        chains = []
+        for mask in masks:
+            rest = bits(self.everything & ~mask)
+            self._generator.shuffle(rest)
+            chains.append((mask, rest))
+        while chains:
+            if self.stop():
+                raise BudgetSpent
+            chains = [(mask, rest) for mask, rest in chains if rest]
+            wider = [mask | 1 << rest.pop() for mask, rest in chains]
+            answers = zip(chains, wider, self(wider), strict=True)
+            chains = [(mask if has_property else more, rest) for (mask, rest), more, has_property in answers]
+
+    def proven(self, max_size: int | None) -> list[int]:
+        """The sets with the property whose subsets with one column less are all known to lack it."""
+        small = [mask for mask in self.positive if max_size is None or mask.bit_count() <= max_size]
+        return [mask for mask in small if all(self.lookup(smaller) is False for smaller in without_one(mask))]
+
+    def found(
+        self,
+        minimal: Iterable[int],
+        complete: bool,
+        decided_size: int | None = None,
+        open_sets: int = 0,
+        why: BaseException | None = None,
+    ) -> FoundSets:
+        """What the walk came to; `why` it was stopped."""
+        stopped = why is not None and by_hand(why)
+        safe = ordered(self.negative)
+        return FoundSets(ordered(minimal), safe, complete, self.asked, decided_size, open_sets, stopped)
+
+
 def greedy_restarts(columns: Sequence[int], restarts: int, seed: int, decide: Decide, stop: Stop = never) -> FoundSets:
     """The greedy walk from the given order and from random orders; deterministic for a seed.
 
@@ -273,37 +327,18 @@ def greedy_restarts(columns: Sequence[int], restarts: int, seed: int, decide: De
     """
     generator = random.Random(seed)
     found: set[int] = set()
-    border = SetBorder()
-    asked = _Remembered(decide, border)
+    walk = _Walk(len(columns), decide, stop, seed)
     order = list(columns)
     for _ in range(restarts + 1):
         try:
-            one = greedy(order, asked, stop)
+            one = greedy(order, walk, stop)
         except STOPPED as why:
-            return FoundSets(ordered(found), proof(border.negative), False, asked.asked, None, 1, by_hand(why))
+            return walk.found(found, False, None, 1, why)
         if one is None:
-            return FoundSets((), proof(border.negative), True, asked.asked)
+            return walk.found((), True)
         found.add(one)
         generator.shuffle(order)
-    whole = found == {0}
-    return FoundSets(ordered(found), proof(border.negative), whole, asked.asked)
-
-
-class _Remembered:
-    """A `Decide` that asks only what the border does not know."""
-
-    def __init__(self, decide: Decide, border: SetBorder) -> None:
-        self._decide = decide
-        self.border = border
-        self.asked = 0
-
-    def __call__(self, masks: Sequence[int]) -> list[bool]:
-        unknown = [mask for mask in dict.fromkeys(masks) if self.border.lookup(mask) is None]
-        if unknown:
-            self.asked += len(unknown)
-            for mask, answer in zip(unknown, self._decide(unknown), strict=True):
-                self.border.add(mask, answer)
-        return [bool(self.border.lookup(mask)) for mask in masks]
+    return walk.found(found, found == {0})
 
 
 def all_by_levels(
@@ -372,81 +407,33 @@ def all_by_border(
     minimal hitting sets of the complements known so far are asked about: those that have the property are minimal and
     proven; the others are widened until they are maximal, and join the known ones. Nothing is left when all have it.
     """
-    everything = (1 << width) - 1
-    generator = random.Random(seed)
-    border = SetBorder()
-    asked = _Remembered(decide, border)
+    walk = _Walk(width, decide, stop, seed)
     fresh: list[int] = []
     try:
         while True:
-            edges = [everything & ~negative for negative in border.negative]
-            fresh, exhausted = _fresh_candidates(edges, max_size, set(border.positive), stop)
-            if not fresh and exhausted:
-                minimal = ordered(_within(border.positive, max_size))
-                return FoundSets(minimal, proof(border.negative), True, asked.asked, max_size)
-            _advance(fresh, everything, asked, generator, stop, tell)
+            known = set(walk.positive)
+            hitting = minimal_hitting_sets(walk.edges(), max_size, stop=stop)
+            fresh = list(islice((mask for mask in hitting if mask not in known), _ROUND))
+            if not fresh:
+                return walk.found(walk.proven(max_size), True, max_size)
+            _advance(fresh, walk, tell)
     except STOPPED as why:
-        waiting = sum(border.lookup(mask) is None for mask in fresh)
-        minimal = ordered(_within(_proven(border), max_size))
-        return FoundSets(minimal, proof(border.negative), False, asked.asked, None, max(1, waiting), by_hand(why))
+        waiting = sum(walk.lookup(mask) is None for mask in fresh)
+        return walk.found(walk.proven(max_size), False, None, max(1, waiting), why)
 
 
-def _advance(
-    fresh: Sequence[int], everything: int, asked: _Remembered, generator: random.Random, stop: Stop, tell: Tell
-) -> None:
+def _advance(fresh: Sequence[int], walk: _Walk, tell: Tell) -> None:
     """Ask about candidates until some lack the property; these are widened."""
-    border = asked.border
     for begin in range(0, len(fresh), _BATCH):
-        if stop():
+        if walk.stop():
             raise BudgetSpent
         candidates = fresh[begin : begin + _BATCH]
-        answers = asked(candidates)
-        lacking = [mask for mask, has_property in zip(candidates, answers, strict=True) if not has_property]
+        lacking = [mask for mask, has in zip(candidates, walk(candidates), strict=True) if not has]
         if lacking:
-            _widen(lacking[:_CHAINS], everything, asked, generator, stop)
-        tell(asked.asked, len(border.positive) + len(border.negative))
+            walk.widen(lacking[:_CHAINS])
+        tell(walk.asked, len(walk.positive) + len(walk.negative))
         if lacking:
             return
-
-
-def _fresh_candidates(
-    edges: Sequence[int], max_size: int | None, known: set[int], stop: Stop
-) -> tuple[list[int], bool]:
-    """Hitting sets that are not decided yet, at most a round's worth, and whether there are no more."""
-    fresh = []
-    for candidate in minimal_hitting_sets(edges, max_size, stop=stop):
-        if candidate not in known:
-            fresh.append(candidate)
-            if len(fresh) >= _ROUND:
-                return fresh, False
-    return fresh, True
-
-
-def _within(masks: Iterable[int], max_size: int | None) -> list[int]:
-    return [mask for mask in masks if max_size is None or mask.bit_count() <= max_size]
-
-
-def _proven(border: SetBorder) -> list[int]:
-    """The sets with the property whose subsets with one column less are all known to lack it."""
-    return [mask for mask in border.positive if all(border.lookup(smaller) is False for smaller in without_one(mask))]
-
-
-def _widen(masks: Sequence[int], everything: int, asked: _Remembered, generator: random.Random, stop: Stop) -> None:
-    """Widen sets without the property until no column can be added; all chains ask together."""
-    chains = []
-    for mask in masks:
-        rest = bits(everything & ~mask)
-        generator.shuffle(rest)
-        chains.append((mask, rest))
-    while chains:
-        if stop():
-            raise BudgetSpent
-        answers = asked([mask | 1 << rest[-1] for mask, rest in chains if rest])
-        moved = []
-        for (mask, rest), has_property in zip([chain for chain in chains if chain[1]], answers, strict=True):
-            column = rest.pop()
-            moved.append((mask if has_property else mask | 1 << column, rest))
-        chains = moved
 
 
 def minimum(
@@ -458,27 +445,24 @@ def minimum(
     else it is widened to a maximal set without the property, which gives a new complement. `decided_size` is the
     proven bound: no set of at most so many columns has the property (other than the minimum itself).
     """
-    everything = (1 << width) - 1
-    generator = random.Random(seed)
-    border = SetBorder()
-    asked = _Remembered(decide, border)
+    walk = _Walk(width, decide, stop, seed)
     proven = -1
     try:
         while True:
-            candidate = minimum_hitting_set((everything & ~negative for negative in border.negative), stop)
+            candidate = minimum_hitting_set(walk.edges(), stop)
             if candidate is None:
-                return FoundSets((), proof(border.negative), True, asked.asked, width)
+                return walk.found((), True, width)
             proven = max(proven, candidate.bit_count() - 1)
             if max_size is not None and proven >= max_size:
-                return FoundSets((), proof(border.negative), True, asked.asked, max_size)
+                return walk.found((), True, max_size)
             if stop():
                 raise BudgetSpent
-            if asked([candidate])[0]:
-                return FoundSets((candidate,), proof(border.negative), True, asked.asked, proven)
-            _widen([candidate] * _CHAINS, everything, asked, generator, stop)
-            tell(asked.asked, len(border.positive) + len(border.negative))
+            if walk([candidate])[0]:
+                return walk.found((candidate,), True, proven)
+            walk.widen([candidate] * _CHAINS)
+            tell(walk.asked, len(walk.positive) + len(walk.negative))
     except STOPPED as why:
-        return FoundSets((), proof(border.negative), False, asked.asked, proven, 1, by_hand(why))
+        return walk.found((), False, proven, 1, why)
 
 
 # All minimal identifying sets: agree sets above a few small keys prove or refute many candidates at once.

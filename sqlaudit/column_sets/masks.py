@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import field
 from itertools import combinations
 from math import comb
 
@@ -35,19 +34,12 @@ def mask_of(positions: Iterable[int]) -> int:
         >>> mask_of([0, 1, 3])
         11
     """
-    mask = 0
-    for position in positions:
-        mask |= 1 << position
-    return mask
+    return sum(1 << position for position in set(positions))
 
 
 def without_one(mask: int) -> Iterator[int]:
     """All subsets with one column less."""
-    rest = mask
-    while rest:
-        low = rest & -rest
-        yield mask ^ low
-        rest ^= low
+    return (mask ^ 1 << position for position in bits(mask))
 
 
 def subsets_up_to(columns: int, size: int) -> Iterator[int]:
@@ -83,63 +75,9 @@ def minimal_only(masks: Iterable[int]) -> list[int]:
     return kept
 
 
-def maximal_only(masks: Iterable[int]) -> list[int]:
-    """The sets that lie in no other one, large sets first.
-
-    Example:
-        >>> maximal_only([0b110, 0b010, 0b101])
-        [6, 5]
-    """
-    kept: list[int] = []
-    for mask in sorted(set(masks), key=lambda m: (-m.bit_count(), -m)):
-        if not any(mask & large == mask for large in kept):
-            kept.append(mask)
-    return kept
-
-
 def names(mask: int, columns: Sequence[str]) -> tuple[str, ...]:
     """The names of a set's columns, in the table's order."""
     return tuple(columns[position] for position in bits(mask))
-
-
-# What is known about a property that every superset inherits: the border between the sets with and without it.
-
-
-@dataclass
-class SetBorder:
-    """Decided sets, kept as their border: minimal sets with the property, maximal ones without it."""
-
-    positive: list[int] = field(default_factory=list)
-    """Sets known to have the property; minimal among the known ones."""
-    negative: list[int] = field(default_factory=list)
-    """Sets known to lack it; maximal among the known ones."""
-
-    def lookup(self, mask: int) -> bool | None:
-        """True or False where the border decides, None where it does not."""
-        if any(small & mask == small for small in self.positive):
-            return True
-        if any(mask & large == mask for large in self.negative):
-            return False
-        return None
-
-    def add_positive(self, mask: int) -> None:
-        """Note a set that has the property."""
-        if not any(small & mask == small for small in self.positive):
-            self.positive = [small for small in self.positive if mask & small != mask]
-            self.positive.append(mask)
-
-    def add_negative(self, mask: int) -> None:
-        """Note a set that lacks the property."""
-        if not any(mask & large == mask for large in self.negative):
-            self.negative = [large for large in self.negative if large & mask != large]
-            self.negative.append(mask)
-
-    def add(self, mask: int, has_property: bool) -> None:
-        """Note a decision."""
-        if has_property:
-            self.add_positive(mask)
-        else:
-            self.add_negative(mask)
 
 
 @dataclass(frozen=True)
@@ -168,11 +106,6 @@ class FoundSets:
 def ordered(masks: Iterable[int]) -> tuple[int, ...]:
     """Small sets first, then by their columns' positions."""
     return tuple(sorted(set(masks), key=lambda mask: (mask.bit_count(), bits(mask))))
-
-
-def proof(masks: Iterable[int]) -> tuple[int, ...]:
-    """The maximal ones, in order."""
-    return ordered(maximal_only(masks))
 
 
 # Minimal and minimum hitting sets.
@@ -207,24 +140,12 @@ def minimal_hitting_sets(
     if minimal and minimal[0] == 0:
         return
     limit = len(minimal) if max_size is None else max_size
-    everything = 0
-    for edge in minimal:
-        everything |= edge
-    yield from _mmcs(minimal, _membership(minimal), everything, limit, stop)
-
-
-def _membership(edges: Sequence[int]) -> dict[int, int]:
-    """For every vertex the set of edges that contain it."""
-    member: dict[int, int] = {}
-    for number, edge in enumerate(edges):
+    member: dict[int, int] = {}  # for every vertex the set of edges that contain it
+    for number, edge in enumerate(minimal):
         for vertex in bits(edge):
             member[vertex] = member.get(vertex, 0) | 1 << number
-    return member
-
-
-def _mmcs(edges: Sequence[int], member: dict[int, int], everything: int, limit: int, stop: Stop) -> Iterator[int]:
     # a frame: chosen vertices, for each the edges that only it hits, edges not hit yet, vertices still allowed
-    stack: list[tuple[int, tuple[int, ...], int, int]] = [(0, (), (1 << len(edges)) - 1, everything)]
+    stack: list[tuple[int, tuple[int, ...], int, int]] = [(0, (), (1 << len(minimal)) - 1, mask_of(member))]
     nodes = 0
     while stack:
         nodes += 1
@@ -236,7 +157,7 @@ def _mmcs(edges: Sequence[int], member: dict[int, int], everything: int, limit: 
         room = limit - len(critical)
         if room <= 0:
             continue
-        branch = _narrow_edge(edges, open_edges, allowed)
+        branch = _narrow_edge(minimal, open_edges, allowed)
         allowed &= ~branch
         for vertex in bits(branch):
             hit = member[vertex]

@@ -7,7 +7,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import islice
 from typing import Any
@@ -32,6 +32,7 @@ from sqlaudit.column_sets.counting import (
     choose_columns,
     code_columns,
     code_names,
+    count_rows,
     drop_codes,
     on_target,
 )
@@ -69,30 +70,22 @@ _FEW = 4
 _BANDED = (Kind.INTEGER, Kind.DECIMAL, Kind.FLOAT, Kind.DATE, Kind.TIMESTAMP, Kind.TIME)
 
 
-def column_effects(
-    result: ColumnSets,
-    minimal: Sequence[int],
-    counter: SetCounter,
-    relation: Relation,
-    chosen: Sequence[Chosen],
-    person: Chosen | None,
-) -> ColumnSets:
+def column_effects(result: ColumnSets, minimal: Sequence[int], search: SetSearch) -> ColumnSets:
     """The result with its effects: for every column in a found set, reported or not, the most frequent ones first;
     without shares where the search was stopped before they were counted."""
+    counter = search.counter
     times = Counter(position for mask in minimal for position in bits(mask))
     told = sorted(times, key=lambda position: (-times[position], position))[:_MOST_COLUMNS]
-    uncounted = tuple(Effect(chosen[position].name, times[position]) for position in told)
+    uncounted = tuple(Effect(search.columns[position], times[position]) for position in told)
     if counter.stop():
         return replace(result, effects=uncounted)
     effects: list[Effect] = []
     try:
-        top, at_risk = _at_risk_without(told, counter, (1 << len(chosen)) - 1)
-        for position in told:
+        top, at_risk = _at_risk_without(told, counter, search.everything)
+        for position, uncounted_one in zip(told, uncounted, strict=True):
             share, without = _share(top.at_risk, counter.total), _share(at_risk[position], counter.total)
-            effect = Effect(chosen[position].name, times[position], share, without)
-            effects.append(
-                effect if counter.stop() else _coarsened(effect, position, counter, relation, chosen, person)
-            )
+            effect = replace(uncounted_one, at_risk=share, without=without)
+            effects.append(effect if counter.stop() else _coarsened(effect, position, search))
     except STOPPED as why:
         return replace(result, effects=(*effects, *uncounted[len(effects) :]), _by_hand=by_hand(why))
     return replace(result, effects=tuple(effects), whole=described(top, result.columns, counter, top))
@@ -134,7 +127,6 @@ def _parts(columns: Sequence[int]) -> list[list[int]]:
 def described(figures: Figures, columns: tuple[str, ...], counter: SetCounter, top: Figures | None) -> ColumnSet:
     """Figures as reports show them, with their shares; `top` are the figures of all columns together."""
     rows, total = counter.coded.rows, counter.total
-    share = Fraction(figures.at_risk, total) if total else Fraction(0)
     pairs = rows * (rows - 1)
     return ColumnSet(
         columns,
@@ -142,27 +134,20 @@ def described(figures: Figures, columns: tuple[str, ...], counter: SetCounter, t
         figures.min_size,
         figures.at_risk,
         figures.unique,
-        share,
+        _share(figures.at_risk, total),
         distinction=Fraction(figures.classes, top.classes) if top and top.classes and figures.classes else None,
         distinct_share=Fraction(figures.classes, rows) if rows and figures.classes is not None else None,
         separation=1 - Fraction(figures.pairs, pairs) if pairs and figures.pairs is not None else None,
     )
 
 
-def _coarsened(
-    effect: Effect,
-    position: int,
-    counter: SetCounter,
-    relation: Relation,
-    chosen: Sequence[Chosen],
-    person: Chosen | None,
-) -> Effect:
+def _coarsened(effect: Effect, position: int, search: SetSearch) -> Effect:
     """The effect with the share at risk once the column is replaced by a coarser one, where there is a natural one.
 
     The coarser column says no more than the column and no less than none: where these two put as many at risk, so does
     the coarser one.
     """
-    column = chosen[position]
+    column, counter = search.chosen[position], search.counter
     macro = "bands" if column.kind in _BANDED else "prefix" if column.kind is Kind.TEXT else ""
     if not macro or (macro == "bands" and counter.on_cluster):  # bands want all rows in order on one machine
         return effect
@@ -171,10 +156,8 @@ def _coarsened(
         return replace(effect, coarsened=effect.at_risk, coarsening=words)
     module = environment().get_template("column_sets/_columns_coarser.sql").module
     expression = str(getattr(module, macro)(column.sql, counter.database.dialect)).strip()
-    replaced = [replace(one, sql=expression) if one is column else one for one in chosen]
-    coded = on_target(counter.coded, relation, replaced, person)
-    other = SetCounter(counter.database, coded, counter.k, counter.nulls)
-    at_risk = other.figures([(1 << len(chosen)) - 1])[0].at_risk
+    replaced = [replace(one, sql=expression) if one is column else one for one in search.chosen]
+    at_risk = search.on_target(replaced).figures([search.everything])[0].at_risk
     return replace(effect, coarsened=_share(at_risk, counter.total), coarsening=words)
 
 
@@ -246,67 +229,29 @@ def rows_needed(rows: int, candidates: int, epsilon: Fraction, delta: Fraction) 
     return high
 
 
-@contextmanager
-def drawn_rows(
-    engine: Engine, relation: Relation, request: ColumnRequest, chosen: Sequence[Chosen]
-) -> Iterator[tuple[Coded, Sampled]]:
-    """Codes of rows drawn at random, on a workbench for as long as they are needed, and what was drawn of what.
-
-    Raises:
-        UsageError: more rows would be needed than a workbench takes.
-    """
-    rows = int(engine.run(counted(engine, relation))[0][0])
-    candidates = count_subsets(len(chosen), request.size_limit(len(chosen)))
-    needed = rows_needed(rows, candidates, request.epsilon, request.delta)
-    if needed * len(chosen) > MOST_CODES:
-        raise UsageError(
-            f"A sample for this {spelled('epsilon')} and {spelled('delta')} needs {needed:,} rows of {len(chosen)} "
-            f"columns, and at most {MOST_CODES:,} cells are drawn; allow a larger {spelled('epsilon')}, or name fewer "
-            "columns."
-        )
-    with workbench_of(engine) as bench:
-        try:
-            coded = _draw(engine, bench, relation, request.seed, chosen, rows, needed)
-            yield coded, Sampled(rows, coded.rows, request.delta, request.seed)
-        finally:
-            bench.drop(_KEPT)
-
-
-def counted(engine: Engine, relation: Relation) -> Statement:
-    """The first question of a search in a sample: how many rows there are."""
-    return render("base/row_count.sql", engine.dialect, source=Raw(relation.sql))
-
-
 def _draw(
     engine: Engine, bench: Engine, relation: Relation, seed: int, chosen: Sequence[Chosen], rows: int, needed: int
 ) -> Coded:
     """At least so many rows. How many come is left to chance: of each number of rows every sample is equally likely."""
     aimed = needed + 10 * math.isqrt(needed) + 20
+    names = code_names(range(len(chosen)))
     while True:
         below = None if aimed >= rows else f"{aimed * 16**_DIGITS // rows:0{_DIGITS}x}"
-        coded = _kept(engine, bench, relation, seed, chosen, below)
-        if coded.rows >= needed or below is None:
-            return coded
+        statement = render(
+            "column_sets/columns_sample.sql",
+            engine.dialect,
+            source=Raw(relation.sql),
+            columns=[Raw(one.sql) for one in chosen],
+            seed=seed,
+            below=below,
+        )
+        kept = Raw(keep(engine, bench, _KEPT, statement, [(name, "INTEGER") for name in names]).sql)
+        facts = render("column_sets/columns_sample_facts.sql", bench.dialect, source=kept, names=names)
+        drawn, *figures = (int(figure or 0) for figure in bench.run(facts)[0])
+        if drawn >= needed or below is None:
+            domains = tuple(largest + 1 for largest in figures[1::2])
+            return Coded(kept, None, None, drawn, drawn, tuple(figures[::2]), domains, bench)
         aimed *= 2
-
-
-def _kept(
-    engine: Engine, bench: Engine, relation: Relation, seed: int, chosen: Sequence[Chosen], below: str | None
-) -> Coded:
-    names = code_names(range(len(chosen)))
-    statement = render(
-        "column_sets/columns_sample.sql",
-        engine.dialect,
-        source=Raw(relation.sql),
-        columns=[Raw(one.sql) for one in chosen],
-        seed=seed,
-        below=below,
-    )
-    kept = Raw(keep(engine, bench, _KEPT, statement, [(name, "INTEGER") for name in names]).sql)
-    facts = render("column_sets/columns_sample_facts.sql", bench.dialect, source=kept, names=names)
-    drawn, *figures = (int(figure or 0) for figure in bench.run(facts)[0])
-    domains = tuple(largest + 1 for largest in figures[1::2])
-    return Coded(kept, None, None, drawn, drawn, tuple(figures[::2]), domains, bench)
 
 
 Announce = Callable[[int, int, int | None], None]
@@ -373,11 +318,12 @@ def search_columns(
     with _rows(engine, relation, request, chosen, person) as (coded, sample):
         counter = SetCounter(engine, coded, request.k, request.nulls)
         asked = request if sample is None else replace(request, epsilon=Fraction(0), delta=Fraction(0))
-        search = _SetSearch(asked, counter, [one.name for one in chosen], limit, began, tell)
+        search = SetSearch(asked, counter, relation, chosen, person, limit, until(began, request.time_budget), tell)
         counter.stop = search.stop
         try:
-            alike = sample is not None and search.rows_alike()
-            found, sampled = (search.none(), 0) if alike else search.run()
+            alike = sample is not None and bool(counter.figures([search.everything])[0].pairs)
+            none = FoundSets((), (search.everything,), True, 1, limit)  # not even all columns separate all rows
+            found, sampled = (none, 0) if alike else search.run()
             if found.by_hand:
                 counter.stop = at_once
         finally:
@@ -385,11 +331,11 @@ def search_columns(
         result = search.result(relation.label, found, sampled)
         if sample is not None:
             drawn = replace(sample, alike=alike)
-            made = provenance(engine, already)
-            return replace(result, wanted="separating", epsilon=request.epsilon, sample=drawn, **made)
-        result = replace(result, _figures=_Later(search, engine, relation, chosen, person))
-        if request.effects:
-            result = column_effects(result, found.minimal, counter, relation, chosen, person)
+            result = replace(result, wanted="separating", epsilon=request.epsilon, sample=drawn)
+        else:
+            result = replace(result, _figures=search.figures_of)
+            if request.effects:
+                result = column_effects(result, found.minimal, search)
         return replace(result, **provenance(engine, already))
 
 
@@ -397,15 +343,32 @@ def search_columns(
 def _rows(
     engine: Engine, relation: Relation, request: ColumnRequest, chosen: Sequence[Chosen], person: Chosen | None
 ) -> Iterator[tuple[Coded, Sampled | None]]:
-    """What is searched, for as long as it is: all rows, or a sample."""
-    if request.delta:
-        with drawn_rows(engine, relation, request, chosen) as drawn:
-            yield drawn
+    """What is searched, for as long as it is: all rows, or codes of rows drawn at random and what was drawn of what.
+
+    Raises:
+        UsageError: more rows would have to be drawn than a workbench takes.
+    """
+    if not request.delta:
+        try:
+            yield code_columns(engine, relation, chosen, person), None
+        finally:
+            drop_codes(engine)
         return
-    try:
-        yield code_columns(engine, relation, chosen, person), None
-    finally:
-        drop_codes(engine)
+    rows = count_rows(engine, Raw(relation.sql))
+    candidates = count_subsets(len(chosen), request.size_limit(len(chosen)))
+    needed = rows_needed(rows, candidates, request.epsilon, request.delta)
+    if needed * len(chosen) > MOST_CODES:
+        raise UsageError(
+            f"A sample for this {spelled('epsilon')} and {spelled('delta')} needs {needed:,} rows of {len(chosen)} "
+            f"columns, and at most {MOST_CODES:,} cells are drawn; allow a larger {spelled('epsilon')}, or name fewer "
+            "columns."
+        )
+    with workbench_of(engine) as bench:
+        try:
+            coded = _draw(engine, bench, relation, request.seed, chosen, rows, needed)
+            yield coded, Sampled(rows, coded.rows, request.delta, request.seed)
+        finally:
+            bench.drop(_KEPT)
 
 
 def plan_columns(engine: Engine, relation: Relation, request: ColumnRequest) -> list[Statement]:
@@ -416,7 +379,7 @@ def plan_columns(engine: Engine, relation: Relation, request: ColumnRequest) -> 
     """
     person, chosen = _taking_part(engine, relation, request)
     if request.delta:
-        return [counted(engine, relation)]
+        return [render("base/row_count.sql", engine.dialect, source=Raw(relation.sql))]
     nothing = Coded(Raw(relation.sql), None, None, 0, 0, (1,) * len(chosen))
     counter = SetCounter(engine, on_target(nothing, relation, chosen, person), request.k, request.nulls)
     return counter.statements([1 << position for position in range(len(chosen))])
@@ -446,25 +409,33 @@ def _refuse_for_persons(request: ColumnRequest, person: Chosen | None, chosen: S
         raise UsageError("Separation counts pairs of rows; leave out the entity or rank by another figure.")
 
 
-class _SetSearch:
-    """One search over counted sets."""
+@dataclass(frozen=True)
+class SetSearch:
+    """One search over counted sets; the rows of `relation` are those that `counter` counts."""
 
-    def __init__(
-        self,
-        request: ColumnRequest,
-        counter: SetCounter,
-        columns: Sequence[str],
-        limit: int | None,
-        began: float,
-        tell: Tell,
-    ) -> None:
-        self.request = request
-        self.counter = counter
-        self.columns = tuple(columns)
-        self.width = len(columns)
-        self.limit = limit
-        self.stop = until(began, request.time_budget)
-        self.tell = tell
+    request: ColumnRequest
+    counter: SetCounter
+    relation: Relation
+    chosen: Sequence[Chosen]
+    person: Chosen | None
+    limit: int | None
+    stop: Stop
+    tell: Tell
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the columns."""
+        return tuple(one.name for one in self.chosen)
+
+    @property
+    def width(self) -> int:
+        """How many columns there are."""
+        return len(self.chosen)
+
+    @property
+    def everything(self) -> int:
+        """All columns as a mask."""
+        return (1 << self.width) - 1
 
     def run(self) -> tuple[FoundSets, int]:
         """What the walker found, and how many agree sets were read on the way."""
@@ -474,21 +445,13 @@ class _SetSearch:
         if request.find is FindSets.MINIMUM:
             return minimum(self.width, self.limit, decide, stop, self.tell, seed=request.seed), 0
         if request.find is FindSets.RANKING:
-            return self._ranking(stop), 0
+            return self._ranking(), 0
         if request.identifying and not request.epsilon and self.counter.coded.entity is None:
             return identifying_sets(self.counter, self.limit, stop, self.tell)
         if self.limit is not None and self.limit <= _LEVELS:
             expect = self.counter.expect
             return all_by_levels(self.width, self.limit, decide, stop, self.tell, expect=expect), 0
         return all_by_border(self.width, self.limit, decide, stop, self.tell, seed=request.seed), 0
-
-    def rows_alike(self) -> bool:
-        """Whether two rows are equal in all columns."""
-        return bool(self.counter.figures([(1 << self.width) - 1])[0].pairs)
-
-    def none(self) -> FoundSets:
-        """The answer where not even all columns together separate all rows."""
-        return FoundSets((), ((1 << self.width) - 1,), True, 1, self.limit)
 
     def _start(self) -> list[int]:
         if not self.request.start:
@@ -509,21 +472,20 @@ class _SetSearch:
             rows = counter.coded.rows
             allowed = request.epsilon * rows * (rows - 1)
             return lambda masks: [(figures.pairs or 0) <= allowed for figures in counter.figures(masks)]
-        everything = (1 << self.width) - 1
 
         def distinct_enough(masks: Sequence[int]) -> list[bool]:
-            needed = (1 - request.epsilon) * (counter.figures([everything])[0].classes or 0)
+            needed = (1 - request.epsilon) * (counter.figures([self.everything])[0].classes or 0)
             return [(figures.classes or 0) >= needed for figures in counter.figures(masks)]
 
         return distinct_enough
 
-    def _ranking(self, stop: Stop) -> FoundSets:
+    def _ranking(self) -> FoundSets:
         counted: list[int] = []
         complete, stopped = True, False
         waiting = (mask for mask in subsets_up_to(self.width, self.limit or self.width) if mask)
         try:
             while batch := list(islice(waiting, 20)):
-                if stop():
+                if self.stop():
                     raise BudgetSpent
                 self.counter.figures(batch)
                 counted += batch
@@ -540,8 +502,9 @@ class _SetSearch:
         minimal = self._ranked(found.minimal) if request.find is FindSets.RANKING else found.minimal
         reported = minimal[: request.limit]
         counter.figures(reported)
-        top = counter.figures([(1 << self.width) - 1])[0] if request.identifying else None
+        top = counter.figures([self.everything])[0] if request.identifying else None
         sets = tuple(self._set(mask, top) for mask in reported)
+        candidates = count_subsets(self.width, self.limit)
         return ColumnSets(
             target=target,
             columns=self.columns,
@@ -563,27 +526,20 @@ class _SetSearch:
             decided_size=found.decided_size,
             open_sets=found.open_sets,
             _by_hand=found.by_hand,
-            counts=Counts(
-                count_subsets(self.width, self.limit),
-                found.decided,
-                counter.counted,
-                counter.derived,
-                counter.queries,
-                sampled,
-            ),
+            counts=Counts(candidates, found.decided, counter.counted, counter.derived, counter.queries, sampled),
             repair=self._repair(minimal, found.complete),
         )
 
     def _ranked(self, masks: Sequence[int]) -> tuple[int, ...]:
-        by = self.request.rank_by
-
         def figure(mask: int) -> int:
             figures = self.counter.known[mask]
-            if by is RankBy.AT_RISK:
-                return figures.at_risk
-            if by is RankBy.UNIQUE:
-                return figures.unique
-            return (figures.classes or 0) if by is RankBy.DISTINCTION else -(figures.pairs or 0)
+            by = {
+                RankBy.AT_RISK: figures.at_risk,
+                RankBy.UNIQUE: figures.unique,
+                RankBy.DISTINCTION: figures.classes or 0,
+                RankBy.SEPARATION: -(figures.pairs or 0),
+            }
+            return by[self.request.rank_by]
 
         return tuple(sorted(ordered(masks), key=figure, reverse=True))
 
@@ -600,45 +556,21 @@ class _SetSearch:
             return None
         return None if chosen is None else names(chosen, self.columns)
 
-    def by_name(self, columns: Sequence[str]) -> ColumnSet | None:
-        """A set that was counted."""
-        mask = self.mask_of(columns)
-        return self.set_of(mask) if mask in self.counter.known else None
+    def figures_of(self, columns: Sequence[str]) -> ColumnSet:
+        """Figures of a set after the search: remembered, or counted on the target itself while the engine is open."""
+        mask = mask_of(self.columns.index(name) for name in columns)
+        if mask not in self.counter.known:
+            self.counter.known[mask] = self.on_target(self.chosen).figures([mask])[0]
+        return self._set(mask, self.counter.known.get(self.everything))
 
-    def set_of(self, mask: int) -> ColumnSet:
-        """The figures of a counted set as reports show them."""
-        return self._set(mask, self.counter.known.get((1 << self.width) - 1))
-
-    def mask_of(self, columns: Sequence[str]) -> int:
-        """The mask of columns by name."""
-        return mask_of(self.columns.index(name) for name in dict.fromkeys(columns))
+    def on_target(self, chosen: Sequence[Chosen]) -> SetCounter:
+        """What counts the same rows on the target itself, by these expressions for the columns."""
+        counter = self.counter
+        coded = on_target(counter.coded, self.relation, chosen, self.person)
+        return SetCounter(counter.database, coded, counter.k, counter.nulls)
 
     def _set(self, mask: int, top: Figures | None) -> ColumnSet:
         return described(self.counter.known[mask], names(mask, self.columns), self.counter, top)
-
-
-class _Later:
-    """Figures of a set after the search: remembered, or counted on the target itself while the engine is open."""
-
-    def __init__(
-        self, search: _SetSearch, engine: Engine, relation: Relation, chosen: Sequence[Chosen], person: Chosen | None
-    ) -> None:
-        self._search = search
-        self._direct = (engine, relation, chosen, person)
-
-    def __call__(self, columns: Sequence[str]) -> ColumnSet:
-        known = self._search.by_name(columns)
-        if known is not None:
-            return known
-        engine, relation, chosen, person = self._direct
-        counter = self._search.counter
-        direct = SetCounter(engine, on_target(counter.coded, relation, chosen, person), counter.k, counter.nulls)
-        mask = self._search.mask_of(columns)
-        counter.known[mask] = direct.figures([mask])[0]
-        return self._search.set_of(mask)
-
-
-"""Roles of columns that take no part where only what others know is searched."""
 
 
 @wrong_types_told

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import partial
 from typing import Any
@@ -28,7 +28,7 @@ from sqlaudit.base.errors import EngineError, UsageError
 from sqlaudit.base.names import quote
 from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.publication import NOTHING, BucketPublication, Publication
-from sqlaudit.base.relation import Relation, Row, Statement
+from sqlaudit.base.relation import Relation, Statement
 from sqlaudit.base.spec import AuditSpec, Requirement, Roles, Target
 from sqlaudit.base.sql import Raw, render
 from sqlaudit.classes.opening import ResolvedRoles
@@ -41,6 +41,7 @@ from sqlaudit.remedies.result import Release
 # The row patterns of a table as whole numbers: what every remedy decides on. Values stay in the database.
 
 Integers = npt.NDArray[np.int64]
+_WIDEST = 1 << 62
 
 
 @dataclass(frozen=True)
@@ -143,6 +144,24 @@ def read_patterns(table: RemedyTable) -> Patterns:
     width = len(table.keys)
     codes = np.column_stack(columns[2:]) if len(sizes) else np.zeros((0, width), dtype=np.int64)
     return Patterns(sizes, codes)
+
+
+def groups_of(codes: Integers, columns: Sequence[int]) -> Integers:
+    """A number 0, 1, … for each row of codes, the same for rows that agree in some columns.
+
+    Example:
+        >>> groups_of(np.array([[3, 1], [4, 1], [3, 1]]), [0, 1]).tolist()
+        [0, 1, 0]
+    """
+    packed, size = np.zeros(len(codes), dtype=np.int64), 1
+    for column in columns:
+        width = int(codes[:, column].max(initial=0)) + 1
+        if size * width >= _WIDEST:
+            found, packed = np.unique(packed, return_inverse=True)
+            size = len(found)
+        packed = packed * width + codes[:, column]
+        size *= width
+    return np.asarray(np.unique(packed, return_inverse=True)[1], dtype=np.int64)
 
 
 # Rows rewritten by SQL where they lie: a remedy decides in whole numbers, and this makes a release of them.
@@ -286,20 +305,14 @@ def rewrite(
     fixed = {**_labels(table, levels, pieces), "parting": parting, "salt": int(salt), "count": len(patterns.sizes)}
     expected = patterns.listed()
 
+    others = [quote(column.name, table.engine.dialect) for column in table.relation.columns]
+    parameters = table.parameters(others) | fixed | {"published": [*layout, *beside]}
+
     def select(pieces_from: str, expected_from: str, source: str, ordered: bool) -> Statement:
-        parameters = (
-            table.parameters([quote(column.name, table.engine.dialect) for column in table.relation.columns])
-            | fixed
-            | {
-                "pieces": Raw(pieces_from or values(pieces)),
-                "expected": Raw(expected_from or values(expected)),
-                "published": [*layout, *beside],
-                "ordered": ordered,
-            }
-        )
-        if source:
-            parameters["source"] = Raw(source)
-        return render("remedies/remedy_release.sql", table.engine.dialect, step="release", **parameters)
+        more = {"pieces": Raw(pieces_from or values(pieces)), "expected": Raw(expected_from or values(expected))}
+        more |= {"source": Raw(source)} if source else {}
+        asked = parameters | more | {"ordered": ordered}
+        return render("remedies/remedy_release.sql", table.engine.dialect, step="release", **asked)
 
     kept = sum(piece[2] - piece[1] + 1 for piece in pieces if piece[3])
     keys = tuple(column["shown"] for column in layout if column["key"])
@@ -308,10 +321,8 @@ def rewrite(
     }
     unnamed = tuple(name for name in names if name not in {*keys, *sensitive})
     groups = len({piece[3] for piece in pieces if piece[3]})
-    as_they_were = tuple(
-        (column["shown"], role.column or role.label)
-        for column, role in zip(beside, table.roles.quasi_identifiers, strict=False)
-    )
+    labels = (role.column or role.label for role in table.roles.quasi_identifiers)
+    as_they_were = tuple((column["shown"], label) for column, label in zip(beside, labels, strict=False))
     left_out = patterns.rows - kept
     return Rewritten(names, keys, unnamed, groups, kept, left_out, select, pieces, expected, as_they_were)
 
@@ -399,7 +410,11 @@ def _layout(table: RemedyTable, persons: bool) -> list[dict[str, Any]]:
             found.append(_column(f"r{by_column[column.name]}", column.name, key=True))
         elif column.name not in {*keys, *identifiers, *entity}:
             found.append(_column(f"v{position}", column.name))
-    _refuse_twins(found)
+    names = [column["shown"] for column in found]
+    folded = [name.casefold() for name in names]
+    twin = next((name for place, name in enumerate(names) if folded[place] in folded[:place]), None)
+    if twin is not None:
+        raise UsageError(f"The release would have two columns called {twin!r}; name the expression in another way.")
     return found
 
 
@@ -418,16 +433,6 @@ def _column(source: str, name: str, *, key: bool = False) -> dict[str, Any]:
     return {"from": source, "name": quote(name, "duckdb"), "shown": name, "key": key}
 
 
-def _refuse_twins(found: Sequence[dict[str, Any]]) -> None:
-    seen: set[str] = set()
-    for column in found:
-        if column["shown"].casefold() in seen:
-            raise UsageError(
-                f"The release would have two columns called {column['shown']!r}; name the expression in another way."
-            )
-        seen.add(column["shown"].casefold())
-
-
 # From rewritten rows to a release: audited always, then written to a file or as SQL.
 
 RELEASED = "sqlaudit_remedied"
@@ -444,7 +449,6 @@ def release(
     requirements: Sequence[Requirement],
     *,
     inputs: Mapping[str, Any] | None = None,
-    population: Relation | None = None,
     publication: Publication = NOTHING,
 ) -> Release:
     """Audit a release with what was required of it, and only then write it.
@@ -452,7 +456,7 @@ def release(
     Args:
         table: the table. made: the release. audited: the same for its audit: with the entity's column, if there is one
             (`rewrite(…, persons=True)`), else `made` again.
-        requirements, inputs, population: of the audit, as `Auditor` takes them.
+        requirements, inputs: of the audit.
         publication: where it goes.
 
     Raises:
@@ -462,8 +466,11 @@ def release(
     engine = table.engine
     sql = made.standalone(engine.lasting(table.relation)) if publication.is_sql else ""
     with _given(table, audited) as items, kept(engine, RELEASED, bare(audited.select(*items, "", False))) as relation:
-        spec = _audit_of(table, audited, requirements, inputs or {})
-        checked = _checked(table, audited, relation, spec, population)
+        given = table.given
+        sampling = given.sampling.of_release(audited.rows + audited.left_out, given.entity)
+        roles = replace(given, quasi_identifiers=audited.keys, identifiers=(), sampling=sampling)
+        spec = AuditSpec(Target(relation=table.relation.label), roles, tuple(requirements), inputs or {})
+        checked = _checked(table, audited, relation, spec)
         another = disagree("the file has another number of rows")
         buckets = publication.buckets if isinstance(publication, BucketPublication) else None
         if isinstance(publication, BucketPublication) and buckets is not None:
@@ -472,7 +479,10 @@ def release(
         else:
             known = (checked.rows, checked.classes, ())
             check = partial(audit_written, publication, names=made.columns, spec=spec, roles=table.roles, known=known)
-            rows = _rows(table, made, relation)
+            names = [quote(name, "duckdb") for name in made.columns]
+            source = Raw(relation.sql)
+            statement = render("remedies/remedy_rows.sql", engine.dialect, step="release", source=source, names=names)
+            rows = engine.stream(statement)
             write(publication, sql, made.columns, rows, made.rows, another, partial(check, disagree=disagree))
     file, found = str(publication.file or ""), (made.columns, made.keys, made.unnamed, made.groups)
     return Release(*found, made.rows, made.left_out, checked, file, sql, str(buckets or ""))
@@ -503,42 +513,16 @@ def _keep(table: RemedyTable, name: str, rows: Sequence[Piece]) -> str:
     return table.engine.keep_rows(name, columns, batches).sql
 
 
-def _audit_of(
-    table: RemedyTable, made: Rewritten, requirements: Sequence[Requirement], inputs: Mapping[str, Any]
-) -> AuditSpec:
-    """The audit of the release."""
-    asked = table.given
-    sampling = asked.sampling.of_release(made.rows + made.left_out, asked.entity)
-    roles = Roles(
-        made.keys, asked.sensitive, (), asked.entity, asked.joint, asked.nulls, asked.known_rows, sampling, asked.values
-    )
-    return AuditSpec(Target(relation=table.relation.label), roles, tuple(requirements), inputs)
-
-
-def _checked(
-    table: RemedyTable, made: Rewritten, relation: Relation, spec: AuditSpec, population: Relation | None
-) -> Checked:
+def _checked(table: RemedyTable, made: Rewritten, relation: Relation, spec: AuditSpec) -> Checked:
     """What an audit says of the release.
 
     Raises:
         EngineError: it has other rows than were decided, or fails a requirement.
     """
-    found = Auditor(table.engine, failing_classes=0, relation=relation, population=population).audit(spec)
+    found = Auditor(table.engine, failing_classes=0, relation=relation).audit(spec)
     if found.rows != made.rows:
         raise EngineError(disagree(f"the release has {found.rows:,} rows, not {made.rows:,}"))
     failing = failed(found)
     if failing and found.rows:  # nothing can be said of no row
         raise EngineError(disagree(f"{failing[0].text!r} does not hold"))
     return Checked(found.status.value, found.rows, found.classes.count, made.left_out)
-
-
-def _rows(table: RemedyTable, made: Rewritten, relation: Relation) -> Iterator[list[Row]]:
-    """The release, in the order of what is published."""
-    statement = render(
-        "remedies/remedy_rows.sql",
-        table.engine.dialect,
-        step="release",
-        source=Raw(relation.sql),
-        names=[quote(name, "duckdb") for name in made.columns],
-    )
-    yield from table.engine.stream(statement)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from itertools import combinations
 from typing import Any
@@ -24,6 +24,15 @@ def minimal_sets(width: int, has_property: Callable[[Columns], bool], max_size: 
 def maximal_lacking(width: int, has_property: Callable[[Columns], bool], max_size: int | None = None) -> set[Columns]:
     lacking = [chosen for chosen in all_sets(width, max_size) if not has_property(chosen)]
     return {chosen for chosen in lacking if not any(set(chosen) < set(other) for other in lacking)}
+
+
+def maximal_only(masks: Iterable[int]) -> list[int]:
+    """The sets that lie in no other one, large sets first."""
+    kept: list[int] = []
+    for mask in sorted(set(masks), key=lambda m: (-m.bit_count(), -m)):
+        if not any(mask & large == mask for large in kept):
+            kept.append(mask)
+    return kept
 
 
 def matches(rows: Rows, chosen: Columns, nulls: str) -> list[list[int]]:

@@ -16,7 +16,6 @@ from sqlaudit.column_sets.masks import (
     bits,
     count_subsets,
     mask_of,
-    maximal_only,
     minimal_hitting_sets,
     minimal_only,
     minimum_hitting_set,
@@ -228,7 +227,7 @@ def test_small_helpers() -> None:
     assert count_subsets(200, 4) == 1 + 200 + 19_900 + 1_313_400 + 64_684_950
     assert count_subsets(100, None) == 2**100
     assert minimal_only([7, 3, 4, 3]) == [4, 3]
-    assert maximal_only([7, 3, 8]) == [7, 8]
+    assert oracle.maximal_only([7, 3, 8]) == [7, 8]
     wide = 1 << 150 | 1
     assert bits(wide) == [0, 150]
     assert sorted(minimal_hitting_sets([wide, 1 << 150])) == [1 << 150]

@@ -18,7 +18,6 @@ from sqlaudit.remedies.recode.classes import (
     Classes,
     ColumnTree,
     Flags,
-    Integers,
     common_of,
     rises,
     sorted_groups,
@@ -28,6 +27,7 @@ from sqlaudit.remedies.recode.classes import (
 )
 from sqlaudit.remedies.recode.kaca import Axis, Merged, merge_classes, split_classes
 from sqlaudit.remedies.recode.request import Order
+from sqlaudit.remedies.rewriting import Integers
 from tests.remedies import oracle_recode
 from tests.remedies.oracle_recode import Row
 from tests.strategies import run

@@ -253,6 +253,12 @@ def records_document(result: RecordRisk, suda: bool = True) -> Document:
             for one in result.top
         ),
     )
+    # above which risk records have to be protected, so that the file keeps the wanted global risk
+    thresholds = (
+        _threshold(kind, risk.mean, risk.threshold, result.rows)
+        for kind, risk in (("individual risk", result.risk), ("household risk", result.household))
+        if risk is not None and risk.threshold is not None
+    )
     how = facts(
         ("rows", count(result.rows)),
         ("columns", ", ".join(result.columns)),
@@ -269,7 +275,7 @@ def records_document(result: RecordRisk, suda: bool = True) -> Document:
         section("Which columns make records special", contributions),
         section("Column sets that single out most records", sets),
         section("Scores", scores if suda else None),
-        section("Individual risk", *_risks(result), _thresholds(result)),
+        section("Individual risk", *_risks(result), Bullets(tuple(thresholds))),
         section("The most special records", top),
         section("How it was measured", how),
         sql_section(result),
@@ -337,10 +343,3 @@ def _threshold(kind: str, mean: float, threshold: RiskThreshold, rows: int) -> s
         f"{figure(threshold.risk, 6)}. Protected down to that, they leave a mean of {figure(threshold.remaining)}, at "
         f"most {wanted} as wanted."
     )
-
-
-def _thresholds(result: RecordRisk) -> Bullets:
-    """Above which risk records have to be protected, so that the file keeps the wanted global risk."""
-    risks = (("individual risk", result.risk), ("household risk", result.household))
-    told = [(kind, risk.mean, risk.threshold) for kind, risk in risks if risk is not None]
-    return Bullets(tuple(_threshold(kind, mean, one, result.rows) for kind, mean, one in told if one is not None))

@@ -199,9 +199,7 @@ def individual_risk(source: RiskSource, coded: Coded) -> IndividualRisk:
             f"In {plural(too_light, 'class', 'classes')} the weights add up to fewer people than rows; "
             "a weight says how many people of the population a row stands for, itself included."
         )
-    total, mean = _total(expected, rows)
-    threshold = _threshold(source.request.max_global_risk, int(rows), more[len(THRESHOLDS) :])
-    return IndividualRisk(total, float(highest or 0), mean, _above(more), threshold)
+    return IndividualRisk(**_figures(source, rows, expected, highest, more))
 
 
 def household_risk(source: RiskSource, home: Chosen) -> HouseholdRisk:
@@ -215,14 +213,8 @@ def household_risk(source: RiskSource, home: Chosen) -> HouseholdRisk:
     )
     if homeless:
         raise UsageError(f"{about('household')}: {home.name} is missing in {int(homeless):,} of {int(rows):,} rows.")
-    total, mean = _total(expected, rows)
-    threshold = _threshold(source.request.max_global_risk, int(rows), more[len(THRESHOLDS) :], int(households))
-    return HouseholdRisk(home.name, int(households), total, float(highest or 0), mean, _above(more), threshold)
-
-
-def people_of_a_row(request: RecordRequest) -> Raw:
-    """How many people each row stands for where no weights say it, with six decimals."""
-    return Raw(str(round(float(1 / (request.sampling_fraction or 1)), 6)))
+    figures = _figures(source, rows, expected, highest, more, int(households))
+    return HouseholdRisk(home.name, int(households), **figures)
 
 
 def check_weights_of(engine: Engine, relation: Relation, weight: Chosen) -> None:
@@ -243,25 +235,24 @@ def check_weights_of(engine: Engine, relation: Relation, weight: Chosen) -> None
     check_weights(int(rows), int(refused), None if largest is None else float(largest), weight.name)
 
 
-def _total(expected: Any, rows: Any) -> tuple[float, float]:
-    total = float(expected or 0)
-    return total, total / int(rows) if rows else 0.0
-
-
-def _above(counts: Sequence[Any]) -> dict[str, int]:
-    return {threshold: int(count or 0) for threshold, count in zip(THRESHOLDS, counts, strict=False)}
-
-
-def _threshold(
-    most: Fraction | None, rows: int, found: Sequence[Any], households: int | None = None
-) -> RiskThreshold | None:
-    """What the database says of the threshold; where no risk of the file is low enough, everybody is above it."""
-    if most is None:
-        return None
-    risk, remaining, *above = found
-    if risk is None:
-        return RiskThreshold(most, None, None, rows, households)
-    return RiskThreshold(most, float(risk), float(remaining), *(int(one) for one in above))
+def _figures(
+    source: RiskSource, rows: Any, expected: Any, highest: Any, more: Sequence[Any], households: int | None = None
+) -> dict[str, Any]:
+    """What is told of the risks of rows, by field; `more` are the counts above thresholds, and what was asked of the
+    wanted global risk: where no risk of the file is low enough, everybody is above the threshold."""
+    total, most, found = float(expected or 0), source.request.max_global_risk, None
+    if most is not None:
+        risk, remaining, *above = more[len(THRESHOLDS) :]
+        found = RiskThreshold(most, None, None, int(rows), households)
+        if risk is not None:
+            found = RiskThreshold(most, float(risk), float(remaining), *map(int, above))
+    return {
+        "expected": total,
+        "highest": float(highest or 0),
+        "mean": total / int(rows) if rows else 0.0,
+        "above": {threshold: int(count or 0) for threshold, count in zip(THRESHOLDS, more, strict=False)},
+        "threshold": found,
+    }
 
 
 # SUDA scores from minimal sample uniques. Pure.
@@ -381,7 +372,6 @@ def find_records(engine: Engine, target: Target | Relation, request: RecordReque
     already = len(engine.executed)
     relation = engine.open(target) if isinstance(target, Target) else target
     chosen = choose_columns(relation, engine.dialect, request.qi, field="qi")
-    size = min(request.max_size, len(chosen))
     kept: tuple[Chosen, ...] = ()
     if request.show_values:
         kept = choose_columns(relation, engine.dialect, request.key, field="key") if request.key else tuple(chosen)
@@ -391,10 +381,11 @@ def find_records(engine: Engine, target: Target | Relation, request: RecordReque
         coded = code_columns(engine, relation, chosen, None, kept)
         if weight is not None:
             check_weights_of(engine, relation, weight)
-        source = RiskSource(engine, relation, chosen, Raw(weight.sql) if weight else people_of_a_row(request), request)
+        alike = str(round(float(1 / (request.sampling_fraction or 1)), 6))  # people that a row stands for
+        source = RiskSource(engine, relation, chosen, Raw(weight.sql if weight else alike), request)
         risk = individual_risk(source, coded)
         homes = household_risk(source, home) if home else None
-        found = _records(engine, relation, request, chosen, coded, size, kept, risk)
+        found = _records(source, coded, kept, risk)
         of_sample = weight is None and request.sampling_fraction is not None
         found = replace(found, weights=request.weights, of_sample=of_sample, household=homes)
         return replace(found, **provenance(engine, already))
@@ -416,17 +407,10 @@ def plan_records(engine: Engine, relation: Relation, request: RecordRequest) -> 
     ]
 
 
-def _records(
-    engine: Engine,
-    relation: Relation,
-    request: RecordRequest,
-    chosen: Sequence[Chosen],
-    coded: Coded,
-    size: int,
-    kept: Sequence[Chosen],
-    risk: IndividualRisk,
-) -> RecordRisk:
-    columns, width = tuple(one.name for one in chosen), len(chosen)
+def _records(source: RiskSource, coded: Coded, kept: Sequence[Chosen], risk: IndividualRisk) -> RecordRisk:
+    engine, request = source.engine, source.request
+    columns, width = tuple(one.name for one in source.chosen), len(source.chosen)
+    size = min(request.max_size, width)
     whole = SetCounter(engine, coded, 3, request.nulls).figures([(1 << width) - 1])[0]
     unique, paired = whole.unique, whole.at_risk - whole.unique
     fraction = request.sampling_fraction or DEFAULT_FRACTION
@@ -438,7 +422,7 @@ def _records(
         weights = [suda_weight(k, width, size) for k in range(1, size + 1)]
         shown = uniques
         if coded.engine is not None:  # cells are read where they lie
-            shown = Uniques(engine, on_target(coded, relation, chosen, None), size, cells)
+            shown = Uniques(engine, on_target(coded, source.relation, source.chosen, None), size, cells)
         top = shown.top(request.top, weights) if request.show_values and request.top else []
     finally:
         uniques.close()
@@ -447,7 +431,7 @@ def _records(
     sizes = tuple(sum(n * signature[k] for signature, n in signatures.items()) for k in range(size))
     often = sorted(by_set, key=lambda mask: (-by_set[mask], mask.bit_count(), bits(mask)))[:_SETS]
     return RecordRisk(
-        target=relation.label,
+        target=source.relation.label,
         columns=columns,
         rows=coded.rows,
         unique_rows=unique,

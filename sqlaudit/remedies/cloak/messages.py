@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -39,7 +39,7 @@ class Messages:
     Args:
         engine: an open engine. relation: the table. request: what is asked.
         roles: user, x, y, time and the columns of tolerances, by option. kinds: what each of them holds.
-        columns: those that are published as they are.
+        left_out: what is not published. columns: those that are published as they are.
         levels: the grid. timestamps: whether times are dates or timestamps, not numbers.
     """
 
@@ -48,6 +48,7 @@ class Messages:
     request: CloakRequest
     roles: dict[str, Resolved]
     kinds: dict[str, Kind]
+    left_out: tuple[Resolved, ...]
     columns: tuple[str, ...]
     levels: tuple[GridLevel, ...]
     timestamps: bool
@@ -58,8 +59,21 @@ class Messages:
         Raises:
             UsageError: a column to keep that is not there or is not published.
         """
-        left_out = _left_out(self.engine, self.relation, self.request, self.roles)
-        return written_as_they_are(self.engine, self.relation, left_out, keep)
+        return written_as_they_are(self.engine, self.relation, self.left_out, keep)
+
+    def parameters(self) -> dict[str, Any]:
+        """What every template over the messages needs."""
+        sql = {field: Raw(role.sql) for field, role in self.roles.items()}
+        columns = {"person": "user", "x": "x", "y": "y", "t": "time"}
+        return {
+            "source": Raw(self.relation.sql),
+            **{name: sql[field] for name, field in columns.items()},
+            **{f"{name}_kind": self.kinds[columns[name]].value for name in ("x", "y", "t")},
+            **{f"own_{name}": sql.get(f"{name}_column") for name in ("k", "box", "interval", "delay")},
+            "timestamps": self.timestamps,
+            "limit": LIMIT,
+            "carried": [Raw(quote(name, self.engine.dialect)) for name in self.columns],
+        }
 
 
 def open_messages(engine: Engine, request: CloakRequest) -> Messages:
@@ -75,9 +89,19 @@ def open_messages(engine: Engine, request: CloakRequest) -> Messages:
     kinds = {field: held(engine, relation, role).kind for field, role in roles.items()}
     for field, role in roles.items():
         _check_kind(field, role.label, kinds[field])
+    identifiers = (resolve(text, relation, engine.dialect, about("identifier")) for text in request.identifiers)
+    left_out = (*roles.values(), *identifiers)
+    read = {name for role in left_out for name in columns_read(role, relation, engine.dialect)}
+    columns = tuple(column.name for column in relation.columns if column.name not in read)
+    taken = [name for name in columns if name.casefold() in BOUNDS]
+    if taken:
+        raise UsageError(
+            f"The table has a column {taken[0]!r}, as the boxes will; leave it out with "
+            f"{spelled('identifier', taken[0])}."
+        )
     timestamps = kinds["time"] in TIMES
-    columns = _published(engine, relation, request, roles)
-    return Messages(engine, relation, request, roles, kinds, columns, request.levels(timestamps), timestamps)
+    levels = request.levels(timestamps)
+    return Messages(engine, relation, request, roles, kinds, left_out, columns, levels, timestamps)
 
 
 def _check_kind(field: str, label: str, kind: Kind) -> None:
@@ -90,27 +114,6 @@ def _check_kind(field: str, label: str, kind: Kind) -> None:
         raise UsageError(f"{about(field)}: {label} holds {kind.value}, not {listed}; cast it, or name another column.")
 
 
-def _published(
-    engine: Engine, relation: Relation, request: CloakRequest, roles: dict[str, Resolved]
-) -> tuple[str, ...]:
-    """The columns that no role reads, and that are not said to identify."""
-    left_out = _left_out(engine, relation, request, roles)
-    read = {name for role in left_out for name in columns_read(role, relation, engine.dialect)}
-    columns = tuple(column.name for column in relation.columns if column.name not in read)
-    taken = [name for name in columns if name.casefold() in BOUNDS]
-    if taken:
-        raise UsageError(
-            f"The table has a column {taken[0]!r}, as the boxes will; leave it out with "
-            f"{spelled('identifier', taken[0])}."
-        )
-    return columns
-
-
-def _left_out(engine: Engine, relation: Relation, request: CloakRequest, roles: dict[str, Resolved]) -> list[Resolved]:
-    identifiers = [resolve(text, relation, engine.dialect, about("identifier")) for text in request.identifiers]
-    return [*roles.values(), *identifiers]
-
-
 def messages_statement(messages: Messages, source: str = "", tried: int | None = None) -> Statement:
     """Every message with its box or the reason why it has none (`cloak_messages.sql`).
 
@@ -118,43 +121,31 @@ def messages_statement(messages: Messages, source: str = "", tried: int | None =
         messages: the table. source: another FROM item that has the same rows.
         tried: how many levels are looked at, from the largest cells; None = all.
     """
-    return _over_cells(messages, source, "boxes of messages", tried=tried, reach=None)
+    more: dict[str, Any] = {"source": Raw(source)} if source else {}
+    return _over_cells(messages, "boxes of messages", more, tried=tried)
 
 
 def reach_statement(messages: Messages, level: int) -> Statement:
     """The most users of a cell of a level."""
-    return _over_cells(messages, "", "most users of a cell", tried=None, reach=level)
+    return _over_cells(messages, "most users of a cell", {"carried": []}, reach=level)
 
 
-def _over_cells(messages: Messages, source: str, step: str, *, tried: int | None, reach: int | None) -> Statement:
-    sql = {field: Raw(role.sql) for field, role in messages.roles.items()}
-    dialect, levels = messages.engine.dialect, [_level(level, messages) for level in messages.levels]
-    return render(
-        "remedies/cloak/cloak_messages.sql",
-        dialect,
-        step=step,
-        source=Raw(source or messages.relation.sql),
-        person=sql["user"],
-        x=sql["x"],
-        y=sql["y"],
-        t=sql["time"],
-        own_k=sql.get("k_column"),
-        own_box=sql.get("box_column"),
-        own_interval=sql.get("interval_column"),
-        x_kind=messages.kinds["x"].value,
-        y_kind=messages.kinds["y"].value,
-        t_kind=messages.kinds["time"].value,
-        timestamps=messages.timestamps,
-        k=messages.request.k,
-        limit=LIMIT,
-        levels=levels,
-        finest=levels[-1],
-        tried=levels[:tried],
-        reach=None if reach is None else levels[reach],
-        stays=_stays(messages.request.suppress),
-        globe=_globe(messages),
-        carried=[] if reach is not None else [Raw(quote(name, dialect)) for name in messages.columns],
-    )
+def _over_cells(
+    messages: Messages, step: str, more: dict[str, Any], *, tried: int | None = None, reach: int | None = None
+) -> Statement:
+    levels, suppress = [_level(level, messages) for level in messages.levels], messages.request.suppress
+    # when a cell leaves its messages in the finer boxes: when enough are published there
+    enough = f"finer * {suppress.denominator} >= sharing * {suppress.denominator - suppress.numerator}"
+    parameters: dict[str, Any] = messages.parameters() | {
+        "k": messages.request.k,
+        "levels": levels,
+        "finest": levels[-1],
+        "tried": levels[:tried],
+        "reach": None if reach is None else levels[reach],
+        "stays": enough if suppress else "finer >= sharing",
+        "globe": _globe(messages),
+    }
+    return render("remedies/cloak/cloak_messages.sql", messages.engine.dialect, step=step, **parameters | more)
 
 
 def release_statement(messages: Messages, item: str, *, ordered: bool) -> Statement:
@@ -195,13 +186,6 @@ def _written(number: Fraction) -> str:
     return digits if not places else f"{digits[:-places] or '0'}.{digits[-places:].rjust(places, '0')}"
 
 
-def _stays(suppress: Fraction) -> str:
-    """When a cell leaves its messages in the finer boxes: when enough are published there."""
-    if not suppress:
-        return "finer >= sharing"
-    return f"finer * {suppress.denominator} >= sharing * {suppress.denominator - suppress.numerator}"
-
-
 def _globe(messages: Messages) -> dict[str, Any] | None:
     """The sizes of bands of latitude; None on a plane."""
     if not messages.request.lonlat:
@@ -239,36 +223,21 @@ class BoxTable:
     timestamps: bool
 
 
-@dataclass(frozen=True)
-class Seen:
-    """How many different users of a table of places the boxes hold.
-
-    Args:
-        held: against k. observed, linkable: boxes with some user, and with exactly one. messages: of the linkable ones.
-        right: those that this user sent. skipped: rows without user, place or time.
-    """
-
-    held: Holding
-    observed: int
-    linkable: int
-    messages: int
-    right: int
-    skipped: int
-
-
 def attacks_on(boxes: BoxTable, background: Background, places: Places) -> Attacks:
     """The attacks for which there is a table.
 
     Raises:
         UsageError: such a table lacks a column, or its column holds something else.
     """
-    return Attacks(_restricted(boxes, background), _observed(boxes, background, places))
+    restricted = None if background.properties is None else _restricted(boxes, background, background.properties)
+    observed = None
+    if background.observations is not None:
+        _, observed = users_seen(boxes, background.observations, places, 1, "observation identification")
+    return Attacks(restricted, observed)
 
 
-def _restricted(boxes: BoxTable, background: Background) -> RestrictedSpace | None:
-    if background.properties is None:
-        return None
-    engine, relation = boxes.engine, boxes.engine.open(background.properties)
+def _restricted(boxes: BoxTable, background: Background, properties: Target) -> RestrictedSpace:
+    engine, relation = boxes.engine, boxes.engine.open(properties)
     bounds = [resolve(name, relation, engine.dialect, about("property_bounds")) for name in background.property_bounds]
     check_kinds(engine, relation, bounds, about("property_bounds"), timestamps=None)
     statement = render(
@@ -282,20 +251,14 @@ def _restricted(boxes: BoxTable, background: Background) -> RestrictedSpace | No
         owner=Raw(resolve(background.owner, relation, engine.dialect, about("owner")).sql),
         properties=Raw(relation.sql),
     )
-    ((known, inside, exposed, messages, skipped),) = engine.run(statement)
-    return RestrictedSpace(known, inside, exposed, messages, skipped)
+    (found,) = engine.run(statement)
+    return RestrictedSpace(*found)
 
 
-def _observed(boxes: BoxTable, background: Background, places: Places) -> Observed | None:
-    if background.observations is None:
-        return None
-    seen = users_seen(boxes, background.observations, places, 1, "observation identification")
-    right = seen.right if boxes.user is not None else None
-    return Observed(seen.held.boxes, seen.observed, seen.linkable, seen.messages, right, seen.skipped)
-
-
-def users_seen(boxes: BoxTable, where: Target, places: Places, k: int, step: str, *, by_user: bool = True) -> Seen:
-    """How many users of a table of places each box holds.
+def users_seen(
+    boxes: BoxTable, where: Target, places: Places, k: int, step: str, *, by_user: bool = True
+) -> tuple[Holding, Observed]:
+    """How many different users of a table of places each box holds, against k, and what that tells who saw them.
 
     Args:
         boxes: the boxes. where: the table of places, places: its columns. k: as many should be in a box.
@@ -309,6 +272,7 @@ def users_seen(boxes: BoxTable, where: Target, places: Places, k: int, step: str
     found["user"] = settled(engine, relation, found["user"], places.values, missing=False)
     check_kinds(engine, relation, [found["x"], found["y"]], where.name, timestamps=None)
     check_kinds(engine, relation, [found["time"]], where.name, timestamps=boxes.timestamps)
+    person = Raw(boxes.user) if boxes.user is not None and by_user else None
     statement = render(
         "remedies/cloak/cloak_seen.sql",
         engine.dialect,
@@ -316,17 +280,16 @@ def users_seen(boxes: BoxTable, where: Target, places: Places, k: int, step: str
         boxes=Raw(boxes.sql),
         bounds=_raw(boxes.bounds),
         k=k,
-        person=Raw(boxes.user) if boxes.user is not None and by_user else None,
+        person=person,
         points=Raw(relation.sql),
         who=Raw(found["user"].sql),
         x=Raw(found["x"].sql),
         y=Raw(found["y"].sql),
         t=Raw(found["time"].sql),
     )
-    ((all_boxes, messages, fewest, failing, in_failing, observed, linkable, linked, right, skipped),) = engine.run(
-        statement
-    )
-    return Seen(Holding(all_boxes, messages, fewest, failing, in_failing), observed, linkable, linked, right, skipped)
+    (counts,) = engine.run(statement)
+    observed = Observed(counts[0], *counts[5:])
+    return Holding(*counts[:5]), observed if person is not None else replace(observed, right=None)
 
 
 def check_kinds(

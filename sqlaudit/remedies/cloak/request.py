@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
+from itertools import accumulate
 from typing import Any
 
 from sqlaudit.base.errors import UsageError
@@ -128,70 +129,17 @@ class GridLevel:
     divisions: int
 
 
-def grid(
-    box: Fraction,
-    interval: Fraction,
-    smallest_box: Fraction,
-    smallest_interval: Fraction,
-    divide: Divide,
-    whole_microseconds: bool,
-) -> tuple[GridLevel, ...]:
-    """The levels, from the largest cell to the smallest.
-
-    Args:
-        box, interval: the largest cell, in metres and seconds. smallest_box, smallest_interval: no cell is smaller.
-        divide: what is divided first. whole_microseconds: whether intervals are whole numbers of microseconds.
-
-    Example:
-        >>> levels = grid(Fraction(1000), Fraction(600), Fraction(500), Fraction(200), Divide.ALTERNATELY, True)
-        >>> [(int(level.side), int(level.seconds)) for level in levels]
-        [(1000, 600), (500, 600), (500, 300)]
-    """
-    in_space = _halvings(box, smallest_box)
-    in_time = _halvings(interval, smallest_interval)
-    if whole_microseconds:
-        in_time = min(in_time, _twos(interval * 1_000_000))
-    return tuple(
-        GridLevel(box / 2**s, interval / 2**t, in_space - s, in_time - t, 2**s)
-        for s, t in _walk(in_space, in_time, divide)
-    )
-
-
 def _halvings(largest: Fraction, smallest: Fraction) -> int:
     return next((n for n in range(MOST_HALVINGS) if largest / 2 ** (n + 1) < smallest), MOST_HALVINGS)
 
 
-def _twos(number: Fraction) -> int:
-    """How often a whole number can be halved."""
-    whole = int(number)
-    return (whole & -whole).bit_length() - 1
-
-
 def _walk(space: int, time: int, divide: Divide) -> list[tuple[int, int]]:
     """(halvings in space, halvings in time) of each level."""
-    steps = ["space"] * space + ["time"] * time
-    if divide is Divide.TIME_FIRST:
-        steps = ["time"] * time + ["space"] * space
-    elif divide is Divide.ALTERNATELY:
-        both = min(space, time)
-        steps = ["space", "time"] * both + ["space"] * (space - both) + ["time"] * (time - both)
-    done = [(0, 0)]
-    for step in steps:
-        s, t = done[-1]
-        done.append((s + 1, t) if step == "space" else (s, t + 1))
-    return done
-
-
-def check_smallest(largest: Fraction, smallest: Fraction, option: str) -> None:
-    """Nothing when the smallest size is not above the largest.
-
-    Raises:
-        UsageError: it is.
-    """
-    if smallest > largest:
-        raise UsageError(
-            f"{spelled(f'smallest_{option}')} is larger than {spelled(option)}, the largest that is allowed."
-        )
+    both = min(space, time) if divide is Divide.ALTERNATELY else 0
+    rest = [(1, 0)] * (space - both), [(0, 1)] * (time - both)
+    first, then = reversed(rest) if divide is Divide.TIME_FIRST else rest
+    steps = [*[(1, 0), (0, 1)] * both, *first, *then]
+    return list(accumulate(steps, lambda done, step: (done[0] + step[0], done[1] + step[1]), initial=(0, 0)))
 
 
 # What is cloaked, for whom, and how coarse it may become; or which boxes are to be audited.
@@ -351,8 +299,14 @@ class CloakRequest:
         check_bounds(self)
         if not 0 <= self.suppress <= 1 or self.suppress.denominator > _MOST_DIGITS:
             raise UsageError(f"{spelled('suppress')} is a share from 0 to 1, with at most six decimals.")
-        check_smallest(self.box, self.smallest_box or self.box, "box")
-        check_smallest(self.interval, self.smallest_interval or self.interval, "interval")
+        for name, largest, smallest in (
+            ("box", self.box, self.smallest_box),
+            ("interval", self.interval, self.smallest_interval),
+        ):
+            if smallest is not None and smallest > largest:
+                raise UsageError(
+                    f"{spelled(f'smallest_{name}')} is larger than {spelled(name)}, the largest that is allowed."
+                )
         if self.lonlat and self.box > 1_000_000:
             raise UsageError(
                 f"{spelled('lonlat', True)} takes a {about('box')} of at most 1000km; larger ones are not flat."
@@ -393,10 +347,24 @@ class CloakRequest:
             )
 
     def levels(self, whole_microseconds: bool) -> tuple[GridLevel, ...]:
-        """The grid, from the largest cell to the smallest; intervals of timestamps are whole microseconds."""
-        smallest_box = self.smallest_box or self.box / FINEST
-        smallest_interval = self.smallest_interval or self.interval / FINEST
-        return grid(self.box, self.interval, smallest_box, smallest_interval, self.divide, whole_microseconds)
+        """The grid, from the largest cell to the smallest; intervals of timestamps are whole microseconds.
+
+        Example:
+            >>> sizes = {"box": 1000, "smallest_box": 500, "interval": 600, "smallest_interval": 200}
+            >>> lengths = {name: Fraction(size) for name, size in sizes.items()}
+            >>> asked = CloakRequest(Target(relation="messages"), Places("who", "x", "y", "t"), **lengths)
+            >>> [(int(level.side), int(level.seconds)) for level in asked.levels(True)]
+            [(1000, 600), (500, 600), (500, 300)]
+        """
+        in_space = _halvings(self.box, self.smallest_box or self.box / FINEST)
+        in_time = _halvings(self.interval, self.smallest_interval or self.interval / FINEST)
+        if whole_microseconds:
+            whole = int(self.interval * 1_000_000)
+            in_time = min(in_time, (whole & -whole).bit_length() - 1)  # so often it can be halved
+        return tuple(
+            GridLevel(self.box / 2**s, self.interval / 2**t, in_space - s, in_time - t, 2**s)
+            for s, t in _walk(in_space, in_time, self.divide)
+        )
 
     def targets(self) -> tuple[Target, ...]:
         """Everything that is read."""

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
 from fractions import Fraction
+from itertools import accumulate
 from typing import Annotated, Any, ClassVar, Literal, TypedDict
 
 from sqlaudit.base.result import (
@@ -262,12 +263,8 @@ class CloakResult(MeasuredResult, Shown):
         sizes = sorted((size(level), level.messages) for level in self.levels if level.messages)
         if not sizes:
             return None
-        half, seen, median = Fraction(self.published, 2), 0, sizes[-1][0]
-        for number, messages in sizes:
-            seen += messages
-            if seen >= half:
-                median = number
-                break
+        reached = accumulate(messages for _, messages in sizes)
+        median = next(number for (number, _), seen in zip(sizes, reached, strict=True) if 2 * seen >= self.published)
         return Spread(sizes[0][0], median, sizes[-1][0])
 
 

@@ -14,10 +14,8 @@ from typing import Any
 
 from sqlaudit.audits.auditor import Auditor
 from sqlaudit.audits.release import bare, before, contradiction, statements_before, write
-from sqlaudit.audits.result import AuditResult
 from sqlaudit.base.columns_of import Resolved, find_column, resolve
 from sqlaudit.base.errors import EngineError, UsageError
-from sqlaudit.base.names import quote
 from sqlaudit.base.numbers import Share
 from sqlaudit.base.options import request_from, wrong_types_told
 from sqlaudit.base.parameter_names import about, spelled
@@ -75,7 +73,11 @@ def cloak_messages(engine: Engine, request: CloakRequest, publication: Publicati
         counted = engine.run(levels)
         published = sum(row[3] for row in counted if row[0] == MessageOutcome.PUBLISHED)
         audit = _audited(messages, item, published) if published else None
-        attacks = _attacked(messages, item) if published else Attacks()
+        attacks = Attacks()
+        if published:
+            boxed = f"(SELECT * FROM {item} AS cloaked WHERE outcome = 0)"
+            boxes = BoxTable(engine, boxed, BOUNDS, "person", messages.timestamps)
+            attacks = attacks_on(boxes, request.background, request.places)
         batches = engine.stream(release_statement(messages, item, ordered=True))
         _write(messages, publication, batches, published, sql)
     return _result(
@@ -178,11 +180,9 @@ def _levels(messages: Messages, counted: list[Row]) -> tuple[CloakLevel, ...]:
     """
     if any(row[5] for row in counted if row[0] == MessageOutcome.PUBLISHED):
         raise EngineError(disagree("a box has fewer users than one of its messages asks for"))
-    found = {row[1]: row for row in counted if row[0] == MessageOutcome.PUBLISHED}
+    found = {row[1]: row[2:5] for row in counted if row[0] == MessageOutcome.PUBLISHED}
     return tuple(
-        CloakLevel(level.side, level.seconds, found[place][2], found[place][3], found[place][4])
-        if place in found
-        else CloakLevel(level.side, level.seconds, 0, 0, None)
+        CloakLevel(level.side, level.seconds, *found.get(place, (0, 0, None)))
         for place, level in enumerate(messages.levels)
     )
 
@@ -211,7 +211,7 @@ def _held(engine: Engine, relation: Relation, k: int, published: int) -> Holding
     Raises:
         EngineError: it finds another number of messages, or a box of fewer users.
     """
-    held = holding(audit_of_boxes(engine, relation, BOUNDS, "person", k))
+    held = holding(engine, relation, BOUNDS, "person", k)
     if held.messages != published:
         raise EngineError(disagree(f"there are {held.messages:,} messages, not {published:,}"))
     if not held.passed:
@@ -219,36 +219,24 @@ def _held(engine: Engine, relation: Relation, k: int, published: int) -> Holding
     return held
 
 
-def audit_of_boxes(
+def holding(
     engine: Engine,
     relation: Relation,
     bounds: tuple[str, ...],
     user: str,
     k: int,
     values: Folding | None = Folding.EXACT,
-) -> AuditResult:
-    """An audit with the bounds of boxes as quasi-identifiers, and the user as the entity."""
+) -> Holding:
+    """How many users boxes have: an audit with their bounds as quasi-identifiers, and the user as the entity."""
     spec = AuditSpec(
         Target(relation=relation.label),
         Roles(quasi_identifiers=bounds, entity=user, known_rows=KnownRows.ONE, values=values),
         (parse_requirement(f"k={k}"),),
     )
-    return Auditor(engine, failing_classes=0, relation=relation).audit(spec)
-
-
-def holding(found: AuditResult) -> Holding:
-    """How many users the boxes of an audit have."""
+    found = Auditor(engine, failing_classes=0, relation=relation).audit(spec)
     (check,) = found.checks
     fewest = min((size for size, _ in found.classes.sizes), default=None)
     return Holding(found.classes.count, found.rows, fewest, check.failing_classes or 0, check.failing_rows or 0)
-
-
-def _attacked(messages: Messages, item: str) -> Attacks:
-    request = messages.request
-    boxes = BoxTable(
-        messages.engine, f"(SELECT * FROM {item} AS cloaked WHERE outcome = 0)", BOUNDS, "person", messages.timestamps
-    )
-    return attacks_on(boxes, request.background, request.places)
 
 
 # The audit of boxes that somebody else made.
@@ -283,8 +271,13 @@ def audit_given_boxes(engine: Engine, request: BoxRequest) -> BoxAudit:
     classes = None
     if named is not None and rows:
         names = tuple(one.label for one in bounds)
-        classes = holding(audit_of_boxes(engine, relation, names, named.name, request.k, request.places.values))
-    presence, skipped = _presence(boxes, request)
+        classes = holding(engine, relation, names, named.name, request.k, request.places.values)
+    presence, skipped = None, 0
+    if request.positions is not None:  # users whose true position lies in a box, and positions that could not be used
+        presence, seen = users_seen(
+            boxes, request.positions, request.places, request.k, "users in boxes", by_user=False
+        )
+        skipped = seen.skipped
     return BoxAudit(
         target=request.target.name,
         k=request.k,
@@ -324,14 +317,6 @@ def _unboxed_statement(engine: Engine, relation: Relation, bounds: list[Resolved
     )
 
 
-def _presence(boxes: BoxTable, request: BoxRequest) -> tuple[Holding | None, int]:
-    """Users whose true position lies in a box, and how many positions could not be used."""
-    if request.positions is None:
-        return None, 0
-    seen = users_seen(boxes, request.positions, request.places, request.k, "users in boxes", by_user=False)
-    return seen.held, seen.skipped
-
-
 # Messages of a table cloaked as they came: read in the order of their time, held back, boxed, audited, then written.
 #
 # The table is read twice in the same order. First boxes and their users go to a DuckDB in memory, where an audit counts
@@ -348,23 +333,18 @@ class _Told:
     """What became of the messages so far."""
 
     dropped: Counter[MessageOutcome] = field(default_factory=Counter)
-    boxes: Counter[Fraction] = field(default_factory=Counter)
-    messages: Counter[Fraction] = field(default_factory=Counter)
-    fewest: dict[Fraction, int] = field(default_factory=dict)
+    sent: dict[Fraction, tuple[int, int, int]] = field(default_factory=dict)
+    """Boxes, messages and the fewest users of a box, by the length of its interval."""
 
     def take(self, box: SentBox) -> None:
         """Count a box under the length of its interval."""
-        seconds = box.t_max - box.t_min
-        self.boxes[seconds] += 1
-        self.messages[seconds] += len(box.messages)
-        self.fewest[seconds] = min(box.users, self.fewest.get(seconds, box.users))
+        boxes, messages, fewest = self.sent.get(box.t_max - box.t_min, (0, 0, box.users))
+        self.sent[box.t_max - box.t_min] = (boxes + 1, messages + len(box.messages), min(box.users, fewest))
 
-    def levels(self, side: Fraction) -> tuple[CloakLevel, ...]:
-        """The boxes by the length of their interval, the longest first."""
-        return tuple(
-            CloakLevel(side, seconds, self.boxes[seconds], self.messages[seconds], self.fewest[seconds])
-            for seconds in sorted(self.boxes, reverse=True)
-        )
+    @property
+    def published(self) -> int:
+        """Messages that left."""
+        return sum(messages for _, messages, _ in self.sent.values())
 
 
 def cloak_arrivals(engine: Engine, request: CloakRequest, publication: Publication = NOTHING) -> CloakResult:
@@ -382,17 +362,22 @@ def cloak_arrivals(engine: Engine, request: CloakRequest, publication: Publicati
     messages = _messages(engine, request, publication)
     told = _Told()
     audit = _arrivals_audited(messages, told)
-    published = sum(told.messages.values())
-    _write(messages, publication, (_rows(messages, box) for box in _boxes(messages, _Told())), published)
+    # the messages of a box in an order that says nothing of when each was sent
+    rows = (
+        [(*_bounds(messages, box), *carried) for carried in sorted((message[1:] for message in box.messages), key=repr)]
+        for box in _boxes(messages, _Told())
+    )
+    _write(messages, publication, rows, told.published)
+    longest_first = ((seconds, *told.sent[seconds]) for seconds in sorted(told.sent, reverse=True))
     return _result(
         messages,
         publication,
         already,
         lonlat=False,
         delay=request.delay,
-        rows=published + sum(told.dropped.values()),
+        rows=told.published + told.dropped.total(),
         dropped=dict(told.dropped),
-        levels=told.levels(request.box),
+        levels=tuple(CloakLevel(request.box, *one) for one in longest_first),
         audit=audit,
         attacks=Attacks(),
     )
@@ -414,27 +399,9 @@ def _refuse_sql(publication: Publication) -> None:
 
 
 def _arrivals(messages: Messages) -> Statement:
-    sql = {name: Raw(role.sql) for name, role in messages.roles.items()}
-    dialect = messages.engine.dialect
-    # A size as it is written; sizes are multiples of an eighth
-    return render(
-        "remedies/cloak/cloak_arrivals.sql",
-        dialect,
-        step="messages in the order of their time",
-        source=Raw(messages.relation.sql),
-        person=sql["user"],
-        x=sql["x"],
-        y=sql["y"],
-        t=sql["time"],
-        own_delay=sql.get("delay_column"),
-        x_kind=messages.kinds["x"].value,
-        y_kind=messages.kinds["y"].value,
-        t_kind=messages.kinds["time"].value,
-        timestamps=messages.timestamps,
-        side=f"{float(messages.request.box):.3f}",
-        limit=LIMIT,
-        carried=[Raw(quote(name, dialect)) for name in messages.columns],
-    )
+    side = f"{float(messages.request.box):.3f}"  # as it is written; sizes are multiples of an eighth
+    step, parameters = "messages in the order of their time", messages.parameters()
+    return render("remedies/cloak/cloak_arrivals.sql", messages.engine.dialect, step=step, side=side, **parameters)
 
 
 def _boxes(messages: Messages, told: _Told) -> Iterator[SentBox]:
@@ -492,25 +459,18 @@ def _moment(messages: Messages, time: Fraction) -> Any:
         raise UsageError(f"{about('interval')}: a box would end after the year 9999; take a shorter one.") from None
 
 
-def _rows(messages: Messages, box: SentBox) -> Sequence[Row]:
-    """The published messages of a box, in an order that says nothing of when each was sent."""
-    bounds = _bounds(messages, box)
-    return [(*bounds, *carried) for carried in sorted((message[1:] for message in box.messages), key=repr)]
-
-
 def _arrivals_audited(messages: Messages, told: _Told) -> Holding | None:
     """What an audit says of the boxes with their users; None when nothing leaves.
 
     Raises:
         EngineError: it finds another number of messages, or a box of fewer users.
     """
-    columns = [*((name, "DOUBLE") for name in BOUNDS[:4])]
-    columns += [(name, "TIMESTAMP" if messages.timestamps else "DOUBLE") for name in BOUNDS[4:]]
+    times = "TIMESTAMP" if messages.timestamps else "DOUBLE"
+    columns = [(name, "DOUBLE" if name in BOUNDS[:4] else times) for name in BOUNDS]
     users = ([(*_bounds(messages, box), message[0]) for message in box.messages] for box in _boxes(messages, told))
     with connect(None, messages.engine.limits) as workbench:
         relation = workbench.keep_rows(_SENT, [*columns, ("person", "VARCHAR")], users)
-        published = sum(told.messages.values())
-        return _held(workbench, relation, messages.request.k, published) if published else None
+        return _held(workbench, relation, messages.request.k, told.published) if told.published else None
 
 
 @wrong_types_told

@@ -11,6 +11,8 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
+from sqlaudit.remedies.rewriting import Integers, groups_of
+
 # The hierarchy of a column as numbers: nodes with their ancestors, and what it costs to rise from one level to
 # another.
 #
@@ -20,7 +22,6 @@ import numpy.typing as npt
 # Achieving k-Anonymity by Clustering in Attribute Hierarchical Structures, DaWaK 2006, section 2; Wiegnand and
 # Schallner, section 3.1.
 
-Integers = npt.NDArray[np.int64]
 _LARGEST = 1 << 61
 """Distances stay below, so that sums of 64-bit numbers are exact."""
 _WHOLE_ROWS = 2048
@@ -190,19 +191,10 @@ def unique_classes(classes: Classes) -> tuple[Classes, Integers]:
     """The classes with equal nodes made one, and the number of each one's class among them."""
     if not len(classes):
         return classes, np.zeros(0, dtype=np.int64)
-    order = np.lexsort(classes.nodes.T[::-1])
-    lined = classes.nodes[order]
-    changes = np.flatnonzero(np.concatenate([[True], (lined[1:] != lined[:-1]).any(axis=1)]))
-    sizes, words = classes.summed(order, changes)
-    group = np.empty(len(order), dtype=np.int64)
-    group[order] = np.repeat(np.arange(len(changes)), np.diff(np.append(changes, len(order))))
-    first = np.full(len(changes), len(order), dtype=np.int64)
-    np.minimum.at(first, group, np.arange(len(order)))
-    by_first = np.argsort(first, kind="stable")
-    place = np.empty(len(changes), dtype=np.int64)
-    place[by_first] = np.arange(len(changes))
-    found = replace(classes, nodes=lined[changes][by_first], sizes=sizes[by_first], words=words[by_first])
-    return found, place[group]
+    groups = dense(groups_of(classes.nodes, range(len(classes.trees))))
+    order, starts = sorted_groups(groups)
+    sizes, words = classes.summed(order, starts)
+    return replace(classes, nodes=classes.nodes[order[starts]], sizes=sizes, words=words), groups
 
 
 def dense(groups: Integers) -> Integers:

@@ -6,6 +6,7 @@ import heapq
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -15,13 +16,13 @@ from sqlaudit.remedies.recode.classes import (
     Classes,
     ColumnTree,
     Flags,
-    Integers,
     SaysWhatIsShort,
     common_of,
     dense,
     sorted_groups,
 )
 from sqlaudit.remedies.recode.request import Order
+from sqlaudit.remedies.rewriting import Integers, groups_of
 
 # The nearest class of a class, found without looking at all of them.
 #
@@ -234,21 +235,11 @@ def _levels_of_blocks(state: MergingState, left: Integers) -> list[int]:
     searches = list(zip(asked.tolist(), nearest, strict=True))
     cost = float("inf")
     while True:
-        tried = [
-            (_cost(state, some, finer, searches), finer)
-            for finer in (_finer(state, levels, place) for place in range(len(levels)))
-            if finer
-        ]
+        finer = [[*levels[:at], level - 1, *levels[at + 1 :]] for at, level in enumerate(levels) if level]
+        tried = [(_cost(state, some, one, searches), one) for one in finer]
         if not tried or min(tried)[0] >= cost:
             return levels
         cost, levels = min(tried)
-
-
-def _finer(state: MergingState, levels: list[int], place: int) -> list[int]:
-    """The levels with one column refined; empty when it cannot be."""
-    if not levels[place] or state.trees[place].kept:
-        return []
-    return [*levels[:place], levels[place] - 1, *levels[place + 1 :]]
 
 
 def _cost(state: MergingState, some: Integers, levels: list[int], searches: Sequence[tuple[int, int]]) -> float:
@@ -260,7 +251,6 @@ def _cost(state: MergingState, some: Integers, levels: list[int], searches: Sequ
     return looked / len(searches) + _BLOCK * len(starts)
 
 
-_UNKNOWN, _SHORT, _FINE = 0, 1, 2
 # KACA: while a class falls short, it is merged with its nearest class. Source: Li, Wong, Fu, Pei, DaWaK 2006;
 # Wiegnand and Schallner, section 4.1.
 #
@@ -330,8 +320,14 @@ class _Merging:
         self._state = MergingState(classes.trees, nodes, classes.sizes.copy(), everybody, risen(classes.trees, nodes))
         self._left = len(classes)
         self._parent = np.arange(len(classes))
-        self._index: Index | None = None
-        self._by_nodes: dict[bytes, int] = {}
+
+    @cached_property
+    def _index(self) -> Index:
+        return Index(self._state)
+
+    @cached_property
+    def _by_nodes(self) -> dict[bytes, int]:
+        return {nodes.tobytes(): number for number, nodes in enumerate(self._state.nodes)}
 
     def roots(self) -> Integers:
         """The class that each class has become part of."""
@@ -346,29 +342,19 @@ class _Merging:
         short = judge.short(self._state.sizes[left], self._words[left])
         if not short.any():
             return 0
-        self._prepare()
         queue = _Queue(self._state, order, seed, left, short)
         stuck = 0
         while (number := queue.next(lambda some: judge.short(self._state.sizes[some], self._words[some]))) != NONE:
-            other = self._nearest(number)
+            if self.merges % _LOOK == 0:
+                if self._stop():
+                    raise BudgetSpent
+                self._tell(self.merges, self._left)
+            other = self._index.nearest(number)
             if other == NONE:
                 stuck += int(self._state.sizes[number])
                 continue
             queue.put(self._merge(number, other))
         return stuck
-
-    def _prepare(self) -> None:
-        if self._index is None:
-            self._index = Index(self._state)
-            nodes = self._state.nodes
-            self._by_nodes = {nodes[number].tobytes(): number for number in range(len(nodes))}
-
-    def _nearest(self, number: int) -> int:
-        if self.merges % _LOOK == 0:
-            if self._stop():
-                raise BudgetSpent
-            self._tell(self.merges, self._left)
-        return NONE if self._index is None else self._index.nearest(number)
 
     def _merge(self, number: int, other: int) -> int:
         """Two classes made one, and one with any that has its values already; returns its number."""
@@ -395,8 +381,7 @@ class _Merging:
         state.risen[kept] = risen(state.trees, nodes[None, :])[0]
         self._parent[gone] = kept
         self._left -= 1
-        if self._index is not None:
-            self._index.moved(kept)
+        self._index.moved(kept)
         return kept
 
 
@@ -409,45 +394,38 @@ class _Queue:
         self._drawn = random.Random(seed)
         self._last = 0.0
         self._version = np.zeros(len(state.sizes), dtype=np.int64)
-        self._status = np.full(len(state.sizes), _FINE, dtype=np.int8)
-        self._status[left[short]] = _SHORT
+        self._short: set[int] = set(left[short].tolist())
         self._unknown: set[int] = set()
-        ranks = [self._rank(number) for number in left.tolist()]
-        self._heap = [
-            (rank, number, 0) for rank, number, falls in zip(ranks, left.tolist(), short.tolist(), strict=True) if falls
-        ]
+        ranks = {number: self._rank(number) for number in left.tolist()}
+        self._heap = [(rank, number, 0) for number, rank in ranks.items() if number in self._short]
         heapq.heapify(self._heap)
 
     def put(self, number: int) -> None:
         """A class that was merged."""
         self._version[number] += 1
-        self._status[number] = _UNKNOWN
         self._unknown.add(number)
         heapq.heappush(self._heap, (self._rank(number), number, int(self._version[number])))
 
     def next(self, short: Callable[[Integers], Flags]) -> int:
         """The class that is next, NONE when none falls short."""
         while self._heap:
-            rank, number, version = self._heap[0]
-            if self._version[number] == version and self._state.alive[number]:
-                if self._status[number] == _UNKNOWN:
-                    self._learn(short)
-                if self._status[number] == _SHORT:
-                    heapq.heappop(self._heap)
-                    self._last = rank if self._order is Order.RANDOM else 0.0
-                    return int(number)
-            heapq.heappop(self._heap)
+            rank, number, version = heapq.heappop(self._heap)
+            if self._version[number] != version or not self._state.alive[number]:
+                continue
+            if number in self._unknown:
+                asked = np.array(sorted(one for one in self._unknown if self._state.alive[one]), dtype=np.int64)
+                self._short -= self._unknown
+                self._short |= set(asked[short(asked)].tolist())
+                self._unknown.clear()
+            if number in self._short:
+                self._last = rank if self._order is Order.RANDOM else 0.0
+                return int(number)
         return NONE
 
     def _rank(self, number: int) -> float:
         if self._order is Order.SMALLEST:
             return float(self._state.sizes[number])
         return self._last + (1.0 - self._last) * self._drawn.random()
-
-    def _learn(self, short: Callable[[Integers], Flags]) -> None:
-        asked = np.array(sorted(one for one in self._unknown if self._state.alive[one]), dtype=np.int64)
-        self._unknown.clear()
-        self._status[asked] = np.where(short(asked), _SHORT, _FINE)
 
 
 # Strict multidimensional Mondrian: the table is split as long as every part satisfies the requirements.
@@ -515,7 +493,7 @@ class _Parts:
     def __init__(self, classes: Classes, axes: Sequence[Axis], judge: SaysWhatIsShort) -> None:
         self._classes, self._axes, self._judge = classes, axes, judge
         kept = [place for place, tree in enumerate(classes.trees) if tree.kept]
-        self.groups = _numbered(classes.nodes[:, kept]) if kept else np.zeros(len(classes), dtype=np.int64)
+        self.groups = groups_of(classes.nodes, kept)
         count = int(self.groups.max()) + 1 if len(classes) else 0
         self.open = np.ones(count, dtype=bool)
         self._order = np.full((count, len(axes)), -1, dtype=np.int64)
@@ -570,13 +548,17 @@ class _Parts:
             order, starts = sorted_groups(self.groups[inside[some]])
             lined = inside[some[order]]
             nodes, sizes = self._classes.nodes[lined, place], self._classes.sizes[lined]
-            cut = _by_label(axis, nodes, starts) if axis.points is None else _by_median(nodes, sizes, starts)
+            if axis.points is None:  # the children of the closest common label
+                common = np.repeat(common_of(axis.tree, nodes, starts), _lengths(starts, len(nodes)))
+                cut = axis.tree.ancestors[np.maximum(0, axis.tree.level[common] - 1), nodes]
+            else:
+                cut = _by_median(nodes, sizes, starts)
             found[some[order]] = cut
         return found
 
     def _accept(self, inside: Integers, children: Integers) -> None:
         """Make those splits whose parts all satisfy the requirements; the others try their next column."""
-        pairs = _numbered(np.column_stack([self.groups[inside], children]))
+        pairs = groups_of(np.column_stack([self.groups[inside], children]), (0, 1))
         order, starts = sorted_groups(pairs)
         lined = inside[order]
         sizes, words = self._classes.summed(lined, starts)
@@ -595,16 +577,6 @@ class _Parts:
         self.open = np.append(self.open, np.ones(count, dtype=bool))
         self._tried = np.append(self._tried, np.full(count, -1, dtype=np.int64))
         self._order = np.vstack([self._order, np.full((count, len(self._axes)), -1, dtype=np.int64)])
-
-
-def _numbered(rows: Integers) -> Integers:
-    """Equal rows get equal numbers 0, 1, …."""
-    found = np.zeros(len(rows), dtype=np.int64)
-    for column in rows.T:
-        numbers = np.unique(column, return_inverse=True)[1].ravel().astype(np.int64)
-        width = int(numbers.max()) + 1 if len(numbers) else 1
-        found = np.unique(found * width + numbers, return_inverse=True)[1].ravel().astype(np.int64)
-    return found
 
 
 def _widths(axis: Axis, nodes: Integers, starts: Integers) -> Floats:
@@ -633,12 +605,6 @@ def _widths(axis: Axis, nodes: Integers, starts: Integers) -> Floats:
 
 def _lengths(starts: Integers, total: int) -> Integers:
     return np.diff(np.append(starts, total))
-
-
-def _by_label(axis: Axis, nodes: Integers, starts: Integers) -> Integers:
-    """The children of the closest common labels."""
-    common = np.repeat(common_of(axis.tree, nodes, starts), _lengths(starts, len(nodes)))
-    return np.asarray(axis.tree.ancestors[np.maximum(0, axis.tree.level[common] - 1), nodes])
 
 
 def _by_median(nodes: Integers, sizes: Integers, starts: Integers) -> Integers:

@@ -32,8 +32,8 @@ from sqlaudit.release.compare.regions import find_classes, find_regions
 from sqlaudit.release.compare.result import Loss
 from sqlaudit.release.losses import MEASURE as NOISE
 from sqlaudit.release.losses import LossScene, LossView, column_costs, column_losses, in_order, view_losses
-from sqlaudit.remedies.recode.classes import Integers
 from sqlaudit.remedies.recode.reading import Counted, ReadTable
+from sqlaudit.remedies.rewriting import Integers
 
 PREFIX = "sqlaudit_recode_"
 MANY = 20_000
@@ -131,7 +131,7 @@ class _Measuring:
             yield from self._of(attribute, first=not place)
 
     def _of(self, attribute: Counted | None, *, first: bool) -> Iterator[Loss]:
-        columns = [self._column(place) for place in range(len(self.cells))]
+        columns = list(map(self._column, range(len(self.cells))))
         sensitive = [] if attribute is None else [self._attribute(attribute, columns[0].cells)]
         source = self._rows(attribute)
         rows = self.read.classes.rows
@@ -164,15 +164,9 @@ class _Measuring:
             (code, None, 0, None, kind, level, False)
             for code, (kind, level) in enumerate(zip(cells.kinds, cells.levels, strict=True), 1)
         ]
-        types = [
-            ("code", "INTEGER"),
-            ("t", "VARCHAR"),
-            ("n", "BIGINT"),
-            ("number", "BIGINT"),
-            ("reading", "VARCHAR"),
-            ("level", "INTEGER"),
-            ("is_common", "BOOLEAN"),
-        ]
+        columns = ("code", "t", "n", "number", "reading", "level", "is_common")
+        kinds = ("INTEGER", "VARCHAR", "BIGINT", "BIGINT", "VARCHAR", "INTEGER", "BOOLEAN")
+        types = list(zip(columns, kinds, strict=True))
         readings = self.bench.rows(f"readings_{place + 1}", types, rows)
         role: Resolved = self.read.table.roles.quasi_identifiers[place]
         return PairedColumn(made.hierarchy.column, place + 1, role, role, made, readings, len(rows) + 1)
@@ -185,15 +179,8 @@ class _Measuring:
     def _attribute(self, attribute: Counted, lanes: Relation) -> PairedAttribute:
         if attribute.resolved is None or attribute.table is None:
             raise ValueError("an attribute without values has no losses")
-        return PairedAttribute(
-            attribute.resolved.label,
-            1,
-            attribute.resolved,
-            attribute.resolved,
-            lanes,
-            attribute.table,
-            attribute.table.distinct - 1 if attribute.table.has_null else -1,
-        )
+        role, values = attribute.resolved, attribute.table
+        return PairedAttribute(role.label, 1, role, role, lanes, values, values.distinct - 1 if values.has_null else -1)
 
     def _rows(self, attribute: Counted | None) -> Relation:
         """Every class beside its group, for each sensitive value that occurs there."""

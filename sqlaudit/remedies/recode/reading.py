@@ -24,9 +24,9 @@ from sqlaudit.lattices.evaluate import all_inherited
 from sqlaudit.lattices.figures import NodeFigures
 from sqlaudit.lattices.rollup import Chunk
 from sqlaudit.models.judge import Asked
-from sqlaudit.remedies.recode.classes import Classes, Flags, Integers, tree_of, whole_heights
+from sqlaudit.remedies.recode.classes import Classes, Flags, tree_of, whole_heights
 from sqlaudit.remedies.recode.kaca import Axis, Floats
-from sqlaudit.remedies.rewriting import Patterns, RemedyTable, read_patterns
+from sqlaudit.remedies.rewriting import Integers, Patterns, RemedyTable, read_patterns
 
 # Which groups of classes satisfy what is required: many at a time, by the predicates of the models over their counts.
 #
@@ -97,11 +97,11 @@ def _refuse(item: Asked) -> None:
 
 def of_sizes(attributes: Sequence[Counted]) -> list[Counted]:
     """The same, with only those requirements that sizes of classes decide."""
-    return [replace(one, asked=tuple(item for item in one.asked if _by_size(item))) for one in attributes]
 
+    def by_size(item: Asked) -> bool:
+        return decides(item) and not item.model.needs_sensitive and not item.model.facts()
 
-def _by_size(item: Asked) -> bool:
-    return decides(item) and not item.model.needs_sensitive and not item.model.facts()
+    return [replace(one, asked=tuple(filter(by_size, one.asked))) for one in attributes]
 
 
 class Judge:
@@ -117,7 +117,6 @@ class Judge:
         self._names = [name for attribute in attributes for name, _ in attribute.words]
         self._figures = NodeFigures(workbench, attributes, rows, max(1, rows))
         self._known: dict[bytes, bool] = {}
-        self.asked = 0
         self.decides = bool(self._figures.names())
         self.inherited = all_inherited(attributes, 0)
         self._reads = [bool(block.facts) for block in self._figures.blocks for _ in block.attribute.words]
@@ -147,7 +146,6 @@ class Judge:
 
     def _ask(self, groups: Integers) -> list[bool]:
         """One statement for different groups."""
-        self.asked += len(groups)
         columns = [(name, "BIGINT") for name in ("id", "g", "n", *self._names)]
         places = np.arange(len(groups))
         table = np.column_stack([np.zeros_like(places), places, groups])
@@ -160,11 +158,9 @@ class Judge:
             grouped=Raw(kept.sql),
             **given,
         )
-        found = [False] * len(groups)
-        for (place,) in self._workbench.run(statement):
-            found[int(place)] = True
+        short = {int(place) for (place,) in self._workbench.run(statement)}
         self._workbench.drop(GROUPS)
-        return found
+        return [place in short for place in range(len(groups))]
 
 
 # From a table to its classes in whole numbers: one statement for the row patterns, one more for each sensitive
@@ -194,11 +190,6 @@ class ReadTable:
     classes: Classes
     values: Integers
     lanes: Mapping[int, tuple[Integers, Integers, Integers]]
-
-    @property
-    def hierarchies(self) -> tuple[Hierarchy, ...]:
-        """Of the columns."""
-        return tuple(made.hierarchy for made in self.dictionaries)
 
 
 @contextmanager

@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from sqlaudit.base.numbers import Share
 from sqlaudit.base.options import request_from, wrong_types_told
 from sqlaudit.base.parameter_names import about
 from sqlaudit.base.publication import BucketPublication
-from sqlaudit.base.relation import Relation, Statement
+from sqlaudit.base.relation import Statement
 from sqlaudit.base.spec import Folding, Limits, NullPolicy, ReadOptions, Roles, Sampling, make_target, roles_from
 from sqlaudit.base.sql import Raw, render
 from sqlaudit.classes.inputs import read_inputs
@@ -26,13 +27,13 @@ from sqlaudit.engines import opened
 from sqlaudit.engines.contract import Engine, provenance
 from sqlaudit.engines.workbench import workbench_of
 from sqlaudit.engines.writing import files_read, refuse_overwriting
-from sqlaudit.hierarchies.levels import Use
+from sqlaudit.hierarchies.levels import Hierarchy, Use
 from sqlaudit.lattices.coding import decides, read_attributes
 from sqlaudit.lattices.run import SearchedTable, find_nodes, open_table, plan_lattice, targets_of
 from sqlaudit.models.registry import Require, requirements
 from sqlaudit.release.compare.result import Loss
 from sqlaudit.remedies import rewriting
-from sqlaudit.remedies.recode.classes import Classes, Integers, common_of, dense, sorted_groups, unique_classes
+from sqlaudit.remedies.recode.classes import Classes, common_of, dense, sorted_groups, unique_classes
 from sqlaudit.remedies.recode.kaca import Merged, Tell, merge_classes, silent, split_classes
 from sqlaudit.remedies.recode.losses import Cells, measured, node_cells, range_cells
 from sqlaudit.remedies.recode.reading import (
@@ -50,7 +51,7 @@ from sqlaudit.remedies.recode.reading import (
 from sqlaudit.remedies.recode.request import BY_DEFAULT, Method, Order, RecodeRequest
 from sqlaudit.remedies.recode.result import Beside, RecodeColumn, RecodeResult
 from sqlaudit.remedies.result import Release
-from sqlaudit.remedies.rewriting import RANGE, STAR, ColumnLevel, Piece, RemedyTable, at, rewrite
+from sqlaudit.remedies.rewriting import RANGE, STAR, ColumnLevel, Integers, Piece, RemedyTable, at, groups_of, rewrite
 from sqlaudit.reports.document import listing, plural
 
 # From groups of classes to what is published of them: a level or range for every column of every group.
@@ -59,34 +60,45 @@ _SHOWN = ("values", "ranges", "*")
 
 
 @dataclass(frozen=True)
+class PublishedColumn:
+    """What is published of a column.
+
+    Args:
+        levels: what its levels mean. chosen: the one that each group has. cells: the same, as losses read it.
+        names: what reports call the levels. shown: which of these each group has.
+    """
+
+    levels: tuple[ColumnLevel, ...]
+    chosen: Integers
+    cells: Cells
+    names: tuple[str, ...]
+    shown: Integers
+
+
+@dataclass(frozen=True)
 class Made:
     """Groups, and what is published of them.
 
     Args:
-        groups: of each class, 0, 1, …. sizes: rows of each group.
-        levels: what the levels of each column mean. chosen: (groups × columns) the one that each group has.
-        cells: the same, column by column, as losses read it.
-        names: what reports call the levels of each column. shown: (groups × columns) which of these each group has.
+        groups: of each class, 0, 1, …. sizes: rows of each group. columns: of the groups.
     """
 
     groups: Integers
     sizes: Integers
-    levels: tuple[tuple[ColumnLevel, ...], ...]
-    chosen: Integers
-    cells: tuple[Cells, ...]
-    names: tuple[tuple[str, ...], ...]
-    shown: Integers
+    columns: tuple[PublishedColumn, ...]
 
     def pieces(self, read: ReadTable) -> list[Piece]:
         """What becomes of each row pattern."""
         numbers = np.arange(1, len(self.groups) + 1)
-        parts = [numbers, np.ones_like(numbers), read.patterns.sizes, self.groups + 1, self.chosen[self.groups]]
+        chosen = (one.chosen[self.groups] for one in self.columns)
+        parts = [numbers, np.ones_like(numbers), read.patterns.sizes, self.groups + 1, *chosen]
         return [tuple(row) for row in np.column_stack(parts).tolist()]
 
     def rows_at(self, place: int) -> tuple[tuple[str, int], ...]:
         """The rows at each level of a column."""
-        rows = np.bincount(self.shown[:, place], weights=self.sizes, minlength=len(self.names[place]))
-        return tuple((name, int(count)) for name, count in zip(self.names[place], rows, strict=True))
+        column = self.columns[place]
+        rows = np.bincount(column.shown, weights=self.sizes, minlength=len(column.names))
+        return tuple((name, int(count)) for name, count in zip(column.names, rows, strict=True))
 
 
 def made_of(read: ReadTable, groups: Integers, *, ranges: bool) -> Made:
@@ -97,31 +109,14 @@ def made_of(read: ReadTable, groups: Integers, *, ranges: bool) -> Made:
     """
     groups = dense(groups)
     order, starts = sorted_groups(groups)
-    columns = [
+    columns = (
         _ranges(read, place, order, starts) if ranges and by_order(made) else _labels(read, place, order, starts)
         for place, made in enumerate(read.dictionaries)
-    ]
-    return Made(
-        groups,
-        np.add.reduceat(read.classes.sizes[order], starts),
-        tuple(one.levels for one in columns),
-        np.column_stack([one.chosen for one in columns]),
-        tuple(one.cells for one in columns),
-        tuple(one.names for one in columns),
-        np.column_stack([one.shown for one in columns]),
     )
+    return Made(groups, np.add.reduceat(read.classes.sizes[order], starts), tuple(columns))
 
 
-@dataclass(frozen=True)
-class _Column:
-    levels: tuple[ColumnLevel, ...]
-    chosen: Integers
-    cells: Cells
-    names: tuple[str, ...]
-    shown: Integers
-
-
-def _labels(read: ReadTable, place: int, order: Integers, starts: Integers) -> _Column:
+def _labels(read: ReadTable, place: int, order: Integers, starts: Integers) -> PublishedColumn:
     """A column as labels of its hierarchy."""
     made, tree = read.dictionaries[place], read.classes.trees[place]
     nodes = common_of(tree, read.classes.nodes[order, place], starts)
@@ -130,10 +125,10 @@ def _labels(read: ReadTable, place: int, order: Integers, starts: Integers) -> _
         at(made.hierarchy, number, made.holds) if number in used else STAR for number in range(last + 1)
     )  # what no group is published at needs no SQL
     names = tuple(made.hierarchy.level_names())
-    return _Column(levels, tree.level[nodes], node_cells(read, place, nodes), names, tree.level[nodes])
+    return PublishedColumn(levels, tree.level[nodes], node_cells(read, place, nodes), names, tree.level[nodes])
 
 
-def _ranges(read: ReadTable, place: int, order: Integers, starts: Integers) -> _Column:
+def _ranges(read: ReadTable, place: int, order: Integers, starts: Integers) -> PublishedColumn:
     """A column as ranges from the smallest to the largest value of each group; any value where some are missing."""
     made, tree = read.dictionaries[place], read.classes.trees[place]
     missing = made.values - 1 if made.missing_rows else -1
@@ -144,7 +139,7 @@ def _ranges(read: ReadTable, place: int, order: Integers, starts: Integers) -> _
     spans = np.where(anything[:, None], -1, np.column_stack([low, high]))
     shown = np.where(anything, 2, np.where(low == high, 0, 1))
     levels = (STAR if raised.all() else RANGE, STAR)
-    return _Column(levels, raised.astype(np.int64), range_cells(read, place, spans), _SHOWN, shown)
+    return PublishedColumn(levels, raised.astype(np.int64), range_cells(read, place, spans), _SHOWN, shown)
 
 
 def made_at(read: ReadTable, levels: Sequence[int]) -> tuple[Integers, tuple[Cells, ...]]:
@@ -155,12 +150,12 @@ def made_at(read: ReadTable, levels: Sequence[int]) -> tuple[Integers, tuple[Cel
             for place, (tree, level) in enumerate(zip(read.classes.trees, levels, strict=True))
         ]
     )
-    groups = dense(np.unique(nodes, axis=0, return_inverse=True)[1].ravel().astype(np.int64))
+    groups = dense(groups_of(nodes, range(len(levels))))
     order, starts = sorted_groups(groups)
     return groups, tuple(node_cells(read, place, nodes[order[starts], place]) for place in range(nodes.shape[1]))
 
 
-def recode_table(engine: Engine, request: RecodeRequest, *, tell: Tell = silent) -> RecodeResult:
+def recode_and_publish(engine: Engine, request: RecodeRequest, tell: Tell = silent) -> RecodeResult:
     """Recode a table: what it comes to, and the audit of the release, which is written where the request says.
 
     Args:
@@ -171,6 +166,7 @@ def recode_table(engine: Engine, request: RecodeRequest, *, tell: Tell = silent)
         Incomplete: the time budget was used up; nothing is published then.
         EngineError: the database refused, failed or went away, or an audit contradicts the recoding.
     """
+    request.publication.check()
     already, started = len(engine.executed), time.monotonic()
     opened = open_table(engine, request.of_lattice())
     refuse_without_buckets(request.publication, request.roles, opened.roles)
@@ -191,7 +187,7 @@ def plan_recoding(engine: Engine, request: RecodeRequest) -> list[Statement]:
     """The statements that are known before anything has run: values and labels, sensitive values, and row patterns.
 
     Raises:
-        UsageError: as `recode_table`.
+        UsageError: as `recode_and_publish`.
     """
     opened = open_table(engine, request.of_lattice())
     roles = typed(engine, opened.relation, _taking(opened, opened.roles))
@@ -260,49 +256,36 @@ class _Run:
         hierarchies = [self.opened.hierarchies[place] for place in self.opened.taking_part]
         columns, loaded = self.read_from.roles.quasi_identifiers, self.read_from.relation
         with dictionaries_of(self.engine, self.workbench, loaded, columns, hierarchies) as dictionaries:
-            attributes = self._attributes(loaded)
+            given, inputs = self.request, read_inputs(self.request.inputs)
+            roles = self.read_from.roles
+            asked = read_attributes(self.engine, loaded, roles, given.roles, given.requirements, inputs)
+            attributes, apart = counted(asked), given.roles.nulls is NullPolicy.DISTINCT
             read = read_classes(
-                self.workbench,
-                self.table,
-                self.read_from,
-                dictionaries,
-                attributes,
-                self.request.beta,
-                apart=self.request.roles.nulls is NullPolicy.DISTINCT,
+                self.workbench, self.table, self.read_from, dictionaries, attributes, given.beta, apart=apart
             )
             if not len(read.classes):
-                return self._nothing(
-                    read, [f"{self.opened.relation.label} has no rows, so there is nothing to recode."]
-                )
+                return self._result(read, f"{self.opened.relation.label} has no rows, so there is nothing to recode.")
             return self._recoded(read, attributes)
-
-    def _attributes(self, loaded: Relation) -> list[Counted]:
-        request, roles = self.request, self.read_from.roles
-        inputs = read_inputs(request.inputs)
-        return counted(read_attributes(self.engine, loaded, roles, request.roles, request.requirements, inputs))
 
     def _recoded(self, read: ReadTable, attributes: list[Counted]) -> RecodeResult:
         classes, where = unique_classes(read.classes)
         judge = Judge(self.workbench, attributes, classes.rows)
         why = list(self._infeasible(classes, attributes, judge))
         if why:
-            return self._nothing(read, why)
+            return self._result(read, *why)
         merged = self._grouped(read, classes, attributes, judge)
         if merged.stuck:
-            return self._nothing(read, [_stuck(read, merged.stuck)])
+            return self._result(read, _stuck(read, merged.stuck))
         made = made_of(read, merged.groups[where], ranges=self.request.method is Method.MONDRIAN)
         release = self._released(read, made)
-        losses = self._losses(read, attributes, made.groups, made.cells)
+        losses = self._losses(read, attributes, made.groups, [one.cells for one in made.columns])
         beside = self._beside(read, attributes) if self.request.lattice else None
-        found = self._nothing(read, [])
-        columns = tuple(replace(one, rows_at=made.rows_at(place)) for place, one in enumerate(self._columns(read)))
         return replace(
-            found,
+            self._result(read, made=made),
             groups=len(made.sizes),
             merges=merged.merges,
             smallest=int(made.sizes.min()),
             losses=losses,
-            columns=(*columns, *found.columns[len(columns) :]),
             release=release,
             beside=beside,
         )
@@ -314,9 +297,7 @@ class _Run:
         if not judge.inherited and self.request.method is Method.KACA:
             return
         kept = [place for place, tree in enumerate(classes.trees) if tree.kept]
-        lines = np.unique(classes.nodes[:, kept], axis=0, return_inverse=True)[1].ravel() if kept else None
-        groups = np.zeros(len(classes), dtype=np.int64) if lines is None else lines.astype(np.int64)
-        sizes, words = classes.summed(*sorted_groups(groups))
+        sizes, words = classes.summed(*sorted_groups(groups_of(classes.nodes, kept)))
         if not judge.short(sizes, words).any():
             return
         names = listing((self.table.roles.quasi_identifiers[place].label for place in kept), None)
@@ -359,11 +340,10 @@ class _Run:
             EngineError: the audit contradicts the recoding.
         """
         request, pieces = self.request, made.pieces(read)
-        shown = rewrite(self.table, read.patterns, made.levels, pieces, salt=0)
         more = {"persons": self.table.roles.entity is not None, "originals": request.publication.original_qi}
-        checked = (
-            rewrite(self.table, read.patterns, made.levels, pieces, salt=0, **more) if any(more.values()) else shown
-        )
+        rewritten = partial(rewrite, self.table, read.patterns, [one.levels for one in made.columns], pieces, salt=0)
+        shown = rewritten()
+        checked = rewritten(**more) if any(more.values()) else shown
         found = rewriting.release(
             self.table, shown, checked, request.requirements, inputs=request.inputs, publication=request.publication
         )
@@ -372,7 +352,7 @@ class _Run:
         return found
 
     def _losses(
-        self, read: ReadTable, attributes: list[Counted], groups: Integers, cells: tuple[Cells, ...]
+        self, read: ReadTable, attributes: list[Counted], groups: Integers, cells: Sequence[Cells]
     ) -> tuple[Loss, ...]:
         beta = self.request.beta or Fraction(1)
         inputs = read_inputs(self.request.inputs)
@@ -387,31 +367,17 @@ class _Run:
             return Beside(found.measure, found.complete, found.why)
         groups, cells = made_at(read, found.best.levels)
         losses = self._losses(read, attributes, groups, cells)
-        levels = tuple(found.named(found.best.levels).items())
-        return Beside(
-            found.measure,
-            found.complete,
-            (),
-            found.best.levels,
-            levels,
-            found.best.classes,
-            found.best.smallest,
-            losses,
-        )
+        best, named = found.best, tuple(found.named(found.best.levels).items())
+        return Beside(found.measure, found.complete, (), best.levels, named, best.classes, best.smallest, losses)
 
-    def _columns(self, read: ReadTable) -> tuple[RecodeColumn, ...]:
-        return tuple(
-            RecodeColumn(
-                made.hierarchy.column, made.hierarchy.height, made.hierarchy.form, made.hierarchy.use.value, made.values
-            )
-            for made in read.dictionaries
-        )
-
-    def _nothing(self, read: ReadTable, why: list[str]) -> RecodeResult:
-        """The result when nothing satisfies what is required."""
+    def _result(self, read: ReadTable, *why: str, made: Made | None = None) -> RecodeResult:
+        """The result without what a recoding comes to, or with the reasons why nothing satisfies what is required."""
         request = self.request
-        dropped = [one for one in self.opened.hierarchies if one.use is Use.DROP]
-        gone = tuple(RecodeColumn(one.column, one.height, one.form, one.use.value, None) for one in dropped)
+        columns: list[tuple[Hierarchy, int | None, tuple[tuple[str, int], ...]]] = [
+            (one.hierarchy, one.values, () if made is None else made.rows_at(place))
+            for place, one in enumerate(read.dictionaries)
+        ]
+        columns += [(one, None, ()) for one in self.opened.hierarchies if one.use is Use.DROP]
         return RecodeResult(
             target=request.target.name,
             rows=read.classes.rows,
@@ -424,8 +390,11 @@ class _Run:
             beta=request.beta if request.method is Method.KACA else None,
             measure=request.measure,
             classes=len(read.classes),
-            columns=(*self._columns(read), *gone),
-            why=tuple(why),
+            columns=tuple(
+                RecodeColumn(one.column, one.height, one.form, one.use.value, values, rows_at)
+                for one, values, rows_at in columns
+            ),
+            why=why,
         )
 
 
@@ -527,13 +496,3 @@ def recode(
     )
     with opened(db, limits, *targets_of(request.of_lattice())) as engine:
         return recode_and_publish(engine, request)
-
-
-def recode_and_publish(engine: Engine, request: RecodeRequest, tell: Tell = silent) -> RecodeResult:
-    """Recode over an open engine; the file is checked before any work.
-
-    Raises:
-        UsageError, Incomplete, EngineError: as `recode`.
-    """
-    request.publication.check()
-    return recode_table(engine, request, tell=tell)

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import math
 import time
+from abc import ABC, abstractmethod
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
+from itertools import islice
 
 import numpy as np
 
@@ -36,17 +39,23 @@ _NEAR = 1e-6
 
 
 @dataclass(frozen=True)
-class PatternProgram:
-    """The program with the meaning of its variables.
+class ProgramAnswer:
+    """What an exact program said.
 
     Args:
-        program: variables 0 … pairs-1 are the x in the order of the candidates' members, then the y, then the z.
-        found: the candidates. present: each z with the x of its pattern and sensitive value.
+        best: the best solution it knows, None for none. bound: no solution costs less. stopped: why it ended early.
     """
 
+    best: Solution | None
+    bound: float
+    stopped: str = ""
+
+
+@dataclass(frozen=True)
+class ExactProgram(ABC):
+    """A program, and what its variables mean."""
+
     program: Program
-    found: PatternCandidates
-    present: Sequence[tuple[int, list[int]]] = ()
 
     def solved(self, problem: Problem, step: int, start: Solution | None, seconds: float | None) -> ProgramAnswer:
         """The best solution, with a bound.
@@ -59,6 +68,27 @@ class PatternProgram:
         solved = solve(self.program, step=step, start=given, seconds=seconds)
         best = self._read(problem, solved.values, step) if solved.values is not None else None
         return ProgramAnswer(best, solved.bound, solved.stopped)
+
+    @abstractmethod
+    def _read(self, problem: Problem, values: Floats, step: int) -> Solution | None:
+        """The partition that values mean."""
+
+    @abstractmethod
+    def _values(self, start: Solution) -> Floats | None:
+        """The values that a solution has; None when the program has no variables for it."""
+
+
+@dataclass(frozen=True)
+class PatternProgram(ExactProgram):
+    """The program with the meaning of its variables.
+
+    Args:
+        program: variables 0 … pairs-1 are the x in the order of the candidates' members, then the y, then the z.
+        found: the candidates. present: each z with the x of its pattern and sensitive value.
+    """
+
+    found: PatternCandidates
+    present: Sequence[tuple[int, list[int]]] = ()
 
     def _read(self, problem: Problem, values: Floats, step: int) -> Solution | None:
         """The partition that values mean; where an x is not whole, a corner with the same open patterns has whole ones.
@@ -92,27 +122,17 @@ class PatternProgram:
         return values
 
 
-@dataclass(frozen=True)
-class ProgramAnswer:
-    """What an exact program said.
-
-    Args:
-        best: the best solution it knows, None for none. bound: no solution costs less. stopped: why it ended early.
-    """
-
-    best: Solution | None
-    bound: float
-    stopped: str = ""
-
-
 def pattern_program(problem: Problem, found: PatternCandidates) -> PatternProgram:
     """The program over the candidates."""
     program = Program()
     pairs = list(zip(found.owner.tolist(), found.members.tolist(), strict=True))
-    bounds = _most(problem, found)
-    x = [
-        program.variable(float(found.costs[p]), bound, whole=False) for (p, _), bound in zip(pairs, bounds, strict=True)
-    ]
+    most = problem.sizes[found.members]
+    if problem.l == 1 and not problem.missing_alone:
+        free = (found.costs == 0)[found.owner]
+        most = np.where(free, most, np.minimum(most, max(1, 2 * problem.k - 2)))
+    bounds: list[float] = most.astype(np.float64).tolist()
+    costs = found.costs[found.owner].astype(np.float64).tolist()
+    x = [program.variable(cost, bound, whole=False) for cost, bound in zip(costs, bounds, strict=True)]
     y = [program.variable(0.0, 1.0, whole=True) for _ in range(found.patterns)]
     by_pattern: list[list[int]] = [[] for _ in range(found.patterns)]
     by_unit: list[list[int]] = [[] for _ in range(problem.units)]
@@ -130,16 +150,6 @@ def pattern_program(problem: Problem, found: PatternCandidates) -> PatternProgra
         for pattern, places in enumerate(by_pattern):
             present += _diverse(program, problem, y[pattern], {x[place]: pairs[place][1] for place in places})
     return PatternProgram(program, found, present)
-
-
-def _most(problem: Problem, found: PatternCandidates) -> list[float]:
-    """How many copies of a unit a pattern may get, for each pair."""
-    sizes = problem.sizes[found.members]
-    if problem.l == 1 and not problem.missing_alone:
-        free = (found.costs == 0)[found.owner]
-        sizes = np.where(free, sizes, np.minimum(sizes, max(1, 2 * problem.k - 2)))
-    most: list[float] = sizes.astype(np.float64).tolist()
-    return most
 
 
 def _diverse(program: Program, problem: Problem, is_open: int, members: dict[int, int]) -> list[tuple[int, list[int]]]:
@@ -171,41 +181,22 @@ Group = tuple[tuple[int, int], ...]
 
 
 @dataclass(frozen=True)
-class GroupProgram:
+class GroupProgram(ExactProgram):
     """The program with the groups that its variables count."""
 
-    program: Program
     groups: Sequence[Group]
 
-    def solved(self, problem: Problem, step: int, start: Solution | None, seconds: float | None) -> ProgramAnswer:
-        """The best solution, with a bound; the start is only used when all of its groups are candidates.
-
-        Args:
-            problem: what is asked. step: costs differ by multiples of it. start: a solution to begin with.
-            seconds: the time it may take.
-        """
-        given = self._values(start) if start is not None else None
-        found = solve(self.program, step=step, start=given, seconds=seconds)
-        best = self._read(problem, found.values) if found.values is not None else None
-        return ProgramAnswer(best, found.bound, found.stopped)
-
-    def _read(self, problem: Problem, values: Floats) -> Solution:
-        units, copies, numbers = [], [], []
-        number = 0
-        for group, times in zip(self.groups, np.rint(values).astype(np.int64).tolist(), strict=True):
-            for _ in range(times):
-                for unit, count in group:
-                    units.append(unit)
-                    copies.append(count)
-                    numbers.append(number)
-                number += 1
-        return solution_of(problem, np.array(units), np.array(copies), np.array(numbers))
+    def _read(self, problem: Problem, values: Floats, step: int) -> Solution:
+        times = np.rint(values).astype(np.int64).tolist()
+        used = [group for group, often in zip(self.groups, times, strict=True) for _ in range(often)]
+        pieces = [(unit, count, number) for number, group in enumerate(used) for unit, count in group]
+        return solution_of(problem, *np.array(pieces, dtype=np.int64).T)
 
     def _values(self, start: Solution) -> Floats | None:
-        """How often each group is used in a solution."""
-        used: dict[int, list[tuple[int, int]]] = {}
+        """How often each group is used in a solution; None when one of its groups can be parted."""
+        used: dict[int, list[tuple[int, int]]] = defaultdict(list)
         for unit, count, group in start.pieces:
-            used.setdefault(group, []).append((unit, count))
+            used[group].append((unit, count))
         counts = Counter(tuple(sorted(group)) for group in used.values())
         if not counts.keys() <= set(self.groups):
             return None
@@ -220,7 +211,7 @@ def group_program(problem: Problem, most: int) -> GroupProgram | None:
     """
     if problem.l == 1 and math.comb(problem.units, problem.k) > most:  # so many have one copy of each of their units
         return None
-    groups = _Enumeration(problem, most).groups()
+    groups = _groups(problem, most)
     if groups is None:
         return None
     program = Program()
@@ -237,66 +228,50 @@ def group_program(problem: Problem, most: int) -> GroupProgram | None:
     return GroupProgram(program, [group for group, _ in groups])
 
 
-class _Enumeration:
-    """All groups that are large and diverse enough and cannot be parted, by taking copies unit by unit."""
+def _groups(problem: Problem, most: int) -> list[tuple[Group, int]] | None:
+    """All groups that are large and diverse enough and cannot be parted, with what a row of each costs; None when there
+    are more than allowed."""
+    found: list[tuple[Group, int]] = []
+    everything = (1 << problem.width) - 1
 
-    def __init__(self, problem: Problem, most: int) -> None:
-        self._problem, self._most = problem, most
-        self._sizes: list[int] = problem.sizes.tolist()
-        self._values: list[int] = problem.sensitive.tolist()
-        self._found: list[tuple[Group, int]] = []
-        self._looked = 0
-        self._agree = _agreements(problem)
-        self._all = (1 << problem.width) - 1
-        self._costs: dict[int, int] = {}
+    @cache
+    def cost(kept: int) -> int:
+        return sum(weight for column, weight in enumerate(problem.weights) if not kept >> column & 1)
 
-    def groups(self) -> list[tuple[Group, int]] | None:
-        """(group, cost of a row in it); None when there are more than allowed."""
-        return self._found if self._extend(0, [], self._all, Counter()) else None
+    for looked, (taken, kept, is_found) in enumerate(_walk(problem), 1):
+        if is_found:
+            found.append((taken, cost(0 if problem.whole and kept != everything else kept)))
+        if looked > 4 * most + 1000 or len(found) > most:
+            return None
+    return found
 
-    def _extend(self, unit: int, taken: list[tuple[int, int]], kept: int, values: Counter[int]) -> bool:
-        """Go on with the units from `unit`; False when it was too much."""
-        self._looked += 1
-        if self._looked > 4 * self._most + 1000:
-            return False
-        rows = values.total()
-        if taken and rows >= self._problem.k and len(values) >= self._problem.l:
-            if self._parts(rows, values):
-                return True  # so does everything larger
-            self._found.append((tuple(taken), self._cost(kept)))
-            if len(self._found) > self._most:
-                return False
-        for following in range(unit, len(self._sizes)):
-            together = kept & (self._agree[taken[0][0]][following] if taken else self._agree[following][following])
-            for count in range(1, self._sizes[following] + 1):
-                values[self._values[following]] += count
-                taken.append((following, count))
-                fits = self._extend(following + 1, taken, together, values)
-                taken.pop()
-                values[self._values[following]] -= count
-                if not values[self._values[following]]:
-                    del values[self._values[following]]
-                if not fits:
-                    return False
-        return True
 
-    def _parts(self, rows: int, values: Counter[int]) -> bool:
-        """Whether a group with so many rows of each sensitive value can be parted into two that are good, too.
+def _walk(problem: Problem) -> Iterator[tuple[Group, int, bool]]:
+    """Copies, taken unit by unit, with the columns in which they agree, and whether they are a group that cannot be
+    parted; nothing larger than one that can, as that can be parted, too."""
+    sizes, sensitive, agree = problem.sizes.tolist(), problem.sensitive.tolist(), _agreements(problem)
+    values = [0] * (max(sensitive) + 1)
 
-        Values that occur twice can be in both parts; those that occur once must be shared out.
-        """
-        often = sum(count > 1 for count in values.values())
-        once = len(values) - often
-        missing = max(0, self._problem.l - often)
-        return once >= 2 * missing and rows >= 2 * max(self._problem.k, self._problem.l)
+    def extend(unit: int, taken: Group, kept: int, rows: int) -> Iterator[tuple[Group, int, bool]]:
+        good = can_be_parted = False
+        if taken and rows >= problem.k:
+            present = [count for count in values if count]
+            good = len(present) >= problem.l
+            # in two parts that are good, too: values that occur twice can be in both, those that occur once are shared
+            once = present.count(1)
+            shared = once >= 2 * max(0, problem.l - len(present) + once)
+            can_be_parted = good and shared and rows >= 2 * max(problem.k, problem.l)
+        yield taken, kept, good and not can_be_parted
+        if can_be_parted:
+            return
+        for following in range(unit, problem.units):
+            together = kept & agree[taken[0][0] if taken else following][following]
+            for count in range(1, sizes[following] + 1):
+                values[sensitive[following]] += count
+                yield from extend(following + 1, (*taken, (following, count)), together, rows + count)
+                values[sensitive[following]] -= count
 
-    def _cost(self, kept: int) -> int:
-        if self._problem.whole and kept != self._all:
-            kept = 0
-        if kept not in self._costs:
-            weights = enumerate(self._problem.weights)
-            self._costs[kept] = sum(weight for column, weight in weights if not kept >> column & 1)
-        return self._costs[kept]
+    return extend(0, (), (1 << problem.width) - 1, 0)
 
 
 def _agreements(problem: Problem) -> list[list[int]]:
@@ -395,29 +370,21 @@ def _exact(
     problem: Problem, found: Decided, chosen: PatternCandidates | None, seconds: float | None, watch: Watch
 ) -> Decided:
     watch("making the program", None)
-    made = _program(problem, chosen)
-    if made is None:
+    # the smaller one of the two exact programs
+    pairs = len(chosen.members) if chosen else MOST_PAIRS
+    program: ExactProgram | None = group_program(problem, min(MOST_GROUPS, pairs))
+    method = "groups" if program is not None else "patterns"
+    if program is None and chosen and pairs <= MOST_PAIRS:
+        program = pattern_program(problem, chosen)
+    if program is None:
         return replace(found, stopped="size")
-    program, method = made
     watch("solving the program", None)
     answer = program.solved(problem, _step(problem), found.solution, seconds)
-    best = found.solution
-    if answer.best is not None and answer.best.cost < best.cost:
-        best = answer.best
-    patterns = chosen.patterns if chosen and method == "patterns" else 0
-    found = replace(
-        found, solution=best, stopped=answer.stopped, variables=len(program.program.costs), patterns=patterns
-    )
+    if answer.best is not None and answer.best.cost < found.solution.cost:
+        found = replace(found, solution=answer.best)
+    patterns, variables = chosen.patterns if chosen and method == "patterns" else 0, len(program.program.costs)
+    found = replace(found, stopped=answer.stopped, variables=variables, patterns=patterns)
     return _bounded(found, _whole(answer.bound, problem), method)
-
-
-def _program(problem: Problem, chosen: PatternCandidates | None) -> tuple[PatternProgram | GroupProgram, str] | None:
-    """The smaller one of the two exact programs, with its name; None when both are too large."""
-    pairs = len(chosen.members) if chosen else MOST_PAIRS
-    groups = group_program(problem, min(MOST_GROUPS, pairs))
-    if groups is not None:
-        return groups, "groups"
-    return (pattern_program(problem, chosen), "patterns") if chosen and pairs <= MOST_PAIRS else None
 
 
 def _relaxed(problem: Problem, found: Decided, chosen: PatternCandidates | None) -> Decided:
@@ -474,19 +441,13 @@ def base_cost(problem: Problem, most: int = MOST) -> int:
     everything = np.ones(problem.units, dtype=np.bool_)
     open_ = everything.copy()
     total = reached = 0
-    for looked, (cost, kept) in enumerate(choices(problem, most)):
-        reached = cost if looked < most else reached  # a chain leaves choices out
-        if looked >= most:
-            continue
+    for reached, kept in islice(choices(problem, most), most):  # a chain, which comes then, leaves choices out
         units, _ = problem.grouped(kept, everything, problem.sizes)
         settled = units[open_[units]]
-        total += cost * int(problem.sizes[settled].sum())
+        total += reached * int(problem.sizes[settled].sum())
         open_[settled] = False
         if not open_.any():
-            return _of_a_group(problem, total)
-    return _of_a_group(problem, total + reached * int(problem.sizes[open_].sum()))
-
-
-def _of_a_group(problem: Problem, cost: int) -> int:
-    """No row pays alone: where one has to, all k rows of its group do."""
-    return max(cost, problem.k * min(problem.weights)) if cost else 0
+            break
+    total += reached * int(problem.sizes[open_].sum())
+    # no row pays alone: where one has to, all k rows of its group do
+    return max(total, problem.k * min(problem.weights)) if total else 0

@@ -5,20 +5,20 @@ from __future__ import annotations
 import heapq
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
-from itertools import islice, takewhile
+from itertools import accumulate, dropwhile, groupby, islice
+from operator import itemgetter
 
 import numpy as np
 
+from sqlaudit.remedies.rewriting import Integers, groups_of
 from sqlaudit.remedies.suppress.problem import (
     Booleans,
-    Integers,
     Membership,
     PatternCandidates,
     Problem,
     Solution,
-    groups_of,
     solution_of,
+    starred_in,
 )
 
 # Which columns to keep, cheapest suppression first: every choice where columns are few, else the first and a chain.
@@ -50,21 +50,6 @@ def choices(problem: Problem, most: int = MOST) -> Iterator[tuple[int, Kept]]:
         yield from _chain(problem, reached[0])
 
 
-def levels(problem: Problem, most: int = MOST) -> Iterator[tuple[int, list[Kept]]]:
-    """The same, those of one cost together."""
-    rest = choices(problem, most)
-    following = next(rest, None)
-    while following is not None:
-        cost, together = following[0], [following[1]]
-        following = None
-        for one in rest:
-            if one[0] != cost:
-                following = one
-                break
-            together.append(one[1])
-        yield cost, together
-
-
 def _ascending(weights: tuple[int, ...]) -> Iterator[tuple[int, Kept]]:
     """Every subset of starred columns, by the sum of their weights (Lawler: a heap of subsets, each extended once)."""
     order = sorted(range(len(weights)), key=lambda column: weights[column])
@@ -85,14 +70,9 @@ def _chain(problem: Problem, cost: int) -> Iterator[tuple[int, Kept]]:
     """From all columns to none, dropping the one with most values first; only what costs more than what has been."""
     values = problem.codes.max(axis=0, initial=0).tolist()
     falling = sorted(range(problem.width), key=lambda column: -values[column])
-    steps = []
-    for dropped in range(1, problem.width + 1):
-        starred = falling[:dropped]
-        steps.append(
-            (sum(problem.weights[c] for c in starred), tuple(sorted(set(range(problem.width)) - set(starred))))
-        )
-    cheap = len(list(takewhile(lambda step: step[0] <= cost and step[1], steps)))
-    yield from steps[cheap:]
+    costs = accumulate(problem.weights[column] for column in falling)
+    steps = ((cost, tuple(sorted(falling[dropped:]))) for dropped, cost in enumerate(costs, 1))
+    yield from dropwhile(lambda step: step[0] <= cost and step[1], steps)
 
 
 # Rows that found no group: groups that have more than they need lend some, and the rest joins where it costs least.
@@ -111,7 +91,6 @@ class Ledger(Membership):
     """
 
     def __init__(self, problem: Problem, units: Integers, copies: Integers, groups: Integers, left: Integers) -> None:
-        self._problem = problem
         super().__init__(problem, zip(units.tolist(), copies.tolist(), groups.tolist(), strict=True))
         self._left = left.copy()
         self._next = int(groups.max(initial=-1)) + 1
@@ -148,13 +127,6 @@ class Ledger(Membership):
         for units in members.values():
             self._complete(units)
 
-    def _lends(self, unit: int, group: int) -> bool:
-        """Whether a group can do without one copy of a unit."""
-        if not self.members[group][unit] or self.sizes[group] <= self._problem.k:
-            return False
-        values = self.values[group]
-        return values[self.sensitive[unit]] > 1 or len(values) > self._problem.l or self._problem.l == 1
-
     def _complete(self, units: list[int]) -> None:
         """A new group of the copies of these units that are left and of borrowed ones, if that is enough."""
         waiting = [(unit, int(self._left[unit])) for unit in units if self._left[unit]]
@@ -164,8 +136,8 @@ class Ledger(Membership):
         for others_first in (True, False):
             for unit in units:
                 for group in sorted(self.homes[unit]):
-                    while self._needs(size + len(borrowed), values, unit, others_first) and self._lends(unit, group):
-                        self.take(unit, group, 1)
+                    while self._needs(size + len(borrowed), values, unit, others_first) and self.spare(unit, group) > 0:
+                        self.put(unit, group, -1)
                         borrowed.append((unit, group))
                         values.add(self.sensitive[unit])
         if size + len(borrowed) < self._problem.k or len(values) < self._problem.l:
@@ -187,28 +159,19 @@ class Ledger(Membership):
     def _cheapest(self, units: Integers) -> int:
         """The group that some units join at the lowest further cost."""
         numbers = [group for group, size in self.sizes.items() if size]
-        first = np.array([next(unit for unit, n in self.members[group].items() if n) for group in numbers])
-        starred = np.array([self._starred(group) for group in numbers])
         sizes = np.array([self.sizes[group] for group in numbers], dtype=np.int64)
-        codes = self._problem.codes
-        joint = starred | (codes[first] != codes[units[0]]) | (codes[units] != codes[units[0]]).any(axis=0)
-        if self._problem.missing_alone:
-            joint |= (codes[units] == 0).any(axis=0)
+        members, _, groups = self.partition()
+        place = {group: number for number, group in enumerate(numbers)}
+        within = np.array([place[group] for group in groups.tolist()])
+        starred = starred_in(self._problem, members, within)
+        apart = starred_in(self._problem, units, np.zeros(len(units), dtype=np.int64))
+        first, codes = members[np.unique(within, return_index=True)[1]], self._problem.codes
+        joint = starred | apart | (codes[first] != codes[units[0]])
         if self._problem.whole:
             joint |= joint.any(axis=1, keepdims=True)
         weights = np.array(self._problem.weights, dtype=np.float64)
         more = int(self._left[units].sum())
         return numbers[int(np.argmin((sizes + more) * (joint @ weights) - sizes * (starred @ weights)))]
-
-    def _starred(self, group: int) -> Booleans:
-        units = [unit for unit, n in self.members[group].items() if n]
-        codes = self._problem.codes[units]
-        starred = codes.min(axis=0) != codes.max(axis=0)
-        if self._problem.missing_alone:
-            starred |= codes.min(axis=0) == 0
-        if self._problem.whole:
-            starred |= starred.any()
-        return np.asarray(starred, dtype=np.bool_)
 
 
 # A fast way to a solution: group what can be grouped at the lowest cost first, lend rows where a few are missing.
@@ -241,10 +204,10 @@ def fast(problem: Problem, watch: Watch | None = None) -> Solution:
         groups = groups_of(problem.codes, range(problem.width))
         return solution_of(problem, np.arange(problem.units), problem.sizes, groups)
     swept = _Sweep(problem)
-    for cost, together in levels(problem):
+    for cost, together in groupby(choices(problem), key=itemgetter(0)):
         if watch is not None:
             watch("grouping rows", cost / max(1, sum(problem.weights)))
-        swept.level(together)
+        swept.level([kept for _, kept in together])
         if not swept.left.any():
             break
     if not swept.left.any():
@@ -255,44 +218,34 @@ def fast(problem: Problem, watch: Watch | None = None) -> Solution:
     return guaranteed(problem, solution_of(problem, *ledger.partition()))
 
 
-@dataclass
 class _Sweep:
-    problem: Problem
-    left: Integers = field(init=False)
-    units: list[Integers] = field(default_factory=list)
-    copies: list[Integers] = field(default_factory=list)
-    groups: list[Integers] = field(default_factory=list)
-    made: int = 0
+    """What is grouped at the lowest cost, and the copies that are left of each unit."""
 
-    def __post_init__(self) -> None:
-        self.left = self.problem.sizes.copy()
+    def __init__(self, problem: Problem) -> None:
+        self._problem = problem
+        self.left = problem.sizes.copy()
+        self._grouped: list[Integers] = [np.zeros((3, 0), dtype=np.int64)]
+        self._made = 0
 
     def level(self, together: Sequence[Kept]) -> None:
         """Group what can be grouped at one cost; the choice that groups most rows comes first."""
         if len(together) > 1:
-            ready = {kept: self._grouped(kept) for kept in together}
-            rows = {kept: int(self.left[units].sum()) for kept, (units, _) in ready.items()}
+            rows = {kept: int(self.left[self._ready(kept)[0]].sum()) for kept in together}
             together = sorted((kept for kept in together if rows[kept]), key=lambda kept: -rows[kept])
         for kept in together:
-            units, groups = self._grouped(kept)
+            units, groups = self._ready(kept)
             if len(units):
-                self._take(units, groups)
+                self._grouped.append(np.stack([units, self.left[units], groups + self._made]))
+                self._made += int(groups.max()) + 1
+                self.left[units] = 0
 
-    def _grouped(self, kept: Kept) -> tuple[Integers, Integers]:
+    def _ready(self, kept: Kept) -> tuple[Integers, Integers]:
         """The units in no group yet that agree with enough others, and a number for those that agree."""
-        return self.problem.grouped(kept, self.left > 0, self.left)
-
-    def _take(self, units: Integers, groups: Integers) -> None:
-        self.units.append(units)
-        self.copies.append(self.left[units])
-        self.groups.append(groups + self.made)
-        self.made += int(groups.max()) + 1
-        self.left[units] = 0
+        return self._problem.grouped(kept, self.left > 0, self.left)
 
     def partition(self) -> tuple[Integers, Integers, Integers]:
         """(units, copies, groups) of what is grouped."""
-        nothing = [np.zeros(0, dtype=np.int64)]
-        units, copies, groups = (np.concatenate(part or nothing) for part in (self.units, self.copies, self.groups))
+        units, copies, groups = np.concatenate(self._grouped, axis=1)
         return units, copies, groups
 
 
@@ -366,7 +319,6 @@ class _Search(Membership):
     """Which copies are attached to which pattern."""
 
     def __init__(self, problem: Problem, found: PatternCandidates, start: Solution) -> None:
-        self._problem = problem
         self._costs: list[int] = found.costs.tolist()
         self._units = found.units
         self._patterns: list[list[int]] = [[] for _ in range(problem.units)]
@@ -393,7 +345,7 @@ class _Search(Membership):
             enough = size >= self._problem.k and len(taken) >= self._problem.l
             if worth <= 0 and enough:
                 break
-            count = self._spare(unit, home)
+            count = self.spare(unit, home)
             if worth <= 0:
                 wanted = self._problem.k - size if size < self._problem.k else int(self.sensitive[unit] not in taken)
                 count = min(count, wanted)
@@ -427,13 +379,6 @@ class _Search(Membership):
             self._move(unit, pattern, there, count)
         return True
 
-    def _spare(self, unit: int, home: int) -> int:
-        """How many copies of a unit a pattern can do without."""
-        spare = min(self.members[home][unit], self.sizes[home] - self._problem.k)
-        if self._problem.l > 1 and len(self.values[home]) <= self._problem.l:
-            spare = min(spare, self.values[home][self.sensitive[unit]] - 1)
-        return spare
-
     def _move(self, unit: int, source: int, target: int, count: int) -> None:
         self.put(unit, target, count)
-        self.take(unit, source, count)
+        self.put(unit, source, -count)

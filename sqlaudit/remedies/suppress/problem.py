@@ -9,7 +9,7 @@ the k-Anonymization Problem, section 2. Copies of one pattern may be in differen
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -17,9 +17,9 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
-Integers = npt.NDArray[np.int64]
+from sqlaudit.remedies.rewriting import Integers, groups_of
+
 Booleans = npt.NDArray[np.bool_]
-_WIDEST = 1 << 62
 
 
 @dataclass(frozen=True)
@@ -110,18 +110,15 @@ def reduced(problem: Problem) -> Problem:
     """
     weights: dict[tuple[int, ...], int] = {}
     for codes, weight in zip(problem.codes.T.tolist(), problem.weights, strict=True):
-        renamed = _renamed(codes, missing_alone=problem.missing_alone)
+        # in the order of their first row; 0 stays what it is where missing values are alone
+        names: dict[int, int] = {0: 0} if problem.missing_alone else {}
+        first = 1 - len(names)
+        renamed = tuple(names.setdefault(code, len(names) + first) for code in codes)
         if len(set(renamed)) > 1 or 0 in renamed:
             weights[renamed] = weights.get(renamed, 0) + weight
     if len(weights) == problem.width or not weights or problem.whole:  # a whole row costs what all columns weigh
         return problem
     return replace(problem, codes=np.array(list(weights), dtype=np.int64).T, weights=tuple(weights.values()))
-
-
-def _renamed(codes: Sequence[int], *, missing_alone: bool) -> tuple[int, ...]:
-    """Codes in the order of their first row; 0 stays what it is where missing values are alone."""
-    names: dict[int, int] = {0: 0} if missing_alone else {}
-    return tuple(names.setdefault(code, len(names) if missing_alone else len(names) + 1) for code in codes)
 
 
 @dataclass(frozen=True)
@@ -157,17 +154,21 @@ def solution_of(problem: Problem, units: Integers, copies: Integers, groups: Int
         ValueError: it is no solution; a row is missing or taken twice, or a group is too small or not diverse.
     """
     _, groups = np.unique(groups, return_inverse=True)
-    starred = _starred(problem, units, groups)
+    starred = starred_in(problem, units, groups)
     shown = np.where(starred[groups], -1, problem.codes[units])
     groups = groups_of(shown + 1, range(problem.width))
-    taken, groups, copies = _summed(units, groups, copies)
-    _, first = np.unique(groups, return_index=True)
-    starred = _starred(problem, taken, groups)
+    number = int(groups.max(initial=-1)) + 1
+    pairs, place = np.unique(units * max(number, 1) + groups, return_inverse=True)
+    total = np.zeros(len(pairs), dtype=np.int64)
+    np.add.at(total, place, copies)
+    pairs, copies = pairs[total > 0], total[total > 0]
+    taken, groups = np.divmod(pairs, max(number, 1))
+    starred = starred_in(problem, taken, groups)
     if not np.array_equal(np.bincount(taken, weights=copies, minlength=problem.units).astype(np.int64), problem.sizes):
         raise ValueError("a partition takes every row once")
-    if not problem.trivial and not problem.satisfied(groups, copies, taken, len(first)).all():
+    if not problem.trivial and not problem.satisfied(groups, copies, taken, number).all():
         raise ValueError("a group is too small or not diverse")
-    rows = np.zeros(len(first), dtype=np.int64)
+    rows = np.zeros(number, dtype=np.int64)
     np.add.at(rows, groups, copies)
     cells = tuple(int(rows[starred[:, column]].sum()) for column in range(problem.width))
     cost = sum(weight * count for weight, count in zip(problem.weights, cells, strict=True))
@@ -182,6 +183,7 @@ class Membership:
     """
 
     def __init__(self, problem: Problem, pieces: Iterable[tuple[int, int, int]]) -> None:
+        self._problem = problem
         self.sensitive: list[int] = problem.sensitive.tolist()
         self.members: dict[int, Counter[int]] = defaultdict(Counter)
         self.homes: dict[int, set[int]] = defaultdict(set)
@@ -191,23 +193,25 @@ class Membership:
             self.put(unit, group, count)
 
     def put(self, unit: int, group: int, count: int) -> None:
-        """Attach copies of a unit to a group."""
-        self.members[group][unit] += count
-        self.homes[unit].add(group)
+        """Attach copies of a unit to a group; a negative number takes them out."""
+        members, values, value = self.members[group], self.values[group], self.sensitive[unit]
+        members[unit] += count
+        values[value] += count
         self.sizes[group] += count
-        self.values[group][self.sensitive[unit]] += count
-
-    def take(self, unit: int, group: int, count: int) -> None:
-        """Take copies of a unit out of a group."""
-        self.members[group][unit] -= count
-        if not self.members[group][unit]:
-            del self.members[group][unit]
+        if not values[value]:
+            del values[value]
+        if members[unit]:
+            self.homes[unit].add(group)
+        else:
+            del members[unit]
             self.homes[unit].discard(group)
-        self.sizes[group] -= count
-        values = self.values[group]
-        values[self.sensitive[unit]] -= count
-        if not values[self.sensitive[unit]]:
-            del values[self.sensitive[unit]]
+
+    def spare(self, unit: int, group: int) -> int:
+        """How many copies of a unit a group can do without."""
+        spare = min(self.members[group][unit], self.sizes[group] - self._problem.k)
+        if self._problem.l > 1 and len(self.values[group]) <= self._problem.l:
+            spare = min(spare, self.values[group][self.sensitive[unit]] - 1)
+        return spare
 
     def partition(self) -> tuple[Integers, Integers, Integers]:
         """(units, copies, groups)."""
@@ -216,26 +220,8 @@ class Membership:
         return units, copies, groups
 
 
-def groups_of(codes: Integers, columns: Sequence[int]) -> Integers:
-    """A number 0, 1, … for each row of codes, the same for rows that agree in some columns.
-
-    Example:
-        >>> groups_of(np.array([[3, 1], [4, 1], [3, 1]]), [0, 1]).tolist()
-        [0, 1, 0]
-    """
-    packed, size = np.zeros(len(codes), dtype=np.int64), 1
-    for column in columns:
-        width = int(codes[:, column].max(initial=0)) + 1
-        if size * width >= _WIDEST:
-            found, packed = np.unique(packed, return_inverse=True)
-            size = len(found)
-        packed = packed * width + codes[:, column]
-        size *= width
-    return np.asarray(np.unique(packed, return_inverse=True)[1], dtype=np.int64)
-
-
-def _starred(problem: Problem, units: Integers, groups: Integers) -> Booleans:
-    """The columns that differ within each group."""
+def starred_in(problem: Problem, units: Integers, groups: Integers) -> Booleans:
+    """What is suppressed in each group, 0, 1, …: the columns that differ within it."""
     number = int(groups.max(initial=-1)) + 1
     order = np.argsort(groups, kind="stable")
     starts = np.searchsorted(groups[order], np.arange(number))
@@ -247,16 +233,6 @@ def _starred(problem: Problem, units: Integers, groups: Integers) -> Booleans:
     if problem.whole:
         starred |= starred.any(axis=1, keepdims=True)
     return np.asarray(starred, dtype=np.bool_)
-
-
-def _summed(units: Integers, groups: Integers, copies: Integers) -> tuple[Integers, Integers, Integers]:
-    """One entry for each unit and group, in this order, with the copies of both added up."""
-    width = int(groups.max(initial=0)) + 1
-    pairs, place = np.unique(units * width + groups, return_inverse=True)
-    total = np.zeros(len(pairs), dtype=np.int64)
-    np.add.at(total, place, copies)
-    kept = total > 0
-    return (pairs // width)[kept], (pairs % width)[kept], total[kept]
 
 
 # Anonymization patterns that can be used at all: those with enough compatible rows, and nothing suppressed in vain.
@@ -314,19 +290,19 @@ def candidates(problem: Problem, most_pairs: int, most_work: int) -> PatternCand
     Args:
         problem: what is asked. most_pairs: of a pattern and a unit, at most. most_work: units looked at, at most.
     """
-    found: list[tuple[list[Integers], int]] = []
+    members: list[Integers] = []
+    costs: list[int] = []
     columns: list[tuple[int, ...]] = []
     pairs = work = 0
     for kept, alive, groups in _walk(problem):
         work += problem.units + A_CHOICE
         made, cost = _closed(problem, kept, alive, groups)
-        found.append((made, cost))
+        members += made
+        costs += [cost] * len(made)
         columns += [kept] * len(made)
         pairs += sum(map(len, made))
         if pairs > most_pairs or work > most_work:
             return None
-    members = [one for made, _ in found for one in made]
-    costs = [cost for made, cost in found for _ in made]
     starts = np.concatenate([[0], np.cumsum([len(one) for one in members])]).astype(np.int64)
     return PatternCandidates(starts, np.concatenate(members), np.array(costs, dtype=np.int64), columns)
 
@@ -347,22 +323,17 @@ def _walk(problem: Problem) -> Iterator[tuple[tuple[int, ...], Integers, Integer
         for kept in layer:
             for column in range(kept[-1] + 1 if kept else 0, problem.width):
                 chosen = (*kept, column)
-                alive = _inherited(chosen, layer)
-                if alive is None:
+                # only units whose patterns have enough rows above, in every direction
+                above = [layer.get(chosen[:place] + chosen[place + 1 :]) for place in range(len(chosen))]
+                known = [one for one in above if one is not None]
+                if len(known) < len(above):
                     continue
-                units, groups = problem.grouped(chosen, alive, problem.sizes)
+                units, groups = problem.grouped(chosen, np.logical_and.reduce(known), problem.sizes)
                 if len(units):
                     below[chosen] = np.zeros(problem.units, dtype=np.bool_)
                     below[chosen][units] = True
                     yield chosen, units, groups
         layer = below
-
-
-def _inherited(chosen: tuple[int, ...], layer: Mapping[tuple[int, ...], Booleans]) -> Booleans | None:
-    """The units whose patterns have enough rows above, in every direction; None where no pattern has."""
-    above = [layer.get(chosen[:place] + chosen[place + 1 :]) for place in range(len(chosen))]
-    known = [one for one in above if one is not None]
-    return np.logical_and.reduce(known) if len(known) == len(above) else None
 
 
 def _closed(problem: Problem, kept: tuple[int, ...], units: Integers, groups: Integers) -> tuple[list[Integers], int]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -40,20 +41,10 @@ from sqlaudit.engines.writing import files_read, refuse_overwriting
 from sqlaudit.lattices.losses import column_weights
 from sqlaudit.models.registry import Require, requirements
 from sqlaudit.remedies.result import Release
-from sqlaudit.remedies.rewriting import (
-    KEEP,
-    STAR,
-    Patterns,
-    Piece,
-    RemedyTable,
-    Rewritten,
-    read_patterns,
-    release,
-    rewrite,
-)
-from sqlaudit.remedies.suppress.exact import Decided, decide
+from sqlaudit.remedies.rewriting import KEEP, STAR, Patterns, Piece, RemedyTable, read_patterns, release, rewrite
+from sqlaudit.remedies.suppress.exact import decide
 from sqlaudit.remedies.suppress.fast import Watch
-from sqlaudit.remedies.suppress.problem import Problem, Solution, groups_of
+from sqlaudit.remedies.suppress.problem import Problem, Solution
 from sqlaudit.remedies.suppress.request import How, SuppressRequest
 from sqlaudit.remedies.suppress.result import Effort, SuppressedColumn, SuppressResult
 from sqlaudit.reports.document import plural
@@ -91,8 +82,7 @@ def suppress_table(
     before(engine, published, table.written(published.keep))
     _refuse_several_rows(table)
     patterns = read_patterns(table)
-    weights = _weights(request, table)
-    problem = _problem(request, table, patterns, weights)
+    problem = _problem(request, table, patterns)
     answer = _dropped(problem) if request.rows is Suppressed.DROP else _decided(request, table, problem, watch)
     made = None
     if answer.effort.stopped != "interrupted":
@@ -123,19 +113,25 @@ class _Answer:
 
 
 def _decided(request: SuppressRequest, table: RemedyTable, problem: Problem, watch: Watch | None) -> _Answer:
-    _refuse_impossible(table, problem)
+    """The suppression.
+
+    Raises:
+        UsageError: not even the whole table, with everything suppressed, satisfies what is asked.
+    """
+    label, values = table.relation.label, len(np.unique(problem.sensitive))
+    if problem.rows < problem.k:
+        raise UsageError(f"{label} has {plural(problem.rows, 'row')}, so no group of it can have {problem.k:,}.")
+    if values < problem.l:
+        attribute = table.roles.sensitive[0].label
+        raise UsageError(f"{attribute} has {values:,} different values, so no group can have {problem.l:,} of them.")
     found = decide(problem, request.how, request.time_budget, watch)
-    best = found.solution
-    touched = int(best.copies[best.starred[best.groups].any(axis=1)].sum())
-    return _Answer(_pieces(best), best.cells, best.cost, found.bound, touched, _effort(request, found))
-
-
-def _effort(request: SuppressRequest, found: Decided) -> Effort:
-    stopped = found.stopped
+    best, stopped = found.solution, found.stopped
     if not found.optimal and not stopped and request.how is How.AUTO and not solver.available():
         stopped = "solver"
     fast_cost = Fraction(found.fast_cost, _scale(request))
-    return Effort(request.how.value, found.method, stopped, found.variables, found.patterns, fast_cost)
+    effort = Effort(request.how.value, found.method, stopped, found.variables, found.patterns, fast_cost)
+    touched = int(best.copies[best.starred[best.groups].any(axis=1)].sum())
+    return _Answer(_pieces(best), best.cells, best.cost, found.bound, touched, effort)
 
 
 def _pieces(best: Solution) -> list[Piece]:
@@ -153,30 +149,17 @@ def _pieces(best: Solution) -> list[Piece]:
 def _dropped(problem: Problem) -> _Answer:
     """Whole rows left out. A row that stays is published as it is, with all equal rows that stay, so these must be
     enough; in a class that is good all rows can stay, in any other none can: no answer leaves out fewer."""
-    groups = groups_of(problem.codes, range(problem.width))
-    if problem.missing_alone and not problem.trivial:
-        alone = ~problem.comparable(range(problem.width))
-        groups = np.where(alone, groups.max(initial=0) + 1 + np.arange(problem.units), groups)
-        _, groups = np.unique(groups, return_inverse=True)
-    number = int(groups.max(initial=-1)) + 1
-    good = problem.satisfied(groups, problem.sizes, np.arange(problem.units), number)[groups]
-    if problem.missing_alone and not problem.trivial:
-        good &= problem.comparable(range(problem.width))
-    left_out = int(problem.sizes[~good].sum())
+    asked = replace(problem, missing_alone=problem.missing_alone and not problem.trivial)
+    stay, groups = asked.grouped(range(problem.width), np.ones(problem.units, dtype=np.bool_), problem.sizes)
+    number = dict(zip(stay.tolist(), (groups + 1).tolist(), strict=True))
+    left_out = problem.rows - int(problem.sizes[stay].sum())
     none = (0,) * problem.width
-    pieces = [
-        (unit + 1, 1, size, group + 1 if stays else 0, *none)
-        for unit, (size, group, stays) in enumerate(
-            zip(problem.sizes.tolist(), groups.tolist(), good.tolist(), strict=True)
-        )
-    ]
+    pieces = [(unit + 1, 1, size, number.get(unit, 0), *none) for unit, size in enumerate(problem.sizes.tolist())]
     cost = left_out * sum(problem.weights)
     return _Answer(pieces, (left_out,) * problem.width, cost, cost, left_out, Effort("exact", "rows"))
 
 
-def _problem(
-    request: SuppressRequest, table: RemedyTable, patterns: Patterns, weights: tuple[Fraction, ...]
-) -> Problem:
+def _problem(request: SuppressRequest, table: RemedyTable, patterns: Patterns) -> Problem:
     """The problem in whole numbers.
 
     Raises:
@@ -193,7 +176,7 @@ def _problem(
         sensitive,
         request.k,
         request.l,
-        tuple(int(weight * scale) for weight in weights),
+        tuple(int(weight * scale) for weight in _weights(request, table)),
         request.roles.nulls is NullPolicy.DISTINCT,
         request.rows is not None,
     )
@@ -207,21 +190,6 @@ def _weights(request: SuppressRequest, table: RemedyTable) -> tuple[Fraction, ..
 def _scale(request: SuppressRequest) -> int:
     """What makes all weights whole."""
     return math.lcm(*(weight.denominator for weight in request.weights.values()))
-
-
-def _refuse_impossible(table: RemedyTable, problem: Problem) -> None:
-    """Nothing when the whole table, with everything suppressed, satisfies what is asked.
-
-    Raises:
-        UsageError: it does not, so nothing does.
-    """
-    label = table.relation.label
-    if problem.rows < problem.k:
-        raise UsageError(f"{label} has {plural(problem.rows, 'row')}, so no group of it can have {problem.k:,}.")
-    values = len(np.unique(problem.sensitive))
-    if values < problem.l:
-        attribute = table.roles.sensitive[0].label
-        raise UsageError(f"{attribute} has {values:,} different values, so no group can have {problem.l:,} of them.")
 
 
 def _refuse_several_rows(table: RemedyTable) -> None:
@@ -255,12 +223,9 @@ def _released(
     """The release, audited and written."""
     salt = secrets.randbits(63) if request.seed is None else request.seed
     levels = [(KEEP, STAR)] * len(table.roles.quasi_identifiers)
-
-    def made(*, persons: bool) -> Rewritten:
-        return rewrite(table, patterns, levels, answer.pieces, salt=salt, persons=persons)
-
-    plain = made(persons=False)
-    audited = made(persons=True) if table.roles.entity else plain
+    rewritten = partial(rewrite, table, patterns, levels, answer.pieces, salt=salt)
+    plain = rewritten()
+    audited = rewritten(persons=True) if table.roles.entity else plain
     return release(table, plain, audited, request.requirements, inputs=request.inputs, publication=published)
 
 
@@ -274,23 +239,15 @@ def _result(
     told: Mapping[str, Any],
 ) -> SuppressResult:
     scale = _scale(request)
-    columns = tuple(
-        SuppressedColumn(role.label, weight, cells)
-        for role, weight, cells in zip(
-            table.roles.quasi_identifiers, _weights(request, table), answer.cells, strict=True
-        )
-    )
-    by_severity = {
-        severity: tuple(one.text for one in request.requirements if (one.severity == "warn") is severity)
-        for severity in (False, True)
-    }
+    labels = (role.label for role in table.roles.quasi_identifiers)
+    columns = tuple(map(SuppressedColumn, labels, _weights(request, table), answer.cells))
     return SuppressResult(
         target=table.relation.label,
         rows=patterns.rows,
         patterns=problem.row_patterns,
         roles=shown_roles(request.roles),
-        requirements=by_severity[False],
-        warn_only=by_severity[True],
+        requirements=tuple(one.text for one in request.requirements if one.severity != "warn"),
+        warn_only=tuple(one.text for one in request.requirements if one.severity == "warn"),
         whole_rows=request.rows.value if request.rows else "",
         columns=columns,
         cost=Fraction(answer.cost, scale),
