@@ -83,7 +83,7 @@ def of_ours(counts: Counts, threshold: int) -> tuple[dict[int, tuple[int, int]],
         for cell in itertools.product(*[(0, code + 1) for code in key]):
             table[cell] += n
     values = table.ravel()
-    equations = equations_of(codes, [Dimension.with_total(size + 1, 0) for size in sizes])
+    equations = equations_of(codes, [Dimension(size + 1, (np.array([-1, *[0] * size]),)) for size in sizes])
     # what tau-Argus takes as known: no cell is below the least of the table, or one below its own value
     lower, upper = np.minimum(values.min(), values - 1), np.full_like(values, values.max())
     hidden = (values < threshold) & (values > 0)
