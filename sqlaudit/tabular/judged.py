@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from pathlib import Path
 
 import numpy as np
 
@@ -58,23 +57,17 @@ def drawn(cells: TableCells, unsafe: Bools, labels: Mapping[tuple[int, int], str
     """
     if len(cells.dimensions) > 2 or added_up(cells) is None or not cells.published:
         return None
-    codes = [_last_totals(cells, place) for place in range(len(cells.dimensions))]
+    codes = []
+    for one, keys in zip(cells.dimensions, cells.keys.T, strict=True):
+        used = np.unique(keys)
+        codes.append(used[np.argsort(one.is_total[used], kind="stable")].tolist())  # those of totals last
     if len(codes[0]) > MOST_ROWS or (len(codes) > 1 and len(codes[1]) > MOST_COLUMNS):
         return None
     names = [tuple(labels.get((place, code), "all") for code in some) for place, some in enumerate(codes)]
-    marks = _marks(cells, unsafe)
-    at = {tuple(key): mark for key, mark in zip(cells.keys.tolist(), marks, strict=True)}
-    columns = codes[1] if len(codes) > 1 else [None]
-    grid = tuple(
-        tuple(at.get((row,) if column is None else (row, column), "") for column in columns) for row in codes[0]
-    )
+    at = dict(zip(map(tuple, cells.keys.tolist()), _marks(cells, unsafe), strict=True))
+    columns = [(code,) for code in codes[1]] if len(codes) > 1 else [()]
+    grid = tuple(tuple(at.get((row, *column), "") for column in columns) for row in codes[0])
     return DrawnTable(names[0], names[1] if len(names) > 1 else (), grid)
-
-
-def _last_totals(cells: TableCells, place: int) -> list[int]:
-    """The codes of a dimension, those of totals last."""
-    found = np.unique(cells.keys[:, place]).tolist()
-    return sorted(found, key=lambda code: (bool(cells.dimensions[place].is_total[code]), code))
 
 
 def _marks(cells: TableCells, unsafe: Bools) -> list[str]:
@@ -117,7 +110,7 @@ class JudgedCells:
     def result(self, label: str) -> AggregatesResult:
         """Everything that was asked, without where it comes from."""
         cells = self.cells
-        rules, unsafe = self._rules()
+        rules = self._found
         problems = tuple(replace(problem, keys=self._shown(keys)) for problem, keys in self._problems())
         if any(problem.is_mistake for problem in problems):  # then nothing that cells say holds for certain
             passing = {Status.PASS: Status.UNDETERMINED}
@@ -131,39 +124,37 @@ class JudgedCells:
             cells=len(cells),
             contributors=contributors_of(cells),
             contributors_added_up=cells.contributors is not None and not bool(grand_totals(cells).any()),
-            unsafe_cells=unsafe,
+            unsafe_cells=int(self._unsafe.sum()),
             rules=rules,
             hidden=int(cells.hidden.sum()),
             deducible=self._deducible(),
-            intervals=tuple(self._intervals()),
-            outsiders_only=self._about_outsiders(),
+            intervals=tuple(self._intervals()) if self.request.show_values else (),
+            outsiders_only=bool(cells.hidden.any()) and any(rule.of_hidden for _, rule, _ in self._verdicts),
             small_counts_hidden=only_small_ones(cells),
             rounded=() if self.request.microdata else tuple(rounded(cells)),
-            drawn=self._drawn(),
+            drawn=drawn(cells, self._unsafe, self._labels()) if self._is_drawn else None,
             problems=problems,
         )
 
     def difference(self, before: str, after: str) -> ReleaseDifference:
         """What was asked of cells that are changes from one release to another."""
-        rules, unsafe = self._rules()
+        rules = self._found
         if not self.request.microdata:
             rules = tuple(replace(one, note=_OF_NUMBERS.format(one.text)) if one.undecided else one for one in rules)
-        return ReleaseDifference(before, after, len(self.cells), unsafe, rules)
+        return ReleaseDifference(before, after, len(self.cells), int(self._unsafe.sum()), rules)
 
     @property
     def not_safe(self) -> list[Bools]:
         """For each rule, the cells that fall short of it or that it cannot decide."""
-        return [verdict.unsafe | ~verdict.judged & ~self._read(rule_of(one)).hidden for one, verdict in self._verdicts]
-
-    def _rules(self) -> tuple[tuple[RuleFound, ...], int]:
-        """What each rule says, and how many cells fall short of some."""
-        found = tuple(self._found(one, verdict) for one, verdict in self._verdicts)
-        return found, int(self._unsafe.sum())
+        read = (
+            (self.cells if rule.of_hidden else read_through(self.cells), found) for _, rule, found in self._verdicts
+        )
+        return [verdict.unsafe | ~verdict.judged & ~cells.hidden for cells, verdict in read]
 
     @cached_property
-    def _verdicts(self) -> tuple[tuple[Requirement, Verdicts], ...]:
+    def _verdicts(self) -> tuple[tuple[Requirement, CellRule, Verdicts], ...]:
         rules = [(one, rule_of(one)) for one in self.request.requirements]
-        return tuple((one, self._verdict(rule)) for one, rule in rules)
+        return tuple((one, rule, self._verdict(rule)) for one, rule in rules)
 
     def _verdict(self, rule: CellRule) -> Verdicts:
         """What a rule says of what is published, and of hidden cells whose contributions are given."""
@@ -190,23 +181,23 @@ class JudgedCells:
     def _unsafe(self) -> Bools:
         """Cells that fall short of some rule."""
         found = np.zeros(len(self.cells), dtype=np.bool_)
-        for _, verdict in self._verdicts:
+        for _, _, verdict in self._verdicts:
             found |= verdict.unsafe
         return found
 
-    def _read(self, rule: CellRule) -> TableCells:
-        """The cells as a rule takes them: what totals give back is published, but to a rule about just that."""
-        return self.cells if rule.of_hidden else read_through(self.cells)
-
     def _looked(self, rule: CellRule) -> Bools:
-        """The cells that a rule is about."""
+        """The cells that a rule is about: what totals give back is published, but to a rule about just that."""
         if rule.of_hidden:
             return np.ones(len(self.cells), dtype=np.bool_)
-        looked = ~self._read(rule).hidden
+        looked = ~read_through(self.cells).hidden
         return looked if self.request.microdata else looked | hidden_with_contributions(self.cells, rule)
 
-    def _found(self, requirement: Requirement, verdict: Verdicts) -> RuleFound:
-        rule = rule_of(requirement)
+    @property
+    def _found(self) -> tuple[RuleFound, ...]:
+        """What each rule says."""
+        return tuple(self._result(*one) for one in self._verdicts)
+
+    def _result(self, requirement: Requirement, rule: CellRule, verdict: Verdicts) -> RuleFound:
         looked = self._looked(rule)
         undecided = ~verdict.judged & ~verdict.unsafe & looked
         text = requirement.text or requirement.model
@@ -223,12 +214,8 @@ class JudgedCells:
             status=status,
             severity=requirement.severity,
             note=f"{text} needs {verdict.missing}." if undecided.any() and verdict.missing else "",
-            keys=self._keys(verdict.unsafe),
+            keys=self._shown(self.cells.keys[verdict.unsafe]),
         )
-
-    def _about_outsiders(self) -> bool:
-        """Whether a rule judges what is left open of hidden cells; what contributors have is not told."""
-        return bool(self.cells.hidden.any()) and any(rule_of(one).of_hidden for one in self.request.requirements)
 
     def _problems(self) -> Iterator[tuple[TableProblem, Codes]]:
         """Mistakes; in a table that was made here, totals are right. And hidden cells that rules may have to judge."""
@@ -243,11 +230,9 @@ class JudgedCells:
                     self.cells.keys[open_ones],
                 )
 
-    def _drawn(self) -> DrawnTable | None:
-        """The table with marks, when values are shown."""
-        if not self.request.show_values or len(self.cells) > MOST_ROWS * MOST_COLUMNS:
-            return None
-        return drawn(self.cells, self._unsafe, self._labels())
+    @property
+    def _is_drawn(self) -> bool:
+        return self.request.show_values and len(self.cells) <= MOST_ROWS * MOST_COLUMNS
 
     def _labels(self) -> dict[tuple[int, int], str]:
         """The values of all dimensions."""
@@ -259,43 +244,21 @@ class JudgedCells:
         Raises:
             UsageError: nothing says which cells are unsafe, or the table is not complete. MissingDriver: no HiGHS.
         """
-        rules = [rule_of(one) for one in self.request.requirements]
+        rules = [rule for _, rule, _ in self._verdicts]
         if all(rule.of_hidden for rule in rules):
             raise UsageError(f"Say which cells are unsafe with {spelled('require', 'threshold=5')}.")
-        unsafe = self._unsafe
-        if self.request.round_to is not None:
-            return self._rounded(unsafe, rules, self.request.round_to)
-        found = protect_cells(self.cells, unsafe, rules, self.request)
-        if found.safe and self.request.to is not None:
-            self._write(self.request.to, found.hidden)
-        further = found.hidden & ~unsafe
-        return CellProtection(
-            int(unsafe.sum()),
-            int(further.sum()),
-            found.cost,
-            found.bound,
-            found.open,
-            found.safe,
-            found.stopped,
-            str(self.request.to or "") if found.safe else "",
-            self._keys(further),
-        )
-
-    def _rounded(self, unsafe: Bools, rules: Sequence[CellRule], base: int) -> CellProtection:
-        """The table rounded to multiples of a base, written when unsafe cells are open enough."""
-        found = round_cells(self.cells, unsafe, rules, self.request, base)
-        file = self.request.to if not found.open else None
-        if file is not None:
-            self._write(file, np.zeros_like(unsafe), found.values)
-        number, safe, written = int(unsafe.sum()), not found.open, str(file or "")
-        return CellProtection(
-            number, 0, found.moved, found.bound, found.open, safe, found.stopped, written, rounded_to=base
-        )
-
-    def _write(self, file: Path, hidden: Bools, instead: Mapping[str, Wholes] | None = None) -> None:
-        """Write the protected table: what it is broken down by, and what is published of each cell."""
-        names = [self.listed.columns.get(name, name) for name, _ in released(self.cells)]
-        write_rows(file, [*self.listed.names, *names], rows_of(self.cells, hidden, self._labels(), instead))
+        cells, unsafe, request = self.cells, self._unsafe, self.request
+        hidden, values = np.zeros_like(unsafe), dict[str, Wholes]()
+        if request.round_to is not None:
+            found, values = round_cells(cells, unsafe, rules, request, request.round_to)
+        else:
+            found, hidden = protect_cells(cells, unsafe, rules, request)
+        if found.safe and request.to is not None:
+            names = [self.listed.columns.get(name, name) for name, _ in released(cells)]
+            rows = rows_of(cells, hidden, self._labels(), values)
+            write_rows(request.to, [*self.listed.names, *names], rows)
+            found = replace(found, file=str(request.to))
+        return replace(found, keys=self._shown(cells.keys[hidden & ~unsafe]))
 
     def _deducible(self) -> int | None:
         """How many hidden cells published ones give away entirely."""
@@ -304,10 +267,8 @@ class JudgedCells:
         return int(find_pinned(self.cells, ANY_WIDTH).unsafe.sum()) if added_up(self.cells) is not None else None
 
     def _intervals(self) -> Iterator[CellInterval]:
-        """What published cells leave hidden ones, with keys, when these are shown."""
-        if not self.request.show_values:
-            return
-        width = max((rule_of(one).width for one in self.request.requirements), default=Fraction(0))
+        """What published cells leave hidden ones, with keys."""
+        width = max((rule.width for _, rule, _ in self._verdicts), default=Fraction(0))
         found = [
             (cell, one, hidden.proof(cell) if one.lower == one.upper else ())
             for hidden in hidden_cells(self.cells)
@@ -322,11 +283,8 @@ class JudgedCells:
             takes = tuple(named[part] for part, weight in proof if weight < 0)
             yield replace(one, cell=named[cell], adds=adds, takes=takes)
 
-    def _keys(self, which: Bools) -> tuple[Mapping[str, str | None], ...]:
-        """The keys of some cells, when they are shown."""
-        return self._shown(self.cells.keys[np.flatnonzero(which)])
-
     def _shown(self, every: Codes) -> tuple[Mapping[str, str | None], ...]:
+        """Keys of cells, when they are shown."""
         if not self.request.show_values:
             return ()
         keys = every[:MOST_KEYS]
