@@ -30,7 +30,7 @@ import numpy as np
 import pandas as pd
 
 import sqlaudit
-from sqlaudit.tabular import judged
+from sqlaudit.tabular import run
 from sqlaudit.tabular.secondary.intervals import deduce
 from sqlaudit.tabular.secondary.system import Dimension, PublishedTable, equations_of
 
@@ -217,7 +217,7 @@ LARGE = [((40, 40), 12), ((50, 50), 8), ((10, 10, 10), 9), ((20, 20, 8), 12)]
 
 def main(program: str, acro: str = "") -> None:
     """Print how many unsafe cells and intervals are equal, and the times of larger tables."""
-    judged.MOST_KEYS = sys.maxsize
+    run.MOST_KEYS = sys.maxsize
     print(compare_unsafe(program))
     if acro:
         print(compare_with_acro(acro))

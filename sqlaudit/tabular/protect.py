@@ -246,9 +246,10 @@ def _hiding(
         raise UsageError(
             f"The column of {spelled(name)} has numbers below zero, or too large ones to be added up exactly."
         )
-    sliding, level = np.where(unsafe, _width(name, one, values, rules), 0), np.zeros_like(values)
+    sliding, below, above = np.where(unsafe, _width(name, one, values, rules), 0), None, None
     if name == "value":
         level = np.where(unsafe, _level(cells, values, rules), 0)
+        below, above = added.with_missing(np.minimum(level, values), 0), added.with_missing(level, 0)
         if not any(rule.of_hidden for rule in rules):
             sliding = np.where(level > 0, 0, sliding)
     upper = np.full_like(values, FREE)
@@ -256,12 +257,11 @@ def _hiding(
         upper[cells.structural] = 0
     people = None if name == "count" else cells.contributors
     every, _, _ = added.summed(values, one.known)
-    sliding, below, above = (added.with_missing(some, 0) for some in (sliding, np.minimum(level, values), level))
     return Hiding(
         added.equations,
         every,
         added.with_missing(unsafe, False),
-        Protection(sliding, every, below, above),
+        Protection(added.with_missing(sliding, 0), every, below, above),
         every,
         np.zeros_like(every),
         added.with_missing(upper, FREE),

@@ -123,7 +123,7 @@ def _search(system: System, found: Deduced, wanted: Booleans, whole: bool, end: 
             return replace(found, programs=programs, unfinished="time")
         columns, block = block_of(system, number, found.low, found.high, whole)
         prober = Prober(block, end)
-        for cell, sign in prober.range.open():
+        for cell, sign in prober.open():
             if wanted[columns[cell]]:
                 prober.probe(cell, sign)
             if late(end):  # a program may have stopped before its end: what it proved until then is kept
@@ -131,7 +131,7 @@ def _search(system: System, found: Deduced, wanted: Booleans, whole: bool, end: 
                 break
         programs += prober.programs
         for name in ("low", "high", "least", "most"):
-            getattr(found, name)[columns] = getattr(prober.range, name)
+            getattr(found, name)[columns] = getattr(prober, name)
     return replace(found, programs=programs, unfinished=why)
 
 

@@ -85,34 +85,6 @@ def _dot(left: Integers, right: Integers) -> int:
     return sum(a * b for a, b in zip(left.tolist(), right.tolist(), strict=True))
 
 
-@dataclass
-class Range:
-    """What is known of the values of the columns of a block: they lie within the outer limits; the inner ones occur.
-
-    Args:
-        low, high: no value beyond fits. least, most: values that fit were found; least > most where none was.
-    """
-
-    low: Integers
-    high: Integers
-    least: Integers
-    most: Integers
-
-    @classmethod
-    def of(cls, block: Block) -> Range:
-        """Before anything was found."""
-        nothing = np.full(len(block.lower), FREE, dtype=np.int64)
-        return cls(block.lower.copy(), block.upper.copy(), nothing, -nothing)
-
-    def open(self) -> Iterator[tuple[int, int]]:
-        """Columns with a limit that no value that fits reaches: the column, and 1 for the lower, -1 for the upper."""
-        for cell in range(len(self.low)):
-            if self.least[cell] > self.low[cell]:
-                yield cell, 1
-            if self.most[cell] < self.high[cell]:
-                yield cell, -1
-
-
 def whole_multiples(multipliers: Floats) -> tuple[Integers, int]:
     """Whole numbers in the proportion of floats, and the factor between them."""
     for times in _MULTIPLES:
@@ -135,13 +107,18 @@ _NEAR = 1e-6
 class Prober:
     """Finds the limits of the cells of one block.
 
+    No value beyond the outer limits, `low` and `high`, fits; the inner ones, `least` and `most`, are values that were
+    found to fit: least > most where none was.
+
     Args:
         block: the cells. end: when programs have to stop, by `time.monotonic`; None = when they are done.
     """
 
     def __init__(self, block: Block, end: float | None = None) -> None:
         self.block, self.end = block, end
-        self.range = Range.of(block)
+        self.low, self.high = block.lower.copy(), block.upper.copy()
+        self.least = np.full(len(block.lower), FREE, dtype=np.int64)
+        self.most = -self.least
         self.programs = 0
         self.branching = block.whole and len(block.lower) <= _BRANCHED
         self._reached = {sign: np.zeros(len(block.lower), dtype=np.bool_) for sign in (1, -1)}
@@ -154,6 +131,14 @@ class Prober:
         if self._run() == "optimal":
             self._note_values()
         self._solver.setOptionValue("simplex_strategy", _PRIMAL)
+
+    def open(self) -> Iterator[tuple[int, int]]:
+        """Columns with a limit that no value that fits reaches: the column, and 1 for the lower, -1 for the upper."""
+        for cell in range(len(self.low)):
+            if self.least[cell] > self.low[cell]:
+                yield cell, 1
+            if self.most[cell] < self.high[cell]:
+                yield cell, -1
 
     def probe(self, cell: int, sign: int) -> None:
         """Find the lower limit (sign 1) or the upper one (-1) of a cell."""
@@ -179,11 +164,11 @@ class Prober:
 
     def _proved(self, cell: int, sign: int) -> int:
         """What sign · cell is at least, as far as is proven."""
-        return int(self.range.low[cell] if sign > 0 else -self.range.high[cell])
+        return int(self.low[cell] if sign > 0 else -self.high[cell])
 
     def _best(self, cell: int, sign: int) -> int:
         """The least value of sign · cell that was found."""
-        return int(self.range.least[cell] if sign > 0 else -self.range.most[cell])
+        return int(self.least[cell] if sign > 0 else -self.most[cell])
 
     def _minimize(self, cell: int, sign: int) -> str:
         costs = np.zeros(len(self._costs))
@@ -211,10 +196,9 @@ class Prober:
             run_linear(self._solver, self.end)
             status = self._solver.getModelStatus()
         words = {reasons.kOptimal: "optimal", reasons.kUnbounded: "unbounded", reasons.kInfeasible: "infeasible"}
+        words[reasons.kTimeLimit] = "late"
         if status in words:
             return words[status]
-        if status == reasons.kTimeLimit:
-            return "late"
         if status in (reasons.kUnknown, reasons.kUnboundedOrInfeasible, reasons.kIterationLimit, reasons.kSolveError):
             self._solver.clearSolver()
             return "unknown"
@@ -225,22 +209,22 @@ class Prober:
         found = np.array(self._solver.getSolution().col_value)
         if not len(found):
             return None
-        self._reached[1] |= found <= self.range.low + _NEAR
-        self._reached[-1] |= found >= self.range.high - _NEAR
+        self._reached[1] |= found <= self.low + _NEAR
+        self._reached[-1] |= found >= self.high - _NEAR
         values: Integers = np.rint(found).astype(np.int64)
         if not self.block.fits(values):
             return None
-        np.minimum(self.range.least, values, out=self.range.least)
-        np.maximum(self.range.most, values, out=self.range.most)
+        np.minimum(self.least, values, out=self.least)
+        np.maximum(self.most, values, out=self.most)
         return values
 
     def _note_bound(self, cell: int, sign: int, bound: int | None) -> None:
         if bound is None:
             return
         if sign > 0:
-            self.range.low[cell] = max(int(self.range.low[cell]), bound)
+            self.low[cell] = max(int(self.low[cell]), bound)
         else:
-            self.range.high[cell] = min(int(self.range.high[cell]), -bound)
+            self.high[cell] = min(int(self.high[cell]), -bound)
 
     def _note_ray(self, cell: int, sign: int) -> None:
         """Values that may grow for ever: the limit is none, if the ray keeps all equations and limits exactly."""
@@ -251,7 +235,7 @@ class Prober:
         grows, falls = whole > 0, whole < 0
         stays = (self.block.left(whole) == 0).all() and not (grows & up).any() and not (falls & down).any()
         if stays and (grows if sign < 0 else falls)[cell]:
-            self.range.most[grows], self.range.least[falls] = FREE, -FREE
+            self.most[grows], self.least[falls] = FREE, -FREE
 
     def _proven(self, cell: int, sign: int, lower: Integers, upper: Integers) -> int | None:
         """What sign · cell is at least, rounded up where only whole numbers fit, down elsewhere."""

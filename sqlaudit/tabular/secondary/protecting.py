@@ -459,7 +459,9 @@ class _Hiding:
                 return
             chosen = self.fixed | (solved.values > 0.5)
             narrower = self._forbid(chosen, self.end)
-            self._try(chosen)
+            self.hidden = chosen.copy()
+            if all(self._protect_within(need, self.hidden) or self._protect(need) for need in self.needs):
+                self._keep()
             if not narrower:  # moves of fractions protect: what whole numbers need is what was found
                 return
 
@@ -629,9 +631,3 @@ class _Hiding:
         cost = int(self.hiding.costs[self.hidden & ~self.fixed].sum())
         if self.best is None or cost < self.best[0]:
             self.best = cost, self.hidden.copy(), [need.moves for need in self.needs]
-
-    def _try(self, chosen: Booleans) -> None:
-        """Make an answer from what a program chose."""
-        self.hidden = chosen.copy()
-        if all(self._protect_within(need, self.hidden) or self._protect(need) for need in self.needs):
-            self._keep()
