@@ -428,18 +428,14 @@ class Levels:
             if not total:
                 continue
             level.smallest = min(level.smallest, int(smallest))
-            self._find_persons(size, sets, unnamed=bool(unnamed))
+            for named in (True, False) if unnamed else (True,):
+                asked = {"size": size, "sets": sets, "state": self.state, "k": self.k, "named": named}
+                self.state = self._keep("state", "events_state", **asked)
             self._show(size, sets)
             if shared:
                 self._count_shared(size, sets)
                 name = f"shared_{size}_{len(level.pieces)}"
                 level.pieces.append(self._keep(name, "events_shared", size=size, sets=sets).sql)
-
-    def _find_persons(self, size: int, sets: Raw, *, unnamed: bool) -> None:
-        for named in (True, False) if unnamed else (True,):
-            self.state = self._keep(
-                "state", "events_state", size=size, sets=sets, state=self.state, k=self.k, named=named
-            )
 
     def _show(self, size: int, sets: Raw) -> None:
         for one in self.watchers:

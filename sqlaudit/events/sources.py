@@ -16,6 +16,7 @@ from sqlaudit.classes.opening import settled
 from sqlaudit.column_sets.counting import Chosen, choose_column, choose_columns, each_once, named_column
 from sqlaudit.engines.contract import Engine
 from sqlaudit.events.request import PersonsRequest
+from sqlaudit.reports.document import plural
 
 _EXACT = (Kind.INTEGER, Kind.DECIMAL)
 _ORDERED = (Kind.DATE, Kind.TIMESTAMP, Kind.TIME, *NUMBERS)
@@ -184,10 +185,6 @@ def _not_the_person(person: Chosen, chosen: Sequence[Chosen]) -> None:
         raise UsageError(f"Column {person.name!r} names the persons; it is no quasi-identifier of their events.")
 
 
-def _persons(number: int) -> str:
-    return "1 person" if number == 1 else f"{number:,} persons"
-
-
 @dataclass(frozen=True)
 class _JoinedSources:
     """Two tables, and how they become one.
@@ -234,14 +231,14 @@ class _JoinedSources:
         label, whom = self.persons.label, self.person.name
         if missing:
             raise UsageError(
-                f"{label} has no row of {_persons(missing)} with events in {self.events.label}, by {whom!r}. Add what "
-                "is missing there, or leave these events out with a condition."
+                f"{label} has no row of {plural(missing, 'person')} with events in {self.events.label}, by {whom!r}. "
+                "Add what is missing there, or leave these events out with a condition."
             )
         if several:
             names = ", ".join(repr(one.name) for one in self.static)
             raise UsageError(
-                f"{label} has several rows of {_persons(several)}, which differ in {names}; name a table or query with "
-                "one row for each person."
+                f"{label} has several rows of {plural(several, 'person')}, which differ in {names}; name a table or "
+                "query with one row for each person."
             )
 
     def _sides(self) -> dict[str, Any]:

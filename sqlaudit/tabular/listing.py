@@ -10,7 +10,7 @@ from sqlaudit.base.columns_of import Resolved, find_column, resolve
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.names import spoken
 from sqlaudit.base.parameter_names import about, spelled
-from sqlaudit.base.relation import Kind, Relation, Statement
+from sqlaudit.base.relation import DATES, NUMBERS, Kind, Relation, Statement
 from sqlaudit.base.sql import Raw, expression, render
 from sqlaudit.classes.opening import settled
 from sqlaudit.engines.contract import Engine
@@ -280,14 +280,7 @@ def named_places(listed: ListedCells) -> list[int]:
 
 _SINGLE = ("count", "contributors", "value", "holdings")
 
-_NUMBER, _MOMENT = "number", "moment"
-_FAMILIES = {
-    Kind.INTEGER: _NUMBER,
-    Kind.DECIMAL: _NUMBER,
-    Kind.FLOAT: _NUMBER,
-    Kind.DATE: _MOMENT,
-    Kind.TIMESTAMP: _MOMENT,
-}
+_FAMILIES = dict.fromkeys(NUMBERS, "number") | dict.fromkeys(DATES, "moment")
 """Kinds whose values every engine brings together by itself."""
 
 

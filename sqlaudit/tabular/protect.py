@@ -275,12 +275,11 @@ def _costs(cells: TableCells, price: CellPrice) -> Integers:
     """What hiding each cell costs, at least 1."""
     measure = {CellPrice.COUNT: cells.contributors, CellPrice.VALUE: cells.value, CellPrice.ONE: None}[price]
     units = None if measure is None else as_integers(measure)
-    if units is None:
-        if price is not CellPrice.ONE:
-            raise UsageError(f"{spelled('price', str(price))} needs a column that says it.")
-        return np.ones(len(cells), dtype=np.int64)
-    whole: Integers = np.maximum(1, units // 10 ** (0 if measure is None else measure.places))
-    return whole
+    if measure is not None and units is not None:
+        return np.asarray(np.maximum(1, units // 10**measure.places), dtype=np.int64)
+    if price is not CellPrice.ONE:
+        raise UsageError(f"{spelled('price', str(price))} needs a column that says it.")
+    return np.ones(len(cells), dtype=np.int64)
 
 
 def rows_of(

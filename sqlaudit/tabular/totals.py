@@ -330,19 +330,14 @@ def is_noisy(cells: TableCells) -> bool:
 
 def broken_totals(cells: TableCells, *, noisy: bool) -> Bools:
     """Totals that are not the sum of their parts, beyond rounding: those of noisy measures, or of others."""
-    found, added = np.zeros(len(cells), dtype=np.bool_), added_up(cells)
+    if (added := added_up(cells)) is None:
+        return np.zeros(len(cells), dtype=np.bool_)
+    equations = added.equations
+    found = np.zeros(equations.cells, dtype=np.bool_)
     for missed in missed_sums(cells).values():
-        if added is not None and missed.noisy is noisy:
-            found |= _broken(missed, added)
-    return found
-
-
-def _broken(missed: MissedSums, added: AddedUp) -> Bools:
-    """The cells of such totals, or their parts where the total itself is not published."""
-    found = np.zeros(added.equations.cells, dtype=np.bool_)
-    for equation in missed.equations.tolist():
-        total = added.equations.totals[equation]
-        found[total if total < added.cells else added.equations.parts_of(equation)] = True
+        for equation in missed.equations.tolist() if missed.noisy is noisy else ():
+            total = equations.totals[equation]  # where it is not published, its parts are the cells that are wrong
+            found[total if total < added.cells else equations.parts_of(equation)] = True
     return found[: added.cells]
 
 

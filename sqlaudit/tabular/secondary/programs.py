@@ -48,9 +48,8 @@ class Block:
 
     def fits(self, values: Integers) -> bool:
         """Whether values fulfil all equations and limits, exactly."""
-        if bool((values < self.lower).any() or (values > self.upper).any()):
-            return False
-        return not bool((self.left(values) != self.right).any())
+        inside = (values >= self.lower).all() and (values <= self.upper).all()
+        return bool(inside and (self.left(values) == self.right).all())
 
     def left(self, values: Integers) -> Integers:
         """The signed sum of each row."""
