@@ -30,7 +30,7 @@ import numpy as np
 import pandas as pd
 
 import sqlaudit
-from sqlaudit.tabular import judged
+from sqlaudit.tabular import run
 from sqlaudit.tabular.secondary.intervals import deduce
 from sqlaudit.tabular.secondary.system import Dimension, PublishedTable, equations_of
 
@@ -83,7 +83,7 @@ def of_ours(counts: Counts, threshold: int) -> tuple[dict[int, tuple[int, int]],
         for cell in itertools.product(*[(0, code + 1) for code in key]):
             table[cell] += n
     values = table.ravel()
-    equations = equations_of(codes, [Dimension.with_total(size + 1, 0) for size in sizes])
+    equations = equations_of(codes, [Dimension(size + 1, (np.array([-1, *[0] * size]),)) for size in sizes])
     # what tau-Argus takes as known: no cell is below the least of the table, or one below its own value
     lower, upper = np.minimum(values.min(), values - 1), np.full_like(values, values.max())
     hidden = (values < threshold) & (values > 0)
@@ -217,7 +217,7 @@ LARGE = [((40, 40), 12), ((50, 50), 8), ((10, 10, 10), 9), ((20, 20, 8), 12)]
 
 def main(program: str, acro: str = "") -> None:
     """Print how many unsafe cells and intervals are equal, and the times of larger tables."""
-    judged.MOST_KEYS = sys.maxsize
+    run.MOST_KEYS = sys.maxsize
     print(compare_unsafe(program))
     if acro:
         print(compare_with_acro(acro))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
@@ -82,8 +82,9 @@ class Occurrences:
         return render(f"events/{template}.sql", self.bench.dialect, **given)
 
     def alike(self) -> dict[int, int]:
-        """Classes of persons with the same events, by their size."""
-        return {int(members): int(classes) for members, classes in self.ask("events_profiles")}
+        """Classes of persons with the same events, by their size; when near, persons by how many fit all events."""
+        found = self.ask("events_near_profiles" if self.near else "events_profiles")
+        return {int(members): int(classes) for members, classes in found}
 
     def names(self) -> Raw:
         """Events by number, each with its column codes where the dictionary keeps these apart."""
@@ -122,13 +123,8 @@ def _carried(engine: Engine, bench: Engine, coded: Coded) -> Coded:
     """The codes of a database that keeps nothing, batch by batch into the workbench: numbers, never a cell."""
     columns = coded.columns or ()
     names = [f"c{position}" for position in range(len(columns))]
-    kept = keep(
-        engine,
-        bench,
-        _CODES,
-        _codes(engine, coded.source, columns, coded.entity),
-        [(name, "INTEGER") for name in (*names, "e")],
-    )
+    codes = _codes(engine, coded.source, columns, coded.entity)
+    kept = keep(engine, bench, _CODES, codes, [(name, "INTEGER") for name in (*names, "e")])
     largest = bench.run(render("column_sets/columns_domains.sql", bench.dialect, source=Raw(kept.sql), names=names))[0]
     domains = tuple(int(value or 0) + 1 for value in largest)
     return Coded(Raw(kept.sql), None, Raw("e"), coded.rows, coded.persons, coded.missing, domains)
@@ -250,8 +246,7 @@ def kept_spans(
 
 def span_statement(engine: Engine, relation: Relation, column: Chosen, tolerance: Tolerance) -> Statement:
     """Which values of a column are within the tolerance of which."""
-    span = tolerance.span(column)
-    given = {"source": Raw(relation.sql), "column": Raw(column.sql), **span}
+    given = {"source": Raw(relation.sql), "column": Raw(column.sql), **tolerance.span(column)}
     return render("events/events_spans.sql", engine.dialect, **given)
 
 
@@ -289,8 +284,24 @@ def near_occurrences(
 # A set that one person alone has is not extended: every larger one tells the same person, who is singled out already.
 # Terrovitis, Mamoulis and Kalnis, *Privacy-preserving anonymization of set-valued data* (VLDB 2008).
 
-Watcher = Callable[[int, Raw], None]
-"""Who is shown the sets of a size, with the persons of each and one of them by number."""
+
+class Watcher:
+    """Who is shown all sets of a search, sizes in rising order, and the figures of each size."""
+
+    def look(self, size: int, sets: Raw) -> None:
+        """Take some sets of this size into account: each with its persons, and one of them by number."""
+
+    def take(self, known: Known, state: Raw) -> None:
+        """Note the figures for at most so many known events, when all their sets were shown.
+
+        Args:
+            known: what they expose. state: persons with how many known ones expose them.
+        """
+
+    def close(self) -> None:
+        """Release what was kept."""
+
+
 PART = 20_000_000
 """So many sets of single persons are grouped by one statement."""
 HURRIED = 2_000_000
@@ -311,6 +322,7 @@ class Levels:
         stoppable: whether Ctrl-C ends the search with what is proven, and sets `by_hand`; else it ends who asked.
         shared_draws: whether to count, for `unicity`, the sets of persons that others have, too.
         watchers: who is shown every set that is counted, before the figures of its size are told.
+        state: persons with their number of events, and with how many known ones they are exposed and singled out.
     """
 
     occurrences: Occurrences
@@ -324,14 +336,14 @@ class Levels:
     shared: dict[int, dict[int, int]] = field(default_factory=dict)
     by_number: dict[int, int] = field(default_factory=dict)
     _fit_by_number: dict[int, int] = field(default_factory=dict)
-    _state: Raw = field(default_factory=lambda: Raw(""))
+    state: Raw = field(default_factory=lambda: Raw(""))
     _kept: list[str] = field(default_factory=list)
 
     def curve(self, most: int) -> Iterator[Known]:
         """What is found with 1, 2, …, `most` known events; ends early when time is up, with an entry that says so."""
         asked = self.occurrences
-        self._state = self._keep("state", "events_first_state", k=self.k)
-        self.by_number = {int(n): int(persons) for n, persons in asked.ask("events_by_number", state=self._state)}
+        self.state = self._keep("state", "events_first_state", k=self.k)
+        self.by_number = {int(n): int(persons) for n, persons in asked.ask("events_by_number", state=self.state)}
         if asked.near:
             self._fit_by_number = {int(n): int(persons) for n, persons in asked.ask("events_fits_by_number")}
         singles = self._keep("sets_1", "events_single_sets")
@@ -352,17 +364,14 @@ class Levels:
             yield self._known(size, smallest, found.minimal, exact=found.complete)
             if not found.complete:
                 return
-            before, some = found.shared, found.some
+            before, some = found.shared, bool(found.pieces)
 
     def close(self) -> None:
-        """Release what was kept."""
+        """Release what was kept, by watchers, too."""
         for name in self._kept:
             self.occurrences.drop(name)
-
-    @property
-    def state(self) -> Raw:
-        """Persons with their number of events, and with how many known ones they are exposed and singled out."""
-        return self._state
+        for one in self.watchers:
+            one.close()
 
     def sets_of_persons(self, size: int) -> int:
         """How many sets of so many events all persons have together."""
@@ -370,17 +379,13 @@ class Levels:
 
     def _level(self, size: int, before: Raw | None) -> _Level:
         level = _Level()
-        pieces: list[str] = []
         try:
             with self._in_time():
-                self._count(level, size, before, pieces)
+                self._count(level, size, before)
         except STOPPED as why:  # what was counted by then stays so
             level.complete, self.by_hand = False, by_hand(why)
             if self.by_hand and not self.stoppable:
                 raise
-        level.some = bool(pieces)
-        if pieces:
-            level.shared = Raw(pieces[0] if len(pieces) == 1 else "(FROM " + " UNION ALL FROM ".join(pieces) + ")")
         return level
 
     @contextmanager
@@ -390,10 +395,8 @@ class Levels:
         Raises:
             BudgetSpent: it did.
         """
-        if self.ends is None:
-            yield
-            return
-        deadline = Deadline(self.ends - monotonic(), self.occurrences.bench.cancel)
+        left = None if self.ends is None else self.ends - monotonic()
+        deadline = Deadline(left, self.occurrences.bench.cancel)
         try:
             yield
         except SqlauditError:
@@ -403,8 +406,8 @@ class Levels:
         finally:
             deadline.stop()
 
-    def _count(self, level: _Level, size: int, before: Raw | None, pieces: list[str]) -> None:
-        """Count the sets of one size part by part, into `level` and `pieces`."""
+    def _count(self, level: _Level, size: int, before: Raw | None) -> None:
+        """Count the sets of one size part by part, into `level`."""
         for low, high in self._ranges(size):
             if self.stop():
                 raise BudgetSpent
@@ -425,26 +428,24 @@ class Levels:
             if not total:
                 continue
             level.smallest = min(level.smallest, int(smallest))
-            self._find_persons(size, sets, unnamed=bool(unnamed))
+            for named in (True, False) if unnamed else (True,):
+                asked = {"size": size, "sets": sets, "state": self.state, "k": self.k, "named": named}
+                self.state = self._keep("state", "events_state", **asked)
             self._show(size, sets)
             if shared:
                 self._count_shared(size, sets)
-                pieces.append(self._keep(f"shared_{size}_{len(pieces)}", "events_shared", size=size, sets=sets).sql)
-
-    def _find_persons(self, size: int, sets: Raw, *, unnamed: bool) -> None:
-        for named in (True, False) if unnamed else (True,):
-            asked = {"size": size, "sets": sets, "state": self._state, "k": self.k, "named": named}
-            self._state = self._keep("state", "events_state", **asked)
+                name = f"shared_{size}_{len(level.pieces)}"
+                level.pieces.append(self._keep(name, "events_shared", size=size, sets=sets).sql)
 
     def _show(self, size: int, sets: Raw) -> None:
-        for look in self.watchers:
-            look(size, sets)
+        for one in self.watchers:
+            one.look(size, sets)
 
     def _count_shared(self, size: int, sets: Raw) -> None:
         if not self.shared_draws:
             return
         found = self.shared.setdefault(size, {})
-        for events, count in self.occurrences.ask("events_shared_draws", size=size, sets=sets, state=self._state):
+        for events, count in self.occurrences.ask("events_shared_draws", size=size, sets=sets, state=self.state):
             found[int(events)] = found.get(int(events), 0) + int(count)
 
     def _ranges(self, size: int) -> Iterator[tuple[int, int]]:
@@ -463,8 +464,11 @@ class Levels:
         return most if memory is None else max(1, min(most, memory // A_SET))
 
     def _known(self, size: int, smallest: int, minimal: int, *, exact: bool = True) -> Known:
-        exposed, singled_out = self.occurrences.ask("events_curve", size=size, state=self._state)[0]
-        return Known(size, smallest, int(exposed), int(singled_out), minimal, exact)
+        exposed, singled_out = self.occurrences.ask("events_curve", size=size, state=self.state)[0]
+        found = Known(size, smallest, int(exposed), int(singled_out), minimal, exact)
+        for one in self.watchers:
+            one.take(found, self.state)
+        return found
 
     def _keep(self, name: str, template: str, **parameters: object) -> Raw:
         if name not in self._kept:
@@ -483,5 +487,9 @@ class _Level:
     smallest: int = 1 << 62
     minimal: int = 0
     complete: bool = True
-    some: bool = False
-    shared: Raw | None = None
+    pieces: list[str] = field(default_factory=list)
+
+    @property
+    def shared(self) -> Raw:
+        """The sets that several persons have, when there are some."""
+        return Raw(self.pieces[0] if len(self.pieces) == 1 else "(FROM " + " UNION ALL FROM ".join(self.pieces) + ")")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from contextlib import closing
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
@@ -12,17 +13,7 @@ from sqlaudit.base.errors import Stop, UsageError, at_once, until
 from sqlaudit.base.options import request_from, wrong_types_told
 from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.relation import Relation, Statement
-from sqlaudit.base.spec import (
-    Folding,
-    Limits,
-    NullPolicy,
-    ReadOptions,
-    Requirement,
-    Roles,
-    Target,
-    make_target,
-    roles_from,
-)
+from sqlaudit.base.spec import Folding, Limits, NullPolicy, ReadOptions, Roles, Target, make_target, roles_from
 from sqlaudit.base.sql import Raw, render
 from sqlaudit.classes.opening import ColumnValues, refuse_merged
 from sqlaudit.column_sets.counting import Coded
@@ -52,7 +43,6 @@ from sqlaudit.events.unicity import (
     Held,
     Learning,
     Tally,
-    mixed_held,
     mixed_occurrences,
     most_at_risk,
     singled_out,
@@ -89,7 +79,9 @@ def find_persons(engine: Engine, target: Target | Relation, request: PersonsRequ
     asked = asked_of(request)
     source = source_of(engine, target, request)
     named = [ColumnValues(source.person.name, [(source.relation, source.person)], missing=False)]
-    named += [ColumnValues(one.name, [(source.relation, one)]) for one in source.chosen[source.quasi : source.told]]
+    named += [
+        ColumnValues(source.chosen[place].name, [(source.relation, source.chosen[place])]) for place in source.sensitive
+    ]
     refuse_merged(engine, named, request.values)
     within = tolerated(source.chosen, source.events, request.tolerance)
     stop = until(begun, request.time_budget)
@@ -97,7 +89,7 @@ def find_persons(engine: Engine, target: Target | Relation, request: PersonsRequ
     with coded_rows(engine, source.relation, source.chosen, source.person) as (bench, coded):
         check_static(bench, coded, source.chosen, source.static)
         check_moments(coded, source.chosen, source.moment)
-        values = CellsBehind(engine, bench, source.relation, coded)
+        values = CellsBehind(engine, bench, source.relation, coded) if request.show_values else None
         search = _Findings(bench, coded, request, source, stop, ends, values, asked)
         try:
             search.spans |= kept_spans(engine, bench, source.relation, source.chosen, within)
@@ -125,27 +117,26 @@ def plan_persons(
     return source.relation.tables, statements
 
 
+@dataclass
 class _Findings:
     """One table's events, and the questions about them."""
 
-    def __init__(
-        self,
-        bench: Engine,
-        coded: Coded,
-        request: PersonsRequest,
-        source: EventSource,
-        stop: Stop,
-        ends: float | None,
-        values: CellsBehind,
-        asked: Sequence[Asked],
-    ) -> None:
-        self.bench, self.coded, self.request, self.source = bench, coded, request, source
-        names = tuple(one.name for one in source.chosen)
-        self.names, self.sensitive = names[: source.quasi], names[source.quasi : source.told]
-        self.events, self.stop, self.ends, self.asked = source.events, stop, ends, asked
-        self.by_hand = False
-        self.spans: dict[int, Raw] = {}
-        self.values = values if request.show_values else None
+    bench: Engine
+    coded: Coded
+    request: PersonsRequest
+    source: EventSource
+    stop: Stop
+    ends: float | None
+    values: CellsBehind | None
+    asked: Sequence[Asked]
+    by_hand: bool = False
+    spans: dict[int, Raw] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        names = [one.name for one in self.source.chosen]
+        self.names = tuple(names[: self.source.quasi])
+        self.sensitive = tuple(names[place] for place in self.source.sensitive)
+        self.events = self.source.events
 
     def result(self) -> PersonsResult:
         """Everything that was asked, without where it comes from."""
@@ -155,31 +146,22 @@ class _Findings:
         profile = _profile(occurrences, request.k)
         learning = self._learning(occurrences, helds)
         tally = Tally(occurrences, request.k) if request.effects else None
-        watchers = tuple(one.look for one in (*learning, *([tally] if tally else ())))
-        levels = self._levels(occurrences, watchers, shared_draws=bool(request.random))
-        try:
-            curve = []
-            for known in levels.curve(max(request.known, 1)):
-                curve.append(known)
-                for one in learning:
-                    one.take(known, levels.state)
-            self._look(levels)
+        watchers = learning if tally is None else (*learning, tally)
+        with closing(self._levels(occurrences, watchers, shared_draws=bool(request.random))) as levels:
+            curve = self._search(levels, max(request.known, 1))
             draws = tuple(self._random(occurrences, levels, curve))
-            by_number = levels.by_number
             coherence = tuple(one.found() for one in learning)
-            described = self.source.chosen[: self.events]
+            described, person = self.source.chosen[: self.events], self.source.person
             telling = tuple(tally.columns(described, self.values)) if tally else ()
-            at_risk = tuple(self._at_risk(occurrences, levels.state)) if request.records and not self.by_hand else ()
-        finally:
-            levels.close()
-            for one in (*learning, *([tally] if tally else ())):
-                one.close()
+            at_risk: tuple[PersonAtRisk, ...] = ()
+            if request.records and not self.by_hand:
+                asked = levels.state, request.records, described, person, self.values
+                at_risk = tuple(most_at_risk(occurrences, *asked))
         if request.rho and not self.by_hand:
             rows = self._uncertainty(occurrences, helds)
             coherence = tuple(replace(one, uncertainty=row) for one, row in zip(coherence, rows, strict=True))
         static_k = self._static_k()
         checks = self._checks(occurrences, helds, curve, draws, profile)
-        events, pairs = occurrences.events, occurrences.pairs
         effects = tuple(self._effects(len(curve))) if request.effects else ()
         return PersonsResult(
             target=self.source.label,
@@ -195,9 +177,9 @@ class _Findings:
             nulls=request.nulls.value,
             rows=self.coded.rows,
             persons=self.coded.persons,
-            events=events,
-            pairs=pairs,
-            by_number=by_number,
+            events=occurrences.events,
+            pairs=occurrences.pairs,
+            by_number=levels.by_number,
             profile=profile,
             curve=tuple(curve),
             random=tuple(drawn for drawn, _ in draws),
@@ -215,24 +197,22 @@ class _Findings:
         asked, ends = self.request, self.ends
         return Levels(occurrences, asked.k, self.stop, shared_draws, watchers, ends=ends, stoppable=True)
 
-    def _look(self, levels: Levels) -> None:
-        """Ask for nothing more when somebody stopped the search."""
+    def _search(self, levels: Levels, most: int) -> list[Known]:
+        """What up to so many known events tell; nothing more is asked for when somebody stopped the search."""
+        curve = list(levels.curve(most))
         if levels.by_hand:
             self.by_hand, self.stop = True, at_once
+        return curve
 
     def close(self) -> None:
         """Release what was kept."""
         drop_occurrences(self.bench)
         for place in range(self.events):
             self.bench.drop(span_name(place))
-        places = range(len(self.names), len(self.names) + len(self.sensitive))
-        of_values = (f"{name}_{place}" for name in ("held", "held_static", "mixed_held") for place in places)
+        held = ("held", "held_static", "mixed_held")
+        of_values = (f"{name}_{place}" for name in held for place in self.source.sensitive)
         for name in ("mixed_own", "mixed_dictionary", *of_values):
             self.bench.drop(f"sqlaudit_events_{name}")
-
-    def _at_risk(self, occurrences: Occurrences, state: Raw) -> Iterator[PersonAtRisk]:
-        described, person = self.source.chosen[: self.events], self.source.person
-        return most_at_risk(occurrences, state, self.request.records, described, person, self.values)
 
     def _occurrences(self, columns: Sequence[int]) -> Occurrences:
         request = self.request
@@ -257,7 +237,7 @@ class _Findings:
     def _held(self, occurrences: Occurrences, static: Sequence[Raw] = ()) -> Iterator[tuple[int, Raw]]:
         """Who holds which sensitive value, told apart by what stays the same of persons."""
         name, asked = "held_static" if static else "held", {"source": self.coded.source, "static": static}
-        for place in range(len(self.names), len(self.names) + len(self.sensitive)):
+        for place in self.source.sensitive:
             column = Raw(f"c{place}")
             yield place, occurrences.keep(f"{name}_{place}", "events_held", column=column, **asked)
 
@@ -272,19 +252,17 @@ class _Findings:
         static = [Raw(f"c{place}") for place in range(self.events, len(self.names))]
         helds = tuple(self._held(occurrences, static)) if static else helds
         mixed = mixed_occurrences(occurrences, helds, self.request.k)
-        values = [(place, mixed_held(mixed, place, held)) for place, held in helds]
+        values = [
+            (
+                place,
+                mixed.keep(f"mixed_held_{place}", "events_mixed_held", mixed=mixed.dictionary, place=place, held=held),
+            )
+            for place, held in helds
+        ]
         learning = self._learning(mixed, values, mixed=True)
-        levels = self._levels(mixed, tuple(one.look for one in learning))
-        try:
-            for known in levels.curve(self.request.known):
-                for one in learning:
-                    one.take(known, levels.state)
-            self._look(levels)
-            return [one.curve for one in learning]
-        finally:
-            levels.close()
-            for one in learning:
-                one.close()
+        with closing(self._levels(mixed, learning)) as levels:
+            self._search(levels, self.request.known)
+        return [tuple(one.curve) for one in learning]
 
     def _random(
         self, occurrences: Occurrences, levels: Levels, curve: Sequence[Known]
@@ -325,52 +303,38 @@ class _Findings:
         if self.events == len(self.names):
             return None
         mask = sum(1 << place for place in range(self.events, len(self.names)))
-        statement = render(
-            "events/events_static_classes.sql",
-            self.bench.dialect,
-            source=self.coded.source,
-            packed=self.coded.keys(mask),
-        )
+        asked: dict[str, Any] = {"source": self.coded.source, "packed": self.coded.keys(mask)}
+        statement = render("events/events_static_classes.sql", self.bench.dialect, **asked)
         return int(self.bench.run(statement)[0][0] or 0)
 
     def _effects(self, known: int) -> Iterator[WithoutColumn]:
         for place, name in enumerate(self.names):
             rest = [other for other in range(len(self.names)) if other != place]
-            if not rest:
-                return
-            found = self._with_columns(rest, known)
+            found = self._with_columns(rest, known) if rest else None
             if found is None:
                 return
             effect = WithoutColumn(name, found[0].exposed_persons, found[0].unique_persons, found[1].k)
-            yield self._coarsened(effect, place, rest, known)
-
-    def _coarsened(self, effect: WithoutColumn, place: int, rest: Sequence[int], known: int) -> WithoutColumn:
-        words, at = self.source.coarser.get(place, ("", 0))
-        found = self._with_columns([*rest, at], known) if words else None
-        if found is None:
-            return effect
-        exposed, unique = found[0].exposed_persons, found[0].unique_persons
-        return replace(effect, coarsening=words, coarser_exposed_persons=exposed, coarser_unique_persons=unique)
+            words, at = self.source.coarser.get(place, ("", 0))
+            found = self._with_columns([*rest, at], known) if words else None
+            if found is not None:
+                exposed, unique = found[0].exposed_persons, found[0].unique_persons
+                effect = replace(
+                    effect, coarsening=words, coarser_exposed_persons=exposed, coarser_unique_persons=unique
+                )
+            yield effect
 
     def _with_columns(self, columns: Sequence[int], known: int) -> tuple[Known, Profile] | None:
         """What these columns tell with so many known events, and with all; None when time was up before."""
         if self.stop():
             return None
         occurrences = self._occurrences(columns)
-        levels = self._levels(occurrences, ())
-        try:
-            curve = list(levels.curve(known))
-            self._look(levels)
-        finally:
-            levels.close()
+        with closing(self._levels(occurrences, ())) as levels:
+            curve = self._search(levels, known)
         return (curve[-1], _profile(occurrences, self.request.k)) if curve[-1].exact else None
 
 
 def _profile(occurrences: Occurrences, k: int) -> Profile:
-    if occurrences.near:
-        fits = {int(fit): int(persons) for fit, persons in occurrences.ask("events_near_profiles")}
-        return Profile.of(fits, k, near=True)
-    return Profile.of(occurrences.alike(), k)
+    return Profile.of(occurrences.alike(), k, near=occurrences.near)
 
 
 @wrong_types_told
@@ -467,21 +431,20 @@ def asked_of(request: PersonsRequest) -> list[Asked]:
     Raises:
         UsageError: a requirement has no meaning with what else is asked.
     """
-    return [_known_asked(request, requirement) for requirement in request.requirements]
-
-
-def _known_asked(request: PersonsRequest, requirement: Requirement) -> Asked:
-    kind = REGISTRY[requirement.model]
-    if not issubclass(kind, PersonsModel):
-        raise UsageError(f"{requirement.text!r} is about classes of rows, and not about what persons' events tell.")
-    model = kind(requirement.parameters, Context(None, 0))
-    if model.needs_sensitive and not request.sensitive:
-        raise UsageError(f"{requirement.text!r} needs a sensitive column; name one with {spelled('sensitive')}.")
-    if model.drawn() and request.multiset:
-        raise UsageError(
-            f"{requirement.text!r} draws from different events: require it without {spelled('multiset', True)}."
-        )
-    return Asked(model, requirement, None)
+    found = []
+    for requirement in request.requirements:
+        kind = REGISTRY[requirement.model]
+        if not issubclass(kind, PersonsModel):
+            raise UsageError(f"{requirement.text!r} is about classes of rows, and not about what persons' events tell.")
+        model = kind(requirement.parameters, Context(None, 0))
+        if model.needs_sensitive and not request.sensitive:
+            raise UsageError(f"{requirement.text!r} needs a sensitive column; name one with {spelled('sensitive')}.")
+        if model.drawn() and request.multiset:
+            raise UsageError(
+                f"{requirement.text!r} draws from different events: require it without {spelled('multiset', True)}."
+            )
+        found.append(Asked(model, requirement, None))
+    return found
 
 
 def checks_of(

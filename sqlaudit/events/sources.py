@@ -16,6 +16,7 @@ from sqlaudit.classes.opening import settled
 from sqlaudit.column_sets.counting import Chosen, choose_column, choose_columns, each_once, named_column
 from sqlaudit.engines.contract import Engine
 from sqlaudit.events.request import PersonsRequest
+from sqlaudit.reports.document import plural
 
 _EXACT = (Kind.INTEGER, Kind.DECIMAL)
 _ORDERED = (Kind.DATE, Kind.TIMESTAMP, Kind.TIME, *NUMBERS)
@@ -35,7 +36,8 @@ class EventSource:
 
     Args:
         relation: the rows of events, with everything beside them. label: how reports call the table of events.
-        chosen: columns of events, then those that stay the same, then sensitive ones. person: who a row is about.
+        chosen: columns of events, then those that stay the same, then sensitive ones; behind them stand the moment and
+            coarser ones. person: who a row is about.
         events, quasi: so many of them are of events, and of events or what stays the same.
         static_from: how reports call the table of persons; empty without one.
         moment: the place of the column that orders the events of a person; None where their order is not known.
@@ -53,14 +55,14 @@ class EventSource:
     coarser: Mapping[int, tuple[str, int]] = field(default_factory=dict)
 
     @property
-    def told(self) -> int:
-        """So many columns are of events, of persons or sensitive; behind them stand the moment and coarser ones."""
-        return len(self.chosen) - len(self.coarser) - (self.moment is not None)
-
-    @property
     def static(self) -> range:
         """The places of what stays the same."""
         return range(self.events, self.quasi)
+
+    @property
+    def sensitive(self) -> range:
+        """The places of sensitive columns."""
+        return range(self.quasi, len(self.chosen) - len(self.coarser) - (self.moment is not None))
 
 
 def source_of(engine: Engine, target: Target | Relation, request: PersonsRequest, *, check: bool = True) -> EventSource:
@@ -78,36 +80,24 @@ def source_of(engine: Engine, target: Target | Relation, request: PersonsRequest
 
 def _source(engine: Engine, target: Target | Relation, request: PersonsRequest, *, check: bool) -> EventSource:
     relation = engine.open(target) if isinstance(target, Target) else target
-    person = _person(engine, relation, request)
+    person, label, static_from = _person(engine, relation, request), relation.label, ""
     events, quasi = len(request.qi), len(request.qi) + len(request.static)
-    if request.static_from is None:
-        chosen = _columns_of(engine, relation, request, ("qi", "static", "sensitive"))
-        chosen += _moment(engine, relation, request)
-        _not_the_person(person, chosen)
-        return EventSource(relation, relation.label, chosen, person, events, quasi, "", _last(chosen, request))
-    chosen = _columns_of(engine, relation, request, ("qi", "sensitive"))
-    chosen += _moment(engine, relation, request)
+    here = ("qi", "static", "sensitive") if request.static_from is None else ("qi", "sensitive")
+    chosen = _columns_of(engine, relation, request, here) + _moment(engine, relation, request)
     _not_the_person(person, chosen)
-    persons = engine.open(request.static_from)
-    static = choose_columns(persons, engine.dialect, request.static, field="static")
-    key = _person(engine, persons, request)
-    _not_the_person(key, static)
-    _comparable(relation, person, persons, key)
-    joined = _JoinedSources(engine, relation, chosen, person, persons, static, key)
-    if check:
-        joined.check()
-    placed = joined.placed()
-    placed = (*placed[:events], *joined.placed_static(), *placed[events:])
-    return EventSource(
-        joined.relation(),
-        relation.label,
-        placed,
-        replace(person, sql="e"),
-        events,
-        quasi,
-        persons.label,
-        _last(placed, request),
-    )
+    if request.static_from is not None:
+        persons = engine.open(request.static_from)
+        static = choose_columns(persons, engine.dialect, request.static, field="static")
+        key = _person(engine, persons, request)
+        joined = _JoinedSources(engine, relation, chosen, person, persons, static, key)
+        if check:
+            joined.check()
+        chosen = tuple(replace(one, sql=f"c{place}") for place, one in enumerate(chosen))
+        placed = (replace(one, sql=f"s{place}") for place, one in enumerate(static))
+        chosen = (*chosen[:events], *placed, *chosen[events:])
+        relation, person, static_from = joined.relation(), replace(person, sql="e"), persons.label
+    moment = len(chosen) - 1 if request.sequence else None
+    return EventSource(relation, label, chosen, person, events, quasi, static_from, moment)
 
 
 def with_static(
@@ -124,8 +114,6 @@ def with_static(
     told = choose_columns(persons, engine.dialect, static, field="static")
     known = choose_column(persons, engine.dialect, key, "entity")
     own, whom = choose_columns(events, engine.dialect), choose_column(events, engine.dialect, person, "entity")
-    _not_the_person(known, told)
-    _comparable(events, whom, persons, known)
     joined = _JoinedSources(engine, events, own, whom, persons, told, known)
     joined.check()
     relation = joined.relation()
@@ -140,12 +128,15 @@ def _columns_of(
     engine: Engine, relation: Relation, request: PersonsRequest, fields: Sequence[str]
 ) -> tuple[Chosen, ...]:
     """The columns that these fields of the request name, none of them twice."""
-    named = [(field, getattr(request, field)) for field in fields]
-    several = [choose_columns(relation, engine.dialect, names, field=field) for field, names in named if names]
-    each_once([one for chosen in several for one in chosen])
+    named = [
+        (field, choose_columns(relation, engine.dialect, names, field=field))
+        for field in fields
+        if (names := getattr(request, field))
+    ]
+    each_once([one for _, chosen in named for one in chosen])
     return tuple(
         settled(engine, relation, one, request.values if field == "sensitive" else None)
-        for (field, _), chosen in zip([pair for pair in named if pair[1]], several, strict=True)
+        for field, chosen in named
         for one in chosen
     )
 
@@ -169,10 +160,6 @@ def _moment(engine: Engine, relation: Relation, request: PersonsRequest) -> tupl
     return (column,)
 
 
-def _last(chosen: Sequence[Chosen], request: PersonsRequest) -> int | None:
-    return len(chosen) - 1 if request.sequence else None
-
-
 def _with_coarser(engine: Engine, found: EventSource) -> EventSource:
     """The same with columns behind all others that say less than those of events, where something is natural."""
     coarser: dict[int, tuple[str, int]] = {}
@@ -187,8 +174,7 @@ def _with_coarser(engine: Engine, found: EventSource) -> EventSource:
         chosen.append(Chosen(column.name, expression, Kind.OTHER))
     if not coarser:
         return found
-    columns = [(Raw(f"c{place}"), Raw(one.sql)) for place, one in enumerate(chosen)]
-    rows = _side(engine, found.relation, columns, found.person, distinct=False)
+    rows = _side(engine, found.relation, "c", chosen, found.person)
     placed = tuple(replace(one, sql=f"c{place}") for place, one in enumerate(chosen))
     relation = replace(found.relation, sql=rows.sql, columns=())
     return replace(found, relation=relation, chosen=placed, person=replace(found.person, sql="e"), coarser=coarser)
@@ -199,22 +185,13 @@ def _not_the_person(person: Chosen, chosen: Sequence[Chosen]) -> None:
         raise UsageError(f"Column {person.name!r} names the persons; it is no quasi-identifier of their events.")
 
 
-def _comparable(events: Relation, person: Chosen, persons: Relation, key: Chosen) -> None:
-    if Kind.OTHER in (person.kind, key.kind) or person.kind is key.kind or {person.kind, key.kind} <= set(_EXACT):
-        return
-    raise UsageError(
-        f"{person.name!r} is {person.kind.value} in {events.label} and {key.kind.value} in {persons.label}; to join "
-        f"them by {spelled('entity')}, make both the same type, in a view or a query."
-    )
-
-
-def _persons(number: int) -> str:
-    return "1 person" if number == 1 else f"{number:,} persons"
-
-
 @dataclass(frozen=True)
 class _JoinedSources:
-    """Two tables, and how they become one."""
+    """Two tables, and how they become one.
+
+    Raises:
+        UsageError: their columns of persons cannot be compared, or what stays the same is the person.
+    """
 
     engine: Engine
     events: Relation
@@ -224,6 +201,17 @@ class _JoinedSources:
     static: tuple[Chosen, ...]
     key: Chosen
 
+    def __post_init__(self) -> None:
+        _not_the_person(self.key, self.static)
+        person, key = self.person, self.key
+        kinds = {person.kind, key.kind}
+        if Kind.OTHER not in kinds and len(kinds) > 1 and not kinds <= set(_EXACT):
+            raise UsageError(
+                f"{person.name!r} is {person.kind.value} in {self.events.label} and {key.kind.value} in "
+                f"{self.persons.label}; to join them by {spelled('entity')}, make both the same type, in a view or a "
+                "query."
+            )
+
     def relation(self) -> Relation:
         """Events with what stays the same of their persons."""
         names = [Raw(f"c{place}") for place in range(len(self.chosen))]
@@ -231,14 +219,6 @@ class _JoinedSources:
         statement = render("events/events_joined.sql", self.engine.dialect, names=names, static=static, **self._sides())
         tables = tuple(dict.fromkeys(self.events.tables + self.persons.tables))
         return replace(self.events, sql="(" + statement.sql + ")", columns=(), tables=tables)
-
-    def placed(self) -> tuple[Chosen, ...]:
-        """The columns of the table of events, by their short names."""
-        return tuple(replace(one, sql=f"c{place}") for place, one in enumerate(self.chosen))
-
-    def placed_static(self) -> tuple[Chosen, ...]:
-        """The columns of the table of persons, by their short names."""
-        return tuple(replace(one, sql=f"s{place}") for place, one in enumerate(self.static))
 
     def check(self) -> None:
         """Nothing when every person with events has one row.
@@ -251,32 +231,33 @@ class _JoinedSources:
         label, whom = self.persons.label, self.person.name
         if missing:
             raise UsageError(
-                f"{label} has no row of {_persons(missing)} with events in {self.events.label}, by {whom!r}. Add what "
-                "is missing there, or leave these events out with a condition."
+                f"{label} has no row of {plural(missing, 'person')} with events in {self.events.label}, by {whom!r}. "
+                "Add what is missing there, or leave these events out with a condition."
             )
         if several:
             names = ", ".join(repr(one.name) for one in self.static)
             raise UsageError(
-                f"{label} has several rows of {_persons(several)}, which differ in {names}; name a table or query with "
-                "one row for each person."
+                f"{label} has several rows of {plural(several, 'person')}, which differ in {names}; name a table or "
+                "query with one row for each person."
             )
 
     def _sides(self) -> dict[str, Any]:
-        events = [(Raw(f"c{place}"), Raw(one.sql)) for place, one in enumerate(self.chosen)]
-        persons = [(Raw(f"s{place}"), Raw(one.sql)) for place, one in enumerate(self.static)]
         return {
-            "events": _side(self.engine, self.events, events, self.person, distinct=False),
-            "persons": _side(self.engine, self.persons, persons, self.key, distinct=True),
+            "events": _side(self.engine, self.events, "c", self.chosen, self.person),
+            "persons": _side(self.engine, self.persons, "s", self.static, self.key, distinct=True),
         }
 
 
-def _side(engine: Engine, source: Relation, columns: list[tuple[Raw, Raw]], entity: Chosen, *, distinct: bool) -> Raw:
-    """Columns of a relation under short names, and who a row is about; when `distinct` each different row once."""
+def _side(
+    engine: Engine, source: Relation, letter: str, chosen: Sequence[Chosen], entity: Chosen, *, distinct: bool = False
+) -> Raw:
+    """Columns of a relation, called `c0`, `c1`, … by a letter, and who a row is about; each different row once when
+    `distinct`."""
     statement = render(
         "events/events_side.sql",
         engine.dialect,
         source=Raw(source.sql),
-        columns=columns,
+        columns=[(Raw(f"{letter}{place}"), Raw(one.sql)) for place, one in enumerate(chosen)],
         entity=Raw(entity.sql),
         distinct=distinct,
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from fractions import Fraction
 from math import comb, sqrt
@@ -19,6 +20,7 @@ from sqlaudit.engines.contract import Engine
 from sqlaudit.events.occurrences import (
     Levels,
     Occurrences,
+    Watcher,
     coded_rows,
     drop_occurrences,
     occurrences_from,
@@ -128,13 +130,14 @@ def _positions(chance: random.Random, events: int, size: int) -> list[int]:
 
 
 @dataclass
-class Learning:
-    """What the sets of one search tell of one sensitive column; `look` is shown every set, sizes in rising order.
+class Learning(Watcher):
+    """What the sets of one search tell of one sensitive column.
 
     Args:
         occurrences: who has which event. held: (person, value), each pair once.
         sensitive, place: the column's name and place. persons: all of them. h: the share that no value may exceed.
         mixed: whether the sets hold sensitive values beside events, and values are numbered as these.
+        curve: what was noted, by number of known events.
     """
 
     occurrences: Occurrences
@@ -144,15 +147,14 @@ class Learning:
     persons: int
     h: Fraction
     mixed: bool = False
+    curve: list[Learnt] = field(default_factory=list)
     _share: Fraction = Fraction(0)
-    _curve: list[Learnt] = field(default_factory=list)
     _told: Raw = field(default_factory=lambda: Raw(""))
 
     def __post_init__(self) -> None:
         self._told = self._keep("told", "events_told_nobody")
 
     def look(self, size: int, sets: Raw) -> None:
-        """Take some sets of this size into account: each with its persons, and one of them by number."""
         asked = {"size": size, "sets": sets, "held": self.held, "mixed": self.mixed}
         learnt = self._keep("learnt", "events_learnt", **asked)
         alone = self._keep("alone", "events_learnt_alone", **asked)
@@ -174,27 +176,15 @@ class Learning:
         )
 
     def take(self, known: Known, state: Raw) -> None:
-        """Note the figures for at most so many known events, when all their sets were shown.
-
-        Args:
-            known: what they expose. state: persons with how many known ones expose them.
-        """
         told, exposed = self.occurrences.ask("events_told_curve", size=known.known, state=state, told=self._told)[0]
-        found = Learnt(known.known, known.smallest, self._share, int(exposed), int(told), known.exact)
-        self._curve.append(found)
+        self.curve.append(Learnt(known.known, known.smallest, self._share, int(exposed), int(told), known.exact))
 
     def found(self) -> Coherence:
         """What was noted, beside what nothing known tells."""
         most = self.occurrences.ask("events_prior", held=self.held)[0][0]
-        return Coherence(self.sensitive, Fraction(int(most or 0), max(self.persons, 1)), self.curve)
-
-    @property
-    def curve(self) -> tuple[Learnt, ...]:
-        """What was noted."""
-        return tuple(self._curve)
+        return Coherence(self.sensitive, Fraction(int(most or 0), max(self.persons, 1)), tuple(self.curve))
 
     def close(self) -> None:
-        """Release what was kept."""
         for name in ("told", "learnt", "alone"):
             self.occurrences.drop(f"{name}_{self.place}")
 
@@ -214,11 +204,6 @@ def mixed_occurrences(asked: Occurrences, helds: Held, k: int) -> Occurrences:
     dictionary = asked.keep("mixed_dictionary", "events_mixed_dictionary", helds=helds)
     own = asked.keep("mixed_own", "events_mixed_own", helds=helds, mixed=dictionary)
     return occurrences_from(asked.bench, own, dictionary, k, repeats=asked.repeats)
-
-
-def mixed_held(mixed: Occurrences, place: int, held: Raw) -> Raw:
-    """Who holds which value of one of these columns, as the mixed events number it."""
-    return mixed.keep(f"mixed_held_{place}", "events_mixed_held", mixed=mixed.dictionary, place=place, held=held)
 
 
 def limit_in_integers(h: Fraction, persons: int) -> tuple[int, int, int]:
@@ -268,9 +253,9 @@ class CountedPersons:
 
     def same(self, k: int) -> Alike:
         """Who has the same events as somebody else, where fewer than k persons are too few."""
-        few = {size: classes for size, classes in self.alike.items() if size < k}
-        persons = sum(classes if self.near else size * classes for size, classes in few.items())
-        return Alike(min(self.alike, default=None), sum(few.values()), persons)
+        few = sum(classes for size, classes in self.alike.items() if size < k)
+        persons = Profile.of(self.alike, k, near=self.near).exposed_persons
+        return Alike(min(self.alike, default=None), few, persons)
 
     def shared(self, k: int, known: int) -> Shared:
         """What at most so many events say, where fewer than k persons are too few."""
@@ -321,32 +306,22 @@ class CountedPersons:
     def _search(
         self, events: Occurrences, k: int, wanted: PersonsWanted, drawn: frozenset[int], held: Raw | None, stop: Stop
     ) -> None:
-        told = {h: known for (limit, h), known in wanted.told.items() if limit == k and held is not None}
+        told = {h: known for (limit, h), known in wanted.told.items() if limit == k} if held is not None else {}
         learning = {
             h: Learning(events, held, "", _PLACE + place, self.persons, h)
             for place, h in enumerate(told)
             if held is not None
         }
-        watchers = tuple(one.look for one in learning.values())
-        levels = Levels(events, k, stop, shared_draws=bool(drawn), watchers=watchers)
         most = max([wanted.known.get(k, 1), *told.values()])
-        curve: list[Known] = []
-        try:
-            for known in _curve(levels, most, drawn):
-                curve.append(known)
-                for one in learning.values():
-                    one.take(known, levels.state)
+        with closing(Levels(events, k, stop, bool(drawn), tuple(learning.values()))) as levels:
+            curve = tuple(_curve(levels, most, drawn))
             if drawn and events.pairs:
                 self.draws |= {
                     size: singled_out(events, levels, curve, size, self.drawn, self.seed) for size in sorted(drawn)
                 }
-            self.learnt |= {(k, h): one.curve[: told[h]] for h, one in learning.items()}
-        finally:
-            levels.close()
-            for one in learning.values():
-                one.close()
+        self.learnt |= {(k, h): tuple(one.curve[: told[h]]) for h, one in learning.items()}
         if k in wanted.known:
-            self.curves[k] = tuple(curve[: wanted.known[k]])
+            self.curves[k] = curve[: wanted.known[k]]
 
 
 def _reaches(curve: Sequence[Known] | Sequence[Learnt], most: int) -> bool:
@@ -365,17 +340,18 @@ def count_persons(engine: Engine, frame: Frame, wanted: PersonsWanted) -> Counte
         UsageError: rows without a person.
         EngineError: the database refused, failed or went away.
     """
-    assert frame.entity is not None
-    keys = frame.keys or ("1",)  # where nothing is known, all events are one
-    values = [frame.sensitive] if frame.sensitive is not None and wanted.told else []
-    chosen = [Chosen(f"q{place}", sql, Kind.OTHER) for place, sql in enumerate([*keys, *values])]
+    relation, chosen, person = _columns(frame, told=bool(wanted.told))
+    keys = max(len(frame.keys), 1)
     nulls = NullPolicy.DISTINCT if frame.solo and frame.keys else NullPolicy.EQUAL
-    person = Chosen("e", frame.entity, Kind.OTHER)
-    with coded_rows(engine, Relation(frame.source, (), ""), chosen, person) as (bench, coded):
+    with coded_rows(engine, relation, chosen, person) as (bench, coded):
         try:
-            events = occurrences_of(bench, coded, range(len(keys)), 2, nulls, repeats=False, events=len(keys))
+            events = occurrences_of(bench, coded, range(keys), 2, nulls, repeats=False, events=keys)
             found = CountedPersons(coded.rows, coded.persons, events.events, events.alike())
-            found.search(events, wanted, _held(events, coded.source, len(keys)) if values else None)
+            held = None
+            if len(chosen) > keys:
+                asked: dict[str, Any] = {"source": coded.source, "column": Raw(f"c{keys}"), "static": ()}
+                held = events.keep(f"held_{_PLACE}", "events_held", **asked)
+            found.search(events, wanted, held)
         finally:
             drop_occurrences(bench)
             bench.drop(f"sqlaudit_events_held_{_PLACE}")
@@ -384,14 +360,16 @@ def count_persons(engine: Engine, frame: Frame, wanted: PersonsWanted) -> Counte
 
 def reading_of(engine: Engine, frame: Frame) -> Statement:
     """The statement that reads the table of a frame to count what persons' events tell, for `--dry-run`."""
+    return reading(engine, *_columns(frame, told=True))
+
+
+def _columns(frame: Frame, *, told: bool) -> tuple[Relation, list[Chosen], Chosen]:
+    """A frame's rows, their columns, with the sensitive one where what it `told` is wanted, and who they are about."""
     assert frame.entity is not None
-    columns = [*(frame.keys or ("1",)), *([frame.sensitive] if frame.sensitive is not None else [])]
+    columns = [*(frame.keys or ("1",))]  # where nothing is known, all events are one
+    columns += [frame.sensitive] if told and frame.sensitive is not None else []
     chosen = [Chosen(f"q{place}", sql, Kind.OTHER) for place, sql in enumerate(columns)]
-    return reading(engine, Relation(frame.source, (), ""), chosen, Chosen("e", frame.entity, Kind.OTHER))
-
-
-def _held(events: Occurrences, source: Raw, place: int) -> Raw:
-    return events.keep(f"held_{_PLACE}", "events_held", source=source, column=Raw(f"c{place}"), static=())
+    return Relation(frame.source, (), ""), chosen, Chosen("e", frame.entity, Kind.OTHER)
 
 
 def _curve(levels: Levels, most: int, drawn: frozenset[int]) -> Iterator[Known]:
@@ -431,38 +409,28 @@ class CellsBehind:
         wanted = sorted({one for one in codes if one})
         if not wanted:
             return {0: None}
-        asked: dict[str, Any] = {"source": self.coded.source, "column": Raw(code), "codes": wanted}
-        places: dict[int, int] = dict(
-            self.bench.run(render("events/events_code_places.sql", self.bench.dialect, **asked))
-        )
-        given: dict[str, Any] = {
-            "source": Raw(self.relation.sql),
-            "column": Raw(column.sql),
-            "places": sorted(places.values()),
-        }
-        cells: dict[int, Any] = dict(
-            self.engine.run(render("events/events_values_at.sql", self.engine.dialect, **given))
-        )
+
+        def ask(engine: Engine, template: str, **given: Any) -> dict[int, Any]:
+            return dict(engine.run(render(f"events/{template}.sql", engine.dialect, **given)))
+
+        places = ask(self.bench, "events_code_places", source=self.coded.source, column=Raw(code), codes=wanted)
+        source, column_of = Raw(self.relation.sql), Raw(column.sql)
+        cells = ask(self.engine, "events_values_at", source=source, column=column_of, places=sorted(places.values()))
         return {0: None} | {number: str(cells[place]) for number, place in places.items()}
 
 
-@dataclass
-class Tally:
-    """In how many minimal sets below k each event is; `look` is shown every set.
+class Tally(Watcher):
+    """In how many minimal sets below k each event is.
 
     Args:
         occurrences: who has which event, with columns apart. k: what is too few.
     """
 
-    occurrences: Occurrences
-    k: int
-    _tally: Raw = field(default_factory=lambda: Raw(""))
-
-    def __post_init__(self) -> None:
-        self._tally = self.occurrences.keep("tally", "events_tally_nothing")
+    def __init__(self, occurrences: Occurrences, k: int) -> None:
+        self.occurrences, self.k = occurrences, k
+        self._tally = occurrences.keep("tally", "events_tally_nothing")
 
     def look(self, size: int, sets: Raw) -> None:
-        """Take some sets of this size into account."""
         self._tally = self.occurrences.keep("tally", "events_tally", tally=self._tally, size=size, sets=sets, k=self.k)
 
     def columns(self, chosen: Sequence[Chosen], values: CellsBehind | None) -> Iterator[TellingColumn]:
@@ -477,7 +445,6 @@ class Tally:
             yield TellingColumn(column.name, telling, half, top)
 
     def close(self) -> None:
-        """Release what was kept."""
         self.occurrences.drop("tally")
 
 

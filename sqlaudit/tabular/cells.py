@@ -44,6 +44,11 @@ class Breakdown:
     name: str
     parents: Codes
 
+    @classmethod
+    def plain(cls, name: str, size: int) -> Breakdown:
+        """So many values, none of which is part of another."""
+        return cls(name, np.full(size, NO_PARENT, dtype=np.int32))
+
     @property
     def size(self) -> int:
         """How many different values there are, totals among them: codes are 0 … size − 1."""
@@ -86,6 +91,11 @@ class CellMeasure:
     def hidden(self) -> Bools:
         """Where some table hides it."""
         return ~self.known if self.elsewhere is None else ~self.known | self.elsewhere
+
+    def some(self, which: Bools | Wholes) -> CellMeasure:
+        """The same of some cells, which may be there several times."""
+        elsewhere = None if self.elsewhere is None else self.elsewhere[which]
+        return CellMeasure(self.units[which], self.known[which], self.places, elsewhere)
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,26 +142,18 @@ class TableCells:
 
     def some(self, which: Bools | Wholes) -> TableCells:
         """Some of the cells, with all that is known of them but their release."""
-
-        def of(one: CellMeasure) -> CellMeasure:
-            elsewhere = None if one.elsewhere is None else one.elsewhere[which]
-            return CellMeasure(one.units[which], one.known[which], one.places, elsewhere)
-
-        def said(one: Bools | None) -> Bools | None:
-            return None if one is None else one[which]
-
-        count = None if self.count is None else of(self.count)
-        same = self.contributors is self.count
+        count = self.count and self.count.some(which)
+        counted = self.contributors is self.count
         return TableCells(
             self.dimensions,
             self.keys[which],
-            count=count,
-            contributors=count if same or self.contributors is None else of(self.contributors),
-            value=None if self.value is None else of(self.value),
-            largest=tuple(map(of, self.largest)),
-            weights=tuple(map(of, self.weights)),
-            holdings=None if self.holdings is None else of(self.holdings),
-            **{name: said(getattr(self, name)) for name in MARKS},
+            count,
+            count if counted else self.contributors and self.contributors.some(which),
+            self.value and self.value.some(which),
+            tuple(one.some(which) for one in self.largest),
+            tuple(one.some(which) for one in self.weights),
+            self.holdings and self.holdings.some(which),
+            **{name: marks[which] for name in MARKS if (marks := getattr(self, name)) is not None},
         )
 
     def with_left_out(self, keys: Codes) -> TableCells:
@@ -178,17 +180,14 @@ class TableCells:
     @cached_property
     def hidden(self) -> Bools:
         """Cells of which a published number is missing or marked as hidden."""
-        found = np.zeros(len(self), dtype=np.bool_)
-        for one in self.published:
-            found |= one.hidden
+        found: Bools = np.logical_or.reduce([np.zeros(len(self), np.bool_), *(one.hidden for one in self.published)])
         return found
 
     @cached_property
     def totals(self) -> Bools:
         """Cells that are the sum of others in some dimension."""
-        found = np.zeros(len(self), dtype=np.bool_)
-        for place, dimension in enumerate(self.dimensions):
-            found |= dimension.is_total[self.keys[:, place]]
+        columns = zip(self.dimensions, self.keys.T, strict=True)
+        found: Bools = np.logical_or.reduce([one.is_total[codes] for one, codes in columns])
         return found
 
     @property
@@ -254,6 +253,8 @@ class TableCells:
         """
         assert self.contributors is not None
         units, known = self.contributors.units, self.contributors.known
+        if not len(self):
+            return units, known
         group, _ = self.groups(dimension)
         one = self.dimensions[dimension]
         codes = self.keys[:, dimension].astype(np.int64)
@@ -268,13 +269,10 @@ class TableCells:
         own = group * (one.size + 1) + codes + 1
         order = np.argsort(own, kind="stable")
         found = np.searchsorted(own[order], family)
-        there = (found < len(own)) & (parents != NO_PARENT)
-        at = order[np.minimum(found, len(own) - 1)] if len(own) else found
-        there &= own[at] == family if len(own) else there
-        there &= known[at]
-        margin = np.where(there, units[at], margin) if len(own) else margin
+        at = order[np.minimum(found, len(own) - 1)]
+        there = (own[at] == family) & (parents != NO_PARENT) & known[at]
         top = one.is_total[codes] & (parents == NO_PARENT)
-        return np.where(top, -1, margin), there | sure | top
+        return np.where(top, -1, np.where(there, units[at], margin)), there | sure | top
 
 
 def once_per_table(compute: Callable[[TableCells], T]) -> Callable[[TableCells], T]:
@@ -327,45 +325,32 @@ def measure(name: str, given: npt.NDArray[Any], hidden: Sequence[str] = ()) -> C
 def _written(name: str, data: npt.NDArray[Any], known: npt.NDArray[np.bool_], hidden: Sequence[str]) -> CellMeasure:
     """Cells that are texts, decimals, large numbers or fractions: each different one is read once."""
     marks = {mark.strip() for mark in hidden}
-    texts = np.array(
-        [str(cell).strip() if there else "" for cell, there in zip(data, known, strict=True)], dtype=object
-    )
-    known = known & np.array([text not in marks for text in texts], dtype=np.bool_)
-    read = {text: _number(text) for text in set(texts[known])}
+    texts = [str(cell).strip() if there else "" for cell, there in zip(data, known, strict=True)]
+    read = {text: _number(text) for text in set(texts) - marks}
     strange = {text for text, number in read.items() if number is None}
-    if strange:
-        cells = sum(text in strange for text in texts[known])
+    if cells := sum(text in strange for text, there in zip(texts, known, strict=True) if there):
         raise InputError(
             f"{plural(cells, 'cell')} of {name!r} {'holds' if cells == 1 else 'hold'} something that is no number; "
             "name the mark of hidden cells with "
             f"{spelled('hidden')}."
         )
-    numbers = {text: number for text, number in read.items() if number is not None}
-    same = {number for mark in marks if (number := _number(mark)) is not None}
-    alike = {text for text, number in numbers.items() if number in same}
-    if alike:
-        known &= np.array([text not in alike for text in texts], dtype=np.bool_)
-    places = max((_places(number) for number in numbers.values()), default=0)
+    same = set(map(_number, marks))
+    numbers = {text: number for text, number in read.items() if number is not None and number not in same}
+    exponents = [number.normalize(_EXACT).as_tuple().exponent for number in numbers.values()]
+    places = max([0, *(-one for one in exponents if isinstance(one, int))])
     if places > MOST_PLACES:
         raise InputError(f"{name!r} has numbers with more than {MOST_PLACES} decimal places; round them.")
     whole = {text: int(number.scaleb(places, _EXACT)) for text, number in numbers.items()}
-    found = [whole.get(text, 0) if seen else 0 for text, seen in zip(texts, known, strict=True)]
-    return CellMeasure(wholes(found), known, places)
+    units = wholes([whole.get(text, 0) for text in texts])
+    return CellMeasure(units, np.array([text in whole for text in texts], dtype=np.bool_), places)
 
 
 def _marked(data: npt.NDArray[Any], hidden: Sequence[str]) -> npt.NDArray[np.bool_]:
     """Which numbers are marks of hidden cells, as -1 or 999 may be."""
     found = np.zeros(len(data), dtype=np.bool_)
-    for number in filter(None, (_mark(mark) for mark in hidden)):
-        found |= data == number[0]
+    for number in [number for mark in hidden if (number := _number(mark.strip())) is not None]:
+        found |= data == (int(number) if number == number.to_integral_value(context=_EXACT) else float(number))
     return found
-
-
-def _mark(text: str) -> tuple[int | float] | None:
-    number = _number(text.strip())
-    if number is None:
-        return None
-    return (int(number),) if number == number.to_integral_value(context=_EXACT) else (float(number),)
 
 
 def _number(text: str) -> Decimal | None:
@@ -376,22 +361,10 @@ def _number(text: str) -> Decimal | None:
     return number if number.is_finite() and number.adjusted() < _MOST_DIGITS else None
 
 
-def _places(number: Decimal) -> int:
-    exponent = number.normalize(_EXACT).as_tuple().exponent
-    return max(0, -exponent) if isinstance(exponent, int) else 0
-
-
-def to_places(one: CellMeasure, places: int) -> CellMeasure:
-    """The same numbers with more decimal places."""
-    if places == one.places:
-        return one
-    return CellMeasure(times(one.units, 10 ** (places - one.places)), one.known, places)
-
-
 def alike(measures: Sequence[CellMeasure]) -> tuple[CellMeasure, ...]:
     """The same numbers, all with as many decimal places as the one that has most."""
     places = max((one.places for one in measures), default=0)
-    return tuple(to_places(one, places) for one in measures)
+    return tuple(replace(one, units=times(one.units, 10 ** (places - one.places)), places=places) for one in measures)
 
 
 def as_integers(one: CellMeasure) -> npt.NDArray[np.int64] | None:

@@ -9,7 +9,6 @@ from itertools import combinations
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.parameter_names import spelled
@@ -19,7 +18,7 @@ from sqlaudit.base.solver import minus
 from sqlaudit.base.spec import Target
 from sqlaudit.engines.contract import Engine
 from sqlaudit.engines.writing import files_named
-from sqlaudit.tabular.cells import NO_PARENT, Bools, Breakdown, CellMeasure, TableCells, alike
+from sqlaudit.tabular.cells import Bools, Breakdown, CellMeasure, TableCells, alike
 from sqlaudit.tabular.hidden import ANY_WIDTH, find_pinned, read_through
 from sqlaudit.tabular.listing import ListedCells, listed_cells, named_places, read_together
 from sqlaudit.tabular.request import AggregatesRequest
@@ -28,6 +27,7 @@ from sqlaudit.tabular.secondary.system import Integers
 from sqlaudit.tabular.structure import read_cells, stated_totals, structured
 from sqlaudit.tabular.totals import broken_totals, is_noisy
 
+_COMPARED = ("count", "contributors", "value")
 MOST_PAIRS = 1_000_000
 """So many pairs of cells are looked at; with more, nothing passes."""
 
@@ -65,15 +65,18 @@ def renamed(older: TableCells, newer: TableCells, places: Sequence[int]) -> Rena
         left -= len(found[0])
     nothing = np.zeros(0, dtype=np.int64)
     old, new = (np.concatenate([nothing, *(pair[side] for pair in pairs)]) for side in (0, 1))
-    given = [
-        _apart(_picked(getattr(older, name), old), _picked(getattr(newer, name), new))
-        for name in ("count", "contributors", "value")
-    ]
-    count, contributors, value = given
-    who = who_changed(contributors, value)
-    cells = TableCells(unconnected(newer.dimensions), newer.keys[new], count, who, value)
-    changed = np.logical_or.reduce([(one.units != 0) & one.known for one in given if one is not None]).astype(np.bool_)
+    cells = _changes(older.some(old), newer.some(new))
+    compared = [one for one in (cells.count, cells.contributors, cells.value) if one is not None]
+    changed = np.logical_or.reduce([(one.units != 0) & one.known for one in compared]).astype(np.bool_)
     return RenamedCells(cells.some(changed), old[changed], new[changed])
+
+
+def _changes(older: TableCells, newer: TableCells) -> TableCells:
+    """How far the numbers of two tables are apart, cell by cell: row i of both is the same one."""
+    count, contributors, value = (_apart(getattr(older, name), getattr(newer, name)) for name in _COMPARED)
+    # differences of absolute values do not add up: there are no totals
+    dimensions = tuple(Breakdown.plain(one.name, one.size) for one in newer.dimensions)
+    return TableCells(dimensions, newer.keys, count, _who_changed(contributors, value), value)
 
 
 def _pairs(older: TableCells, newer: TableCells, place: int, most: int) -> tuple[Integers, Integers] | None:
@@ -92,11 +95,6 @@ def _pairs(older: TableCells, newer: TableCells, place: int, most: int) -> tuple
     return np.repeat(old, times), new[order[np.repeat(first, times) + steps]]
 
 
-def _picked(one: CellMeasure | None, cells: Integers) -> CellMeasure | None:
-    """A measure of some cells, which may be there several times."""
-    return None if one is None else CellMeasure(one.units[cells], one.known[cells], one.places)
-
-
 def _apart(older: CellMeasure | None, newer: CellMeasure | None) -> CellMeasure | None:
     """How far two measures of the same cells are apart."""
     if older is None or newer is None:
@@ -106,7 +104,7 @@ def _apart(older: CellMeasure | None, newer: CellMeasure | None) -> CellMeasure 
     return CellMeasure(units, (before.known & after.known).astype(np.bool_), before.places)
 
 
-def who_changed(contributors: CellMeasure | None, value: CellMeasure | None) -> CellMeasure | None:
+def _who_changed(contributors: CellMeasure | None, value: CellMeasure | None) -> CellMeasure | None:
     """How many came or left; nobody knows it where as many came as left, and the value is another one."""
     if contributors is None or value is None:
         return contributors
@@ -114,40 +112,25 @@ def who_changed(contributors: CellMeasure | None, value: CellMeasure | None) -> 
     return replace(contributors, known=known.astype(np.bool_))
 
 
-def unconnected(dimensions: Sequence[Breakdown]) -> tuple[Breakdown, ...]:
-    """The dimensions without totals: differences of absolute values do not add up."""
-    return tuple(Breakdown(one.name, np.full(one.size, NO_PARENT, dtype=np.int32)) for one in dimensions)
-
-
-def with_codes_of_both(
-    tables: Sequence[TableCells], labels: Sequence[Mapping[tuple[int, int], str]]
-) -> Iterator[TableCells]:
+def with_codes_of_both(*tables: tuple[TableCells, Mapping[tuple[int, int], str]]) -> Iterator[TableCells]:
     """Releases whose codes were made apart, with the same codes for the same texts.
 
     Args:
-        labels: of the codes of each, by (dimension, code).
+        tables: each with the texts of its codes, by (dimension, code).
     """
-    width = range(len(tables[0].dimensions))
+    width = range(len(tables[0][0].dimensions))
     codes: list[dict[str | int, int]] = [{} for _ in width]
-    keys = []
-    for cells, named in zip(tables, labels, strict=True):
-        own = cells.keys.copy()
+    keys = [cells.keys.copy() for cells, _ in tables]
+    for own, (cells, labels) in zip(keys, tables, strict=True):
         for place in width:
-            for code in np.unique(cells.keys[:, place]).tolist():
-                text = named.get((place, code), code)  # a missing value, or all values: the code is its own name
-                number = codes[place].setdefault(text, len(codes[place]))
-                own[cells.keys[:, place] == code, place] = number
-        keys.append(own)
-    dimensions = tuple(
-        Breakdown(one.name, np.full(len(some), NO_PARENT, dtype=np.int32))
-        for one, some in zip(tables[0].dimensions, codes, strict=True)
-    )
-    for cells, own in zip(tables, keys, strict=True):
+            used, at = np.unique(cells.keys[:, place], return_inverse=True)
+            texts = [labels.get((place, code), code) for code in used.tolist()]  # without a text: its own name
+            numbers = [codes[place].setdefault(text, len(codes[place])) for text in texts]
+            own[:, place] = np.array(numbers, dtype=np.int32)[at.reshape(-1)]
+    dimensions = tuple(map(Breakdown.plain, tables[0][0].names, map(len, codes)))
+    for own, (cells, _) in zip(keys, tables, strict=True):
         yield TableCells(dimensions, own, cells.count, cells.contributors, cells.value)
 
-
-Places = npt.NDArray[np.int64]
-Labels = Mapping[tuple[int, int], str]
 
 _UNLIKE = "Fewer than half of the cells are in both tables: compare tables whose values are spelled alike."
 _TWICE = "A cell has several rows in one of the tables, so that its change is not known: give every cell one row."
@@ -200,20 +183,17 @@ def _of_rows(
 ) -> Iterator[TableChange]:
     if not request.person:
         raise UsageError(f"Rows of two releases are compared by person: name their column with {spelled('person')}.")
-    alone = [_labelled_cells(engine, one, request) for one in releases]
+    alone = []
+    for one in releases:
+        listed = listed_cells(engine, one, request)
+        cells = read_cells(engine, listed, request)
+        labels = listed.labels(engine, [np.unique(column).tolist() for column in cells.keys.T])
+        alone.append((cells, labels))
     for older, newer in combinations(range(len(releases)), 2):
         listed = listed_cells(engine, releases[newer], request, top, before=releases[older])
         cells = read_cells(engine, listed, request)
-        tables, labels = zip(*(alone[one] for one in (older, newer)), strict=True)
-        before, after = with_codes_of_both(tables, labels)
+        before, after = with_codes_of_both(alone[older], alone[newer])
         yield TableChange(older, newer, listed, cells, "", renamed(before, after, named_places(listed)))
-
-
-def _labelled_cells(engine: Engine, release: Relation, request: AggregatesRequest) -> tuple[TableCells, Labels]:
-    """The cells that a reader of one release sees, with the values of its codes."""
-    listed = listed_cells(engine, release, request)
-    cells = read_cells(engine, listed, request)
-    return cells, listed.labels(engine, [np.unique(column).tolist() for column in cells.keys.T])
 
 
 def _of_tables(engine: Engine, releases: Sequence[Relation], request: AggregatesRequest) -> Iterator[TableChange]:
@@ -230,7 +210,10 @@ def _of_tables(engine: Engine, releases: Sequence[Relation], request: Aggregates
     for older, newer in combinations(range(len(tables)), 2):
         doubt = doubts[older] or doubts[newer]
         before, after = (found[one] if doubt else read_through(found[one]) for one in (older, newer))
-        doubt = doubt or ("" if _are_alike(before, after) else _UNLIKE)
+        # with less than half the cells of the smaller table in both, values are rather spelled in another way
+        shared = len(np.intersect1d(before.numbers, after.numbers))
+        if 2 * shared < min(len(np.unique(one.numbers)) for one in (before, after)):
+            doubt = doubt or _UNLIKE
         yield TableChange(older, newer, listed, difference(before, after), doubt, renamed(before, after, names))
 
 
@@ -259,17 +242,15 @@ def judged_change(found: ReleaseDifference, change: TableChange, if_renamed: Seq
         found: verdicts on the cells. change: what they are of. if_renamed: for each rule, the pairs of cells that would
             not be safe if their values were the same.
     """
+    rules, note = found.unsafe, change.doubt or _OTHER_NAMES
     if change.doubt == _NOISY:
-        rules = (replace(one, status=Status.PASS, cells=0, keys=()) for one in found.unsafe)
-        undecided = tuple(_doubtful(one, found.changed, change.doubt) for one in rules)
-        return replace(found, unsafe_cells=0, unsafe=undecided)
-    if change.doubt:
-        return replace(found, unsafe=tuple(_doubtful(one, found.changed, change.doubt) for one in found.unsafe))
-    if change.renamed is None:
-        return replace(found, unsafe=tuple(_doubtful(one, found.changed, _OTHER_NAMES) for one in found.unsafe))
+        found = replace(found, unsafe_cells=0)
+        rules = tuple(replace(one, status=Status.PASS, cells=0, keys=()) for one in rules)
+    if change.doubt or change.renamed is None:
+        return replace(found, unsafe=tuple(_doubtful(one, found.changed, note) for one in rules))
     concerned = [change.renamed.concerned(np.flatnonzero(one)) for one in if_renamed]
-    both = zip(found.unsafe, concerned, strict=True)
-    return replace(found, unsafe=tuple(_doubtful(one, number, _OTHER_NAMES) if number else one for one, number in both))
+    both = zip(rules, concerned, strict=True)
+    return replace(found, unsafe=tuple(_doubtful(one, number, note) if number else one for one, number in both))
 
 
 def _doubtful(rule: RuleFound, cells: int, note: str) -> RuleFound:
@@ -280,32 +261,24 @@ def _doubtful(rule: RuleFound, cells: int, note: str) -> RuleFound:
     return replace(rule, status=Status.UNDETERMINED, undecided=undecided, judged=rule.judged - undecided, note=note)
 
 
-def _are_alike(older: TableCells, newer: TableCells) -> bool:
-    """Whether half the cells of the smaller table are in the other: else values are rather spelled in another way."""
-    shared = len(np.intersect1d(older.numbers, newer.numbers))
-    return 2 * shared >= min(len(np.unique(one.numbers)) for one in (older, newer))
-
-
 def difference(older: TableCells, newer: TableCells) -> TableCells:
     """What changed from one table to another: cells with the absolute differences of their numbers.
 
     A cell that one of them does not have counts as 0 there. What is hidden in either is not known.
     """
     numbers = np.unique(np.concatenate([older.numbers, newer.numbers]))
-    places = [np.searchsorted(numbers, one.numbers) for one in (older, newer)]
     keys = np.zeros((len(numbers), older.keys.shape[1]), dtype=np.int32)
-    sides = list(zip((older, newer), places, strict=True))
-    for one, place in sides:
+    sides = []
+    for one in (older, newer):
+        place = np.searchsorted(numbers, one.numbers)
         keys[place] = one.keys
-    count, contributors, value = (
-        _apart(*(_spread(getattr(one, name), place, len(numbers)) for one, place in sides))
-        for name in ("count", "contributors", "value")
-    )
-    both = TableCells(unconnected(older.dimensions), keys, count, who_changed(contributors, value), value)
+        count, contributors, value = (_spread(getattr(one, name), place, len(numbers)) for name in _COMPARED)
+        sides.append(TableCells(one.dimensions, keys, count, contributors, value))
+    both = _changes(*sides)
     return both.some(both.hidden | np.logical_or.reduce([one.units != 0 for one in both.published]))
 
 
-def _spread(one: CellMeasure | None, place: Places, cells: int) -> CellMeasure | None:
+def _spread(one: CellMeasure | None, place: Integers, cells: int) -> CellMeasure | None:
     """The measure over all cells: 0 and known where the table has no such cell."""
     if one is None:
         return None

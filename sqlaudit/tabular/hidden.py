@@ -82,12 +82,14 @@ class HiddenCells:
         found, verdicts = self.deduced, self._verdicts(width)
         if found is None or verdicts is None:
             return
+        unit = found.scale * 10**self.places
         free = (found.low <= -FREE) | (found.high >= FREE)
         order = np.argsort(np.where(free, FREE, found.high - found.low), kind="stable")
         for place in order[found.cells[order] < self.cells][:most].tolist():
             narrow = bool(verdicts.unsafe[place])
             unsafe = None if verdicts.undecided[place] or (self.loose and not narrow) else narrow
-            low, high = (self._number(int(one[place]), found.scale) for one in (found.low, found.high))
+            ends = (int(found.low[place]), int(found.high[place]))
+            low, high = (None if abs(end) >= FREE else _plain(Fraction(end, unit)) for end in ends)
             cell = int(found.cells[place])
             yield cell, CellInterval(self.measure, low, high, _plain(width), unsafe)
 
@@ -108,9 +110,6 @@ class HiddenCells:
     @cached_property
     def _prover(self) -> Prover:
         return Prover(self.table)
-
-    def _number(self, limit: int, scale: int) -> int | float | None:
-        return None if abs(limit) >= FREE else _plain(Fraction(limit, scale * 10**self.places))
 
 
 def _plain(number: Fraction) -> int | float:
@@ -175,17 +174,14 @@ def _of_measure(name: str, one: CellMeasure, added: AddedUp, *, noisy: bool) -> 
     safe = added.with_missing(np.zeros(cells, dtype=np.int64) if units is None else units, 0)
     lower = np.full(len(hidden), -FREE if bool((safe < 0).any()) else 0, dtype=np.int64)
     table = PublishedTable(added.equations, safe, hidden, lower, np.full_like(lower, FREE), whole=name == "count")
-    if units is None:
-        return HiddenCells(name, cells, table, one.places, None, _EXACT)
-    if noisy:
-        return HiddenCells(name, cells, table, one.places, None, _NOISY)
+    found, missing = None, _EXACT if units is None else _NOISY if noisy else _CIRCLE if added.loose else ""
     try:
-        found = deduce(table, seconds=SECONDS, asked=cells)
-        return HiddenCells(name, cells, table, one.places, found, _CIRCLE if added.loose else "", added.loose)
+        found = None if units is None or noisy else deduce(table, seconds=SECONDS, asked=cells)
     except Contradiction:
-        return HiddenCells(name, cells, table, one.places, None, "totals that are the sums of their parts")
+        missing = "totals that are the sums of their parts"
     except UsageError:  # too large
-        return HiddenCells(name, cells, table, one.places, None, _EXACT)
+        missing = _EXACT
+    return HiddenCells(name, cells, table, one.places, found, missing, added.loose)
 
 
 def rounded(cells: TableCells) -> Iterator[RoundedMeasure]:
@@ -225,11 +221,10 @@ def only_small_ones(cells: TableCells) -> bool:
 
 def hidden_with_contributions(cells: TableCells, rule: CellRule) -> Bools:
     """Hidden sums of which all the contributions are given that a rule looks at."""
-    found = np.zeros(len(cells), dtype=np.bool_)
     value = read_through(cells).value
     top = cells.top(rule.contributions) if rule.contributions else None
     if value is None or top is None:
-        return found
+        return np.zeros(len(cells), dtype=np.bool_)
     some: Bools = ~value.known & top.known
     return some
 

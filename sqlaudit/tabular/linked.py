@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -165,27 +164,25 @@ def _merged(tables: Sequence[_OneTable], dimensions: tuple[Breakdown, ...], keys
     """Each cell once; one that is twice in the same table stays there twice."""
     table = np.repeat(np.arange(len(tables)), [len(one.cells) for one in tables])
     numbers = TableCells(dimensions, keys).numbers
-    again = _earlier(np.unique(numbers, return_inverse=True)[1].reshape(-1), table)
-    twice = np.stack([np.unique(numbers, return_inverse=True)[1].reshape(-1), again], axis=1)
+    alike = np.unique(numbers, return_inverse=True)[1].reshape(-1)
+    twice = np.stack([alike, _earlier(alike, table)], axis=1)
     _, first, cell = np.unique(twice, axis=0, return_index=True, return_inverse=True)
-    joined = partial(_joined, first=first, cell=cell.reshape(-1))
+    cell = cell.reshape(-1)
     given = [one.cells for one in tables]
     apart = np.zeros(len(first), dtype=np.bool_)
 
     def measure(found: Sequence[CellMeasure | None]) -> CellMeasure | None:
         if any(one is None for one in found):
             return None
-        joined_one, differs = joined([one for one in found if one is not None])
+        joined, differs = _joined([one for one in found if one is not None], first, cell)
         apart[differs] = True
-        return joined_one
+        return joined
 
     def said(found: Sequence[Bools | None]) -> Bools | None:
         if all(one is None for one in found):
             return None
-        every = np.concatenate(
-            [np.zeros(len(own), np.bool_) if one is None else one for one, own in zip(found, given, strict=True)]
-        )
-        return np.bincount(cell.reshape(-1)[every], minlength=len(first)) > 0
+        some = [np.zeros(len(own), np.bool_) if one is None else one for one, own in zip(found, given, strict=True)]
+        return np.bincount(cell[np.concatenate(some)], minlength=len(first)) > 0
 
     count = measure([one.count for one in given])
     counted = given[0].contributors is given[0].count

@@ -10,7 +10,7 @@ from sqlaudit.base.columns_of import Resolved, find_column, resolve
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.names import spoken
 from sqlaudit.base.parameter_names import about, spelled
-from sqlaudit.base.relation import Kind, Relation, Statement
+from sqlaudit.base.relation import DATES, NUMBERS, Kind, Relation, Statement
 from sqlaudit.base.sql import Raw, expression, render
 from sqlaudit.classes.opening import settled
 from sqlaudit.engines.contract import Engine
@@ -39,21 +39,23 @@ def _cells_of_rows(
         UsageError: an unknown column, or contributions that are no numbers.
     """
     own = _rows(engine, relation, request)
-    top = top if own.value is not None else 0
+    top = top if own.columns["value"] is not None else 0
     sets = request.sets() if sets is None else sets
     made = render(
         "tabular/tabular_contributions.sql",
         engine.dialect,
-        **own.parameters(),
-        before=None if before is None else _rows(engine, before, request).parameters(),
+        **own.columns,
+        before=None if before is None else _rows(engine, before, request).columns,
         sets=[list(one) for one in sets],
         absolute=request.negative == "absolute",
         top=top,
     )
     measures, places = _measures(own, top)
-    source, keys = Raw(f"(\n{made.sql}\n)"), tuple(Raw(f"d{place}") for place in range(len(own.dimensions)))
+    source, keys = Raw(f"(\n{made.sql}\n)"), tuple(Raw(f"d{place}") for place in range(len(request.by)))
     flags = tuple(Raw(f"t{place}") for place in range(len(keys))) if sets else ()
-    rows, values = (own.source, own.dimensions) if before is None else (source, keys)  # those that changed, alone
+    rows, values = own.columns["source"], tuple(own.columns["dimensions"])
+    if before is not None:  # those that changed, alone
+        rows, values = source, keys
     columns = {name: text for name in ("person", "value", "weight", "holdings") if (text := getattr(request, name))}
     return ListedCells(
         source, request.by, keys, measures, columns, flags, places, rows, values, finished=False, kinds=own.kinds
@@ -62,71 +64,50 @@ def _cells_of_rows(
 
 @dataclass(frozen=True)
 class _Rows:
-    """The columns of rows; value and weight are whole multiples, beside how many decimal places these have."""
+    """The columns of rows, as the template takes them; value and weight are whole multiples of a decimal place.
 
-    source: Raw
-    dimensions: tuple[Raw, ...]
-    entity: Raw | None
-    value: tuple[Raw, int] | None
-    weight: tuple[Raw, int] | None
-    holding: Raw | None
+    Args:
+        columns: their SQL. places: how many decimal places value and weight have. kinds: what the dimensions hold.
+    """
+
+    columns: dict[str, Any]
+    places: dict[str, int]
     kinds: tuple[Kind, ...]
-
-    def parameters(self) -> dict[str, Any]:
-        """What the template needs of them."""
-        return {
-            "source": self.source,
-            "dimensions": list(self.dimensions),
-            "entity": self.entity,
-            "value": self.value[0] if self.value else None,
-            "weight": self.weight[0] if self.weight else None,
-            "holding": self.holding,
-        }
 
 
 def _rows(engine: Engine, relation: Relation, request: AggregatesRequest) -> _Rows:
-    def found(text: str, option: str) -> Resolved | None:
-        return resolve(text, relation, engine.dialect, about(option)) if text else None
-
-    def whole(name: str) -> tuple[Raw, int] | None:
-        column = found(getattr(request, name), name)
-        return None if column is None else _units(column, name, engine.dialect)
+    def found(name: str) -> Resolved | None:
+        text = getattr(request, name)
+        return resolve(text, relation, engine.dialect, about(name)) if text else None
 
     def plain(name: str) -> Raw | None:
-        column = found(getattr(request, name), name)
+        column = found(name)
         return None if column is None else Raw(settled(engine, relation, column, request.values, missing=False).sql)
 
     by = [resolve(text, relation, engine.dialect, about("by")) for text in request.by]
-    return _Rows(
-        Raw(relation.sql),
-        tuple(Raw(one.sql) for one in by),
-        plain("person"),
-        whole("value"),
-        whole("weight"),
-        plain("holdings"),
-        tuple(one.kind for one in by),
-    )
+    columns = {"source": Raw(relation.sql), "dimensions": [Raw(one.sql) for one in by], "entity": plain("person")}
+    places = {}
+    for name in ("value", "weight"):
+        column = found(name)
+        columns[name], places[name] = (None, 0) if column is None else _units(column, name, engine.dialect)
+    return _Rows(columns | {"holding": plain("holdings")}, places, tuple(one.kind for one in by))
 
 
 def _measures(own: _Rows, top: int) -> tuple[dict[str, Raw], dict[str, int]]:
+    """The SQL of each measure, and for those that are whole multiples of a decimal place, which one."""
     measures: dict[str, str] = {"count": "n"}
     places: dict[str, int] = {}
-    weighted = own.weight[1] if own.weight else 0
-    if own.value:
-        measures |= {"value": "x", "least": "least"}
-        places["value"] = own.value[1] + weighted
-        for place in range(1, top + 1):
-            measures[f"largest_{place}"] = f"x{place}"
-            places[f"largest_{place}"] = own.value[1]
-    if own.weight:
+    value, weighted = own.places["value"], own.places["weight"]
+    if own.columns["value"]:
+        measures |= {"value": "x", "least": "least"} | {f"largest_{at}": f"x{at}" for at in range(1, top + 1)}
+        places |= {"value": value + weighted} | {f"largest_{at}": value for at in range(1, top + 1)}
+    if own.columns["weight"]:
         measures |= {"unsteady": "unsteady", "lightest": "lightest"}
-        places["lightest"] = weighted
-        for place in range(1, top + 1):
-            measures[f"weight_{place}"] = f"w{place}"
-            places[f"weight_{place}"] = weighted
-    if own.holding:
+        measures |= {f"weight_{at}": f"w{at}" for at in range(1, top + 1)}
+        places |= {"lightest": weighted} | {f"weight_{at}": weighted for at in range(1, top + 1)}
+    if own.columns["holding"]:
         measures["holdings"] = "h"
-    if own.entity:
+    if own.columns["entity"]:
         measures["nobody"] = "nobody"
     return {name: Raw(sql) for name, sql in measures.items()}, places
 
@@ -299,14 +280,7 @@ def named_places(listed: ListedCells) -> list[int]:
 
 _SINGLE = ("count", "contributors", "value", "holdings")
 
-_NUMBER, _MOMENT = "number", "moment"
-_FAMILIES = {
-    Kind.INTEGER: _NUMBER,
-    Kind.DECIMAL: _NUMBER,
-    Kind.FLOAT: _NUMBER,
-    Kind.DATE: _MOMENT,
-    Kind.TIMESTAMP: _MOMENT,
-}
+_FAMILIES = dict.fromkeys(NUMBERS, "number") | dict.fromkeys(DATES, "moment")
 """Kinds whose values every engine brings together by itself."""
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
+from itertools import islice
 from math import ceil
 
 import numpy as np
@@ -15,7 +16,7 @@ from sqlaudit.models.cell_rules import CellRule, FewContributors
 from sqlaudit.reports.document import plural
 from sqlaudit.tabular.cells import Bools, CellMeasure, Codes, TableCells, as_integers, measures_of
 from sqlaudit.tabular.request import AggregatesRequest, CellPrice
-from sqlaudit.tabular.result import LEFT_OUT, MISSING_TOTALS, TableProblem
+from sqlaudit.tabular.result import LEFT_OUT, MISSING_TOTALS, CellProtection, TableProblem
 from sqlaudit.tabular.secondary.intervals import Protection, deduce, end_of, judge, seconds_left
 from sqlaudit.tabular.secondary.protecting import Hiding, Protected, hide
 from sqlaudit.tabular.secondary.system import FREE, Integers, PublishedTable, round_together
@@ -45,14 +46,15 @@ _UNCLEAR = (
 
 def problems_of(cells: TableCells, *, added_up: bool = False) -> Iterator[tuple[TableProblem, Codes]]:
     """Each mistake with the keys of the cells that have it; `added_up` when totals are known to be right."""
-    unclear = cells.unclear if bool(cells.hidden.any()) else cells.rolled_up
-    misnamed = cells.misnamed if bool(cells.hidden.any()) else None
+    hides = bool(cells.hidden.any())
+    counts = [one for one in (cells.count, cells.contributors, cells.holdings) if one is not None]
+    negative = np.logical_or.reduce([np.zeros(len(cells), np.bool_), *(one.known & (one.units < 0) for one in counts)])
     for code, which, said in (
         ("duplicate_cells", _repeated(cells), "have a key that another cell has, too: give every cell one row"),
-        ("negative_counts", _anywhere(cells, lambda one: (one.units < 0).astype(np.bool_)), "have a negative count"),
+        ("negative_counts", negative, "have a negative count"),
         ("fractional_counts", cells.fractional, "have a count that is no whole number"),
-        ("unclear_totals", unclear, _unclear()),
-        ("other_names", misnamed, _OTHER_NAMES),
+        ("unclear_totals", cells.unclear if hides else cells.rolled_up, _unclear()),
+        ("other_names", cells.misnamed if hides else None, _OTHER_NAMES),
         ("linked_numbers", cells.disagreeing, _DISAGREEING),
         (LEFT_OUT, cells.left_out, _LEFT_OUT),
         ("wrong_totals", None if added_up else broken_totals(cells, noisy=False), _WRONG),
@@ -72,11 +74,6 @@ def _unclear() -> str:
     return _UNCLEAR.format(spelled("total", "column=value"), spelled("total", "column="))
 
 
-def unclear_cells(which: Bools) -> str:
-    """What is said of cells that may be totals."""
-    return _of(int(which.sum()), _unclear())
-
-
 def _of(number: int, said: str) -> str:
     return f"{plural(number, 'cell')} {said if number > 1 else said.replace('have ', 'has ', 1)}"
 
@@ -90,51 +87,17 @@ def _repeated(cells: TableCells) -> Bools:
     return found
 
 
-def _anywhere(cells: TableCells, wrong: Callable[[CellMeasure], Bools]) -> Bools:
-    found = np.zeros(len(cells), dtype=np.bool_)
-    for one in (cells.count, cells.contributors, cells.holdings):
-        if one is not None:
-            found |= one.known & wrong(one)
-    return found
-
-
 # A published table with further cells hidden, so that totals do not give back the unsafe ones.
 
 _SHARE = Fraction(1, 10)
 """How far apart the limits of the sum of an unsafe cell are at least, as a share of it, where nothing else says it."""
 
 
-def protection_of(
-    cells: TableCells, name: str, one: CellMeasure, values: Integers, unsafe: Bools, rules: Sequence[CellRule]
-) -> Protection:
-    """What is asked of the limits of unsafe cells.
-
-    Sums that a rule on contributions finds unsafe have the protection levels of the Handbook on Statistical Disclosure
-    Control: their limits are below and above the true value by as much as lets the rule hold. Others, and what
-    `no_unpickable_cell` asks, have a width.
-
-    Args:
-        cells: with all their numbers. name, one: of the measure, `count` or `value`. values: its units.
-        unsafe: cells that rules find. rules: that were asked for.
-
-    Raises:
-        UsageError: a rule that nothing protects from.
-    """
-    sliding = np.where(unsafe, _width(name, one, values, rules), 0)
-    if name != "value":
-        return Protection(sliding)
-    level = np.where(unsafe, _level(cells, values, rules), 0)
-    if not any(rule.of_hidden for rule in rules):
-        sliding = np.where(level > 0, 0, sliding)
-    return Protection(sliding, values, np.minimum(level, values), level)
-
-
 def _level(cells: TableCells, values: Integers, rules: Sequence[CellRule]) -> Integers:
     """The highest level that a rule asks of each cell, 0 where none does."""
     found = np.zeros_like(values)
     for rule in rules:
-        asked = rule.level(cells)
-        if asked is not None:
+        if (asked := rule.level(cells)) is not None:
             units, known = asked
             within = np.minimum(np.where(known, units, 0), FREE // 4)  # farther than any limit is
             found = np.maximum(found, within.astype(np.int64))
@@ -156,48 +119,10 @@ _AUDITED = 1.0
 """What is written is audited for at least so many seconds, whatever the search took."""
 
 
-@dataclass(frozen=True, eq=False)
-class ProtectedCells:
-    """Which cells are hidden.
-
-    Args:
-        unsafe: those that rules find. hidden: with the others. found: the search for each measure, the last one first.
-    """
-
-    unsafe: Bools
-    hidden: Bools
-    found: tuple[Protected, ...]
-
-    @property
-    def safe(self) -> bool:
-        """Whether every unsafe cell is proven to be open enough, by each measure."""
-        return all(one.safe for one in self.found)
-
-    @property
-    def cost(self) -> int:
-        """What the others cost."""
-        return sum(one.cost for one in self.found)
-
-    @property
-    def bound(self) -> int:
-        """No answer costs less, as far as is proven."""
-        return max((one.bound for one in self.found), default=0)
-
-    @property
-    def stopped(self) -> str:
-        """Why a search ended early."""
-        return next((one.stopped for one in self.found if one.stopped), "")
-
-    @property
-    def open(self) -> int:
-        """Unsafe cells that nothing protects."""
-        return len({int(cell) for one in self.found for cell in one.open})
-
-
 def protect_cells(
     cells: TableCells, unsafe: Bools, rules: Sequence[CellRule], request: AggregatesRequest
-) -> ProtectedCells:
-    """Hide the unsafe cells, and at a low cost others, so that nobody can compute what is hidden.
+) -> tuple[CellProtection, Bools]:
+    """Hide the unsafe cells, and at a low cost others, so that nobody can compute what is hidden; and which are hidden.
 
     Args:
         cells: with all their numbers. unsafe: those that rules find. rules: that were asked for: they say how open is
@@ -208,39 +133,32 @@ def protect_cells(
     """
     added = _complete(cells)
     end = end_of(request.time_limit)
-    hidden, found = unsafe.copy(), []
+    hidden, found = unsafe.copy(), list[Protected]()
     costs = added.with_missing(_costs(cells, request.price), 0)
     for name, one in released(cells):
         left = seconds_left(end)
         given = _hiding(added, cells, name, one, unsafe, rules)
         already = added.with_missing(hidden, True)
-        answer = hide(replace(given, costs=np.where(already, 0, costs)), exact=not request.fast, seconds=left)
-        hidden |= answer.hidden[: len(cells)]
-        found.append(answer)
-    return ProtectedCells(unsafe, hidden, tuple(found))
-
-
-@dataclass(frozen=True, eq=False)
-class RoundedCells:
-    """A table of multiples of a base that still adds up.
-
-    Args:
-        values: of the cells, for each measure, in its units. moved: by how much cells were changed in all, in units.
-        bound: no such table changes less, as far as is proven. open: unsafe cells whose limits are too near.
-        stopped: why a search ended early.
-    """
-
-    values: Mapping[str, Integers]
-    moved: int
-    bound: int
-    open: int
-    stopped: str
+        found.append(hide(replace(given, costs=np.where(already, 0, costs)), exact=not request.fast, seconds=left))
+        hidden |= found[-1].hidden[: len(cells)]
+    protection = CellProtection(
+        unsafe=int(unsafe.sum()),
+        further=int((hidden & ~unsafe).sum()),
+        cost=sum(one.cost for one in found),
+        bound=max((one.bound for one in found), default=0),
+        open=len({int(cell) for one in found for cell in one.open}),
+        safe=all(one.safe for one in found),
+        stopped=next((one.stopped for one in found if one.stopped), ""),
+    )
+    return protection, hidden
 
 
 def round_cells(
     cells: TableCells, unsafe: Bools, rules: Sequence[CellRule], request: AggregatesRequest, base: int
-) -> RoundedCells:
+) -> tuple[CellProtection, dict[str, Integers]]:
     """Round every cell to a multiple of a base, so that totals still add up; see how open this leaves unsafe cells.
+
+    The values of the cells, in units of each measure, come with it.
 
     Args:
         cells, unsafe, rules, request: as for `protect_cells`. base: of rounding.
@@ -275,7 +193,10 @@ def round_cells(
         )
         verdicts = judge(deduce(table, seconds=seconds_left(end, _AUDITED)), given.protection)
         narrow |= (verdicts.unsafe | verdicts.undecided)[: len(cells)]
-    return RoundedCells(values, moved, bound, int(narrow.sum()), stopped)
+    unprotected = int(narrow.sum())
+    return CellProtection(
+        int(unsafe.sum()), 0, moved, bound, unprotected, not unprotected, stopped, rounded_to=base
+    ), values
 
 
 def _complete(cells: TableCells) -> AddedUp:
@@ -288,7 +209,7 @@ def _complete(cells: TableCells) -> AddedUp:
     if added is None:
         raise UsageError("A table is protected when every cell has one row.")
     if cells.unclear is not None and bool(cells.unclear.any()):
-        raise UsageError(f"{unclear_cells(cells.unclear)}.")
+        raise UsageError(f"{_of(int(cells.unclear.sum()), _unclear())}.")
     if in_circle(facets_of(cells)):
         raise UsageError(
             "These are margins of one table that is not there, and more follows from them than from their sums: give "
@@ -310,30 +231,42 @@ def released(cells: TableCells) -> list[tuple[str, CellMeasure]]:
 def _hiding(
     added: AddedUp, cells: TableCells, name: str, one: CellMeasure, unsafe: Bools, rules: Sequence[CellRule]
 ) -> Hiding:
-    """What is asked for one measure."""
+    """What is asked for one measure.
+
+    Sums that a rule on contributions finds unsafe have the protection levels of the Handbook on Statistical Disclosure
+    Control: their limits are below and above the true value by as much as lets the rule hold. Others, and what
+    `no_unpickable_cell` asks, have a width.
+
+    Args:
+        cells: with all their numbers. name, one: of the measure, `count` or `value`. unsafe: cells that rules find.
+        rules: that were asked for.
+    """
     values = as_integers(one)
     if values is None or bool((values < 0).any()):
         raise UsageError(
             f"The column of {spelled(name)} has numbers below zero, or too large ones to be added up exactly."
         )
+    sliding, below, above = np.where(unsafe, _width(name, one, values, rules), 0), None, None
+    if name == "value":
+        level = np.where(unsafe, _level(cells, values, rules), 0)
+        below, above = added.with_missing(np.minimum(level, values), 0), added.with_missing(level, 0)
+        if not any(rule.of_hidden for rule in rules):
+            sliding = np.where(level > 0, 0, sliding)
     upper = np.full_like(values, FREE)
     if cells.structural is not None:
         upper[cells.structural] = 0
-    asked = protection_of(cells, name, one, values, unsafe, rules)
-    people = None if cells.contributors is None or name == "count" else cells.contributors
-    alone = None if people is None else people.known & np.asarray(people.units == 1, dtype=np.bool_)
+    people = None if name == "count" else cells.contributors
     every, _, _ = added.summed(values, one.known)
-    below, above = (None if one is None else added.with_missing(one, 0) for one in (asked.below, asked.above))
     return Hiding(
         added.equations,
         every,
         added.with_missing(unsafe, False),
-        Protection(added.with_missing(asked.sliding, 0), every, below, above),
+        Protection(added.with_missing(sliding, 0), every, below, above),
         every,
         np.zeros_like(every),
         added.with_missing(upper, FREE),
         name == "count",
-        None if alone is None else added.with_missing(alone, False),
+        None if people is None else added.with_missing(people.known & (people.units == 1), False),
         np.concatenate([cells.keys, added.missing]).astype(np.int64),
     )
 
@@ -342,16 +275,15 @@ def _costs(cells: TableCells, price: CellPrice) -> Integers:
     """What hiding each cell costs, at least 1."""
     measure = {CellPrice.COUNT: cells.contributors, CellPrice.VALUE: cells.value, CellPrice.ONE: None}[price]
     units = None if measure is None else as_integers(measure)
-    if units is None:
-        if price is not CellPrice.ONE:
-            raise UsageError(f"{spelled('price', str(price))} needs a column that says it.")
-        return np.ones(len(cells), dtype=np.int64)
-    whole: Integers = np.maximum(1, units // 10 ** (0 if measure is None else measure.places))
-    return whole
+    if measure is not None and units is not None:
+        return np.asarray(np.maximum(1, units // 10**measure.places), dtype=np.int64)
+    if price is not CellPrice.ONE:
+        raise UsageError(f"{spelled('price', str(price))} needs a column that says it.")
+    return np.ones(len(cells), dtype=np.int64)
 
 
 def rows_of(
-    cells: TableCells, hidden: Bools, labels: dict[tuple[int, int], str], instead: Mapping[str, Integers] | None = None
+    cells: TableCells, hidden: Bools, labels: Mapping[tuple[int, int], str], instead: Mapping[str, Integers]
 ) -> Iterator[list[tuple[str | int | float | None, ...]]]:
     """The rows of the protected table, some thousand at a time: what they are broken down by, then each measure.
 
@@ -359,16 +291,13 @@ def rows_of(
         cells: the table. hidden: cells that get no number. labels: of codes, by (dimension, code).
         instead: other values for each measure.
     """
-    measures = [(one, (instead or {}).get(name, one.units).tolist()) for name, one in released(cells)]
-    for start in range(0, len(cells), 10_000):
-        batch = []
-        for cell in range(start, min(start + 10_000, len(cells))):
-            keys = [labels.get((place, int(code))) for place, code in enumerate(cells.keys[cell])]
-            numbers = [None if hidden[cell] else _number(units[cell], one.places) for one, units in measures]
-            batch.append((*keys, *numbers))
+    columns: list[Iterable[str | int | float | None]] = [
+        [labels.get((place, code)) for code in codes] for place, codes in enumerate(cells.keys.T.tolist())
+    ]
+    for name, one in released(cells):
+        units = instead.get(name, one.units).tolist()
+        numbers = [unit / 10**one.places for unit in units] if one.places else units
+        columns.append(None if gone else number for number, gone in zip(numbers, hidden.tolist(), strict=True))
+    rows = zip(*columns, strict=True)
+    while batch := list(islice(rows, 10_000)):
         yield batch
-
-
-def _number(units: int, places: int) -> int | float:
-    """What is written: a whole number, or the float that prints as the decimal."""
-    return units if not places else units / 10**places

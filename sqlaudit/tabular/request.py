@@ -249,7 +249,3 @@ class AggregatesRequest:
                 raise UsageError(f"{spelled('total')} {what}.")
             found[name] = label
         return found
-
-    def stated(self) -> frozenset[int]:
-        """The places of dimensions whose total is named, or said not to be there."""
-        return frozenset(self.by.index(name) for name in self.totals())

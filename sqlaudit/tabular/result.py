@@ -185,7 +185,7 @@ class CellProtection(Documented):
     open: int
     safe: bool
     stopped: str
-    file: str
+    file: str = ""
     keys: tuple[Mapping[str, str | None], ...] = field(default=(), metadata=IF_ANY)
     rounded_to: int | None = field(default=None, metadata=IF_ANY)
 

@@ -50,11 +50,11 @@ def likely_totals(cells: TableCells, place: int, known_total: int | None = None)
     for one in cells.published:
         lacks = np.bincount(group[(codes == known_total) & ~one.known], minlength=groups) > 0
         which = looked if known_total is None else looked & lacks[group]
-        found = _Nested(codes[which], group[which], groups, CellMeasure(one.units[which], one.known[which]))
-        says |= found.said(len(parents), found.possible)
-        denies |= found.said(len(parents), found.impossible)
+        found = _Nested(codes[which], group[which], groups, one.some(which))
+        says[found.codes[found.possible]] = True
+        denies[found.codes[found.impossible]] = True
         nested.append(found)
-    return [int(code) for code in np.flatnonzero(says & ~denies) if all(one.is_top(int(code)) for one in nested)]
+    return [code for code in np.flatnonzero(says & ~denies).tolist() if all(one.is_top(code) for one in nested)]
 
 
 def may_be_total(cells: TableCells, place: int, code: int) -> bool:
@@ -64,8 +64,7 @@ def may_be_total(cells: TableCells, place: int, code: int) -> bool:
     for one in cells.published:
         if bool((one.units < 0).any()):
             continue
-        measure = CellMeasure(one.units[which], one.known[which])
-        found = _Nested(cells.keys[which, place], group[which], groups, measure, left_out=True)
+        found = _Nested(cells.keys[which, place], group[which], groups, one.some(which), left_out=True)
         if bool(found.impossible[found.codes == code].any()) or not found.is_top(code):
             return False
     return True
@@ -101,7 +100,7 @@ class _Nested:
     """Cells in groups that differ in one dimension alone, of which one may be the sum of all others.
 
     Args:
-        codes: in that dimension. group: the number of each cell's. groups: how many.
+        codes: in that dimension. group: the number of each cell's. groups: how many. one: what is published of each.
         left_out: whether cells of any group may have no row.
     """
 
@@ -136,12 +135,6 @@ class _Nested:
         seen = known & (self.beside > 0)
         self.possible = seen & (self.flat | self.deep) & ((units != 0).astype(np.bool_) | ~whole)
         self.impossible = seen & ~(self.flat | self.deep)
-
-    def said(self, size: int, which: Bools) -> Bools:
-        """The codes of some cells."""
-        found = np.zeros(size, dtype=np.bool_)
-        found[self.codes[which]] = True
-        return found
 
     def is_top(self, code: int) -> bool:
         """Whether all others find a place below a value, in every group where they are more than the value together."""
@@ -349,9 +342,10 @@ def stated_totals(engine: Engine, listed: ListedCells, cells: TableCells, reques
     Raises:
         UsageError: a named total that no cell has, or a hierarchy that lists no values.
     """
-    words = _total_words(engine, listed, cells, request.totals())
+    named = request.totals()
+    words = _total_words(engine, listed, cells, named)
     links, unlisted = _listed_levels(engine, listed, cells, request.hierarchies)
-    return StatedTotals(words, links, unlisted, request.stated())
+    return StatedTotals(words, links, unlisted, frozenset(map(request.by.index, named)))
 
 
 def structured(cells: TableCells, stated: StatedTotals) -> TableCells:
@@ -362,11 +356,11 @@ def structured(cells: TableCells, stated: StatedTotals) -> TableCells:
     rolled_up: dict[int, list[int]] = {}
     found = dict(labelled)
     for place in range(len(cells.dimensions)):
+        total = labelled.get(place)
         if place in links:
-            cells = _linked(cells, place, links[place], labelled.get(place))
-        elif not _is_flat(cells, place, labelled.get(place)):
-            left_out = [labelled[place]] if place in labelled else []
-            cells = _linked(cells, place, subtotals_of(cells, place, left_out), labelled.get(place))
+            cells = _linked(cells, place, links[place], total)
+        elif not (_is_missing_total(cells, place) if total is None else adds_up(cells, place, total)):
+            cells = _linked(cells, place, subtotals_of(cells, place, [] if total is None else [total]), total)
         if words.get(place) == []:
             continue
         if place not in found and _is_missing_total(cells, place):
@@ -406,13 +400,6 @@ def _is_missing_total(cells: TableCells, place: int) -> bool:
 def _is_missing_root(cells: TableCells, place: int) -> bool:
     """Whether some cell has a missing value, which is part of no other."""
     return bool(cells.dimensions[place].parents[MISSING] == NO_PARENT) and _has(cells, place, MISSING)
-
-
-def _is_flat(cells: TableCells, place: int, total: int | None) -> bool:
-    """Whether a total is the sum of all other values, so that none of these is one of others."""
-    if total is None:
-        return _is_missing_total(cells, place)
-    return adds_up(cells, place, total)
 
 
 def _linked(cells: TableCells, place: int, links: Mapping[int, int], total: int | None) -> TableCells:
@@ -616,36 +603,29 @@ def _check_order(listed: ListedCells, cells: TableCells) -> None:
 def _cells(listed: ListedCells, keys: Codes, measures: dict[str, CellMeasure], structural: Bools | None) -> TableCells:
     """Cells without totals yet; whatever is money has equally many decimal places."""
     weights = [name for name in measures if name.startswith("weight_")]
-    money = [name for name in measures if name == "value" or name.startswith("largest_")]
-    measures |= dict(zip(money, alike([measures[name] for name in money]), strict=True))
-    measures |= dict(zip(weights, alike([measures[name] for name in weights]), strict=True))
-    measures |= {name: _no_more(measures, name) for name in money if name != "value"}
+    largest = [name for name in measures if name.startswith("largest_")]
+    money = [name for name in ("value", *largest) if name in measures]
+    for some in (money, weights):
+        measures |= dict(zip(some, alike([measures[name] for name in some]), strict=True))
+    if (many := measures.get("contributors", measures.get("count"))) is not None:
+        for place, name in enumerate(largest, 1):  # a contribution is known to be 0 where there are fewer contributors
+            one, fewer = measures[name], (many.known & (many.units < place * 10**many.places)).astype(np.bool_)
+            units = np.where(fewer & ~one.known, 0, one.units)
+            measures[name] = replace(one, units=units, known=one.known | fewer)
     counts = {name: measures[name] for name in ("count", "contributors", "holdings") if name in measures}
     fractional = [one.units % 10**one.places != 0 for one in counts.values() if one.places]
     measures |= {name: CellMeasure(one.units // 10**one.places, one.known) for name, one in counts.items()}
-    dimensions = []
-    for place, name in enumerate(listed.names):
-        if listed.flags:
-            keys[:, place] += 1
-        dimensions.append(Breakdown(name, np.full(int(keys[:, place].max(initial=0)) + 1, NO_PARENT, dtype=np.int32)))
+    keys += bool(listed.flags)
+    sizes = (keys.max(axis=0, initial=0) + 1).tolist()
     return TableCells(
-        tuple(dimensions),
+        tuple(map(Breakdown.plain, listed.names, sizes)),
         keys,
         measures.get("count", None if money or listed.rows else measures.get("contributors")),  # all there is
         measures.get("contributors", measures.get("count")),
         measures.get("value"),
-        tuple(measures[name] for name in money if name != "value"),
+        tuple(measures[name] for name in largest),
         tuple(measures[name] for name in weights),
         measures.get("holdings"),
         structural,
         np.logical_or.reduce(fractional) if fractional else None,
     )
-
-
-def _no_more(measures: dict[str, CellMeasure], name: str) -> CellMeasure:
-    """A contribution, which is known to be 0 where there are fewer contributors."""
-    one, many = measures[name], measures.get("contributors", measures.get("count"))
-    if many is None:
-        return one
-    fewer = many.known & (many.units < int(name.removeprefix("largest_")) * 10**many.places)
-    return replace(one, units=np.where(fewer & ~one.known, 0, one.units), known=one.known | fewer.astype(np.bool_))

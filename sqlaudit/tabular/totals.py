@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import product
 from typing import TypeVar
 
@@ -45,22 +44,13 @@ MOST_INNER = 20_000
 
 def facets_of(cells: TableCells) -> tuple[Facet, ...]:
     """The finest tables of which some cells are published."""
+    depths = _depths(cells)
+    _, different = np.unique(cells.packed(depths), return_index=True)
     found = [
-        frozenset((place, level) for place, depth in enumerate(depths) for level in range(1, depth + 1))
-        for depths in _different(_depths(cells)).tolist()
+        frozenset((place, level) for place, depth in enumerate(own) for level in range(1, depth + 1))
+        for own in depths[different].tolist()
     ]
     return tuple(one for one in found if not any(one < other for other in found))
-
-
-def _different(depths: Codes) -> Codes:
-    """Each different row once, in order; as one number a row while that is wide enough, since sorting rows is slow."""
-    sizes = depths.max(axis=0, initial=0).astype(np.int64) + 1
-    if not depths.size or np.prod(sizes.astype(np.float64)) >= 2.0**62:
-        return np.unique(depths, axis=0)
-    numbers = np.zeros(len(depths), dtype=np.int64)
-    for place, size in enumerate(sizes.tolist()):
-        numbers = numbers * size + depths[:, place]
-    return np.stack(np.unravel_index(np.unique(numbers), sizes.tolist()), axis=1).astype(depths.dtype)
 
 
 def _depths(cells: TableCells) -> Codes:
@@ -102,21 +92,15 @@ def inner_keys(cells: TableCells, facets: Collection[Facet]) -> Codes | None:
 
     A cell that a published margin does not have is zero, and so are those that it would be the sum of.
     """
-    leaves = [_leaves(cells, place) for place in range(len(cells.dimensions))]
     found = np.zeros((1, 0), dtype=np.int32)
-    for place, some in enumerate(leaves):
+    for place, dimension in enumerate(cells.dimensions):
+        used = np.unique(cells.keys[:, place])
+        some = used[~np.isin(used, dimension.parents[used])]  # those that are no sums of others that are there
         if len(found) * len(some) > 50 * MOST_INNER:
             return None
         found = np.concatenate([np.repeat(found, len(some), axis=0), np.tile(some, len(found))[:, None]], axis=1)
         found = found[_within(cells, found, facets, place)]
     return found if len(found) <= MOST_INNER else None
-
-
-def _leaves(cells: TableCells, place: int) -> Codes:
-    """The codes of a dimension that are no sums of others that are there."""
-    used = np.unique(cells.keys[:, place])
-    sums = cells.dimensions[place].parents[used]
-    return used[~np.isin(used, sums)]
 
 
 def _within(cells: TableCells, keys: Codes, facets: Collection[Facet], last: int) -> Bools:
@@ -176,11 +160,12 @@ class AddedUp:
         values, given = self.with_missing(np.where(known, units, 0), 0), self.with_missing(known, False)
         made_of = np.ones(len(values), dtype=np.int64)
         equations = self.equations
+        unpublished = equations.totals >= self.cells
         while True:
             whole = np.zeros(len(equations), dtype=np.bool_)
             if len(equations):
                 whole = np.logical_and.reduceat(given[equations.parts], equations.starts[:-1])
-            ready = np.flatnonzero(whole & ~given[equations.totals] & self._unpublished)
+            ready = np.flatnonzero(whole & ~given[equations.totals] & unpublished)
             if not len(ready):
                 return values, given, made_of
             cells, first = np.unique(equations.totals[ready], return_index=True)
@@ -188,33 +173,23 @@ class AddedUp:
             made_of[cells] = equations.sums(made_of)[ready[first]]
             given[cells] = True
 
-    @cached_property
-    def _unpublished(self) -> Bools:
-        """The equations of cells that are not published."""
-        return np.asarray(self.equations.totals >= self.cells, dtype=np.bool_)
-
 
 @once_per_table
 def added_up(cells: TableCells) -> AddedUp | None:
     """The equations of a table; None of several releases, with a cell that is there twice, or too much that is not."""
-    if cells.release is not None or len(repeated(cells.keys.astype(np.int64), _solved(cells.dimensions))):
+    dimensions = [
+        Dimension(one.size, (one.parents.astype(np.int64),) if one.is_total.any() else ()) for one in cells.dimensions
+    ]
+    if cells.release is not None or len(repeated(cells.keys.astype(np.int64), dimensions)):
         return None
     facets = facets_of(cells)
-    inner: Codes | None = cells.keys[:0]
-    if bool(cells.hidden.any()) and in_circle(facets):
-        inner = inner_keys(cells, facets)
-    below = cells.keys[:0] if inner is None else inner
-    missing = _between(cells, below, every=len(facets) > 1)
+    circle = bool(cells.hidden.any()) and in_circle(facets)
+    inner = inner_keys(cells, facets) if circle else cells.keys[:0]
+    missing = _between(cells, cells.keys[:0] if inner is None else inner, every=len(facets) > 1)
     if missing is None:
         return None
     keys = np.concatenate([cells.keys, missing]).astype(np.int64)
-    return AddedUp(len(cells), missing, equations_of(keys, _solved(cells.dimensions)), loose=inner is None)
-
-
-def _solved(dimensions: Sequence[Breakdown]) -> list[Dimension]:
-    return [
-        Dimension(one.size, (one.parents.astype(np.int64),) if bool(one.is_total.any()) else ()) for one in dimensions
-    ]
+    return AddedUp(len(cells), missing, equations_of(keys, dimensions), loose=inner is None)
 
 
 def missing_totals(cells: TableCells) -> Codes:
@@ -286,10 +261,9 @@ def contributors_of(cells: TableCells) -> int | None:
 
 def grand_totals(cells: TableCells) -> Bools:
     """The cell of everybody, where there is one."""
-    every = np.ones(len(cells), dtype=np.bool_)
-    for place, dimension in enumerate(cells.dimensions):
-        every &= dimension.is_grand[cells.keys[:, place]]
-    return every
+    columns = zip(cells.dimensions, cells.keys.T, strict=True)
+    found: Bools = np.logical_and.reduce([one.is_grand[codes] for one, codes in columns])
+    return found
 
 
 _FEWEST = 5
@@ -356,19 +330,14 @@ def is_noisy(cells: TableCells) -> bool:
 
 def broken_totals(cells: TableCells, *, noisy: bool) -> Bools:
     """Totals that are not the sum of their parts, beyond rounding: those of noisy measures, or of others."""
-    found, added = np.zeros(len(cells), dtype=np.bool_), added_up(cells)
+    if (added := added_up(cells)) is None:
+        return np.zeros(len(cells), dtype=np.bool_)
+    equations = added.equations
+    found = np.zeros(equations.cells, dtype=np.bool_)
     for missed in missed_sums(cells).values():
-        if added is not None and missed.noisy is noisy:
-            found |= _broken(missed, added)
-    return found
-
-
-def _broken(missed: MissedSums, added: AddedUp) -> Bools:
-    """The cells of such totals, or their parts where the total itself is not published."""
-    found = np.zeros(added.equations.cells, dtype=np.bool_)
-    for equation in missed.equations.tolist():
-        total = added.equations.totals[equation]
-        found[total if total < added.cells else added.equations.parts_of(equation)] = True
+        for equation in missed.equations.tolist() if missed.noisy is noisy else ():
+            total = equations.totals[equation]  # where it is not published, its parts are the cells that are wrong
+            found[total if total < added.cells else equations.parts_of(equation)] = True
     return found[: added.cells]
 
 

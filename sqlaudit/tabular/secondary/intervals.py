@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -12,15 +14,12 @@ from sqlaudit.tabular.secondary.programs import Block, Prober
 from sqlaudit.tabular.secondary.system import (
     FREE,
     Booleans,
-    CellBlocks,
-    Determined,
     Equations,
     Integers,
     PublishedTable,
     System,
-    blocks_of,
-    determined,
     limits_of,
+    starts_of,
     system_of,
 )
 
@@ -97,25 +96,43 @@ def deduce(table: PublishedTable, *, seconds: float | None = None, asked: int | 
     scale = 1 if table.whole else FRACTIONS
     scaled = table.scaled(scale)
     system = system_of(scaled)
-    done = determined(system)
-    blocks = blocks_of(system, done)
-    low, high = limits_of(system, done, blocks, scaled.lower[system.cells], scaled.upper[system.cells])
+    done, blocks = system.done, system.blocks
+    low, high = limits_of(system, scaled.lower[system.cells], scaled.upper[system.cells])
+    settled = np.append(blocks.tree, True)[blocks.of_column]  # -1, the last one: a determined cell
+    least, most = np.where(settled, low, FREE), np.where(settled, high, -FREE)
+    found = Deduced(system.cells, low, high, least, most, scale, done.known, blocks.number, programs=0)
+    if blocks.tree.all():
+        return found
+    if not available():
+        return replace(found, unfinished="solver")
     wanted = system.cells < (len(table.hidden) if asked is None else asked)
-    found = _Found(system, done, blocks, low, high, table.whole, end_of(seconds), wanted)
-    found.search()
-    number = blocks.number
-    return Deduced(
-        system.cells,
-        found.low,
-        found.high,
-        found.least,
-        found.most,
-        scale,
-        done.known,
-        number,
-        found.programs,
-        found.why,
-    )
+    return _search(system, found, wanted, table.whole, end_of(seconds))
+
+
+def _search(system: System, found: Deduced, wanted: Booleans, whole: bool, end: float | None) -> Deduced:
+    """Search the limits that single equations leave open, block by block, the smallest first, and change them in place.
+
+    Args:
+        wanted: the columns that are searched.
+    """
+    blocks, programs, why = system.blocks, 0, ""
+    cyclic = np.flatnonzero(~blocks.tree)
+    sizes = np.bincount(blocks.of_column[blocks.of_column >= 0], minlength=blocks.number)
+    for number in cyclic[np.argsort(sizes[cyclic], kind="stable")].tolist():
+        if late(end):
+            return replace(found, programs=programs, unfinished="time")
+        columns, block = block_of(system, number, found.low, found.high, whole)
+        prober = Prober(block, end)
+        for cell, sign in prober.open():
+            if wanted[columns[cell]]:
+                prober.probe(cell, sign)
+            if late(end):  # a program may have stopped before its end: what it proved until then is kept
+                why = "time"
+                break
+        programs += prober.programs
+        for name in ("low", "high", "least", "most"):
+            getattr(found, name)[columns] = getattr(prober, name)
+    return replace(found, programs=programs, unfinished=why)
 
 
 @dataclass(frozen=True)
@@ -139,13 +156,16 @@ def judge(deduced: Deduced, protection: Protection) -> CellVerdicts:
 
 def _wide_enough(low: Integers, high: Integers, deduced: Deduced, protection: Protection) -> Booleans:
     cells, scale = deduced.cells, deduced.scale
-    free = (low <= -FREE) | (high >= FREE)
-    wide = np.where(free, FREE, high - low) >= protection.sliding[cells] * scale
+    wide = _width(low, high) >= protection.sliding[cells] * scale
     if protection.values is not None and protection.below is not None:
         wide &= low <= (protection.values - protection.below)[cells] * scale
     if protection.values is not None and protection.above is not None:
         wide &= high >= (protection.values + protection.above)[cells] * scale
     return np.asarray(wide, dtype=np.bool_)
+
+
+def _width(low: Integers, high: Integers) -> Integers:
+    return np.where((low <= -FREE) | (high >= FREE), FREE, high - low)
 
 
 def end_of(seconds: float | None) -> float | None:
@@ -163,61 +183,9 @@ def late(end: float | None) -> bool:
     return end is not None and time.monotonic() >= end
 
 
-class _Found:
-    """The search of the limits that single equations leave open, block by block, the smallest first."""
-
-    def __init__(
-        self,
-        system: System,
-        done: Determined,
-        blocks: CellBlocks,
-        low: Integers,
-        high: Integers,
-        whole: bool,
-        end: float | None,
-        wanted: Booleans,
-    ) -> None:
-        self.wanted = wanted
-        self.system, self.done, self.blocks, self.whole, self.end = system, done, blocks, whole, end
-        self.low, self.high = low, high
-        settled = np.append(blocks.tree, True)[blocks.of_column]  # -1, the last one: a determined cell
-        self.least, self.most = np.where(settled, low, FREE), np.where(settled, high, -FREE)
-        self.programs = 0
-        self.why = ""
-
-    def search(self) -> None:
-        """Search every block with a cycle."""
-        cyclic = np.flatnonzero(~self.blocks.tree)
-        if not len(cyclic):
-            return
-        if not available():
-            self.why = "solver"
-            return
-        sizes = np.bincount(self.blocks.of_column[self.blocks.of_column >= 0], minlength=self.blocks.number)
-        for number in cyclic[np.argsort(sizes[cyclic], kind="stable")].tolist():
-            self._block(*block_of(self.system, self.done, self.blocks, number, self.low, self.high, self.whole))
-
-    def _block(self, columns: Integers, block: Block) -> None:
-        if late(self.end):
-            self.why = "time"
-            return
-        prober = Prober(block, self.end)
-        for cell, sign in prober.range.open():
-            if self.wanted[columns[cell]]:
-                prober.probe(cell, sign)
-            if late(self.end):  # a program may have stopped before its end: what it proved until then is kept
-                self.why = "time"
-                break
-        self.programs += prober.programs
-        found = prober.range
-        self.low[columns], self.high[columns] = found.low, found.high
-        self.least[columns], self.most[columns] = found.least, found.most
-
-
-def block_of(
-    system: System, done: Determined, blocks: CellBlocks, number: int, low: Integers, high: Integers, whole: bool
-) -> tuple[Integers, Block]:
+def block_of(system: System, number: int, low: Integers, high: Integers, whole: bool) -> tuple[Integers, Block]:
     """One block, with its columns in the system."""
+    done, blocks = system.done, system.blocks
     columns, rows = np.flatnonzero(blocks.of_column == number), np.flatnonzero(blocks.of_row == number)
     entries = np.flatnonzero((blocks.of_row[system.rows] == number) & ~done.known[system.columns])
     return columns, Block(
@@ -267,23 +235,16 @@ def ask_contributors(
         Contradiction: the value of a contributor fits no table.
     """
     system = system_of(table)
-    done = determined(system)
-    blocks = blocks_of(system, done)
-    found = Insiders(
-        outsider.low.copy(),
-        outsider.high.copy(),
-        outsider.least.copy(),
-        outsider.most.copy(),
-        np.full(len(outsider.cells), -1, dtype=np.int64),
-        0,
-    )
+    known, block = system.done.known, system.blocks.of_column
+    nobody = np.full(len(outsider.cells), -1, dtype=np.int64)
+    low, high, least, most = (one.copy() for one in (outsider.low, outsider.high, outsider.least, outsider.most))
+    found = Insiders(low, high, least, most, nobody, 0)
     asked, end = 0, end_of(seconds)
-    for column in np.flatnonzero(alone[outsider.cells] & ~done.known).tolist():
+    for column in np.flatnonzero(alone[outsider.cells] & ~known).tolist():
         if late(end):
             return replace(found, asked=asked, unfinished="time")
-        columns = np.flatnonzero(blocks.of_column == blocks.of_column[column])
         mine = int(outsider.cells[column])
-        part, cells = _part(table, outsider.cells[columns], np.flatnonzero(done.known), outsider)
+        part, cells = _part(table, outsider.cells[block == block[column]], np.flatnonzero(known), outsider)
         here = int(np.searchsorted(cells, mine))
         part.hidden[here], part.values[here] = False, int(values[mine])
         _narrow(found, outsider.cells, deduce(part, seconds=seconds_left(end)), cells, mine)
@@ -301,7 +262,7 @@ def _part(
     chosen = np.zeros(len(values), dtype=np.bool_)
     chosen[hidden] = True
     kept = np.flatnonzero(table.equations.touching(chosen))
-    starts = np.concatenate([[0], np.cumsum(np.diff(table.equations.starts)[kept])]).astype(np.int64)
+    starts = starts_of(np.diff(table.equations.starts)[kept])
     parts = np.concatenate([np.zeros(0, dtype=np.int64), *(table.equations.parts_of(one) for one in kept.tolist())])
     totals = table.equations.totals[kept]
     cells = np.unique(np.concatenate([totals, parts]))
@@ -315,19 +276,13 @@ def _part(
 def _narrow(found: Insiders, hidden: Integers, deduced: Deduced, cells: Integers, mine: int) -> None:
     """Keep what is narrower than what anybody knew before."""
     columns = np.searchsorted(hidden, cells[deduced.cells])
-    before = _width(found.low[columns], found.high[columns])
-    better = _width(deduced.low, deduced.high) < before
-    better |= (_width(deduced.least, deduced.most) < _width(found.least[columns], found.most[columns])) & (
-        _width(deduced.low, deduced.high) == before
-    )
+    before, now = _width(found.low[columns], found.high[columns]), _width(deduced.low, deduced.high)
+    nearer = _width(deduced.least, deduced.most) < _width(found.least[columns], found.most[columns])
+    better = (now < before) | nearer & (now == before)
     at = columns[better]
     found.low[at], found.high[at] = deduced.low[better], deduced.high[better]
     found.least[at], found.most[at] = deduced.least[better], deduced.most[better]
     found.by[at] = mine
-
-
-def _width(low: Integers, high: Integers) -> Integers:
-    return np.where((low <= -FREE) | (high >= FREE), FREE, high - low)
 
 
 # Which published numbers together give a limit of a hidden cell: a sum of equations, so that anybody can add it up.
@@ -366,8 +321,7 @@ class Prover:
     def __init__(self, table: PublishedTable) -> None:
         self._scaled = table.scaled(1 if table.whole else FRACTIONS)
         self._system: System = system_of(self._scaled)
-        self._done: Determined = determined(self._system)
-        self._blocks: CellBlocks = blocks_of(self._system, self._done)
+        self._done = self._system.done
         self._place = {int(column): number for number, column in enumerate(self._done.order)}
 
     def prove(self, cell: int, *, lower: bool = True) -> Proof | None:
@@ -378,42 +332,37 @@ class Prover:
         """
         column = int(np.searchsorted(self._system.cells, cell))
         if column in self._place:
-            return self._summed(column, 1, 1, {}, {column: 1})
+            return self._summed(column, 1, 1, Counter(), Counter({column: 1}))
         found = self._multipliers(column, 1 if lower else -1) if available() else None
         if found is None:
             return None
         rows, times = found
-        needed: dict[int, int] = {}
+        needed: Counter[int] = Counter()
         for row, weight in rows.items():
-            for other, sign in self._entries(row):
-                if self._done.known[other]:
-                    needed[other] = needed.get(other, 0) - weight * sign
+            needed.subtract({other: weight * sign for other, sign in self._entries(row) if self._done.known[other]})
         return self._summed(column, 1 if lower else -1, times, rows, needed)
 
-    def _multipliers(self, column: int, sign: int) -> tuple[dict[int, int], int] | None:
+    def _multipliers(self, column: int, sign: int) -> tuple[Counter[int], int] | None:
         """The rows of the column's block that prove its limit, by what everybody knows of cells beforehand."""
-        number = int(self._blocks.of_column[column])
+        number = int(self._system.blocks.of_column[column])
         low, high = (one[self._system.cells] for one in (self._scaled.lower, self._scaled.upper))
-        columns, block = block_of(self._system, self._done, self._blocks, number, low, high, self._scaled.whole)
+        columns, block = block_of(self._system, number, low, high, self._scaled.whole)
         here = int(np.searchsorted(columns, column))
         found = Prober(block).multipliers(here, sign)
         if found is None or block.bound(found[0], here, sign * found[1], block.lower, block.upper) is None:
             return None
-        rows = np.flatnonzero(self._blocks.of_row == number)
+        rows = np.flatnonzero(self._system.blocks.of_row == number)
         used = np.flatnonzero(found[0])
-        return dict(zip(rows[used].tolist(), found[0][used].tolist(), strict=True)), found[1]
+        return Counter(dict(zip(rows[used].tolist(), found[0][used].tolist(), strict=True))), found[1]
 
-    def _summed(self, column: int, sign: int, times: int, rows: dict[int, int], needed: dict[int, int]) -> Proof:
+    def _summed(self, column: int, sign: int, times: int, rows: Counter[int], needed: Counter[int]) -> Proof:
         """The proof from rows with their multipliers, and determined columns that it needs with theirs."""
-        rows = dict(rows)
-        self._follow(rows, needed)
-        published: dict[int, int] = {}
-        rest = {column: sign * times}
+        for place in range(max(map(self._place.__getitem__, needed), default=-1), -1, -1):
+            self._replace(place, rows, needed)
+        published, rest = Counter[int](), Counter({column: sign * times})
         for row, weight in rows.items():
-            for cell, part in self._published(row):
-                published[cell] = published.get(cell, 0) + weight * part
-            for other, part in self._entries(row):
-                rest[other] = rest.get(other, 0) - weight * part
+            published.update({cell: weight * part for cell, part in self._published(row)})
+            rest.subtract({other: weight * part for other, part in self._entries(row)})
         limits = {int(self._system.cells[other]): weight for other, weight in rest.items() if weight}
         divisor = int(np.gcd.reduce([times, *published.values(), *limits.values()]))
         return Proof(
@@ -425,23 +374,13 @@ class Prover:
             exact=not limits,
         )
 
-    def _follow(self, rows: dict[int, int], needed: dict[int, int]) -> None:
-        """Add the rows that determine what is needed, the last determined first."""
-        for place in sorted((self._place[column] for column in needed), reverse=True):
-            self._replace(place, rows, needed)
-        while open_places := [self._place[column] for column, weight in needed.items() if weight]:
-            self._replace(max(open_places), rows, needed)
-
-    def _replace(self, place: int, rows: dict[int, int], needed: dict[int, int]) -> None:
+    def _replace(self, place: int, rows: Counter[int], needed: Counter[int]) -> None:
         """Say a determined column as its row says it: by published cells, and columns determined before."""
         column, row = int(self._done.order[place]), int(self._done.rows[place])
-        weight = needed.get(column, 0)
-        if not weight:
-            return
-        own = next(sign for other, sign in self._entries(row) if other == column)
-        rows[row] = rows.get(row, 0) + weight * own
-        for other, sign in self._entries(row):
-            needed[other] = needed.get(other, 0) - weight * own * sign
+        entries = dict(self._entries(row))
+        weight = needed[column] * entries[column]
+        rows[row] += weight
+        needed.subtract({other: weight * sign for other, sign in entries.items()})
 
     def _entries(self, row: int) -> list[tuple[int, int]]:
         here = slice(int(self._system.starts[row]), int(self._system.starts[row + 1]))
@@ -456,13 +395,5 @@ class Prover:
         return [*([] if hidden[total] else [(total, 1)]), *((part, -1) for part in shown.tolist())]
 
 
-def _sorted(weights: dict[int, int], divisor: int) -> tuple[tuple[int, int], ...]:
+def _sorted(weights: Mapping[int, int], divisor: int) -> tuple[tuple[int, int], ...]:
     return tuple((cell, weight // divisor) for cell, weight in sorted(weights.items()) if weight)
-
-
-def value_of(proof: Proof, table: PublishedTable, *, lower: bool = True) -> int:
-    """What the sum of a proof is: `times` · the limit of its cell, in units of the table."""
-    known = sum(weight * int(table.values[cell]) for cell, weight in proof.published)
-    low, high = (table.lower, table.upper) if lower else (table.upper, table.lower)
-    limits = sum(weight * int((low if weight > 0 else high)[cell]) for cell, weight in proof.limits)
-    return known + limits

@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from sqlaudit.base.errors import EngineError
 from sqlaudit.base.solver import run_linear, silent
-from sqlaudit.tabular.secondary.system import FREE, Contradiction, Integers
+from sqlaudit.tabular.secondary.system import FREE, Contradiction, Integers, starts_of
 
 if TYPE_CHECKING:
     import highspy
@@ -48,9 +48,8 @@ class Block:
 
     def fits(self, values: Integers) -> bool:
         """Whether values fulfil all equations and limits, exactly."""
-        if bool((values < self.lower).any() or (values > self.upper).any()):
-            return False
-        return not bool((self.left(values) != self.right).any())
+        inside = (values >= self.lower).all() and (values <= self.upper).all()
+        return bool(inside and (self.left(values) == self.right).all())
 
     def left(self, values: Integers) -> Integers:
         """The signed sum of each row."""
@@ -85,39 +84,6 @@ def _dot(left: Integers, right: Integers) -> int:
     return sum(a * b for a, b in zip(left.tolist(), right.tolist(), strict=True))
 
 
-@dataclass
-class Range:
-    """What is known of the values of the columns of a block: they lie within the outer limits; the inner ones occur.
-
-    Args:
-        low, high: no value beyond fits. least, most: values that fit were found; least > most where none was.
-    """
-
-    low: Integers
-    high: Integers
-    least: Integers
-    most: Integers
-
-    @classmethod
-    def of(cls, block: Block) -> Range:
-        """Before anything was found."""
-        nothing = np.full(len(block.lower), FREE, dtype=np.int64)
-        return cls(block.lower.copy(), block.upper.copy(), nothing, -nothing)
-
-    def see(self, values: Integers) -> None:
-        """Values of all columns that fit."""
-        np.minimum(self.least, values, out=self.least)
-        np.maximum(self.most, values, out=self.most)
-
-    def open(self) -> Iterator[tuple[int, int]]:
-        """Columns with a limit that no value that fits reaches: the column, and 1 for the lower, -1 for the upper."""
-        for cell in range(len(self.low)):
-            if self.least[cell] > self.low[cell]:
-                yield cell, 1
-            if self.most[cell] < self.high[cell]:
-                yield cell, -1
-
-
 def whole_multiples(multipliers: Floats) -> tuple[Integers, int]:
     """Whole numbers in the proportion of floats, and the factor between them."""
     for times in _MULTIPLES:
@@ -128,7 +94,8 @@ def whole_multiples(multipliers: Floats) -> tuple[Integers, int]:
 
 
 _DUAL, _PRIMAL = 1, 4
-"""HiGHS' numbers of simplex methods: limits change in the one, costs in the other, with the answer before as start."""
+"""HiGHS' numbers of simplex methods: limits change in the one, costs in the other. The first answer stays feasible when
+costs change: the primal simplex goes on from there."""
 _NODES = 200
 """So many branches for one limit of one cell."""
 _BRANCHED = 400
@@ -139,34 +106,44 @@ _NEAR = 1e-6
 class Prober:
     """Finds the limits of the cells of one block.
 
+    No value beyond the outer limits, `low` and `high`, fits; the inner ones, `least` and `most`, are values that were
+    found to fit: least > most where none was.
+
     Args:
         block: the cells. end: when programs have to stop, by `time.monotonic`; None = when they are done.
     """
 
     def __init__(self, block: Block, end: float | None = None) -> None:
         self.block, self.end = block, end
-        self.range = Range.of(block)
+        self.low, self.high = block.lower.copy(), block.upper.copy()
+        self.least = np.full(len(block.lower), FREE, dtype=np.int64)
+        self.most = -self.least
         self.programs = 0
         self.branching = block.whole and len(block.lower) <= _BRANCHED
-        self._reached = {1: np.zeros(len(block.lower), dtype=np.bool_), -1: np.zeros(len(block.lower), dtype=np.bool_)}
-        self._solver = _solver(block)
+        self._reached = {sign: np.zeros(len(block.lower), dtype=np.bool_) for sign in (1, -1)}
+        limits = _as_floats(block.lower, block.upper)
+        self._solver = linear_solver(block.rows, block.columns, block.signs, block.right, limits)
         self._costs = np.zeros(len(block.lower))
-        self._start()
-
-    def _start(self) -> None:
-        """Any values that fit: without costs the dual simplex has nothing to do but to find them."""
+        # any values that fit: without costs the dual simplex has nothing to do but to find them
+        self._solver.setOptionValue("solver", "simplex")
         self._solver.setOptionValue("simplex_strategy", _DUAL)
         if self._run() == "optimal":
             self._note_values()
         self._solver.setOptionValue("simplex_strategy", _PRIMAL)
 
+    def open(self) -> Iterator[tuple[int, int]]:
+        """Columns with a limit that no value that fits reaches: the column, and 1 for the lower, -1 for the upper."""
+        for cell in range(len(self.low)):
+            if self.least[cell] > self.low[cell]:
+                yield cell, 1
+            if self.most[cell] < self.high[cell]:
+                yield cell, -1
+
     def probe(self, cell: int, sign: int) -> None:
         """Find the lower limit (sign 1) or the upper one (-1) of a cell."""
-        if self._met(cell, sign) or (self._reached[sign][cell] and not self.branching):
+        if self._best(cell, sign) <= self._proved(cell, sign) or (self._reached[sign][cell] and not self.branching):
             return
-        costs = np.zeros(len(self._costs))
-        costs[cell] = sign
-        status = self._minimize(costs)
+        status = self._minimize(cell, sign)
         if status == "unbounded":
             self._note_ray(cell, sign)
         if status == "infeasible" and self._proven_empty(self.block.lower, self.block.upper, again=True):
@@ -175,22 +152,26 @@ class Prober:
             return
         values = self._note_values()
         self._note_bound(cell, sign, self._proven(cell, sign, self.block.lower, self.block.upper))
-        if values is None and self.branching and not self._met(cell, sign):
+        if values is None and self.branching and self._best(cell, sign) > self._proved(cell, sign):
             self._branch(cell, sign)
 
     def multipliers(self, cell: int, sign: int) -> tuple[Integers, int] | None:
         """Whole multipliers of the rows that prove a limit of a cell best, and what the cell is multiplied by."""
-        costs = np.zeros(len(self._costs))
-        costs[cell] = sign
-        if self._minimize(costs) != "optimal":
+        if self._minimize(cell, sign) != "optimal":
             return None
         return whole_multiples(np.array(self._solver.getSolution().row_dual))
 
-    def _met(self, cell: int, sign: int) -> bool:
-        found = self.range
-        return bool(found.least[cell] <= found.low[cell] if sign > 0 else found.most[cell] >= found.high[cell])
+    def _proved(self, cell: int, sign: int) -> int:
+        """What sign · cell is at least, as far as is proven."""
+        return int(self.low[cell] if sign > 0 else -self.high[cell])
 
-    def _minimize(self, costs: Floats) -> str:
+    def _best(self, cell: int, sign: int) -> int:
+        """The least value of sign · cell that was found."""
+        return int(self.least[cell] if sign > 0 else -self.most[cell])
+
+    def _minimize(self, cell: int, sign: int) -> str:
+        costs = np.zeros(len(self._costs))
+        costs[cell] = sign
         changed = np.flatnonzero(costs != self._costs)
         if len(changed):
             self._solver.changeColsCost(len(changed), changed.astype(np.int32), costs[changed])
@@ -214,10 +195,9 @@ class Prober:
             run_linear(self._solver, self.end)
             status = self._solver.getModelStatus()
         words = {reasons.kOptimal: "optimal", reasons.kUnbounded: "unbounded", reasons.kInfeasible: "infeasible"}
+        words[reasons.kTimeLimit] = "late"
         if status in words:
             return words[status]
-        if status == reasons.kTimeLimit:
-            return "late"
         if status in (reasons.kUnknown, reasons.kUnboundedOrInfeasible, reasons.kIterationLimit, reasons.kSolveError):
             self._solver.clearSolver()
             return "unknown"
@@ -228,21 +208,22 @@ class Prober:
         found = np.array(self._solver.getSolution().col_value)
         if not len(found):
             return None
-        self._reached[1] |= found <= self.range.low + _NEAR
-        self._reached[-1] |= found >= self.range.high - _NEAR
+        self._reached[1] |= found <= self.low + _NEAR
+        self._reached[-1] |= found >= self.high - _NEAR
         values: Integers = np.rint(found).astype(np.int64)
-        if self.block.fits(values):
-            self.range.see(values)
-            return values
-        return None
+        if not self.block.fits(values):
+            return None
+        np.minimum(self.least, values, out=self.least)
+        np.maximum(self.most, values, out=self.most)
+        return values
 
     def _note_bound(self, cell: int, sign: int, bound: int | None) -> None:
         if bound is None:
             return
         if sign > 0:
-            self.range.low[cell] = max(int(self.range.low[cell]), bound)
+            self.low[cell] = max(int(self.low[cell]), bound)
         else:
-            self.range.high[cell] = min(int(self.range.high[cell]), -bound)
+            self.high[cell] = min(int(self.high[cell]), -bound)
 
     def _note_ray(self, cell: int, sign: int) -> None:
         """Values that may grow for ever: the limit is none, if the ray keeps all equations and limits exactly."""
@@ -250,10 +231,10 @@ class Prober:
         if whole is None:
             return
         up, down = self.block.upper < FREE, self.block.lower > -FREE
-        if (self.block.left(whole) == 0).all() and not (whole[up] > 0).any() and not (whole[down] < 0).any():
-            grows, falls = whole > 0, whole < 0
-            if bool(grows[cell] if sign < 0 else falls[cell]):
-                self.range.most[grows], self.range.least[falls] = FREE, -FREE
+        grows, falls = whole > 0, whole < 0
+        stays = (self.block.left(whole) == 0).all() and not (grows & up).any() and not (falls & down).any()
+        if stays and (grows if sign < 0 else falls)[cell]:
+            self.most[grows], self.least[falls] = FREE, -FREE
 
     def _proven(self, cell: int, sign: int, lower: Integers, upper: Integers) -> int | None:
         """What sign · cell is at least, rounded up where only whole numbers fit, down elsewhere."""
@@ -266,53 +247,48 @@ class Prober:
     def _branch(self, cell: int, sign: int) -> None:
         """Search whole values of a cell's limit, depth first, each branch bounded by a proof."""
         self._solver.setOptionValue("simplex_strategy", _DUAL)
-        waiting = [(self.block.lower, self.block.upper, self._first_bound(cell, sign))]
-        limit, nodes = _Limit(self, cell, sign), 0
+        waiting = [(self.block.lower, self.block.upper, self._proved(cell, sign))]
+        unproven, nodes = FREE, 0
         while waiting and nodes < _NODES:
             lower, upper, above = waiting.pop()
-            if above >= limit.best():
+            if above >= self._best(cell, sign):
                 continue
             nodes += 1
-            waiting += self._branches(cell, sign, lower, upper, above, limit)
+            halves, left = self._branches(cell, sign, lower, upper, above)
+            waiting += halves
+            unproven = min(unproven, left)
         self._within(self.block.lower, self.block.upper)
         self._solver.setOptionValue("simplex_strategy", _PRIMAL)
-        open_bounds = [above for _, _, above in waiting]
-        proven = min([limit.best(), limit.unproven, *open_bounds])
+        proven = min([self._best(cell, sign), unproven, *(above for _, _, above in waiting)])
         if proven >= FREE:
             raise Contradiction()
         self._note_bound(cell, sign, proven)
 
-    def _first_bound(self, cell: int, sign: int) -> int:
-        return int(self.range.low[cell] if sign > 0 else -self.range.high[cell])
-
     def _branches(
-        self, cell: int, sign: int, lower: Integers, upper: Integers, above: int, limit: _Limit
-    ) -> list[tuple[Integers, Integers, int]]:
-        """The two halves of a branch; none when it is settled."""
+        self, cell: int, sign: int, lower: Integers, upper: Integers, above: int
+    ) -> tuple[list[tuple[Integers, Integers, int]], int]:
+        """The two halves of a branch, none when it is settled; and what it is at least where that is all that is known,
+        else FREE."""
         self._within(lower, upper)
         status = self._run()
-        if status == "infeasible":
-            if not self._proven_empty(lower, upper):
-                limit.unproven = min(limit.unproven, above)
-            return []
+        if status == "infeasible" and self._proven_empty(lower, upper):
+            return [], FREE
         if status != "optimal":
-            limit.unproven = min(limit.unproven, above)
-            return []
+            return [], above
         values = np.array(self._solver.getSolution().col_value)
         bound = self._proven(cell, sign, lower, upper)
         above = above if bound is None else max(above, bound)
         apart = np.abs(values - np.rint(values))
         noted = self._note_values() is not None
-        if above >= limit.best():
-            return []
+        if above >= self._best(cell, sign):
+            return [], FREE
         if noted or not (apart > 1e-6).any():  # the best of this branch, but no multipliers that prove it
-            limit.unproven = min(limit.unproven, above)
-            return []
+            return [], above
         at = int(np.argmax(apart))
         top, bottom = upper.copy(), lower.copy()
         top[at], bottom[at] = math.floor(values[at]), math.ceil(values[at])
         halves = [(bottom, upper, above), (lower, top, above)]
-        return halves if at != cell or sign > 0 else halves[::-1]
+        return halves if at != cell or sign > 0 else halves[::-1], FREE
 
     def _proven_empty(self, lower: Integers, upper: Integers, again: bool = False) -> bool:
         """Whether a sum of equations shows that nothing fits within limits."""
@@ -323,11 +299,8 @@ class Prober:
         whole = self._ray("getDualRay")
         if whole is None:
             return False
-        for multipliers in (whole, -whole):
-            bound = self.block.bound(multipliers, 0, 0, lower, upper)
-            if bound is not None and bound > 0:
-                return True
-        return False
+        bounds = (self.block.bound(multipliers, 0, 0, lower, upper) for multipliers in (whole, -whole))
+        return any(bound is not None and bound > 0 for bound in bounds)
 
     def _ray(self, name: str) -> Integers | None:
         """A direction that the solver found, in whole numbers; None where it found none, or is too old to tell."""
@@ -343,41 +316,30 @@ class Prober:
         self._solver.changeColsBounds(len(lower), places, *_as_floats(lower, upper))
 
 
-@dataclass
-class _Limit:
-    """How far a search of a limit is: sign · cell is at least the best value found, or what is unproven."""
-
-    prober: Prober
-    cell: int
-    sign: int
-    unproven: int = FREE
-
-    def best(self) -> int:
-        """The best value that was found, times the sign."""
-        found = self.prober.range
-        return int(found.least[self.cell] if self.sign > 0 else -found.most[self.cell])
-
-
 def _as_floats(lower: Integers, upper: Integers) -> tuple[Floats, Floats]:
     return np.where(lower <= -FREE, -np.inf, lower), np.where(upper >= FREE, np.inf, upper)
 
 
-def _solver(block: Block) -> highspy.Highs:
-    """HiGHS with the block's equations, and no costs."""
+def linear_solver(
+    rows: Integers, columns: Integers, signs: Integers, right: Integers, limits: tuple[Floats, Floats]
+) -> highspy.Highs:
+    """HiGHS with equations, and no costs.
+
+    Args:
+        rows, columns, signs: of each entry. right: of each row. limits: the lower and upper one of each column.
+    """
     import highspy
 
     model = highspy.HighsLp()
-    model.num_col_, model.num_row_ = len(block.lower), len(block.right)
-    model.col_cost_ = np.zeros(len(block.lower))
-    model.col_lower_, model.col_upper_ = _as_floats(block.lower, block.upper)
-    model.row_lower_ = model.row_upper_ = block.right.astype(np.float64)
-    order = np.argsort(block.rows, kind="stable")
-    sizes = np.bincount(block.rows, minlength=len(block.right))
+    model.num_col_, model.num_row_ = len(limits[0]), len(right)
+    model.col_cost_ = np.zeros(len(limits[0]))
+    model.col_lower_, model.col_upper_ = limits
+    model.row_lower_ = model.row_upper_ = right.astype(np.float64)
+    order = np.argsort(rows, kind="stable")
     model.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
-    model.a_matrix_.start_ = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32)
-    model.a_matrix_.index_ = block.columns[order].astype(np.int32)
-    model.a_matrix_.value_ = block.signs[order].astype(np.float64)
-    # the first answer stays feasible when costs change: the primal simplex goes on from there
-    solver = silent({"threads": 1, "presolve": "off", "solver": "simplex", "simplex_strategy": _PRIMAL})
+    model.a_matrix_.start_ = starts_of(np.bincount(rows, minlength=len(right))).astype(np.int32)
+    model.a_matrix_.index_ = columns[order].astype(np.int32)
+    model.a_matrix_.value_ = signs[order].astype(np.float64)
+    solver = silent({"threads": 1, "presolve": "off"})
     solver.passModel(model)
     return solver

@@ -10,16 +10,16 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from itertools import product
+from functools import cached_property
+from itertools import chain, product
 from math import prod
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from sqlaudit.base.errors import UsageError
-from sqlaudit.base.solver import Program, require, run_beside, run_linear, silent, solve
+from sqlaudit.base.solver import Program, require, run_beside, run_linear, solve
 from sqlaudit.tabular.secondary.intervals import (
     CellVerdicts,
     Deduced,
@@ -31,12 +31,8 @@ from sqlaudit.tabular.secondary.intervals import (
     late,
     seconds_left,
 )
-from sqlaudit.tabular.secondary.programs import Floats, whole_multiples
+from sqlaudit.tabular.secondary.programs import Floats, linear_solver, whole_multiples
 from sqlaudit.tabular.secondary.system import FREE, Booleans, Equations, Integers, Lookup, PublishedTable
-
-if TYPE_CHECKING:
-    import highspy
-
 
 # Moves: what can be added to the true values of hidden cells so that every published cell stays as it is.
 #
@@ -67,12 +63,18 @@ class Moves:
         require()
         self.equations, self.down, self.up, self.end = equations, down, up, end
         self._limits = np.minimum(np.concatenate([up, down]), farthest).astype(np.float64)
-        self._solver = _solver(equations, self._limits)
+        # the parts of a total move as it does, upwards less downwards
+        rows = np.concatenate([equations.owners, np.arange(len(equations))])
+        columns = np.concatenate([equations.parts, equations.totals])
+        signs = np.repeat([1, -1], [len(equations.parts), len(equations)])
+        columns, signs = np.concatenate([columns, columns + equations.cells]), np.concatenate([signs, -signs])
+        limits = np.zeros(2 * equations.cells), self._limits
+        self._solver = linear_solver(np.tile(rows, 2), columns, signs, np.zeros_like(equations.totals), limits)
 
     @property
     def late(self) -> bool:
         """Whether the time is used up: that no move was found then tells nothing."""
-        return self.end is not None and time.monotonic() >= self.end
+        return late(self.end)
 
     def cheapest(self, cell: int, amount: int, costs: Floats) -> Integers | None:
         """A move of a cell by an amount, where each other cell costs so much for each unit; None where there is none.
@@ -157,29 +159,6 @@ class Moves:
         return move if self._keeps(move, cell, amount) else None
 
 
-def _solver(equations: Equations, limits: Floats) -> highspy.Highs:
-    """HiGHS with the equations of moves: the parts of a total move as it does, upwards less downwards."""
-    import highspy
-
-    size = equations.cells
-    rows = np.concatenate([equations.owners, np.arange(len(equations))])
-    columns = np.concatenate([equations.parts, equations.totals])
-    signs = np.concatenate([np.ones(len(equations.parts)), -np.ones(len(equations))])
-    rows, columns, signs = np.tile(rows, 2), np.concatenate([columns, columns + size]), np.concatenate([signs, -signs])
-    order = np.argsort(rows, kind="stable")
-    model = highspy.HighsLp()
-    model.num_col_, model.num_row_ = 2 * size, len(equations)
-    model.col_cost_, model.col_lower_, model.col_upper_ = np.zeros(2 * size), np.zeros(2 * size), limits
-    model.row_lower_ = model.row_upper_ = np.zeros(len(equations))
-    model.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
-    starts = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=len(equations)))])
-    model.a_matrix_.start_, model.a_matrix_.index_ = starts.astype(np.int32), columns[order].astype(np.int32)
-    model.a_matrix_.value_ = signs[order]
-    solver = silent({"threads": 1, "presolve": "off"})
-    solver.passModel(model)
-    return solver
-
-
 _CUBES = 250_000
 """So many cubes are looked at for one cell; where there are more, of each dimension the cheapest cells beside it."""
 _WIDEST = 1 << 62
@@ -196,9 +175,9 @@ class Cubes:
     def __init__(self, keys: Integers, equations: Equations, down: Integers, up: Integers) -> None:
         self.keys, self.equations, self.down, self.up = keys.astype(np.int64), equations, down, up
         sizes = (self.keys.max(axis=0, initial=0) + 1).tolist()
-        self._strides = np.array([prod(sizes[place + 1 :]) for place in range(len(sizes))], dtype=object)
         self.usable = prod(sizes) < _WIDEST
-        self._strides = self._strides.astype(np.int64) if self.usable else np.zeros(len(sizes), dtype=np.int64)
+        strides = [prod(sizes[place + 1 :]) if self.usable else 0 for place in range(len(sizes))]
+        self._strides = np.array(strides, dtype=np.int64)
         packed = self.keys @ self._strides
         self._order = np.argsort(packed, kind="stable")
         self._packed = packed[self._order]
@@ -297,6 +276,23 @@ class Hiding:
         """How far each cell can rise."""
         return np.where(self.upper >= FREE, FREE, self.upper - self.values)
 
+    @cached_property
+    def amounts(self) -> tuple[Integers, Integers, Integers]:
+        """How far above and below its value each cell must be open, and in all: 0 but for the sensitive ones."""
+        asked = self.protection
+        zero = np.zeros_like(self.values)
+        given = (zero if one is None else one for one in (asked.above, asked.below, asked.sliding))
+        above, below, sliding = (np.where(self.sensitive, one, 0) for one in given)
+        return above, below, sliding
+
+    @property
+    def needs(self) -> list[Need]:
+        """How far each sensitive cell must move, as far as its limits let it."""
+        above, below, sliding = self.amounts
+        amounts = np.minimum(self.up, above), np.minimum(self.down, below), np.minimum(self.up + self.down, sliding)
+        cells = np.flatnonzero(self.sensitive)
+        return [Need(*one) for one in np.stack([cells, *(some[cells] for some in amounts)], axis=1).tolist()]
+
     def published(self, hidden: Booleans) -> PublishedTable:
         """The table as an attacker sees it."""
         return PublishedTable(
@@ -350,94 +346,15 @@ class Need:
     def ways(self, up: int, down: int) -> list[list[int]]:
         """Amounts to move by that fulfil the need together, the first that works is taken."""
         rest = max(0, self.sliding - self.above - self.below)
-        fixed = [self.above, -self.below]
         lower = min(down, self.below + rest)
         ways = [[self.above + rest, -self.below], [self.above + rest - (lower - self.below), -lower]]
-        found = ways if rest else [fixed]
+        found = ways if rest else ways[:1]
         return [[amount for amount in way if amount] for way in found if -way[1] <= down and way[0] <= up]
-
-
-def needs_of(hiding: Hiding) -> list[Need]:
-    """How far each sensitive cell must move, as far as its limits let it."""
-    asked = hiding.protection
-    needs = []
-    for cell in np.flatnonzero(hiding.sensitive).tolist():
-        up, down = int(hiding.up[cell]), int(hiding.down[cell])
-        above = min(up, int(asked.above[cell])) if asked.above is not None else 0
-        below = min(down, int(asked.below[cell])) if asked.below is not None else 0
-        needs.append(Need(cell, above, below, min(up + down, int(asked.sliding[cell]))))
-    return needs
 
 
 _LEAST_WEIGHT = 1e-8
 Row = tuple[list[tuple[int, float]], float]
 """Weights of cells, and what those that are hidden must have together."""
-
-
-class Choices:
-    """The choices of cells that protect every sensitive one, as far as rows say it.
-
-    Args:
-        hiding: what is asked. moves: of its cells. fixed: cells that are hidden anyway.
-    """
-
-    def __init__(self, hiding: Hiding, moves: Moves, fixed: Booleans) -> None:
-        self.hiding, self.moves, self.fixed = hiding, moves, fixed
-        self.program = self._program()
-
-    def _program(self) -> Program:
-        program = Program()
-        for cost, fixed in zip(self.hiding.costs.tolist(), self.fixed.tolist(), strict=True):
-            program.variable(0.0 if fixed else float(cost), 1.0, whole=not fixed)
-        return program
-
-    def forbid(self, chosen: Booleans, needs: Sequence[Need], end: float | None = None) -> bool:
-        """Add the rows that a choice of cells does not fulfil, of as many needs as there is time for; whether any."""
-        found: list[Row] = []
-        for need in needs:
-            if late(end):
-                break
-            found += [row for row in self._missing(need, chosen) if _violated(row, chosen)]
-        for row, least in found:
-            self.program.row(row, least, math.inf)
-        return bool(found)
-
-    def _missing(self, need: Need, hidden: Booleans) -> list[Row]:
-        """Rows that every choice of cells fulfils that protects the need, and this one does not."""
-        hidden = need.movable(hidden)
-        reach = {sign: self.moves.farthest(need.cell, sign, hidden) for sign in (1, -1)}
-        rows = []
-        for amount, sign in ((need.above, 1), (need.below, -1)):
-            if reach[sign][0] < amount - NEAR:
-                rows.append(self._row(need, [(sign, *reach[sign][1:])], amount))
-        if reach[1][0] + reach[-1][0] < need.sliding - NEAR:
-            rows.append(self._row(need, [(sign, *reach[sign][1:]) for sign in (1, -1)], need.sliding))
-        return rows
-
-    def _row(self, need: Need, proofs: list[tuple[int, Integers, int]], amount: int) -> Row:
-        """One row: what hidden cells allow together is at least the amount; one alone counts at most for all of it.
-
-        Weights are shares of the amount: HiGHS refuses numbers of 10^15, and takes those below 10^-9 for nothing.
-        """
-        total = np.zeros(self.hiding.equations.cells)
-        for sign, multipliers, times in proofs:
-            total += self.moves.weights(need.cell, sign, multipliers, times)
-        total = np.minimum(total, amount)
-        if need.known is not None:
-            total[need.known] = 0.0
-        sure = float(total[self.fixed].sum())
-        used = np.flatnonzero((total > 0) & ~self.fixed)
-        rest = max(0.0, amount - sure)
-        if not rest:
-            return [], 0.0
-        weights = np.clip(total[used] / rest, _LEAST_WEIGHT, 1.0)
-        return list(zip(used.tolist(), weights.tolist(), strict=True)), 1 - 1e-9
-
-
-def _violated(row: Row, chosen: Booleans) -> bool:
-    """Whether a choice does not fulfil a row, so that the program gives another one."""
-    terms, least = row
-    return sum(weight for cell, weight in terms if chosen[cell]) < least - NEAR
 
 
 _LARGE = 20_000
@@ -477,7 +394,7 @@ class _Hiding:
 
     def __init__(self, hiding: Hiding, end: float | None) -> None:
         self.hiding, self.end = hiding, end
-        self.needs = needs_of(hiding)
+        self.needs = hiding.needs
         farthest = max([need.above + need.below + need.sliding for need in self.needs], default=1)
         self.moves = Moves(hiding.equations, hiding.down, hiding.up, _FARTHER * max(1, farthest), end)
         self.cubes: Cubes | None = None
@@ -488,7 +405,9 @@ class _Hiding:
         self.best: tuple[int, Booleans, list[list[Integers]]] | None = None
         self.open: list[int] = []
         self.bound, self.stopped = 0, ""
-        self.choices = Choices(hiding, self.moves, self.fixed)
+        self.program = Program()  # chooses cells that protect every sensitive one, as far as its rows say it
+        for cost, fixed in zip(hiding.costs.tolist(), self.fixed.tolist(), strict=True):
+            self.program.variable(0.0 if fixed else float(cost), 1.0, whole=not fixed)
 
     def start(self) -> None:
         """The fast answer."""
@@ -499,9 +418,6 @@ class _Hiding:
             if not found:
                 self.open.append(need.cell)
         self.needs = [need for need in self.needs if need.cell not in self.open]
-        self._ask_contributors()
-        self._publish_again()
-        self._ask_contributors()  # moves are others now
         self._keep()
 
     def _ask_contributors(self) -> None:
@@ -532,31 +448,32 @@ class _Hiding:
 
     def improve(self) -> None:
         """Rows from proofs, and the integer program again, until its answer protects everything."""
-        program = self.choices.program
         while self.best is not None and self.bound < self.best[0] and not self.stopped:
             if self._late():
                 return
-            solved = solve(program, step=1.0, seconds=seconds_left(self.end))
+            solved = solve(self.program, step=1.0, seconds=seconds_left(self.end))
             if math.isfinite(solved.bound):
                 self.bound = max(self.bound, min(math.ceil(solved.bound - NEAR), self.best[0]))
             if solved.stopped or solved.values is None:
                 self.stopped = solved.stopped
                 return
             chosen = self.fixed | (solved.values > 0.5)
-            narrower = self.choices.forbid(chosen, self.needs, self.end)
-            self._try(chosen)
+            narrower = self._forbid(chosen, self.end)
+            self.hidden = chosen.copy()
+            if all(self._protect_within(need, self.hidden) or self._protect(need) for need in self.needs):
+                self._keep()
             if not narrower:  # moves of fractions protect: what whole numbers need is what was found
                 return
 
     def prove(self, seconds: float) -> None:
         """A bound for the fast answer: the same program, where cells may be hidden in part, in so many seconds."""
-        program, chosen = self.choices.program, self.fixed
+        chosen = self.fixed
         end = time.monotonic() + seconds if self.end is None else min(self.end, time.monotonic() + seconds)
         while self.best is not None and self.bound < self.best[0]:
             half = (time.monotonic() + end) / 2  # the other half of the time is for the program
-            if not self.choices.forbid(chosen, self.needs, half) or (left := end - time.monotonic()) <= 0:
+            if not self._forbid(chosen, half) or (left := end - time.monotonic()) <= 0:
                 return
-            solved = solve(program, step=1.0, seconds=left, relaxed=True)
+            solved = solve(self.program, step=1.0, seconds=left, relaxed=True)
             if solved.stopped or solved.values is None:
                 if solved.stopped == "interrupted":
                     self.stopped = solved.stopped
@@ -571,14 +488,13 @@ class _Hiding:
         cost, hidden, moves = self.best if self.best is not None else (0, self.fixed, [])
         left = seconds_left(self.end, 1.0)
         deduced = deduce(hiding.published(hidden), seconds=None if left is None else min(left, _AUDITED))
-        for move in (one for some in moves for one in some):
+        for move in (np.zeros_like(hiding.values), *chain.from_iterable(moves)):
             table = (hiding.values + move)[deduced.cells] * deduced.scale
             np.minimum(deduced.least, table, out=deduced.least)
             np.maximum(deduced.most, table, out=deduced.most)
-        truth = hiding.values[deduced.cells] * deduced.scale
-        np.minimum(deduced.least, truth, out=deduced.least)
-        np.maximum(deduced.most, truth, out=deduced.most)
-        verdicts = judge(self._by_insiders(deduced, hidden, left), self._protection())
+        above, below, sliding = hiding.amounts
+        asked = Protection(sliding, hiding.values, below, above)
+        verdicts = judge(self._by_insiders(deduced, hidden, left), asked)
         bound = self.bound if self.needs else 0
         return Protected(
             hidden, cost, bound, np.array(sorted(self.open), dtype=np.int64), deduced, verdicts, self.stopped
@@ -596,64 +512,96 @@ class _Hiding:
             return replace(outsider, least=outsider.least * 0 + FREE, most=outsider.most * 0 - FREE)
         return found.instead(outsider)
 
-    def _protection(self) -> Protection:
-        """What is asked of the sensitive cells alone: others may be hidden as little as they like."""
-        asked, sensitive = self.hiding.protection, self.hiding.sensitive
-        zero = np.zeros(len(sensitive), dtype=np.int64)
-        below, above = (zero if one is None else np.where(sensitive, one, 0) for one in (asked.below, asked.above))
-        return Protection(np.where(sensitive, asked.sliding, 0), self.hiding.values, below, above)
+    def _forbid(self, chosen: Booleans, end: float | None) -> bool:
+        """Add the rows that a choice of cells does not fulfil, of as many needs as there is time for; whether any."""
+        found: list[Row] = []
+        for need in self.needs:
+            if late(end):
+                break
+            for terms, least in self._missing(need, chosen):
+                if sum(weight for cell, weight in terms if chosen[cell]) < least - NEAR:
+                    found.append((terms, least))
+        for terms, least in found:
+            self.program.row(terms, least, math.inf)
+        return bool(found)
 
-    def _costs(self, hidden: Booleans) -> Floats:
-        return np.where(hidden, 0.0, self.hiding.costs).astype(np.float64)
+    def _missing(self, need: Need, hidden: Booleans) -> list[Row]:
+        """Rows that every choice of cells fulfils that protects the need, and this one does not."""
+        hidden = need.movable(hidden)
+        reach = {sign: self.moves.farthest(need.cell, sign, hidden) for sign in (1, -1)}
+        rows = []
+        for amount, sign in ((need.above, 1), (need.below, -1)):
+            if reach[sign][0] < amount - NEAR:
+                rows.append(self._row(need, [(sign, *reach[sign][1:])], amount))
+        if reach[1][0] + reach[-1][0] < need.sliding - NEAR:
+            rows.append(self._row(need, [(sign, *reach[sign][1:]) for sign in (1, -1)], need.sliding))
+        return rows
 
-    def _protect(self, need: Need) -> bool:
-        """Find moves for a need, and hide what they move."""
+    def _row(self, need: Need, proofs: list[tuple[int, Integers, int]], amount: int) -> Row:
+        """One row: what hidden cells allow together is at least the amount; one alone counts at most for all of it.
+
+        Weights are shares of the amount: HiGHS refuses numbers of 10^15, and takes those below 10^-9 for nothing.
+        """
+        total = np.zeros(self.hiding.equations.cells)
+        for sign, multipliers, times in proofs:
+            total += self.moves.weights(need.cell, sign, multipliers, times)
+        total = np.minimum(total, amount)
+        if need.known is not None:
+            total[need.known] = 0.0
+        sure = float(total[self.fixed].sum())
+        used = np.flatnonzero((total > 0) & ~self.fixed)
+        rest = max(0.0, amount - sure)
+        if not rest:
+            return [], 0.0
+        weights = np.clip(total[used] / rest, _LEAST_WEIGHT, 1.0)
+        return list(zip(used.tolist(), weights.tolist(), strict=True)), 1 - 1e-9
+
+    def _move(self, need: Need, costs: Floats, cheapest: Callable[[int, int, Floats], Integers | None]) -> bool:
+        """Find moves for a need, each the cheapest one."""
         for way in need.ways(int(self.hiding.up[need.cell]), int(self.hiding.down[need.cell])):
-            costs, moves = self._costs(self.hidden), []
-            if need.known is not None:
-                costs[need.known] = np.inf
+            left, moves = costs.copy(), []
             for amount in way:
-                move = self._cheapest(need.cell, amount, costs)
+                move = cheapest(need.cell, amount, left)
                 if move is None:
                     break
                 moves.append(move)
-                costs[move != 0] = 0.0
+                left[move != 0] = 0.0
             else:
                 need.moves = moves
-                for move in moves:
-                    self.hidden |= move != 0
                 return True
         return False
+
+    def _protect(self, need: Need) -> bool:
+        """Find moves for a need, and hide what they move."""
+        costs = np.where(self.hidden, 0.0, self.hiding.costs).astype(np.float64)
+        if need.known is not None:
+            costs[need.known] = np.inf
+        found = self._move(need, costs, self._cheapest)
+        for move in need.moves if found else ():
+            self.hidden |= move != 0
+        return found
 
     def _cheapest(self, cell: int, amount: int, costs: Floats) -> Integers | None:
         """The cheapest move, in large tables along a cube."""
-        cube = None if self.cubes is None else self.cubes.cheapest(cell, amount, costs)
-        if cube is not None and not self.hiding.equations.residuals(cube).any():
-            return cube
-        return self.moves.cheapest(cell, amount, costs)
+        cube = self._cube(cell, amount, costs)
+        return self.moves.cheapest(cell, amount, costs) if cube is None else cube
 
-    def _cubes_within(self, cubes: Cubes, need: Need, hidden: Booleans) -> bool:
-        """Find cubes for a need among hidden cells."""
-        costs = np.where(hidden, 0.0, np.inf)
-        for way in need.ways(int(self.hiding.up[need.cell]), int(self.hiding.down[need.cell])):
-            found = [cubes.cheapest(need.cell, amount, costs) for amount in way]
-            moves = [one for one in found if one is not None and not self.hiding.equations.residuals(one).any()]
-            if len(moves) == len(way):
-                need.moves = moves
-                return True
-        return False
+    def _cube(self, cell: int, amount: int, costs: Floats) -> Integers | None:
+        """The cheapest cube that keeps all equations."""
+        cube = None if self.cubes is None else self.cubes.cheapest(cell, amount, costs)
+        return None if cube is None or self.hiding.equations.residuals(cube).any() else cube
 
     def _protect_within(self, need: Need, hidden: Booleans) -> bool:
         """Find moves for a need that move hidden cells only."""
         hidden = need.movable(hidden)
+        costs = np.where(hidden, 0.0, np.inf)
         if self.cubes is not None:
-            return self._cubes_within(self.cubes, need, hidden)
+            return self._move(need, costs, self._cube)
         up, down = (math.floor(self.moves.farthest(need.cell, sign, hidden)[0] + NEAR) for sign in (1, -1))
         above = min(up, max(need.above, need.sliding - need.below))
         below = max(need.below, need.sliding - above)
         if above < need.above or below > down:
             return False
-        costs = np.where(hidden, 0.0, np.inf)
         found = [self.moves.cheapest(need.cell, amount, costs) for amount in (above, -below) if amount]
         moves = [move for move in found if move is not None]
         if len(moves) < len(found):
@@ -669,25 +617,17 @@ class _Hiding:
                 return
             users = [need for need in self.needs if any(move[cell] for move in need.moves)]
             before = [need.moves for need in users]
-            without = self.hidden.copy()
-            without[cell] = False
-            self.hidden, kept = without, self.hidden
-            if not all(self._protect_within(need, without) for need in users):
-                self.hidden = kept
+            self.hidden[cell] = False
+            if not all(self._protect_within(need, self.hidden) for need in users):
+                self.hidden[cell] = True
                 for need, moves in zip(users, before, strict=True):
                     need.moves = moves
 
     def _keep(self) -> None:
-        """Remember the answer when it is better."""
+        """Ask contributors, publish again what no need needs, and remember the answer when it is better."""
+        self._ask_contributors()
+        self._publish_again()
+        self._ask_contributors()  # moves are others now
         cost = int(self.hiding.costs[self.hidden & ~self.fixed].sum())
         if self.best is None or cost < self.best[0]:
             self.best = cost, self.hidden.copy(), [need.moves for need in self.needs]
-
-    def _try(self, chosen: Booleans) -> None:
-        """Make an answer from what a program chose."""
-        self.hidden = chosen.copy()
-        if all(self._protect_within(need, self.hidden) or self._protect(need) for need in self.needs):
-            self._ask_contributors()
-            self._publish_again()
-            self._ask_contributors()
-            self._keep()

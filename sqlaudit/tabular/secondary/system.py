@@ -12,6 +12,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -33,18 +34,6 @@ class Dimension:
 
     size: int
     rollups: tuple[Integers, ...] = ()
-
-    @classmethod
-    def with_total(cls, size: int, total: int) -> Dimension:
-        """A dimension in which one code is the total of all others.
-
-        Example:
-            >>> Dimension.with_total(3, 2).rollups[0].tolist()
-            [2, 2, -1]
-        """
-        parents = np.full(size, total, dtype=np.int64)
-        parents[total] = -1
-        return cls(size, (parents,))
 
 
 @dataclass(frozen=True)
@@ -75,9 +64,8 @@ class Equations:
 
     def sums(self, values: Integers) -> Integers:
         """The sum of the parts of each equation."""
-        if not len(self):
-            return np.zeros(0, dtype=np.int64)
-        return np.asarray(np.add.reduceat(values[self.parts], self.starts[:-1]), dtype=np.int64)
+        empty = values[:0].astype(np.int64)
+        return np.add.reduceat(values[self.parts], self.starts[:-1], dtype=np.int64) if len(self) else empty
 
     def residuals(self, values: Integers) -> Integers:
         """For each equation the total minus the sum of its parts: 0 where it adds up."""
@@ -101,7 +89,7 @@ def equations_of(codes: Integers, dimensions: Sequence[Dimension]) -> Equations:
         UsageError: two cells have the same key.
 
     Example:
-        >>> found = equations_of(np.array([[0], [1], [2]]), [Dimension.with_total(3, 2)])
+        >>> found = equations_of(np.array([[0], [1], [2]]), [Dimension(3, (np.array([2, 2, -1]),))])
         >>> found.totals.tolist(), found.parts.tolist()
         ([2], [0, 1])
     """
@@ -109,12 +97,11 @@ def equations_of(codes: Integers, dimensions: Sequence[Dimension]) -> Equations:
     if len(twice):
         first = int(twice[0]) + 1
         raise UsageError(f"{len(twice):,} cells are in the table more than once; the first is row {first:,}.")
-    found = [
-        _of_rollup(codes, dimensions, number, parents)
-        for number, dimension in enumerate(dimensions)
-        for parents in dimension.rollups
-    ]
-    return _together(len(codes), found)
+    found = [(np.zeros(0, dtype=np.int64),) * 3]
+    for number, dimension in enumerate(dimensions):
+        found += [_of_rollup(codes, dimensions, number, parents) for parents in dimension.rollups]
+    totals, sizes, parts = (np.concatenate(some) for some in zip(*found, strict=True))
+    return Equations(len(codes), totals, starts_of(sizes), parts)
 
 
 def repeated(codes: Integers, dimensions: Sequence[Dimension]) -> Integers:
@@ -140,8 +127,10 @@ def wrong_sums(equations: Equations, values: Integers, known: Booleans, toleranc
     return np.flatnonzero(judged & (np.abs(equations.residuals(np.where(known, values, 0))) > tolerance))
 
 
-def _of_rollup(codes: Integers, dimensions: Sequence[Dimension], number: int, parents: Integers) -> Equations:
-    """The equations of one rollup of one dimension."""
+def _of_rollup(
+    codes: Integers, dimensions: Sequence[Dimension], number: int, parents: Integers
+) -> tuple[Integers, Integers, Integers]:
+    """The equations of one rollup of one dimension: their totals, how many parts each has, and all parts."""
     others = [place for place in range(len(dimensions)) if place != number]
     size = dimensions[number].size
     groups = _packed(codes[:, others], [dimensions[place].size for place in others])
@@ -159,16 +148,12 @@ def _of_rollup(codes: Integers, dimensions: Sequence[Dimension], number: int, pa
     sort = np.argsort(totals, kind="stable")
     totals, parts = totals[sort], parts[sort]
     first = np.flatnonzero(np.diff(totals, prepend=-1))
-    return Equations(len(codes), totals[first], np.append(first, len(parts)), parts)
+    return totals[first], np.diff(first, append=len(parts)), parts
 
 
-def _together(cells: int, found: Sequence[Equations]) -> Equations:
-    """All equations in one."""
-    nothing = np.zeros(0, dtype=np.int64)
-    totals = np.concatenate([nothing, *(one.totals for one in found)])
-    sizes = np.concatenate([nothing, *(np.diff(one.starts) for one in found)])
-    parts = np.concatenate([nothing, *(one.parts for one in found)])
-    return Equations(cells, totals, np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64), parts)
+def starts_of(sizes: Integers) -> Integers:
+    """Where runs of these sizes begin, and where the last one ends."""
+    return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
 
 
 def _packed(codes: Integers, sizes: Sequence[int]) -> Integers:
@@ -222,12 +207,6 @@ class PublishedTable:
     upper: Integers
     whole: bool = True
 
-    @classmethod
-    def of(cls, equations: Equations, values: Integers, hidden: Booleans, *, whole: bool = True) -> PublishedTable:
-        """A table of counts, or of sums of what is never negative."""
-        nothing = np.zeros(equations.cells, dtype=np.int64)
-        return cls(equations, values, hidden, nothing, np.full_like(nothing, FREE), whole)
-
     def scaled(self, times: int) -> PublishedTable:
         """The same in a smaller unit.
 
@@ -259,10 +238,24 @@ class System:
     signs: Integers
     right: Integers
 
-    @property
+    @cached_property
     def rows(self) -> Integers:
         """The row of each entry."""
         return np.repeat(np.arange(len(self.equations)), np.diff(self.starts))
+
+    @cached_property
+    def done(self) -> Determined:
+        """What single equations determine.
+
+        Raises:
+            Contradiction: an equation without unknown cells does not hold.
+        """
+        return _determined(self)
+
+    @cached_property
+    def blocks(self) -> CellBlocks:
+        """The blocks of what is not determined."""
+        return _blocks_of(self)
 
 
 def system_of(table: PublishedTable) -> System:
@@ -280,7 +273,7 @@ def system_of(table: PublishedTable) -> System:
     columns = np.concatenate([column[equations.parts[inside]], column[equations.totals[tops]]])
     signs = np.concatenate([np.ones(int(inside.sum()), dtype=np.int64), np.full(len(tops), -1, dtype=np.int64)])
     order = np.argsort(rows, kind="stable")
-    starts = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=len(kept)))]).astype(np.int64)
+    starts = starts_of(np.bincount(rows, minlength=len(kept)))
     return System(np.flatnonzero(hidden), kept, starts, columns[order], signs[order], right)
 
 
@@ -302,12 +295,8 @@ class Determined:
     left: Integers
 
 
-def determined(system: System) -> Determined:
-    """The cells that are the only unknown ones of an equation, again and again.
-
-    Raises:
-        Contradiction: an equation without unknown cells does not hold.
-    """
+def _determined(system: System) -> Determined:
+    """The cells that are the only unknown ones of an equation, again and again."""
     by_column = Lookup.of(system.columns, len(system.cells))
     rows = system.rows
     left = np.diff(system.starts)
@@ -316,14 +305,15 @@ def determined(system: System) -> Determined:
     open_signs = _added(rows, system.signs, len(right))
     values = np.zeros(len(system.cells), dtype=np.int64)
     known = np.zeros(len(system.cells), dtype=np.bool_)
-    found: list[tuple[Integers, Integers]] = []
+    order, by_rows = [values[:0]], [values[:0]]
     looked = np.flatnonzero(left == 1)
     while len(looked):
         columns, first = np.unique(open_columns[looked], return_index=True)
         by = looked[first]
         values[columns] = right[by] * open_signs[by]
         known[columns] = True
-        found.append((columns, by))
+        order.append(columns)
+        by_rows.append(by)
         entries = by_column.entries(columns)
         at, column, sign = rows[entries], system.columns[entries], system.signs[entries]
         np.subtract.at(right, at, sign * values[column])
@@ -332,10 +322,10 @@ def determined(system: System) -> Determined:
         np.subtract.at(open_signs, at, sign)
         touched = np.unique(at)
         looked = touched[left[touched] == 1]
-    _hold(system, (left == 0) & (right != 0))
-    nothing = np.zeros(0, dtype=np.int64)
-    order = np.concatenate([nothing, *(columns for columns, _ in found)])
-    return Determined(order, np.concatenate([nothing, *(by for _, by in found)]), values, known, right, left)
+    broken = system.equations[(left == 0) & (right != 0)]
+    if len(broken):
+        raise Contradiction(int(broken[0]))
+    return Determined(np.concatenate(order), np.concatenate(by_rows), values, known, right, left)
 
 
 @dataclass(frozen=True)
@@ -353,11 +343,11 @@ class CellBlocks:
     tree: Booleans
 
 
-def blocks_of(system: System, done: Determined) -> CellBlocks:
+def _blocks_of(system: System) -> CellBlocks:
     """The blocks of what is not determined."""
-    rows = system.rows
-    live = ~done.known[system.columns]
-    columns, at = system.columns[live], rows[live]
+    unknown = ~system.done.known
+    live = unknown[system.columns]
+    columns, at = system.columns[live], system.rows[live]
     label = np.arange(len(system.cells))
     while True:
         least = np.full(len(system.equations), len(system.cells), dtype=np.int64)
@@ -370,7 +360,7 @@ def blocks_of(system: System, done: Determined) -> CellBlocks:
             break
         label = new
     of_column, of_row = np.full(len(system.cells), -1, dtype=np.int64), np.full(len(least), -1, dtype=np.int64)
-    names, of_column[~done.known] = np.unique(label[~done.known], return_inverse=True)
+    names, of_column[unknown] = np.unique(label[unknown], return_inverse=True)
     of_row[at] = of_column[columns]
     edges, cells, knots = (
         np.bincount(of[of >= 0], minlength=len(names)) for of in (of_column[columns], of_column, of_row)
@@ -378,17 +368,16 @@ def blocks_of(system: System, done: Determined) -> CellBlocks:
     return CellBlocks(of_column, of_row, len(names), np.asarray(edges == cells + knots - 1, dtype=np.bool_))
 
 
-def limits_of(
-    system: System, done: Determined, blocks: CellBlocks, lower: Integers, upper: Integers
-) -> tuple[Integers, Integers]:
+def limits_of(system: System, lower: Integers, upper: Integers) -> tuple[Integers, Integers]:
     """Limits of each column that hold for every table that fits, exact in blocks without a cycle.
 
     Args:
-        system, done, blocks: what is known. lower, upper: what is known of each column beforehand.
+        system: what hidden cells fulfil. lower, upper: what is known of each column beforehand.
 
     Raises:
         Contradiction: no value fits.
     """
+    done, blocks = system.done, system.blocks
     low, high = lower.copy(), upper.copy()
     outside = done.known & ((done.values < lower) | (done.values > upper))
     if outside.any():
@@ -397,7 +386,7 @@ def limits_of(
     by_column, by_row = Lookup.of(system.columns, len(low)), Lookup(system.starts, np.arange(len(system.columns)))
     looked, turn = np.flatnonzero(done.left > 0), 0
     while len(looked):
-        columns = _narrowed(system, done, by_row.entries(looked), low, high)
+        columns = _narrow(system, by_row.entries(looked), low, high)
         if (low > high).any():
             broken = system.rows[(low > high)[system.columns]]
             raise Contradiction(int(system.equations[broken[0]]))
@@ -408,8 +397,9 @@ def limits_of(
     return low, high
 
 
-def _narrowed(system: System, done: Determined, entries: Integers, low: Integers, high: Integers) -> Integers:
+def _narrow(system: System, entries: Integers, low: Integers, high: Integers) -> Integers:
     """Narrow the limits of the columns of some rows by what the others of each row allow; returns which changed."""
+    done = system.done
     entries = entries[~done.known[system.columns[entries]]]
     rows, columns, up = system.rows[entries], system.columns[entries], system.signs[entries] > 0
     least, most = np.where(up, low[columns], -high[columns]), np.where(up, high[columns], -low[columns])
@@ -438,16 +428,6 @@ def _added(places: Integers, amounts: Integers, number: int) -> Integers:
     return sums
 
 
-def _hold(system: System, broken: Booleans) -> None:
-    """Nothing when no row is broken.
-
-    Raises:
-        Contradiction: one is.
-    """
-    if broken.any():
-        raise Contradiction(int(system.equations[np.flatnonzero(broken)[0]]))
-
-
 @dataclass(frozen=True)
 class Lookup:
     """The entries that belong to each of some numbers.
@@ -462,13 +442,12 @@ class Lookup:
     @classmethod
     def of(cls, numbers: Integers, size: int) -> Lookup:
         """From the number of each entry, of which there are `size` different ones."""
-        starts = np.concatenate([[0], np.cumsum(np.bincount(numbers, minlength=size))]).astype(np.int64)
-        return cls(starts, np.argsort(numbers, kind="stable"))
+        return cls(starts_of(np.bincount(numbers, minlength=size)), np.argsort(numbers, kind="stable"))
 
     def entries(self, numbers: Integers) -> Integers:
         """The entries of some numbers, in their order."""
         sizes = self.starts[numbers + 1] - self.starts[numbers]
-        shifts = np.repeat(self.starts[numbers] - np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int64), sizes)
+        shifts = np.repeat(self.starts[numbers] - starts_of(sizes)[:-1], sizes)
         return np.asarray(self.places[shifts + np.arange(int(sizes.sum()))], dtype=np.int64)
 
 
@@ -560,14 +539,8 @@ def round_together(
     Raises:
         MissingDriver: HiGHS is not installed.
     """
-    from sqlaudit.base.solver import require
-
-    require()
-    for wider in (0, 1, 2):
-        found = _rounded(equations, values, base, wider, seconds)
-        if found is not None:
-            return found
-    return None
+    tables = (_rounded(equations, values, base, wider, seconds) for wider in (0, 1, 2))
+    return next((found for found in tables if found is not None), None)
 
 
 def _rounded(

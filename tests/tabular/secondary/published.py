@@ -8,20 +8,38 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sqlaudit.tabular.secondary.intervals import Protection
-from sqlaudit.tabular.secondary.system import Dimension, Equations, PublishedTable, equations_of
+from sqlaudit.tabular.secondary.intervals import Proof, Protection
+from sqlaudit.tabular.secondary.system import FREE, Dimension, Equations, PublishedTable, equations_of
 from tests.tabular.secondary import oracle
 
 LARGEST = 60
 """No count of a random table is larger."""
 
 
+def with_total(size: int, total: int) -> Dimension:
+    """A dimension in which one code is the total of all others."""
+    return Dimension(size, (np.where(np.arange(size) == total, -1, total),))
+
+
+def published(equations: Equations, values: np.ndarray, hidden: np.ndarray, *, whole: bool = True) -> PublishedTable:
+    """A table of counts, or of sums of what is never negative."""
+    nothing = np.zeros(equations.cells, dtype=np.int64)
+    return PublishedTable(equations, values, hidden, nothing, np.full_like(nothing, FREE), whole)
+
+
+def value_of(proof: Proof, table: PublishedTable, *, lower: bool = True) -> int:
+    """What the sum of a proof is: `times` · the limit of its cell, in units of the table."""
+    known = sum(weight * int(table.values[cell]) for cell, weight in proof.published)
+    low, high = (table.lower, table.upper) if lower else (table.upper, table.lower)
+    limits = sum(weight * int((low if weight > 0 else high)[cell]) for cell, weight in proof.limits)
+    return known + limits
+
+
 def grid(sizes: Sequence[int], totals: Sequence[bool]) -> tuple[np.ndarray, list[Dimension]]:
     """The keys of all cells: codes 0 … size-1 in each dimension, and `size` for its total where it has one."""
     keys = itertools.product(*[range(size + total) for size, total in zip(sizes, totals, strict=True)])
     dimensions = [
-        Dimension.with_total(size + 1, size) if total else Dimension(size)
-        for size, total in zip(sizes, totals, strict=True)
+        with_total(size + 1, size) if total else Dimension(size) for size, total in zip(sizes, totals, strict=True)
     ]
     return np.array(list(keys), dtype=np.int64), dimensions
 
@@ -54,7 +72,7 @@ def drawn(
     inner = (codes < np.array(sizes)).all(axis=1)
     hidden = np.array([chance.random() < (share if one else totals) for one in inner], dtype=np.bool_)
     hidden[-1] = False
-    return PublishedTable.of(equations, values, hidden)
+    return published(equations, values, hidden)
 
 
 def as_equations(table: PublishedTable) -> list[oracle.Equation]:

@@ -13,7 +13,7 @@ from sqlaudit.base.errors import UsageError
 from sqlaudit.tabular.secondary import intervals, programs
 from sqlaudit.tabular.secondary.intervals import Protection, deduce, judge
 from sqlaudit.tabular.secondary.system import FREE, Contradiction, Equations, PublishedTable, equations_of
-from tests.tabular.secondary.published import drawn, filled, grid, of_threshold, peer
+from tests.tabular.secondary.published import drawn, filled, grid, of_threshold, peer, published
 
 SIZES = [(3, 3), (4, 3), (4, 4), (2, 2, 2), (3, 2, 2), (5,), (2, 2, 2, 2)]
 
@@ -29,7 +29,7 @@ def table(values: list[list[int | None]]) -> PublishedTable:
     codes, dimensions = grid(sizes, [True, True])
     cells = [cell for row in values for cell in row]
     hidden = np.array([cell is None for cell in cells])
-    return PublishedTable.of(equations_of(codes, dimensions), np.array([cell or 0 for cell in cells]), hidden)
+    return published(equations_of(codes, dimensions), np.array([cell or 0 for cell in cells]), hidden)
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -57,7 +57,7 @@ def test_sums_of_any_cells_have_the_intervals_of_whole_numbers_too() -> None:
         values = np.array([*leaves, *(sum(leaves[part] for part in some) for some in parts)])
         hidden = np.array([True] * cells + [chance.random() < 0.1 for _ in parts])
         sums = added(list(range(cells, cells + len(parts))), parts, len(values))
-        known = PublishedTable.of(sums, values, hidden)
+        known = published(sums, values, hidden)
         known = replace(known, upper=np.full(len(values), 12))
         with mock.patch.object(programs.Prober, "_branch", autospec=True, side_effect=programs.Prober._branch) as spy:
             found = deduce(known)
@@ -119,7 +119,7 @@ def test_a_block_with_cycles_may_have_no_upper_limit() -> None:
 def test_values_that_need_not_be_whole_have_fractions_as_limits() -> None:
     # a + b + c = 3 in pairs: a + b = 1, b + c = 1, a + c = 1
     halves = added([3, 4, 5], [[0, 1], [1, 2], [0, 2]], 6)
-    known = PublishedTable.of(halves, np.array([0, 0, 0, 1, 1, 1]), np.array([True] * 3 + [False] * 3), whole=False)
+    known = published(halves, np.array([0, 0, 0, 1, 1, 1]), np.array([True] * 3 + [False] * 3), whole=False)
     found = deduce(known)
     assert found.scale == 12
     assert found.low.tolist() == found.high.tolist() == [6, 6, 6]
@@ -154,7 +154,7 @@ def test_many_cells_do_not_make_large_values_too_large() -> None:
     parts[0] = 10**12
     values = np.append(parts, parts.sum())
     hidden = np.arange(size + 1) < 2
-    found = deduce(PublishedTable.of(added([size], [list(range(size))], size + 1), values, hidden, whole=False))
+    found = deduce(published(added([size], [list(range(size))], size + 1), values, hidden, whole=False))
     assert (found.low.tolist(), found.high.tolist()) == ([0, 0], [12 * (10**12 + 1)] * 2)
 
 
@@ -203,7 +203,7 @@ def test_rows_and_columns_of_a_large_table_are_found_at_once() -> None:
     values[:, 500] = values[:, :500].sum(axis=1)
     hidden = np.zeros((501, 501), dtype=np.bool_)
     hidden[:500, :500] = chance.random((500, 500)) < 0.002
-    found = deduce(PublishedTable.of(sums, values.ravel(), hidden.ravel()))
+    found = deduce(published(sums, values.ravel(), hidden.ravel()))
     truth = values.ravel()[found.cells]
     assert (found.low <= truth).all()
     assert (truth <= found.high).all()

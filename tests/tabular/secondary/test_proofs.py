@@ -7,9 +7,9 @@ import random
 import numpy as np
 import pytest
 
-from sqlaudit.tabular.secondary.intervals import Prover, deduce, value_of
+from sqlaudit.tabular.secondary.intervals import Prover, deduce
 from sqlaudit.tabular.secondary.system import FREE
-from tests.tabular.secondary.published import drawn
+from tests.tabular.secondary.published import drawn, value_of
 from tests.tabular.secondary.test_intervals import SIZES, table
 
 

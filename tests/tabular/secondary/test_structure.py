@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from sqlaudit.base.errors import UsageError
 from sqlaudit.tabular.secondary.system import Dimension, Equations, equations_of, repeated, wrong_sums
 from tests.tabular.secondary import oracle
+from tests.tabular.secondary.published import with_total
 
 
 def as_set(found: Equations) -> set[oracle.Equation]:
@@ -24,7 +25,7 @@ def cross(*dimensions: list[int]) -> np.ndarray:
 
 def test_a_table_of_two_dimensions_has_one_equation_for_each_row_and_column() -> None:
     codes = cross([0, 1, 2], [0, 1])
-    found = equations_of(codes, [Dimension.with_total(3, 2), Dimension.with_total(2, 1)])
+    found = equations_of(codes, [with_total(3, 2), with_total(2, 1)])
     assert as_set(found) == {(4, (0, 2)), (5, (1, 3)), (1, (0,)), (3, (2,)), (5, (4,))}
 
 
@@ -42,7 +43,7 @@ def test_one_dimension_may_add_up_in_several_ways() -> None:
 def test_cells_that_are_not_there_are_in_no_equation() -> None:
     """What GROUPING SETS (region, sector), (region) gives: no total of sectors, none of everything."""
     codes = np.array([[0, 0], [0, 1], [1, 1], [0, 2], [1, 2]])
-    found = equations_of(codes, [Dimension.with_total(3, 2), Dimension.with_total(3, 2)])
+    found = equations_of(codes, [with_total(3, 2), with_total(3, 2)])
     assert as_set(found) == {(3, (0, 1)), (4, (2,))}
 
 
@@ -80,7 +81,7 @@ def test_keys_too_many_for_one_number_are_still_told_apart() -> None:
 
 def test_a_cell_that_is_there_twice_is_an_error() -> None:
     codes = np.array([[0, 1], [1, 1], [0, 1], [1, 1]])
-    dimensions = [Dimension.with_total(2, 1)] * 2
+    dimensions = [with_total(2, 1)] * 2
     assert repeated(codes, dimensions).tolist() == [2, 3]
     with pytest.raises(UsageError, match="2 cells are in the table more than once; the first is row 3"):
         equations_of(codes, dimensions)
@@ -88,7 +89,7 @@ def test_a_cell_that_is_there_twice_is_an_error() -> None:
 
 def test_sums_that_are_wrong_are_found_where_all_cells_are_known() -> None:
     codes = cross([0, 1, 2], [0, 1, 2])
-    equations = equations_of(codes, [Dimension.with_total(3, 2)] * 2)
+    equations = equations_of(codes, [with_total(3, 2)] * 2)
     values = np.array([1, 2, 3, 4, 5, 9, 5, 8, 13])  # 2 + 5 = 7, not 8
     known = np.ones(9, dtype=np.bool_)
     assert {int(equations.totals[one]) for one in wrong_sums(equations, values, known)} == {7, 8}
@@ -98,7 +99,7 @@ def test_sums_that_are_wrong_are_found_where_all_cells_are_known() -> None:
 
 
 def test_no_cells_have_no_equations() -> None:
-    found = equations_of(np.zeros((0, 2), dtype=np.int64), [Dimension.with_total(2, 1)] * 2)
+    found = equations_of(np.zeros((0, 2), dtype=np.int64), [with_total(2, 1)] * 2)
     assert len(found) == 0
     assert found.residuals(np.zeros(0, dtype=np.int64)).tolist() == []
     assert found.touching(np.zeros(0, dtype=np.bool_)).tolist() == []
