@@ -9,9 +9,10 @@ from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
+from sqlaudit.base.columns_of import Resolved
 from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.names import PLACEHOLDER, spoken
-from sqlaudit.base.relation import Statement
+from sqlaudit.base.relation import Relation, Statement
 
 if TYPE_CHECKING:
     import jinja2
@@ -105,7 +106,7 @@ def render(template: str, dialect: str, *, step: str = "", plain_order: bool = F
         dialect: the sqlglot name of the dialect.
         step: the step's name; empty = the template's name.
         plain_order: whether places of NULLs in an order do not matter, and are left to the dialect.
-        parameters: what the template needs; text from users or engines only as `Raw`.
+        parameters: what the template needs; text from users or engines only as `Raw`, `Relation` or `Resolved`.
 
     Raises:
         jinja2.UndefinedError: a parameter is missing.
@@ -141,7 +142,7 @@ def _spelled(template: str, dialect: str, parameters: Mapping[str, Any], *plain_
 
 
 def _place(value: Any, dialect: str, raws: dict[str, str]) -> Any:
-    if isinstance(value, Raw):
+    if isinstance(value, Raw | Relation | Resolved):
         if dialect == "duckdb":
             return value.sql
         name = f"{PLACEHOLDER}{len(raws)}"

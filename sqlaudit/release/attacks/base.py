@@ -152,8 +152,8 @@ def named(matches: Sequence[Match], *, directions: bool = False) -> tuple[list[d
         listed.append(
             {
                 "name": f"m{position}",
-                "mine": Raw(match.mine.sql),
-                "theirs": Raw(match.theirs.sql),
+                "mine": match.mine,
+                "theirs": match.theirs,
                 "form": match.form,
                 "other_form": match.other_form,
                 "null": match.null,
@@ -268,8 +268,8 @@ class _Pairs:
             "release/attacks/attack_texts.sql",
             self.engine.dialect,
             step=f"values of {match.label}",
-            source=Raw(relation.sql),
-            column=Raw(column.sql),
+            source=relation,
+            column=column,
             form=form,
             null=null,
             pattern=pattern,
@@ -364,7 +364,7 @@ def numbered(scene: Scene, other: Relation, names: Pair, option: str, step: str)
     dialect = scene.engine.dialect
     both = zip(names, (scene.relation, other), strict=True)
     key = [Raw(resolve(name, table, dialect, about(option)).sql) for name, table in both]
-    sources: dict[str, Any] = {"source": Raw(scene.relation.sql), "identified": Raw(other.sql)}
+    sources: dict[str, Any] = {"source": scene.relation, "identified": other}
     statement = render("release/attacks/attack_keys.sql", dialect, step=step, key=key, **sources)
     return key, [int(number) for number in scene.engine.run(statement)[0]]
 

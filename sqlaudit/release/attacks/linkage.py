@@ -180,11 +180,11 @@ def _sizes(scene: Scene, identified: Relation) -> tuple[list[Size], list[Size]]:
         "release/attacks/attack_linkage.sql",
         dialect,
         step="link people with rows",
-        source=Raw(scene.relation.sql),
-        identified=Raw(identified.sql),
+        source=scene.relation,
+        identified=identified,
         matches=listed,
         key=key,
-        sensitives=[Raw(one.sql) for one in scene.roles.sensitive],
+        sensitives=scene.roles.sensitive,
     )
     found = scene.engine.run(statement, parameters)
     sides: dict[str, list[Size]] = {"people": [], "rows": []}

@@ -451,8 +451,8 @@ def _kinds(scene: Scene, columns: Sequence[Labelled], finer: int) -> list[tuple[
             {
                 "name": f"q{position + 1}",
                 "labels": places,
-                "mine": Raw(column.mine.sql),
-                "theirs": Raw(column.theirs.sql),
+                "mine": column.mine,
+                "theirs": column.theirs,
                 "form": SPELLED.get(column.mine.kind, ""),
                 "other_form": SPELLED.get(column.theirs.kind, ""),
             }
@@ -461,11 +461,11 @@ def _kinds(scene: Scene, columns: Sequence[Labelled], finer: int) -> list[tuple[
         "release/attacks/attack_minimality.sql",
         scene.engine.dialect,
         step=f"without the level of {columns[finer].mine.label}",
-        source=Raw(scene.relation.sql),
-        identified=Raw(scene.identified.sql),
+        source=scene.relation,
+        identified=scene.identified,
         columns=listed,
         finer=f"q{finer + 1}",
-        sensitive=Raw(scene.roles.sensitive[0].sql),
+        sensitive=scene.roles.sensitive[0],
     )
     rows = scene.engine.run(statement, parameters)
     others = sum(int(row[3]) for row in rows if not row[2])
@@ -520,7 +520,7 @@ def _values(
     made = dictionary(scene.engine, workbench, people, column, hierarchy, name)
     levels = list(range(1, hierarchy.height + 1))
     rows = workbench.run(
-        render("release/attacks/attack_labels.sql", workbench.dialect, source=Raw(made.relation.sql), levels=levels)
+        render("release/attacks/attack_labels.sql", workbench.dialect, source=made.relation, levels=levels)
     )
     workbench.drop(name)
     if len(rows) > MAX_VALUES:
@@ -536,8 +536,8 @@ def _level(
         "release/attacks/attack_texts.sql",
         scene.engine.dialect,
         step=f"cells of {role.label}",
-        source=Raw(scene.relation.sql),
-        column=Raw(role.sql),
+        source=scene.relation,
+        column=role,
         form=SPELLED.get(role.kind, ""),
         null="",
         pattern="",

@@ -286,12 +286,7 @@ def _position(scene: Scene, other: Relation) -> Sequence[Raw | str]:
 def _test(scene: Scene, other: Relation, match: Match, position: Sequence[Raw | str]) -> ColumnTest:
     """The counts of one column, and how likely they are by chance."""
     listed, parameters = named([match], directions=True)
-    given: dict[str, Any] = {
-        "source": Raw(scene.relation.sql),
-        "other": Raw(other.sql),
-        "match": listed[0],
-        "position": position,
-    }
+    given: dict[str, Any] = {"source": scene.relation, "other": other, "match": listed[0], "position": position}
     dialect = scene.engine.dialect
     statement = render("release/attacks/attack_positions.sql", dialect, step=f"positions of {match.label}", **given)
     numbers = [int(number) for number in scene.engine.run(statement, parameters)[0]]
@@ -327,15 +322,15 @@ def _merged(
         "release/attacks/attack_merged.sql",
         scene.engine.dialect,
         step="both releases by position",
-        source=Raw(scene.relation.sql),
-        other=Raw(other.sql),
+        source=scene.relation,
+        other=other,
         matches=listed,
         position=position,
         k=scene.request.k,
         readable=[one for one, match in zip(listed, matches, strict=True) if match in readable],
         known=[one["name"] for one, label in zip(listed, shared, strict=True) if label in dict(own)],
         mine_only=[Raw(sql) for name, sql in own if name not in shared],
-        theirs_only=[Raw(one.sql) for one in theirs if one.label not in shared],
+        theirs_only=[one for one in theirs if one.label not in shared],
     )
     names = ("positions", "fitting", "restored", "cells", "below_before", "below_after")
     return dict(zip(names, map(int, scene.engine.run(statement, parameters)[0]), strict=True))
@@ -348,8 +343,8 @@ def _beside(scene: Scene, other: Relation, matches: Sequence[Match], position: S
         "release/attacks/attack_neighbours.sql",
         scene.engine.dialect,
         step="rows beside each other",
-        source=Raw(scene.relation.sql),
-        other=Raw(other.sql),
+        source=scene.relation,
+        other=other,
         matches=listed,
         position=position,
     )
@@ -498,12 +493,12 @@ def _joined(scene: Scene, other: Relation) -> list[int | None]:
         "release/attacks/attack_complementary.sql",
         dialect,
         step="join two releases",
-        source=Raw(scene.relation.sql),
-        other=Raw(other.sql),
+        source=scene.relation,
+        other=other,
         matches=listed,
         shared=equal,
-        mine=[Raw(one.sql) for one in mine],
-        theirs=[Raw(one.sql) for one in theirs],
+        mine=mine,
+        theirs=theirs,
         k=scene.request.k,
     )
     return [None if number is None else int(number) for number in scene.engine.run(statement, parameters)[0]]

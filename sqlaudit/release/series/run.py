@@ -12,7 +12,7 @@ from sqlaudit.base.options import request_from, wrong_types_told
 from sqlaudit.base.parameter_names import about, spelled
 from sqlaudit.base.relation import Kind, Relation, Statement
 from sqlaudit.base.spec import Folding, Limits, ReadOptions, Requirement, Target, make_target
-from sqlaudit.base.sql import Raw, render
+from sqlaudit.base.sql import render
 from sqlaudit.classes.opening import ColumnValues, loaded, refuse_merged, settled
 from sqlaudit.engines import opened
 from sqlaudit.engines.contract import Database, Engine, provenance
@@ -43,12 +43,7 @@ class SeriesSide:
 
     def parameters(self, attribute: int) -> dict[str, Any]:
         """What templates take of it, for one of the sensitive attributes."""
-        return {
-            "source": Raw(self.relation.sql),
-            "qi": [Raw(one.sql) for one in self.qi],
-            "entity": Raw(self.entity.sql),
-            "sensitive": Raw(self.sensitive[attribute].sql),
-        }
+        return {"source": self.relation, "qi": self.qi, "entity": self.entity, "sensitive": self.sensitive[attribute]}
 
 
 def open_sides(engine: Engine, targets: Sequence[Target], request: SeriesRequest) -> list[SeriesSide]:
@@ -113,11 +108,7 @@ def _kinds(engine: Engine, relation: Relation, roles: Sequence[Resolved]) -> lis
     if all(one.column is not None for one in roles):
         return [one.kind for one in roles]
     statement = render(
-        "classes/copy_columns.sql",
-        engine.dialect,
-        step="kinds of the columns",
-        source=Raw(relation.sql),
-        columns=[Raw(one.sql) for one in roles],
+        "classes/copy_columns.sql", engine.dialect, step="kinds of the columns", source=relation, columns=roles
     )
     return [column.kind for column in engine.result_columns(statement)]
 
