@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -61,6 +62,10 @@ def open_sides(engine: Engine, targets: Sequence[Target], request: SeriesRequest
     return sides
 
 
+def _as_text(role: Resolved) -> Resolved:
+    return replace(role, sql="CAST(" + role.sql + " AS VARCHAR)", kind=Kind.TEXT, column=None, type="")
+
+
 def copied(engine: Engine, side: SeriesSide, place: int) -> SeriesSide:
     """The columns that matter, copied where every reading would parse text again."""
     roles = [side.entity, *side.qi, *side.sensitive]
@@ -79,28 +84,19 @@ def _opened(engine: Engine, target: Target, request: SeriesRequest) -> SeriesSid
             f"A column of {relation.label} is named twice among {spelled('entity')}, {spelled('qi')} and "
             f"{spelled('sensitive')}; give every column one role."
         )
-    _refuse_respelled([found[0], *found[len(request.qi) + 1 :]], relation)
+    for one in (found[0], *found[len(request.qi) + 1 :]):
+        if one.column in relation.respelled:  # read with one spelling here, and perhaps with another one elsewhere
+            raise UsageError(
+                f"{one.label} of {relation.label} takes texts for equal that are written differently (its collation or "
+                "type), so it is not known which of them another release means. Give all releases a view with one "
+                "spelling of it, for instance in lower case."
+            )
     kinds = _kinds(engine, relation, found)
     entity, *rest = [replace(one, kind=kind) for one, kind in zip(found, kinds, strict=True)]
     keys = len(request.qi)
     entity = settled(engine, relation, entity, request.values, missing=False)
     sensitive = [settled(engine, relation, one, request.values) for one in rest[keys:]]
     return SeriesSide(target.name, relation, entity, tuple(rest[:keys]), tuple(sensitive))
-
-
-def _refuse_respelled(columns: Sequence[Resolved], relation: Relation) -> None:
-    """Each release is read with one of several spellings of a value, and another release perhaps with another one.
-
-    Raises:
-        UsageError: equal values of a key or sensitive column may be written differently.
-    """
-    for one in columns:
-        if one.column in relation.respelled:
-            raise UsageError(
-                f"{one.label} of {relation.label} takes texts for equal that are written differently (its collation or "
-                "type), so it is not known which of them another release means. Give all releases a view with one "
-                "spelling of it, for instance in lower case."
-            )
 
 
 def _kinds(engine: Engine, relation: Relation, roles: Sequence[Resolved]) -> list[Kind]:
@@ -127,10 +123,6 @@ def _refuse_unlike(columns: Sequence[Resolved], sides: Sequence[SeriesSide], rol
                 f"{side.label}, so it is not known which values are the same. Give it one type in all releases; of "
                 f"files, {spelled('all_text', True)} reads every column as text."
             )
-
-
-def _as_text(role: Resolved) -> Resolved:
-    return replace(role, sql="CAST(" + role.sql + " AS VARCHAR)", kind=Kind.TEXT, column=None, type="")
 
 
 ROUNDS = (0, 2, 5)
@@ -224,23 +216,21 @@ def _series(engine: Engine, name: str, step: str, sides: Sequence[SeriesSide], p
 def _alone(engine: Engine, side: SeriesSide, place: int) -> tuple[ReleaseFigures, int]:
     """A release by itself, and how many different persons its rows name."""
     found = engine.run(_alone_statement(engine, side, place))[0]
-    rows, nameless, different, classes, smallest, repeating, repeating_rows, fewest, without = (
-        None if number is None else int(number) for number in found
-    )
-    rows, nameless = rows or 0, nameless or 0
+    numbers = [None if number is None else int(number) for number in found]
+    rows, nameless, different, classes, _, repeating, repeating_rows, _, without = (number or 0 for number in numbers)
     figures = ReleaseFigures(
         release=side.label,
         rows=rows,
         persons=rows - nameless,
         counterfeits=nameless,
-        classes=classes or 0,
-        smallest=smallest,
-        repeating_classes=repeating or 0,
-        repeating_rows=repeating_rows or 0,
-        fewest_values=fewest,
-        without_value=without or 0,
+        classes=classes,
+        smallest=numbers[4],
+        repeating_classes=repeating,
+        repeating_rows=repeating_rows,
+        fewest_values=numbers[7],
+        without_value=without,
     )
-    return figures, different or 0
+    return figures, different
 
 
 def _refuse_rows(
@@ -289,10 +279,18 @@ def _attribute(
     engine: Engine, sides: Sequence[SeriesSide], place: int, alone: Sequence[ReleaseFigures], request: SeriesRequest
 ) -> AttributeFigures:
     left, rounds, complete = _left(engine, sides, place)
-    by_values: dict[int, int] = {}
+    by_values = Counter[int]()
     for _, _, _, values, _, persons in left:
-        by_values[values] = by_values.get(values, 0) + persons
+        by_values[values] += persons
     singled = [row for row in left if row[4] is not None]
+    shown: tuple[SingledOut, ...] = ()
+    if singled and request.show_values:
+        given = {"rounds": rounds, "limit": request.top}
+        statement = _series(engine, "series_singled", "who is singled out", sides, place, **given)
+        shown = tuple(
+            SingledOut(person, tuple(number for number, there in enumerate(inside, 1) if there), value, int(known) > 0)
+            for person, value, known, *inside in engine.run(statement)
+        )
     return AttributeFigures(
         sensitive=request.sensitive[place],
         releases=tuple(alone),
@@ -304,7 +302,7 @@ def _attribute(
         by_comparing=sum(row[5] for row in singled if row[0] > 1 and row[4] == 0),
         by_elimination=sum(row[5] for row in singled if row[4] > 0),
         complete=complete,
-        shown=_shown(engine, sides, place, rounds, request) if singled and request.show_values else (),
+        shown=shown,
     )
 
 
@@ -317,16 +315,6 @@ def _left(engine: Engine, sides: Sequence[SeriesSide], place: int) -> tuple[list
         if not any(row[4] == rounds for row in left):
             return left, rounds, True
     return left, ROUNDS[-1], False
-
-
-def _shown(
-    engine: Engine, sides: Sequence[SeriesSide], place: int, rounds: int, request: SeriesRequest
-) -> tuple[SingledOut, ...]:
-    statement = _series(engine, "series_singled", "who is singled out", sides, place, rounds=rounds, limit=request.top)
-    return tuple(
-        SingledOut(person, tuple(number for number, there in enumerate(inside, 1) if there), value, int(known) > 0)
-        for person, value, known, *inside in engine.run(statement)
-    )
 
 
 def check_of_series(requirement: Requirement, found: AttributeFigures) -> Check:
