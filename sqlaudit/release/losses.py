@@ -12,10 +12,14 @@ from typing import Any
 from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.relation import Relation
 from sqlaudit.base.result import Number
+from sqlaudit.classes.attribute_inputs import refuse_unclear
+from sqlaudit.classes.inputs import read_inputs
 from sqlaudit.lattices.losses import risen
 from sqlaudit.models.measures import Measure, random_ranges
-from sqlaudit.release.compare.coding import CodedPair, Covered, Distance, PairedAttribute, domains_of
+from sqlaudit.release.compare.coding import CodedPair, Covered, Distance, PairedAttribute, distance_of, domains_of
 from sqlaudit.release.compare.pairing import Bench
+from sqlaudit.release.compare.regions import OpenedTables
+from sqlaudit.release.compare.request import CompareRequest
 from sqlaudit.release.compare.result import Loss
 
 # Losses of cells: column by column from the different cells and what lies under them, then added up.
@@ -354,3 +358,32 @@ def _noise_loss(
     variance = math.fsum((one - mean) ** 2 for one in found) / (len(found) - 1)
     error = math.sqrt(variance / len(found))
     return Loss(MEASURE, view.name, mean, sensitive=attribute.label, standard_error=error)
+
+
+# All losses of a comparison.
+
+
+def losses_of(tables: OpenedTables, request: CompareRequest, measures: Sequence[Measure]) -> list[Loss]:
+    """What was lost, by each of the measures."""
+    found: list[Loss] = []
+    if any(measure.by == "cells" for measure in measures):
+        both = zip(tables.covered, tables.changed_values, strict=True)
+        costs = [column_costs(tables.bench, tables.coded, one, request.beta, other) for one, other in both]
+        found += column_losses(costs, measures)
+    if wanted := [measure for measure in measures if measure.by != "cells"]:
+        found += _losses_of_classes(tables, request, wanted)
+    attributes = [attribute.label for attribute in tables.coded.sensitive]
+    return in_order(found, measures, attributes, [one.column.label for one in tables.covered])
+
+
+def _losses_of_classes(tables: OpenedTables, request: CompareRequest, wanted: Sequence[Measure]) -> Iterator[Loss]:
+    bench, sensitive = tables.bench, tables.coded.sensitive
+    scene, inputs = LossScene(bench, tables.coded, tables.pairs), read_inputs(request.inputs)
+    refuse_unclear(inputs, [attribute.label for attribute in sensitive])
+    attributes: list[tuple[PairedAttribute | None, Distance | None]] = []
+    if any(measure.sensitive for measure in wanted):
+        attributes += [(one, distance_of(bench, one, request.distance, inputs)) for one in sensitive]
+    for view in views_of(bench, tables.covered, None if tables.regions is None else tables.regions.table):
+        for place, (attribute, distance) in enumerate(attributes or [(None, None)]):
+            asked = [measure for measure in wanted if not place or measure.sensitive]
+            yield from view_losses(scene, view, attribute, distance, asked, request.noise_queries, request.seed)

@@ -20,7 +20,7 @@ from sqlaudit.hierarchies.cell_reader import reader_of
 from sqlaudit.hierarchies.cells import Exact
 from sqlaudit.hierarchies.dictionary import Dictionary, dictionary, membership
 from sqlaudit.hierarchies.levels import Hierarchy
-from sqlaudit.release.compare.pairing import TRAVELS_AS, Bench, Pairing, Side
+from sqlaudit.release.compare.pairing import TRAVELS_AS, Bench, Side
 
 # Original and release as numbers on the workbench: dictionaries of values and cells, and rows counted by both.
 
@@ -185,14 +185,14 @@ def _count_values(bench: Bench, side: Side, column: Resolved, name: str) -> Rela
 
 def code_rows(
     bench: Bench,
-    pairing: Pairing,
+    pairing: str,
     original: Side,
     release: Side,
     columns: Sequence[PairedColumn],
     sensitive: Sequence[PairedAttribute],
 ) -> CodedPair:
-    """Both tables as numbers, counted; paired when the pairing says how."""
-    if pairing.by == "containment":
+    """Both tables as numbers, counted; paired by the keys of both unless by what the cells contain."""
+    if pairing == "containment":
         own, other = (
             _coded(bench, f"coded_{side}", "release_side", part, columns, sensitive, side=side, source=table.relation)
             for side, part, table in (("original", "v", original), ("release", "g", release))
@@ -206,7 +206,7 @@ def code_rows(
         "vg",
         columns,
         sensitive,
-        keys=pairing.keys,
+        keys=[{"original": own, "release": other} for own, other in zip(original.keys, release.keys, strict=True)],
         original=original.relation,
         release=release.relation,
     )

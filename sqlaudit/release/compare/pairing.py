@@ -12,7 +12,7 @@ from sqlaudit.base.names import quote
 from sqlaudit.base.parameter_names import about, spelled
 from sqlaudit.base.relation import NUMBERS, Kind, Relation, Row, Statement
 from sqlaudit.base.spec import Target
-from sqlaudit.base.sql import Raw, render
+from sqlaudit.base.sql import render
 from sqlaudit.engines.contract import Engine
 from sqlaudit.engines.workbench import keep
 from sqlaudit.release.compare.request import CompareRequest
@@ -133,21 +133,6 @@ class Side:
         return replace(self, columns=tuple(roles[:qi]), sensitive=tuple(roles[qi:values]), keys=tuple(roles[values:]))
 
 
-@dataclass(frozen=True)
-class Pairing:
-    """How rows are paired: `key`, `position` or `containment`, and the SQL of the keys on both sides."""
-
-    by: str
-    original_keys: tuple[str, ...] = ()
-    release_keys: tuple[str, ...] = ()
-
-    @property
-    def keys(self) -> list[dict[str, Raw]]:
-        """The keys as templates take them."""
-        both = zip(self.original_keys, self.release_keys, strict=True)
-        return [{"original": Raw(own), "release": Raw(other)} for own, other in both]
-
-
 def open_side(engine: Engine, target: Target, request: CompareRequest) -> Side:
     """A table with the columns of the request found in it.
 
@@ -204,20 +189,19 @@ def _cast(role: Resolved, spelling: str, kind: Kind) -> Resolved:
     return replace(role, sql="CAST(" + role.sql + " AS " + spelling + ")", kind=kind, column=None, type="")
 
 
-def find_pairing(bench: Bench, request: CompareRequest, original: Side, release: Side) -> Pairing:
-    """How the request pairs rows, checked.
+def find_pairing(bench: Bench, request: CompareRequest, original: Side, release: Side) -> str:
+    """How the request pairs rows, checked: by `key`, `position` or `containment`.
 
     Raises:
         UsageError: a key that is missing somewhere or not unique; by position, tables of different length, or a
             database whose tables have no order.
     """
-    keys = tuple(k.sql for k in original.keys), tuple(k.sql for k in release.keys)
     if request.key:
         for side in (original, release):
             _refuse_no_key(bench, side)
-        return Pairing("key", *keys)
+        return "key"
     if not request.by_position:
-        return Pairing("containment")
+        return "containment"
     if not bench.is_local:
         raise UsageError(
             f"{spelled('by_position', True)}: a table of {bench.engine.name} has no order of rows; pair by "
@@ -231,7 +215,7 @@ def find_pairing(bench: Bench, request: CompareRequest, original: Side, release:
             f"{plural(own, 'row')} and the release "
             f"{other:,}, so that it is not known which rows are missing. Pair by {spelled('key')}, or leave both out."
         )
-    return Pairing("position", *keys)
+    return "position"
 
 
 def _refuse_no_key(bench: Bench, side: Side) -> None:

@@ -8,8 +8,18 @@ from typing import Any
 
 from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.relation import Relation
-from sqlaudit.release.compare.coding import CodedPair, Covered
-from sqlaudit.release.compare.pairing import Bench, Pairing, Side
+from sqlaudit.hierarchies.read import read_hierarchies
+from sqlaudit.release.compare.coding import (
+    CodedPair,
+    Covered,
+    code_rows,
+    measured_cells,
+    read_columns,
+    read_cover,
+    read_sensitive,
+)
+from sqlaudit.release.compare.pairing import Bench, Side, alike, find_pairing
+from sqlaudit.release.compare.request import CompareRequest
 from sqlaudit.release.compare.result import Answer, ColumnFit, Generalization, Recoding
 
 # How many original rows lie in the region of each class, and whether that says which class a row went to.
@@ -52,7 +62,7 @@ class OpenedTables:
     bench: Bench
     original: Side
     release: Side
-    by: Pairing
+    by: str
     coded: CodedPair
     covered: tuple[Covered, ...]
     classes: Relation
@@ -64,7 +74,7 @@ class OpenedTables:
     @property
     def pairing(self) -> str:
         """How rows were brought together, `none` where counts leave a choice."""
-        return "none" if self.pairs is None else self.by.by
+        return "none" if self.pairs is None else self.by
 
 
 def find_classes(bench: Bench, coded: CodedPair, covered: Sequence[Covered]) -> tuple[Relation, Relation]:
@@ -311,3 +321,22 @@ def _wrong(
         (too_many, f"{too_many:,} released rows are more than the original has in the region of their class."),
     )
     return next((sentence for holds, sentence in sentences if holds), "")
+
+
+def open_tables(bench: Bench, request: CompareRequest, original: Side, release: Side) -> OpenedTables:
+    """Reads both tables: values, cells, rows, regions, and which rows belong together."""
+    original, release = alike(original, release)
+    pairing = find_pairing(bench, request, original, release)
+    hierarchies = read_hierarchies(request.hierarchies or {}).for_columns(request.qi)
+    columns = read_columns(bench, original, release, hierarchies)
+    covers = [read_cover(bench, column) for column in columns]
+    coded = code_rows(bench, pairing, original, release, columns, read_sensitive(bench, original, release))
+    covered = measured_cells(bench, coded, covers)
+    tuples, classes = find_classes(bench, coded, covered)
+    regions = find_regions(bench, coded, covered, tuples, classes)
+    generalization, changed_values = check_generalization(bench, coded, covered, classes, regions)
+    pairs = coded.original if coded.paired else None
+    if pairs is None and regions is not None and generalization.answer is not Answer.NO:
+        pairs = assigned(bench, coded, covered, regions)
+    given = (bench, original, release, pairing, coded, covered, classes, regions)
+    return OpenedTables(*given, generalization, changed_values, pairs)

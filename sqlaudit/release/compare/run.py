@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import fields, replace
 from fractions import Fraction
@@ -16,37 +16,24 @@ from sqlaudit.base.options import request_from, wrong_types_told
 from sqlaudit.base.parameter_names import about, spelled
 from sqlaudit.base.relation import Relation, Statement
 from sqlaudit.base.spec import AuditSpec, Buckets, Folding, Limits, ReadOptions, Roles, make_target
-from sqlaudit.base.sql import Raw
-from sqlaudit.classes.attribute_inputs import refuse_unclear
-from sqlaudit.classes.inputs import read_inputs
 from sqlaudit.engines import opened
 from sqlaudit.engines.contract import Database, Engine, provenance
 from sqlaudit.engines.workbench import workbench_of
 from sqlaudit.hierarchies.dictionary import held, values_statement
 from sqlaudit.hierarchies.read import read_hierarchies
-from sqlaudit.models.measures import Measure, chosen
+from sqlaudit.models.measures import chosen
 from sqlaudit.models.registry import Require, requirements
 from sqlaudit.release.attacks.request import AttackRequest
 from sqlaudit.release.attacks.result import AttackResult
 from sqlaudit.release.attacks.run import attack_release
-from sqlaudit.release.compare.coding import (
-    Distance,
-    PairedAttribute,
-    cells_statement,
-    code_rows,
-    distance_of,
-    measured_cells,
-    read_columns,
-    read_cover,
-    read_sensitive,
-)
+from sqlaudit.release.compare.coding import cells_statement
 from sqlaudit.release.compare.pairing import Bench, Side, alike, copied, find_pairing, open_side
 from sqlaudit.release.compare.queries import AskedTables, random_workload
 from sqlaudit.release.compare.query_text import read_queries
-from sqlaudit.release.compare.regions import OpenedTables, assigned, check_generalization, find_classes, find_regions
+from sqlaudit.release.compare.regions import OpenedTables, open_tables
 from sqlaudit.release.compare.request import CompareRequest
-from sqlaudit.release.compare.result import Answer, Coarser, CompareResult, Generalization, Loss, Recoding
-from sqlaudit.release.losses import LossScene, column_costs, column_losses, in_order, view_losses, views_of
+from sqlaudit.release.compare.result import Answer, Coarser, CompareResult, Generalization, Recoding
+from sqlaudit.release.losses import losses_of
 from sqlaudit.reports.document import plural
 
 # Is the release coarser than another release of the same original? (Thesis, Definition 2.3.4 between two releases)
@@ -66,7 +53,7 @@ def coarser(bench: Bench, release: OpenedTables, other: OpenedTables, name: str)
         bench: where both are kept. name: what the other release is called.
     """
     both = list(zip(release.covered, other.covered, strict=True))
-    if release.by.by != "containment":
+    if release.by != "containment":
         beside = _of_pairs(bench, release, other)
     elif Recoding.LOCAL in (release.generalization.recoding, other.generalization.recoding):
         return Coarser(name, "undecided", f"{_LOCAL} {spelled('key')} or {spelled('by_position', True)}.")
@@ -103,15 +90,13 @@ def coarser(bench: Bench, release: OpenedTables, other: OpenedTables, name: str)
 
 def _of_pairs(bench: Bench, release: OpenedTables, other: OpenedTables) -> Relation:
     """Rows that both releases have, by their cells in both."""
-    sides, keys = (release.release, other.release), (release.by.release_keys, other.by.release_keys)
-    statement = bench.over_tables(
-        "compare/release_beside",
-        _STEP,
-        keys=[{"own": Raw(own), "other": Raw(them)} for own, them in zip(*keys, strict=True)],
-        columns=[{"own": own, "other": them} for own, them in zip(*(side.columns for side in sides), strict=True)],
-        release=sides[0].relation,
-        other=sides[1].relation,
+    sides = release.release, other.release
+    keys, columns = (
+        [{"own": own, "other": them} for own, them in zip(*both, strict=True)]
+        for both in ([side.keys for side in sides], [side.columns for side in sides])
     )
+    given = {"keys": keys, "columns": columns, "release": sides[0].relation, "other": sides[1].relation}
+    statement = bench.over_tables("compare/release_beside", _STEP, **given)
     types = [(f"{part}{place}", "VARCHAR") for place, _ in enumerate(release.covered, 1) for part in "gh"]
     seen = bench.count("beside_seen", statement, [*types, ("n", "BIGINT")])
     cells = [
@@ -208,51 +193,6 @@ def attack_alone(engine: Engine, request: CompareRequest, known: bool) -> Attack
     """What can be done with the release alone; `sqlaudit attack` takes further tables."""
     asked = AttackRequest(inputs=request.inputs, seed=request.seed, only=ON_RELEASE)
     return attack_release(engine, request.release, _roles(request), asked, rows_meant=known)
-
-
-def open_tables(bench: Bench, request: CompareRequest, original: Side, release: Side) -> OpenedTables:
-    """Reads both tables: values, cells, rows, regions, and which rows belong together."""
-    original, release = alike(original, release)
-    pairing = find_pairing(bench, request, original, release)
-    hierarchies = read_hierarchies(request.hierarchies or {}).for_columns(request.qi)
-    columns = read_columns(bench, original, release, hierarchies)
-    covers = [read_cover(bench, column) for column in columns]
-    coded = code_rows(bench, pairing, original, release, columns, read_sensitive(bench, original, release))
-    covered = measured_cells(bench, coded, covers)
-    tuples, classes = find_classes(bench, coded, covered)
-    regions = find_regions(bench, coded, covered, tuples, classes)
-    generalization, changed_values = check_generalization(bench, coded, covered, classes, regions)
-    pairs = coded.original if coded.paired else None
-    if pairs is None and regions is not None and generalization.answer is not Answer.NO:
-        pairs = assigned(bench, coded, covered, regions)
-    given = (bench, original, release, pairing, coded, covered, classes, regions)
-    return OpenedTables(*given, generalization, changed_values, pairs)
-
-
-def losses_of(tables: OpenedTables, request: CompareRequest, measures: Sequence[Measure]) -> list[Loss]:
-    """What was lost, by each of the measures."""
-    found: list[Loss] = []
-    if any(measure.by == "cells" for measure in measures):
-        both = zip(tables.covered, tables.changed_values, strict=True)
-        costs = [column_costs(tables.bench, tables.coded, one, request.beta, other) for one, other in both]
-        found += column_losses(costs, measures)
-    if wanted := [measure for measure in measures if measure.by != "cells"]:
-        found += _losses_of_classes(tables, request, wanted)
-    attributes = [attribute.label for attribute in tables.coded.sensitive]
-    return in_order(found, measures, attributes, [one.column.label for one in tables.covered])
-
-
-def _losses_of_classes(tables: OpenedTables, request: CompareRequest, wanted: Sequence[Measure]) -> Iterator[Loss]:
-    bench, sensitive = tables.bench, tables.coded.sensitive
-    scene, inputs = LossScene(bench, tables.coded, tables.pairs), read_inputs(request.inputs)
-    refuse_unclear(inputs, [attribute.label for attribute in sensitive])
-    attributes: list[tuple[PairedAttribute | None, Distance | None]] = []
-    if any(measure.sensitive for measure in wanted):
-        attributes += [(one, distance_of(bench, one, request.distance, inputs)) for one in sensitive]
-    for view in views_of(bench, tables.covered, None if tables.regions is None else tables.regions.table):
-        for place, (attribute, distance) in enumerate(attributes or [(None, None)]):
-            asked = [measure for measure in wanted if not place or measure.sensitive]
-            yield from view_losses(scene, view, attribute, distance, asked, request.noise_queries, request.seed)
 
 
 @wrong_types_told
@@ -363,7 +303,7 @@ def compare_buckets(engine: Engine, request: CompareRequest) -> BucketizedResult
             released=audit.rows,
             qi=request.qi,
             sensitive=request.sensitive,
-            pairing=pairing.by,
+            pairing=pairing,
             distance=request.distance,
             generalization=judged,
             losses=(),
