@@ -11,6 +11,7 @@ from decimal import Context, Decimal
 from fractions import Fraction
 from typing import Any, Literal, Protocol
 
+from sqlaudit.base.errors import InputError
 from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.result import Number, Warned, is_note
@@ -374,6 +375,11 @@ def _visible(character: str) -> str:
     code = ord(character)
     escaped = f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
     return _SHORT.get(character, escaped)
+
+
+def damaged(what: str) -> InputError:
+    """What is said of a stored result that somebody changed."""
+    return InputError(f"{what} in this file is damaged: make it again with {spelled('format', 'json')}.")
 
 
 # Numbers for people: grouped, short, and never rounded into a different verdict.

@@ -11,7 +11,6 @@ from importlib import resources
 from typing import Any
 
 from sqlaudit.base.errors import InputError
-from sqlaudit.base.parameter_names import spelled
 from sqlaudit.reports.document import (
     About,
     Block,
@@ -26,6 +25,7 @@ from sqlaudit.reports.document import (
     Words,
     asked_by,
     count,
+    damaged,
     hint_of,
     shortened,
     signed_by,
@@ -148,8 +148,7 @@ def _parts(picture: Picture) -> tuple[float, list[str]]:
     try:
         return KINDS[picture.kind](_made_visible(picture.data))
     except (LookupError, TypeError, ValueError, AttributeError):  # a stored result that somebody changed
-        again = spelled("format", "json")
-        raise InputError(f"A picture in this file is damaged: make it again with {again}.") from None
+        raise damaged("A picture") from None
 
 
 def _made_visible(data: Any) -> Any:

@@ -7,8 +7,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from typing import Any, Protocol, get_args
 
-from sqlaudit.base.errors import InputError
-from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.result import Timing, plain
 from sqlaudit.reports.document import (
     About,
@@ -27,6 +25,7 @@ from sqlaudit.reports.document import (
     Toned,
     Words,
     count,
+    damaged,
     figure,
     plural,
     section,
@@ -71,9 +70,7 @@ def from_json(data: Any) -> Document:
             About(**told, sign_off=_several(_text)(about.get("sign_off", ()))),
         )
     except (KeyError, TypeError, ValueError, AttributeError):
-        raise InputError(
-            f"The report in this file is damaged: make it again with {spelled('format', 'json')}."
-        ) from None
+        raise damaged("The report") from None
 
 
 Reader = Callable[[Any], Any]

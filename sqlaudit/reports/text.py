@@ -13,9 +13,7 @@ from rich.padding import Padding
 from rich.table import Table as Grid
 from rich.text import Text
 
-from sqlaudit.base.errors import InputError
 from sqlaudit.base.frozen import dataclass
-from sqlaudit.base.parameter_names import spelled
 from sqlaudit.reports.document import (
     Block,
     Bullets,
@@ -30,6 +28,7 @@ from sqlaudit.reports.document import (
     Words,
     asked_by,
     count,
+    damaged,
     figure,
     in_words,
     signed_by,
@@ -84,9 +83,7 @@ def plotted(picture: Picture, width: int) -> list[PlotLine]:
         if picture.kind == "curves" and picture.data["x"] == KNOWLEDGE:
             return list(_curves(picture.data, width))
     except (LookupError, TypeError, ValueError, AttributeError):  # a stored result that somebody changed
-        raise InputError(
-            f"A picture in this file is damaged: make it again with {spelled('format', 'json')}."
-        ) from None
+        raise damaged("A picture") from None
     return []
 
 

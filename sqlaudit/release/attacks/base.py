@@ -330,9 +330,9 @@ class Attack(ABC):
         """
 
     def exposure(self, **figures: Any) -> Exposure:
-        """What the attack achieves, under its name."""
+        """What the attack achieves, under its name; the attacker is certain of the exposed unless said otherwise."""
         own = {"attack": self.name, "title": self.title, "source": self.source}
-        return Exposure(**{**own, "about": None, "probability": None, "highest": None, **figures})
+        return Exposure(**{**own, "about": None, "probability": Fraction(1), "highest": None, **figures})
 
 
 class ClassAttack(Attack):

@@ -335,7 +335,6 @@ class Minimality(Attack):
             exposed=int(best["newly_certain"] or 0),
             of=release.rows,
             unit="people",
-            probability=Fraction(1),
             highest=max(float(step["highest"] or 0) for step in steps),
             sentence=_sentence(release, label, best),
             figures={

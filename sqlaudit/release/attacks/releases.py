@@ -229,25 +229,30 @@ class UnsortedMatching(Attack):
         positions, restored = merged["positions"], merged["restored"]
         fitting = Fraction(merged["fitting"], positions) if positions else Fraction(0)
         alike = p <= LEVEL and (fitting > beside or fitting == 1)
-        figures: dict[str, Figure] = {
-            "positions": positions,
-            "chance": p,
-            "better_than_chance": p <= LEVEL,
-            "rows_fitting": merged["fitting"],
-            "rows_fitting_beside": beside,
-            "cells_finer_in_other": merged["cells"],
-            "rows_finer_in_other": restored,
-            "below_k_before": merged["below_before"],
-            "below_k_after": merged["below_after"],
-        }
+        note = ""
+        if not telling:
+            note = "No column has two values on both sides, so no order could be told from chance."
+        elif positions < release.rows:
+            note = f"{some(release.rows - positions, 'rows')} of the release have no partner."
         return self.exposure(
             exposed=restored if alike else 0,
             of=positions,
             unit="rows",
-            sentence=_sentence(release, tests, figures, alike=alike),
-            figures=figures,
+            probability=None,
+            sentence=_sentence(release, tests, merged, beside, p, alike=alike),
+            figures={
+                "positions": positions,
+                "chance": p,
+                "better_than_chance": p <= LEVEL,
+                "rows_fitting": merged["fitting"],
+                "rows_fitting_beside": beside,
+                "cells_finer_in_other": merged["cells"],
+                "rows_finer_in_other": restored,
+                "below_k_before": merged["below_before"],
+                "below_k_after": merged["below_after"],
+            },
             steps=tuple(_step(test) for test in tests),
-            note=_note(release, telling, positions),
+            note=note,
             at_most=restored if p <= LEVEL else None,
         )
 
@@ -347,14 +352,20 @@ def _step(test: ColumnTest) -> dict[str, Figure]:
     }
 
 
-def _sentence(release: AttackedRelease, tests: list[ColumnTest], figures: Mapping[str, Figure], *, alike: bool) -> str:
-    positions, fitting = int(figures["positions"] or 0), int(figures["rows_fitting"] or 0)
+def _sentence(
+    release: AttackedRelease,
+    tests: list[ColumnTest],
+    merged: Mapping[str, int],
+    beside: Fraction,
+    p: float,
+    *,
+    alike: bool,
+) -> str:
+    positions = merged["positions"]
     if not positions:
         return "The releases have no rows in common positions."
-    found = figures["chance"]
-    share = float(found or 0)
-    often = f"at most {share:.2g}" if share >= 1e-6 else "less than one in a million"
-    if not figures["better_than_chance"]:
+    often = f"at most {p:.2g}" if p >= 1e-6 else "less than one in a million"
+    if p > LEVEL:
         return (
             "Pairing the rows of both releases by position is not better than chance "
             f"(it would be as good in {often} of random orders)."
@@ -362,28 +373,16 @@ def _sentence(release: AttackedRelease, tests: list[ColumnTest], figures: Mappin
     best = min(tests, key=lambda test: min(test.agree, test.alike))
     said = (
         "Rows in the same position of both releases agree far more than by chance, most of all in "
-        f"{best.label} (as good in {often} of random orders); {of_all(fitting, positions, 'rows')} fit, against "
-        f"{chance(float(figures['rows_fitting_beside'] or 0))} of rows beside each other"
+        f"{best.label} (as good in {often} of random orders); {of_all(merged['fitting'], positions, 'rows')} fit, "
+        f"against {chance(float(beside))} of rows beside each other"
     )
-    return f"{said}. {_restored(release, figures)}" if alike else f"{said}, so both may only be sorted alike."
-
-
-def _restored(release: AttackedRelease, figures: Mapping[str, Figure]) -> str:
-    cells, rows = int(figures["cells_finer_in_other"] or 0), int(figures["rows_finer_in_other"] or 0)
-    below = int(figures["below_k_after"] or 0)
+    if not alike:
+        return f"{said}, so both may only be sorted alike."
     return (
-        f"If the order is the same, that restores {some(cells, 'cells')} in {some(rows, 'rows')}; {below:,} rows are "
-        f"then in classes below {release.request.k}, against {int(figures['below_k_before'] or 0):,} before. Publish "
-        "releases in random order."
+        f"{said}. If the order is the same, that restores {some(merged['cells'], 'cells')} in "
+        f"{some(merged['restored'], 'rows')}; {merged['below_after']:,} rows are then in classes below "
+        f"{release.request.k}, against {merged['below_before']:,} before. Publish releases in random order."
     )
-
-
-def _note(release: AttackedRelease, telling: list[ColumnTest], positions: int) -> str:
-    if not telling:
-        return "No column has two values on both sides, so no order could be told from chance."
-    if positions < release.rows:
-        return f"{some(release.rows - positions, 'rows')} of the release have no partner."
-    return ""
 
 
 # Complementary releases: two releases of the same people are each safe, but not together.
@@ -424,6 +423,7 @@ class ComplementaryReleases(Attack):
             exposed=at_least,
             of=release.rows,
             unit="rows",
+            probability=None,
             highest=Fraction(1, smallest) if smallest else None,
             sentence=_complementary_sentence(release, found),
             figures=found,

@@ -69,16 +69,8 @@ def _floats(value: Any) -> Any:
     return float(value) if isinstance(value, Fraction) else value
 
 
-SINGULAR = {
-    "values": "value",
-    "rows": "row",
-    "cells": "cell",
-    "persons": "person",
-    "people": "person",
-    "positions": "position",
-    "classes": "class",
-    "finer nodes": "finer node",
-}
+SINGULAR = {f"{one}s": one for one in ("value", "row", "cell", "person", "position", "finer node")}
+SINGULAR |= {"people": "person", "classes": "class"}
 
 
 @dataclass(frozen=True)
@@ -243,11 +235,9 @@ _NAMES = {
     "times": "More than … times",
     "chance": "As good by chance in",
     "agree_by_chance": "By chance",
-    "alike_pairs": "Alike pairs",
     "alike_pairs_by_chance": "By chance",
     "chance_of_agreeing": "So many agree in",
     "chance_of_alike": "So many alike in",
-    "finer_in_other": "Finer in other",
     "chance_unsafe": "Unsafe in",
     "matched": "People who fit some row",
     "unique": "People who fit a single row",

@@ -54,7 +54,6 @@ class Homogeneity(ClassAttack):
             attribute,
             exposed=int(found["exposed"]),
             of=int(found["members"]),
-            probability=Fraction(1),
             highest=found["highest"],
             sentence=_homogeneity_sentence(release.unit, attribute.label, found),
             figures={
@@ -135,7 +134,6 @@ class Similarity(ClassAttack):
             attribute,
             exposed=exposed,
             of=members,
-            probability=Fraction(1),
             highest=found["highest"],
             sentence=_similarity_sentence(release.unit, attribute.label, "one category", exposed, several, members),
             figures={"classes": int(found["exposed_classes"]), "in_classes_of_several_values": several},
@@ -170,7 +168,6 @@ class Similarity(ClassAttack):
             attribute,
             exposed=exposed,
             of=members,
-            probability=Fraction(1),
             sentence=_similarity_sentence(
                 release.unit, attribute.label, f"a range of at most {wide}", exposed, several, members
             ),
@@ -229,6 +226,7 @@ class Skewness(ClassAttack):
             attribute,
             exposed=exposed,
             of=members,
+            probability=None,
             sentence=_skewness_sentence(release.unit, attribute.label, found, exposed, members),
             figures={"largest_posterior_over_prior": found["highest"]},
             steps=steps,
@@ -295,7 +293,6 @@ class BackgroundKnowledge(ClassAttack):
             attribute,
             exposed=int(found[f"certain_{pieces}"]),
             of=int(found["members"]),
-            probability=Fraction(1),
             highest=found[f"highest_{pieces}"],
             sentence=_background_sentence(release.unit, attribute.label, steps, int(found["members"])),
             figures={"ruled_out": pieces, "nearly_sure": steps[-1]["nearly_sure"]},

@@ -228,20 +228,7 @@ class AskedTables:
             for place, one in zip(parts.places, words, strict=True)
         ]
         shares = [self._reach(place, one) for place, one in zip(parts.places, shares, strict=True)]
-        regions, inside = self.tables.regions, None
-        if regions is not None and parts.places:
-            inside = bench.make(
-                "query_inside",
-                "compare/release_query_inside",
-                "shares of regions",
-                places_of=parts.places,
-                words=words,
-                linked=self.linked.places,
-                tuples=regions.tuples,
-                places=regions.places,
-                inside=regions.inside,
-                regions=regions.table,
-            )
+        inside = self._inside(words)
         rows = bench.ask(
             "compare/release_query_answers",
             self.step,
@@ -336,6 +323,24 @@ class AskedTables:
             occurring[place] = [int(x) for (x,) in rows]
         columns = [*((f"x{place}", "BIGINT") for place in linked.places), ("others", "BIGINT")]
         return self.bench.rows("query_met", columns, linked.met(occurring, self.query.option))
+
+    def _inside(self, words: Sequence[Relation]) -> Relation | None:
+        """The share of each region's rows that satisfies the query; None where regions are not known or not asked."""
+        regions = self.tables.regions
+        if regions is None or not self.parts.places:
+            return None
+        return self.bench.make(
+            "query_inside",
+            "compare/release_query_inside",
+            "shares of regions",
+            places_of=self.parts.places,
+            words=words,
+            linked=self.linked.places,
+            tuples=regions.tuples,
+            places=regions.places,
+            inside=regions.inside,
+            regions=regions.table,
+        )
 
     def _words(self, place: int) -> Relation:
         """The values of a column that a query asks for."""

@@ -214,26 +214,8 @@ def check_generalization(
             given = {"source": original, "place": one.column.place, "cover": one.cover, "cells": one.cells}
             rows, of_values = bench.ask("compare/release_misfits", _ROWS_A_STEP, **given)[0]
             misfits[place] = int(rows), int(of_values)
-    columns = []
-    for one, (rows, _) in zip(covered, misfits, strict=True):
-        fits = bench.ask("compare/release_fit", _ROWS_A_STEP, cells=one.cells)
-        cells, empty_cells, empty, off_levels = (sum(int(row[place]) for row in fits) for place in (2, 3, 4, 5))
-        given = {"classes": classes, "place": one.column.place}
-        # values with several cells: by pairs, else values that lie in several cells
-        split = number("split", source=original, **given) if paired else number("overlap", cover=one.cover, **given)
-        columns.append(
-            ColumnFit(
-                one.column.label,
-                one.column.height,
-                tuple((int(row[0]), int(row[1])) for row in fits),
-                cells,
-                one.column.words.values,
-                rows if paired else empty,
-                off_levels=off_levels,
-                empty_cells=empty_cells,
-                split_values=split,
-            )
-        )
+    both = zip(covered, misfits, strict=True)
+    columns = tuple(_fit_of(bench, coded, classes, one, rows) for one, (rows, _) in both)
     changed = {
         one.label: number("changed", source=original, place=one.place) if paired else number("surplus", lanes=one.lanes)
         for one in coded.sensitive
@@ -242,27 +224,31 @@ def check_generalization(
     if regions is not None and not paired:  # the most that any count refutes
         parts = {"inside": regions.inside, "places": regions.places, "classes": classes}
         lanes = [("", ""), *((f"s{one.place}", f"z{one.place}") for one in coded.sensitive)]
-        crowds = (
-            number("crowded", original=original, release=coded.release, own=own, other=other, **parts)
-            for own, other in lanes
-        )
-        too_many = max(too_many, *crowds)
+        tables = {"original": original, "release": coded.release}
+        too_many = max(too_many, *(number("crowded", own=own, other=other, **tables, **parts) for own, other in lanes))
     misfit_rows = 0 if paired else None
     if any(rows for rows, _ in misfits):
         misfit_rows = number("misfit_rows", source=original, covers=[one.cover for one in covered])
     suppressed = number("suppressed", classes=classes)
-    general = Generalization(
-        *_answer(coded, regions, columns, misfit_rows, too_many, changed),
-        tuple(columns),
-        misfit_rows,
-        too_many,
-        changed,
-        coded.foreign,
-        coded.missing,
-        suppressed,
-        _recoding_of(bench, covered, classes, columns, suppressed),
+    answer, reason = _answer(coded, regions, columns, misfit_rows, too_many, changed)
+    counts = (misfit_rows, too_many, changed, coded.foreign, coded.missing, suppressed)
+    recoding = _recoding_of(bench, covered, classes, columns, suppressed)
+    return Generalization(answer, reason, columns, *counts, recoding), tuple(of_values for _, of_values in misfits)
+
+
+def _fit_of(bench: Bench, coded: CodedPair, classes: Relation, one: Covered, misfits: int) -> ColumnFit:
+    """How one column was generalized; `misfits`: rows whose value is not under their cell, where rows are paired."""
+    rows = bench.ask("compare/release_fit", _ROWS_A_STEP, cells=one.cells)
+    cells, empty_cells, empty, off_levels = (sum(int(row[place]) for row in rows) for place in (2, 3, 4, 5))
+    # values with several cells: by pairs, else values that lie in several cells
+    how, of = ("split", {"source": coded.original}) if coded.paired else ("overlap", {"cover": one.cover})
+    place = one.column.place
+    split = bench.number(f"compare/release_{how}", _ROWS_A_STEP, classes=classes, place=place, **of)
+    levels = tuple((int(level), int(number)) for level, number, *_ in rows)
+    misfits, values = misfits if coded.paired else empty, one.column.words.values
+    return ColumnFit(
+        one.column.label, one.column.height, levels, cells, values, misfits, empty_cells, off_levels, split
     )
-    return general, tuple(of_values for _, of_values in misfits)
 
 
 def _answer(

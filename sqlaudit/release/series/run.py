@@ -216,21 +216,12 @@ def _series(engine: Engine, name: str, step: str, sides: Sequence[SeriesSide], p
 def _alone(engine: Engine, side: SeriesSide, place: int) -> tuple[ReleaseFigures, int]:
     """A release by itself, and how many different persons its rows name."""
     found = engine.run(_alone_statement(engine, side, place))[0]
-    numbers = [None if number is None else int(number) for number in found]
-    rows, nameless, different, classes, _, repeating, repeating_rows, _, without = (number or 0 for number in numbers)
-    figures = ReleaseFigures(
-        release=side.label,
-        rows=rows,
-        persons=rows - nameless,
-        counterfeits=nameless,
-        classes=classes,
-        smallest=numbers[4],
-        repeating_classes=repeating,
-        repeating_rows=repeating_rows,
-        fewest_values=numbers[7],
-        without_value=without,
+    rows, nameless, different, classes, smallest, repeating, repeating_rows, fewest, without = (
+        None if number is None else int(number) for number in found
     )
-    return figures, different
+    rows, nameless = rows or 0, nameless or 0
+    counts = (classes or 0, smallest, repeating or 0, repeating_rows or 0, fewest, without or 0)
+    return ReleaseFigures(side.label, rows, rows - nameless, nameless, *counts), different or 0
 
 
 def _refuse_rows(
