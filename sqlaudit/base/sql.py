@@ -9,10 +9,9 @@ from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
-from sqlaudit.base.columns_of import Resolved
 from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.names import PLACEHOLDER, spoken
-from sqlaudit.base.relation import Relation, Statement
+from sqlaudit.base.relation import Statement
 
 if TYPE_CHECKING:
     import jinja2
@@ -142,11 +141,12 @@ def _spelled(template: str, dialect: str, parameters: Mapping[str, Any], *plain_
 
 
 def _place(value: Any, dialect: str, raws: dict[str, str]) -> Any:
-    if isinstance(value, Raw | Relation | Resolved):
+    own = getattr(value, "sql", None)  # of a `Raw`, a `Relation`, or a `Resolved` column: the engine's own SQL
+    if isinstance(own, str):
         if dialect == "duckdb":
-            return value.sql
+            return own
         name = f"{PLACEHOLDER}{len(raws)}"
-        raws[name] = value.sql
+        raws[name] = own
         return name
     if isinstance(value, list | tuple):
         return [_place(item, dialect, raws) for item in value]
