@@ -105,7 +105,7 @@ def render(template: str, dialect: str, *, step: str = "", plain_order: bool = F
         dialect: the sqlglot name of the dialect.
         step: the step's name; empty = the template's name.
         plain_order: whether places of NULLs in an order do not matter, and are left to the dialect.
-        parameters: what the template needs; text from users or engines only as `Raw`.
+        parameters: what the template needs; text from users or engines only as `Raw`, `Relation` or `Resolved`.
 
     Raises:
         jinja2.UndefinedError: a parameter is missing.
@@ -141,11 +141,12 @@ def _spelled(template: str, dialect: str, parameters: Mapping[str, Any], *plain_
 
 
 def _place(value: Any, dialect: str, raws: dict[str, str]) -> Any:
-    if isinstance(value, Raw):
+    own = getattr(value, "sql", None)  # of a `Raw`, a `Relation`, or a `Resolved` column: the engine's own SQL
+    if isinstance(own, str):
         if dialect == "duckdb":
-            return value.sql
+            return own
         name = f"{PLACEHOLDER}{len(raws)}"
-        raws[name] = value.sql
+        raws[name] = own
         return name
     if isinstance(value, list | tuple):
         return [_place(item, dialect, raws) for item in value]

@@ -12,10 +12,14 @@ from typing import Any
 from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.relation import Relation
 from sqlaudit.base.result import Number
+from sqlaudit.classes.attribute_inputs import refuse_unclear
+from sqlaudit.classes.inputs import read_inputs
 from sqlaudit.lattices.losses import risen
 from sqlaudit.models.measures import Measure, random_ranges
-from sqlaudit.release.compare.coding import CodedPair, Covered, Distance, PairedAttribute, domains_of
+from sqlaudit.release.compare.coding import CodedPair, Covered, Distance, PairedAttribute, distance_of, domains_of
 from sqlaudit.release.compare.pairing import Bench
+from sqlaudit.release.compare.regions import OpenedTables
+from sqlaudit.release.compare.request import CompareRequest
 from sqlaudit.release.compare.result import Loss
 
 # Losses of cells: column by column from the different cells and what lies under them, then added up.
@@ -27,14 +31,12 @@ class CellCosts:
 
     Args:
         name: the column. rows: rows of the original.
-        value, most: by what a measure adds up (`Measure.cell`), the sum over the cells and the same for complete
-            suppression.
+        sums: by what a measure adds up (`Measure.cell`): over the cells, and over as many for complete suppression.
     """
 
     name: str
     rows: int
-    value: Mapping[str, Number]
-    most: Mapping[str, Number]
+    sums: Mapping[str, tuple[Number, Number]]
 
 
 def column_costs(bench: Bench, coded: CodedPair, covered: Covered, beta: Fraction, changed_values: int) -> CellCosts:
@@ -43,52 +45,51 @@ def column_costs(bench: Bench, coded: CodedPair, covered: Covered, beta: Fractio
     Args:
         beta: the exponent of height weights. changed_values: pairs of a value and another value, which no level shows.
     """
-    column, rows, height = covered.column, coded.rows, covered.column.height
+    column, rows, height, values = covered.column, coded.rows, covered.column.height, covered.column.words.values
     names = ("level", "rows", "kept", "whole", "entropy", "weighted", "bits", "further", "shared", "width")
     step = f"losses of {column.label}"
-    parts = [
-        dict(zip(names, row, strict=True))
-        for row in bench.ask("release/losses/release_column_losses.sql", step, cells=covered.cells)
-    ]
-    value_bits, width = bench.ask(
-        "release/losses/release_column_whole.sql", step, values=column.words.relation, numeric=column.numeric
-    )[0]
-    values, value_bits = column.words.values, float(value_bits)
-    bits = math.log2(rows) if rows else 0.0
+    found = bench.ask("losses/release_column_losses", step, cells=covered.cells)
+    parts: list[dict[str, Any]] = [dict(zip(names, row, strict=True)) for row in found]
+    whole = {"values": column.words.relation, "numeric": column.numeric}
+    value_bits, width = bench.ask("losses/release_column_whole", step, **whole)[0]
+    value_bits, bits = float(value_bits), math.log2(rows) if rows else 0.0
     entropy = max(0.0, bits - value_bits / rows) if rows else 0.0
     if coded.missing:  # cells that may be anything
-        whole = {"entropy": entropy, "weighted": entropy * rows, "bits": bits, "further": values - 1, "width": width}
-        whole["shared"] = values if values > 1 else 0
-        top = {name: (count or 0) * coded.missing for name, count in whole.items()}
-        parts.append({"level": height, "rows": coded.missing, "kept": 0, "whole": coded.missing, **top})
+        top = {"entropy": entropy, "weighted": entropy * rows, "bits": bits, "further": values - 1, "width": width}
+        top |= {"shared": values if values > 1 else 0, "rows": 1, "whole": 1, "kept": 0}
+        parts.append({"level": height, **{name: (each or 0) * coded.missing for name, each in top.items()}})
 
     def total(part: str) -> float:
         return math.fsum(float(one[part] or 0) for one in parts)
+
+    def number(part: str) -> int:
+        return sum(int(one[part]) for one in parts)
 
     levels: Counter[int] = Counter()
     for one in parts:
         levels[int(one["level"])] += int(one["rows"])
     tree = sum((Fraction(level * count, height) for level, count in levels.items()), Fraction(0))
     by_weight = risen(height, beta)
-    spread: Number = Fraction(sum(int(one["shared"]) for one in parts), max(1, values))
+    spread: Number = Fraction(number("shared"), max(1, values))
     if width is not None:
         spread = total("width") / width if width else 0.0
-    varies = rows if values > 1 else 0
-    whole_entropy = entropy * rows
-    costs: dict[str, tuple[Number, Number]] = {
-        "changed": (sum(part["rows"] - part["kept"] for part in parts) + changed_values, rows),
-        "risen": (tree, rows),
-        "level": (tree, rows),
-        "redacted": (sum(int(one["whole"]) for one in parts), rows),
-        "risen_by_weight": (math.fsum(count * by_weight[level] for level, count in levels.items()), rows),
-        "entropy": (total("entropy"), whole_entropy),
-        "monotone_entropy": (total("weighted") / rows if rows else 0.0, whole_entropy),
-        "size_bits": (max(0.0, total("bits") - value_bits), whole_entropy),
-        "leaves": (Fraction(sum(int(one["further"]) for one in parts), values - 1) if values > 1 else 0, varies),
-        "spread": (spread, varies if width is None else rows if width else 0),
-    }
-    value, most = ({cell: cost[place] for cell, cost in costs.items()} for place in (0, 1))
-    return CellCosts(column.label, rows, value, most)
+    varies, whole_entropy = rows if values > 1 else 0, entropy * rows
+    return CellCosts(
+        column.label,
+        rows,
+        {
+            "changed": (number("rows") - number("kept") + changed_values, rows),
+            "risen": (tree, rows),
+            "level": (tree, rows),
+            "redacted": (number("whole"), rows),
+            "risen_by_weight": (math.fsum(count * by_weight[level] for level, count in levels.items()), rows),
+            "entropy": (total("entropy"), whole_entropy),
+            "monotone_entropy": (total("weighted") / rows if rows else 0.0, whole_entropy),
+            "size_bits": (max(0.0, total("bits") - value_bits), whole_entropy),
+            "leaves": (Fraction(number("further"), values - 1) if values > 1 else 0, varies),
+            "spread": (spread, varies if width is None else rows if width else 0),
+        },
+    )
 
 
 def column_losses(costs: Sequence[CellCosts], measures: Iterable[Measure]) -> Iterator[Loss]:
@@ -114,8 +115,7 @@ def in_order(
 
 
 def _loss(measure: Measure, column: str | None, costs: Sequence[CellCosts]) -> Loss:
-    value = _sum([one.value[measure.cell] for one in costs])
-    most = _sum([one.most[measure.cell] for one in costs])
+    value, most = (_sum(numbers) for numbers in zip(*(one.sums[measure.cell] for one in costs), strict=True))
     cells = sum(one.rows for one in costs)
     share = ratio(value, most)
     if measure.cell == "changed":
@@ -146,17 +146,17 @@ def ratio(value: Number, whole: Number) -> Number | None:
 NO_REGIONS = "too many original tuples lie in the overlapping regions of too many classes to count them"
 
 
+def no_sensitive() -> str:
+    """Why there is no figure without a sensitive attribute."""
+    return f"it needs a sensitive attribute ({spelled('sensitive')})"
+
+
 def no_pairs() -> str:
     """Why there is no figure where it is not known which rows belong together."""
     return (
         "it takes to know which released row belongs to which original row, and counts leave a choice; give "
         f"{spelled('key')} or {spelled('by_position', True)}"
     )
-
-
-def no_sensitive() -> str:
-    """Why there is no figure without a sensitive attribute."""
-    return f"it needs a sensitive attribute ({spelled('sensitive')})"
 
 
 @dataclass(frozen=True)
@@ -175,20 +175,13 @@ class LossView:
     covered: tuple[Covered, ...]
     regions: Relation | None
 
-    @property
-    def suffix(self) -> str:
-        """What relations of the view are called by."""
-        return "all" if self.name is None else str(self.covered[0].column.place)
-
 
 def views_of(bench: Bench, covered: Sequence[Covered], regions: Relation | None) -> Iterator[LossView]:
     """All columns together, then each column."""
     yield LossView(None, "q", "c", tuple(covered), regions)
     for one in covered:
         place = one.column.place
-        cells = bench.make(
-            f"regions_{place}", "release/losses/release_cell_regions.sql", "regions of cells", cells=one.cells
-        )
+        cells = bench.make(f"regions_{place}", "losses/release_cell_regions", "regions of cells", cells=one.cells)
         yield LossView(one.column.label, f"v{place}", f"g{place}", (one,), cells)
 
 
@@ -201,124 +194,97 @@ class LossScene:
     pairs: Relation | None
 
 
-@dataclass(frozen=True)
-class Blocks:
-    """The tuples and classes of a view for one sensitive attribute: key, n, deviation (and region, of classes)."""
-
-    view: LossView
-    attribute: PairedAttribute | None
-    distance: Distance | None
-    tuples: Relation
-    classes: Relation
-
-
-def blocks_of(scene: LossScene, view: LossView, attribute: PairedAttribute | None, distance: Distance | None) -> Blocks:
-    """The blocks of a view, with their distance from the original's mixture of sensitive values."""
-    bench, coded, end = scene.bench, scene.coded, view.suffix
-    lane = "" if attribute is None else str(attribute.place)
-    sides = [
-        ("tuples", view.value_key, f"s{lane}" if lane else "", coded.original),
-        ("classes", view.cell_key, f"z{lane}" if lane else "", coded.release),
-    ]
-    raw = [
-        bench.make(
-            f"raw_{name}", "release/losses/release_blocks.sql", "blocks of rows", key=key, lane=column, source=source
-        )
-        for name, key, column, source in sides
-    ]
-    measured = None
-    if distance is not None:
-        measured = bench.make(
-            "distances",
-            "release/losses/release_distances.sql",
-            "distances of blocks",
-            all_blocks=raw,
-            members=distance.members,
-            total=coded.rows,
-        )
-    made = [
-        bench.make(
-            f"{name}_{end}_{lane or 0}",
-            "release/losses/release_measured.sql",
-            "blocks of rows",
-            blocks=blocks,
-            distances=measured,
-            regions=view.regions if name == "classes" else None,
-        )
-        for (name, *_), blocks in zip(sides, raw, strict=True)
-    ]
-    bench.forget("raw_tuples", "raw_classes", "distances")
-    return Blocks(view, attribute, distance, *made)
-
-
-def class_losses(scene: LossScene, blocks: Blocks, measures: Sequence[Measure]) -> Iterator[Loss]:
-    """The losses that follow from the classes of both tables, and those that take pairs of rows."""
-    coded, view, distance = scene.coded, blocks.view, blocks.distance
-    ways = {measure.by for measure in measures}
-    found = _class_figures(scene, blocks) if "classes" in ways else {}
-    joint = _joint_figures(scene, blocks) if "pairs" in ways else {}
+def view_losses(
+    scene: LossScene,
+    view: LossView,
+    attribute: PairedAttribute | None,
+    distance: Distance | None,
+    measures: Sequence[Measure],
+    queries: int,
+    seed: int,
+) -> Iterator[Loss]:
+    """The losses of a view for one sensitive attribute, those of cells apart; `queries` and `seed` of the noise."""
+    coded, ways = scene.coded, {measure.by for measure in measures}
+    tuples, classes = _blocks(scene, view, attribute, distance)
+    blocks, found, joint = {"tuples": tuples, "classes": classes}, dict[str, Any](), dict[str, Any]()
+    if "classes" in ways:
+        known = view.regions is not None
+        step = "losses of classes"
+        found = scene.bench.tell("losses/release_class_losses", step, with_region=known, **blocks)
+    if "pairs" in ways and scene.pairs is not None and view.regions is not None and coded.rows:
+        joint = _joint_figures(scene.bench, view, {"source": scene.pairs, "rows": coded.rows}, blocks)
     for measure in measures:
         if measure.by not in ("classes", "pairs"):
             continue
-        about = blocks.attribute.label if measure.sensitive and blocks.attribute else None
-        figures, why = None, ""
+        about = attribute.label if measure.sensitive and attribute else None
+        figures, why = None, NO_REGIONS
         if measure.sensitive and (distance is None or (measure.by == "classes" and not coded.rows)):
             why = no_sensitive()
         elif measure.by == "pairs" and not joint:
             why = NO_REGIONS if view.regions is None else no_pairs()
         else:
-            figures = _FIGURES[measure.name](coded, {**found, **joint}, distance.weight if distance else Fraction(1))
-            why = NO_REGIONS
+            weight = distance.weight if distance else Fraction(1)
+            figures = _FIGURES[measure.name](coded, {**found, **joint}, weight)
         if figures is None:
             yield Loss(measure.name, view.name, None, sensitive=about, why=why)
         else:
             value, most = figures
             mean = ratio(value, coded.rows) if measure.unit else None
             yield Loss(measure.name, view.name, value, mean, None if most is None else ratio(value, most), about)
+    if "noise" in ways:
+        yield _noise_loss(scene, view, attribute, distance, queries, seed)
 
 
-def _class_figures(scene: LossScene, blocks: Blocks) -> dict[str, Any]:
-    return scene.bench.tell(
-        "release/losses/release_class_losses.sql",
-        "losses of classes",
-        tuples=blocks.tuples,
-        classes=blocks.classes,
-        with_region=blocks.view.regions is not None,
-    )
+def _blocks(
+    scene: LossScene, view: LossView, attribute: PairedAttribute | None, distance: Distance | None
+) -> list[Relation]:
+    """The tuples and classes of a view for one sensitive attribute: key, n, deviation from the original's mixture of
+    sensitive values (and region, of classes)."""
+    bench, coded, step = scene.bench, scene.coded, "blocks of rows"
+    lane, end = str(attribute.place) if attribute else "", str(view.covered[0].column.place) if view.name else "all"
+    raw = [
+        bench.make(
+            f"raw_{name}", "losses/release_blocks", step, key=key, lane=f"{part}{lane}" if lane else "", source=source
+        )
+        for name, key, part, source in (
+            ("tuples", view.value_key, "s", coded.original),
+            ("classes", view.cell_key, "z", coded.release),
+        )
+    ]
+    measured = None
+    if distance is not None:
+        given = {"all_blocks": raw, "members": distance.members, "total": coded.rows}
+        measured = bench.make("distances", "losses/release_distances", "distances of blocks", **given)
+    made = [
+        bench.make(
+            f"{name}_{end}_{lane or 0}",
+            "losses/release_measured",
+            step,
+            blocks=blocks,
+            distances=measured,
+            regions=view.regions if name == "classes" else None,
+        )
+        for name, blocks in zip(("tuples", "classes"), raw, strict=True)
+    ]
+    bench.forget("raw_tuples", "raw_classes", "distances")
+    return made
 
 
-def _joint_figures(scene: LossScene, blocks: Blocks) -> dict[str, Any]:
-    view, bench, rows = blocks.view, scene.bench, scene.coded.rows
-    if scene.pairs is None or view.regions is None or not rows:
-        return {}
-    found = bench.tell(
-        "release/losses/release_joint_losses.sql",
-        "losses of pairs",
-        source=scene.pairs,
-        value_key=view.value_key,
-        cell_key=view.cell_key,
-        rows=rows,
-        tuples=blocks.tuples,
-        classes=blocks.classes,
-    )
+def _joint_figures(
+    bench: Bench, view: LossView, given: Mapping[str, Any], blocks: Mapping[str, Relation]
+) -> dict[str, Any]:
+    keys, step = {"value_key": view.value_key, "cell_key": view.cell_key}, "losses of pairs"
     columns = [{"words": one.column.words.relation, "cells": one.cells} for one in view.covered]
-    apart = bench.tell(
-        "release/losses/release_independent.sql",
-        "losses of pairs",
-        source=scene.pairs,
-        columns=columns,
-        rows=rows,
-        places=[one.column.place for one in view.covered],
-    )
-    return {**found, **apart}
+    places = [one.column.place for one in view.covered]
+    found = bench.tell("losses/release_joint_losses", step, **given, **keys, **blocks)
+    return found | bench.tell("losses/release_independent", step, **given, columns=columns, places=places)
 
 
 Figures = tuple[Any, Number | None] | None
 
 
 def _variance(coded: CodedPair, found: Mapping[str, Any], weight: Fraction) -> Figures:
-    scale = weight / coded.rows
-    before, after = int(found["before"]) * scale, int(found["after"]) * scale
+    before, after = (int(found[when]) * weight / coded.rows for when in ("before", "after"))
     return before - after, before
 
 
@@ -353,26 +319,11 @@ _FIGURES: Mapping[str, Callable[[CodedPair, Mapping[str, Any], Fraction], Figure
 # Random range queries draw such subsets; the mean over the queries estimates the sum, with a standard error.
 
 MEASURE = "range-query-noise"
-_AT_ONCE = 50
+AT_ONCE = 50
 """Queries of one statement."""
 
 
-def view_losses(
-    scene: LossScene,
-    view: LossView,
-    attribute: PairedAttribute | None,
-    distance: Distance | None,
-    measures: Sequence[Measure],
-    queries: int,
-    seed: int,
-) -> Iterator[Loss]:
-    """The losses of a view for one sensitive attribute, those of cells apart; `queries` and `seed` of the noise."""
-    yield from class_losses(scene, blocks_of(scene, view, attribute, distance), measures)
-    if any(measure.by == "noise" for measure in measures):
-        yield noise_loss(scene, view, attribute, distance, queries, seed)
-
-
-def noise_loss(
+def _noise_loss(
     scene: LossScene,
     view: LossView,
     attribute: PairedAttribute | None,
@@ -380,37 +331,59 @@ def noise_loss(
     queries: int,
     seed: int,
 ) -> Loss:
-    """The noise of a view for one sensitive attribute."""
     if attribute is None or distance is None:
         return Loss(MEASURE, view.name, None, why=no_sensitive())
     if scene.pairs is None or not scene.coded.rows:
         return Loss(MEASURE, view.name, None, sensitive=attribute.label, why=no_pairs())
-    bench = scene.bench
-    places = [one.column.place for one in view.covered]
+    bench, weight = scene.bench, float(distance.weight)
     source = bench.make(
         "noise_rows",
-        "release/losses/release_noise_rows.sql",
+        "losses/release_noise_rows",
         "rows for range queries",
         source=scene.pairs,
         cell_key=view.cell_key,
         lane=f"s{attribute.place}",
-        places=places,
+        places=[one.column.place for one in view.covered],
     )
-    asked, found = random_ranges(queries, seed, domains_of(view.covered)), list[float]()
-    for start in range(0, len(asked), _AT_ONCE):
-        some = asked[start : start + _AT_ONCE]
-        rows = bench.ask(
-            "release/losses/release_noise.sql",
-            "noise of range queries",
-            source=source,
-            members=distance.members,
-            queries=[query.parts() for query in some],
-            rows=scene.coded.rows,
-        )
-        by_query = {int(query): float(noise) * float(distance.weight) for query, noise in rows}
+    given = {"source": source, "members": distance.members, "rows": scene.coded.rows}
+    found: list[float] = []
+    asked = [query.parts() for query in random_ranges(queries, seed, domains_of(view.covered))]
+    for start in range(0, len(asked), AT_ONCE):
+        some = asked[start : start + AT_ONCE]
+        rows = bench.ask("losses/release_noise", "noise of range queries", queries=some, **given)
+        by_query = {int(query): float(noise) * weight for query, noise in rows}
         found += [by_query.get(position, 0.0) for position in range(len(some))]
     bench.forget("noise_rows")
     mean = math.fsum(found) / len(found)
     variance = math.fsum((one - mean) ** 2 for one in found) / (len(found) - 1)
     error = math.sqrt(variance / len(found))
     return Loss(MEASURE, view.name, mean, sensitive=attribute.label, standard_error=error)
+
+
+# All losses of a comparison.
+
+
+def losses_of(tables: OpenedTables, request: CompareRequest, measures: Sequence[Measure]) -> list[Loss]:
+    """What was lost, by each of the measures."""
+    found: list[Loss] = []
+    if any(measure.by == "cells" for measure in measures):
+        both = zip(tables.covered, tables.changed_values, strict=True)
+        costs = [column_costs(tables.bench, tables.coded, one, request.beta, other) for one, other in both]
+        found += column_losses(costs, measures)
+    if wanted := [measure for measure in measures if measure.by != "cells"]:
+        found += _losses_of_classes(tables, request, wanted)
+    attributes = [attribute.label for attribute in tables.coded.sensitive]
+    return in_order(found, measures, attributes, [one.column.label for one in tables.covered])
+
+
+def _losses_of_classes(tables: OpenedTables, request: CompareRequest, wanted: Sequence[Measure]) -> Iterator[Loss]:
+    bench, sensitive = tables.bench, tables.coded.sensitive
+    scene, inputs = LossScene(bench, tables.coded, tables.pairs), read_inputs(request.inputs)
+    refuse_unclear(inputs, [attribute.label for attribute in sensitive])
+    attributes: list[tuple[PairedAttribute | None, Distance | None]] = []
+    if any(measure.sensitive for measure in wanted):
+        attributes += [(one, distance_of(bench, one, request.distance, inputs)) for one in sensitive]
+    for view in views_of(bench, tables.covered, None if tables.regions is None else tables.regions.table):
+        for place, (attribute, distance) in enumerate(attributes or [(None, None)]):
+            asked = [measure for measure in wanted if not place or measure.sensitive]
+            yield from view_losses(scene, view, attribute, distance, asked, request.noise_queries, request.seed)

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import field
 from decimal import Context, Decimal
 from fractions import Fraction
 from typing import Any, Literal, Protocol
 
+from sqlaudit.base.errors import InputError
 from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.result import Number, Warned, is_note
@@ -80,9 +81,19 @@ class Facts:
     pairs: tuple[tuple[str, Words], ...]
 
 
-def facts(*pairs: tuple[str, Words]) -> Facts:
+Cell = Words | Number | None
+"""What stands in a table or beside a name: words, a number that `figure` says, or nothing."""
+
+
+def in_cell(value: Cell) -> Words:
+    """What a cell says."""
+    return value if isinstance(value, str | Toned) else "" if value is None else figure(value)
+
+
+def facts(*pairs: tuple[str, Cell]) -> Facts:
     """Names with what they stand for; those that stand for nothing are left out."""
-    return Facts(tuple(pair for pair in pairs if text_of(pair[1])))
+    said = ((name, in_cell(value)) for name, value in pairs)
+    return Facts(tuple(pair for pair in said if text_of(pair[1])))
 
 
 @dataclass(frozen=True)
@@ -102,7 +113,7 @@ class Table:
     caption: str = ""
 
 
-def table(titles: Iterable[str | Column | None], rows: Iterable[Iterable[Words]], caption: str = "") -> Table:
+def table(titles: Iterable[str | Column | None], rows: Iterable[Iterable[Cell]], caption: str = "") -> Table:
     """A table of headings and lines.
 
     Args:
@@ -112,7 +123,8 @@ def table(titles: Iterable[str | Column | None], rows: Iterable[Iterable[Words]]
     heads = [Column(one.removeprefix("#"), one.startswith("#")) if isinstance(one, str) else one for one in titles]
     columns = tuple(head for head in heads if head is not None)
     lines = (zip(heads, row, strict=True) for row in rows)
-    return Table(columns, tuple(tuple(cell for head, cell in line if head is not None) for line in lines), caption)
+    said = (tuple(in_cell(cell) for head, cell in line if head is not None) for line in lines)
+    return Table(columns, tuple(said), caption)
 
 
 @dataclass(frozen=True)
@@ -149,15 +161,23 @@ Block = Paragraph | Bullets | Facts | Table | Picture | Code | ProposedCommand
 InWords = Paragraph | Bullets | Facts | Table | ProposedCommand
 
 
+Content = Block | Words | Iterable[Words] | None
+"""What sections are made of: a block, words for a paragraph, several for a list, or nothing."""
+
+
+def as_block(content: Block | Words | Iterable[Words]) -> Block:
+    """Words as a paragraph, several as a list."""
+    if isinstance(content, str | Toned):
+        return Paragraph(content)
+    return content if isinstance(content, Block) else Bullets(tuple(content))
+
+
 def has_content(block: Block) -> bool:
     """Whether a block says anything."""
     if isinstance(block, Paragraph):
         return bool(text_of(block.words))
-    if isinstance(block, Picture):
-        return bool(block.data)
-    if isinstance(block, Code | ProposedCommand):
-        return bool(block.text if isinstance(block, Code) else block.words)
-    return bool(block.items if isinstance(block, Bullets) else block.pairs if isinstance(block, Facts) else block.rows)
+    said = {Bullets: "items", Facts: "pairs", Table: "rows", Picture: "data", Code: "text", ProposedCommand: "words"}
+    return bool(getattr(block, said[type(block)]))
 
 
 def words_of(block: Block) -> tuple[Words, ...]:
@@ -249,28 +269,40 @@ class Dated(Protocol):
         """When it was finished, ISO 8601."""
 
 
-def report_on(result: Dated, headline: Words, lead: Iterable[Block], *sections: Iterable[Section]) -> Document:
+def report_on(
+    result: Dated,
+    headline: Words,
+    lead: Iterable[Block | Words | Iterable[Words]],
+    *sections: Iterable[Section],
+    worst: Iterable[Words] = (),
+) -> Document:
     """A document of all these sections about the target of a result."""
     said = tuple(one for several in sections for one in several)
-    return Document(headline, tuple(lead), said, about=About(result.target, result.time))
+    return Document(headline, tuple(map(as_block, lead)), said, tuple(worst), About(result.target, result.time))
 
 
-def section(title: str, *blocks: Block | None, repeating: bool = False) -> tuple[Section, ...]:
-    """A section of the blocks that have content, nothing when none has: `(*section(…), *section(…))`."""
-    filled = tuple(block for block in blocks if block is not None and has_content(block))
+def section(title: str, *contents: Content, repeating: bool = False) -> tuple[Section, ...]:
+    """A section of what says anything, nothing when nothing does: `(*section(…), *section(…))`."""
+    blocks = (as_block(content) for content in contents if content is not None)
+    filled = tuple(block for block in blocks if has_content(block))
     return (Section(title, filled, repeating),) if filled else ()
+
+
+def blocks_of(document: Document, titles: Container[str]) -> Iterator[Block]:
+    """The blocks of the sections with these titles."""
+    return (block for one in document.sections if one.title in titles for block in one.blocks)
 
 
 def asked_by(about: About) -> tuple[Facts, ...]:
     """The owner and the purpose, where they were told."""
-    pairs = tuple((name, text) for name, text in (("owner", about.owner), ("purpose", about.purpose)) if text)
-    return (Facts(pairs),) if pairs else ()
+    told = facts(("owner", about.owner), ("purpose", about.purpose))
+    return (told,) if told.pairs else ()
 
 
 def signed_by(about: About) -> tuple[Section, ...]:
     """A line to sign on for everybody who signs."""
-    heads = tuple(Column(title) for title in ("who", "date", "signature"))
-    return section("Sign-off", Table(heads, tuple((who, "_" * 12, "_" * 24) for who in about.sign_off)))
+    rows = ((who, "_" * 12, "_" * 24) for who in about.sign_off)
+    return section("Sign-off", table(("who", "date", "signature"), rows))
 
 
 def said_in(document: Document) -> Iterator[str]:
@@ -285,7 +317,7 @@ _STEERING = {"Cc", "Cf", "Cs", "Zl", "Zp"}
 _NONCHARACTERS = ("\ufffe", "\uffff")  # no XML may hold them
 _COMMAND = re.compile(r"(?<=#)#(?=[a-z]*\[)|(?:^|(?<=\s)):(?=:[a-z])", re.IGNORECASE)
 _SHORT = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
-_MARKDOWN = frozenset("\\`*_[]|~$")
+_MARKDOWN = {"<": "&lt;", ">": "&gt;", "&": "&amp;"} | {sign: "\\" + sign for sign in "\\`*_[]|~$"}
 _OPENS_A_BLOCK = frozenset("#+-=")
 _PLAIN_SPELLING = str.maketrans(
     {"≥": ">=", "≤": "<=", "∞": "infinite", "–": "-", "—": "-", "…": "...", "•": "*", "×": "x", "−": "-"}
@@ -304,8 +336,14 @@ def visible(text: object) -> str:
         >>> visible("red \x1b[31m alert")
         'red \\x1b[31m alert'
     """
-    shown = "".join(character if _is_plain(character) else _escaped(character) for character in str(text))
+    shown = "".join(map(_visible, str(text)))
     return _COMMAND.sub(lambda found: f"\\x{ord(found[0]):02x}", shown) if "##" in shown or "::" in shown else shown
+
+
+def shortened(text: object, most: int) -> str:
+    """The text with at most so many letters, a dot dot dot among them where it is cut."""
+    said = str(text)
+    return said if len(said) <= most else said[: most - 1] + "…"
 
 
 def markdown(text: object) -> str:
@@ -315,7 +353,7 @@ def markdown(text: object) -> str:
         >>> markdown("a|b <i>")
         'a\\|b &lt;i&gt;'
     """
-    shown = "".join(_in_markdown(character) for character in visible(text))
+    shown = "".join(_MARKDOWN.get(character, character) for character in visible(text))
     if shown[:1] in _OPENS_A_BLOCK:
         return "\\" + shown
     digits, dot, rest = shown.partition(".")
@@ -330,23 +368,18 @@ def in_encoding(text: str, encoding: str | None) -> str:
     return text.translate(_PLAIN_SPELLING).encode(codec, "backslashreplace").decode(codec)
 
 
-def _is_plain(character: str) -> bool:
-    if character in _JOINERS:
-        return True
-    return unicodedata.category(character) not in _STEERING and character not in _NONCHARACTERS
-
-
-def _escaped(character: str) -> str:
-    if character in _SHORT:
-        return _SHORT[character]
+def _visible(character: str) -> str:
+    steers = unicodedata.category(character) in _STEERING and character not in _JOINERS
+    if not steers and character not in _NONCHARACTERS:
+        return character
     code = ord(character)
-    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+    escaped = f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+    return _SHORT.get(character, escaped)
 
 
-def _in_markdown(character: str) -> str:
-    if character in "<>&":
-        return {"<": "&lt;", ">": "&gt;", "&": "&amp;"}[character]
-    return "\\" + character if character in _MARKDOWN else character
+def damaged(what: str) -> InputError:
+    """What is said of a stored result that somebody changed."""
+    return InputError(f"{what} in this file is damaged: make it again with {spelled('format', 'json')}.")
 
 
 # Numbers for people: grouped, short, and never rounded into a different verdict.
@@ -441,7 +474,8 @@ def limit(value: Number | None) -> str:
     """
     if not isinstance(value, Fraction) or value.denominator == 1:
         return figure(value)
-    power = _decimals(value.denominator)
+    powers = range(value.denominator.bit_length())  # a fraction whose decimals end has at most so many
+    power = next((one for one in powers if 10**one % value.denominator == 0), None)
     if power is None:
         return f"{value.numerator}/{value.denominator}"
     shown = Decimal(value.numerator) * Decimal(10**power // value.denominator)
@@ -499,16 +533,6 @@ def _rounded(value: Decimal, digits: int) -> str:
 
 def _sign(number: Number) -> int:
     return (number > 0) - (number < 0)
-
-
-def _decimals(denominator: int) -> int | None:
-    """How many decimals a fraction with this denominator has, None when it never ends."""
-    rest, twos, fives = denominator, 0, 0
-    while rest % 2 == 0:
-        rest, twos = rest // 2, twos + 1
-    while rest % 5 == 0:
-        rest, fives = rest // 5, fives + 1
-    return max(twos, fives) if rest == 1 else None
 
 
 # What stands directly under a verdict: the same sentences in every layout.

@@ -174,12 +174,9 @@ def explained(texts: Iterable[str]) -> Iterator[Term]:
     """The terms that occur in any of the texts, in the order of the glossary."""
     whole = "\n".join(texts).lower()
     for term in TERMS:
-        if any(_occurs(spelling.lower(), whole) for spelling in (term.name, *term.spellings)):
+        names = "|".join(re.escape(name.lower()) for name in (term.name, *term.spellings))
+        if re.search(rf"(?<![\w-])(?:{names})(?!\w)", whole):
             yield term
-
-
-def _occurs(words: str, text: str) -> bool:
-    return re.search(rf"(?<![\w-]){re.escape(words)}(?!\w)", text) is not None
 
 
 def in_markdown() -> str:

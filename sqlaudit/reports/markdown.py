@@ -46,14 +46,11 @@ def _block(block: InWords) -> str:
     if isinstance(block, Facts):
         return "\n".join(f"- **{markdown(name)}**: {_inline(words)}" for name, words in block.pairs)
     if isinstance(block, ProposedCommand):
-        return f"{markdown(block.what)}\n\n{_fenced(visible(' '.join(block.words)))}"
+        line = visible(" ".join(block.words))
+        # a fence that is longer than any in the line
+        fence = "`" * max(3, 1 + max((len(one) for one in re.findall("`+", line)), default=0))
+        return f"{markdown(block.what)}\n\n{fence}sh\n{line}\n{fence}"
     return _table(block)
-
-
-def _fenced(text: str) -> str:
-    """A line as code; its fence is longer than any in it."""
-    fence = "`" * max(3, 1 + max((len(one) for one in re.findall("`+", text)), default=0))
-    return f"{fence}sh\n{text}\n{fence}"
 
 
 def _table(table: Table) -> str:

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from sqlaudit.base.errors import MissingDriver
 from sqlaudit.base.result import plain
-from sqlaudit.reports.document import Bullets, Document, Facts, Paragraph, text_of
+from sqlaudit.reports.document import Bullets, Document, Facts, Paragraph, shortened, text_of
 
 _LONGEST = 160
 """Letters of a line of a repr."""
@@ -27,9 +27,9 @@ class Shown:
     def __repr__(self) -> str:
         """Three lines: what it is about, what was found first, and how to read more."""
         document = document_of(self)
-        first = _first_words(document)
-        lines = [f"{type(self).__name__}: {text_of(document.headline)}", *([first] if first else [])]
-        return "\n".join([*map(_short, lines), "More: .to_frame(), .to_dict(), .save('report.html')"])
+        lines = (f"{type(self).__name__}: {text_of(document.headline)}", _first_words(document))
+        said = [shortened(" ".join(line.split()), _LONGEST) for line in lines if line]
+        return "\n".join([*said, "More: .to_frame(), .to_dict(), .save('report.html')"])
 
     def _repr_html_(self) -> str:
         """The page of `--format html`, in a frame of its own that keeps its style and its names to itself."""
@@ -56,11 +56,10 @@ class Shown:
 
         chosen = format_by_ending(Path(path), BY_ENDING)
         document = document_of(self)
-        if chosen == "json":
-            found: Any = self
-            write_text(Path(path), render_json({**found.to_dict(), "report": to_json(document)}))
-        else:
-            write_text(Path(path), laid_out(document, chosen))
+        found: Any = self
+        stored = chosen == "json"
+        text = render_json({**found.to_dict(), "report": to_json(document)}) if stored else laid_out(document, chosen)
+        write_text(Path(path), text)
 
     def to_frame(self) -> Any:
         """The main figures as a pandas DataFrame, under the names that they have in the JSON.
@@ -132,8 +131,3 @@ def _first_words(document: Document) -> str:
             name, words = block.pairs[0]
             return f"{name}: {text_of(words)}"
     return ""
-
-
-def _short(line: str) -> str:
-    line = " ".join(line.split())
-    return line if len(line) <= _LONGEST else line[: _LONGEST - 1] + "…"

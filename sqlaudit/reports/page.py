@@ -11,7 +11,6 @@ from importlib import resources
 from typing import Any
 
 from sqlaudit.base.errors import InputError
-from sqlaudit.base.parameter_names import spelled
 from sqlaudit.reports.document import (
     About,
     Block,
@@ -22,12 +21,13 @@ from sqlaudit.reports.document import (
     Paragraph,
     Picture,
     ProposedCommand,
-    Section,
     Table,
     Words,
     asked_by,
     count,
+    damaged,
     hint_of,
+    shortened,
     signed_by,
     text_of,
     tone_of,
@@ -50,12 +50,12 @@ def paper_style(about: About) -> str:
     Args:
         about: names in it are data: nothing but letters and digits reaches the style as it stands.
     """
-    subject = about.subject if len(about.subject) <= _LONGEST else about.subject[: _LONGEST - 1] + "…"
-    head = " – ".join(text for text in (about.title[:_LONGEST], subject) if text)
+    head = " – ".join(filter(None, (about.title[:_LONGEST], shortened(about.subject, _LONGEST))))
+    checked = f"; checksum of the figures {about.checksum}" if about.checksum else ""
     boxes = [
         ("top-left", _quoted(head)),
         ("top-right", _quoted(moment(about.time))),
-        ("bottom-left", _quoted(f"sqlaudit{f'; checksum of the figures {about.checksum}' if about.checksum else ''}")),
+        ("bottom-left", _quoted(f"sqlaudit{checked}")),
         ("bottom-right", '"page " counter(page) " of " counter(pages)'),
     ]
     lines = "".join(f"  @{place} {{ content: {content}; {_SIZE} }}\n" for place, content in boxes)
@@ -109,9 +109,8 @@ def drawn(picture: Picture) -> str:
     Raises:
         InputError: the picture's kind is unknown, or its data are not what its kind needs.
     """
-    height, parts = _parts(picture)
     # the figure's title and its table say the same to those who listen to the page
-    return _svg(height, parts, ' aria-hidden="true" focusable="false"')
+    return _svg(*_parts(picture), ' aria-hidden="true" focusable="false"')
 
 
 def draw_file(pictures: Sequence[Picture]) -> bytes:
@@ -149,8 +148,7 @@ def _parts(picture: Picture) -> tuple[float, list[str]]:
     try:
         return KINDS[picture.kind](_made_visible(picture.data))
     except (LookupError, TypeError, ValueError, AttributeError):  # a stored result that somebody changed
-        again = spelled("format", "json")
-        raise InputError(f"A picture in this file is damaged: make it again with {again}.") from None
+        raise damaged("A picture") from None
 
 
 def _made_visible(data: Any) -> Any:
@@ -163,10 +161,9 @@ def _made_visible(data: Any) -> Any:
 
 
 def _text(x: float, y: float, words: object, *, at: str = "start", colour: str = QUIET, turn: bool = False) -> str:
-    said = str(words)
-    said = said if len(said) <= _TITLE_LETTERS else said[: _TITLE_LETTERS - 1] + "…"
     turned = f' transform="rotate(-90 {x:.1f} {y:.1f})"' if turn else ""
-    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{at}" fill="{colour}"{turned}>{html.escape(said)}</text>'
+    said = html.escape(shortened(words, _TITLE_LETTERS))
+    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{at}" fill="{colour}"{turned}>{said}</text>'
 
 
 def _line(x1: float, y1: float, x2: float, y2: float, colour: str = LINE, dash: str = "", width: float = 1) -> str:
@@ -186,8 +183,7 @@ def _dot(x: float, y: float, radius: float, colour: str) -> str:
 
 
 def _short(words: object) -> str:
-    said = str(words)
-    return said if len(said) <= _LONGEST_LABEL else said[: _LONGEST_LABEL - 1] + "…"
+    return shortened(words, _LONGEST_LABEL)
 
 
 def _sizes(data: Mapping[str, Any]) -> tuple[float, list[str]]:
@@ -238,21 +234,21 @@ def _curves(data: Mapping[str, Any]) -> tuple[float, list[str]]:
         across = (scale(x) - low) / (high - low)
         return _LEFT + across * (WIDTH - _LEFT - _RIGHT), bottom - y / most * (bottom - top)
 
+    floor = 10**low if logarithmic else low
     parts = list(_legend(list(curves), 14))
     for step in range(5):
-        y = at(10**low if logarithmic else low, most * step / 4)[1]
+        y = at(floor, most * step / 4)[1]
         parts += [_line(_LEFT, y, WIDTH - _RIGHT, y), _text(_LEFT - 6, y + 4, _coordinate(most * step / 4), at="end")]
     for x in _ticks(low, high, logarithmic, all(x.is_integer() for x in xs)):
         parts.append(_text(at(x, 0)[0], bottom + 16, _coordinate(x), at="middle"))
     if data.get("limit") is not None:
-        y = at(10**low if logarithmic else low, float(data["limit"]))[1]
+        y = at(floor, float(data["limit"]))[1]
         parts.append(_line(_LEFT, y, WIDTH - _RIGHT, y, QUIET, "2 3"))
         parts.append(_text(WIDTH - _RIGHT, y - 4, data.get("limit_name", "limit"), at="end"))
     for number, points in enumerate(curves.values()):
         parts.append(_path([at(x, y) for x, y in points], number, bool(data.get("steps"))))
-    parts += [_text((WIDTH + _LEFT) / 2, height - 8, data["x"], at="middle")]
-    parts += [_text(14, (bottom + top) / 2, data["y"], at="middle", turn=True)]
-    return height, parts
+    parts.append(_text((WIDTH + _LEFT) / 2, height - 8, data["x"], at="middle"))
+    return height, [*parts, _text(14, (bottom + top) / 2, data["y"], at="middle", turn=True)]
 
 
 def _path(points: Sequence[tuple[float, float]], number: int, steps: bool) -> str:
@@ -429,7 +425,7 @@ def render_html(document: Document) -> str:
         '<main id="report">',
         *_header(document),
         *_contents([(number, title) for number, (title, _) in parts_of_page]),
-        *(line for number, (title, lines) in parts_of_page for line in _section(number, title, lines)),
+        *(line for number, part in parts_of_page for line in _section(number, *part)),
         "</main>",
         "</body>",
         "</html>",
@@ -455,7 +451,9 @@ def _for_readers(document: Document) -> Iterator[tuple[str, Iterable[str]]]:
         yield "Words on this page", _block(Facts(tuple((term.name, term.meaning) for term in terms)))
     for section in document.sections:
         if section.blocks and all(isinstance(block, Code) for block in section.blocks):
-            yield section.title, _folded(section)
+            several = len(section.blocks) > 1  # texts behind one summary, each behind its own
+            opens = [f"<details><summary>Show all {count(len(section.blocks))}</summary>"] if several else []
+            yield section.title, [*opens, *_blocks(section.blocks), *(["</details>"] if several else [])]
 
 
 def _repeating(document: Document) -> Iterator[str]:
@@ -463,11 +461,11 @@ def _repeating(document: Document) -> Iterator[str]:
     about = document.about
     if about.command:
         yield from ("<p>The same again:</p>", _command(about.command))
-    facts = (("figures", f"checksum {about.checksum}: the same figures have the same checksum"),)
     if about.checksum:
-        yield from _block(Facts(facts))
-    said = (words for block in document.blocks for words in words_of(block) if hint_of(words))
-    if hints := dict.fromkeys(map(text_of, said)):
+        said = f"checksum {about.checksum}: the same figures have the same checksum"
+        yield from _block(Facts((("figures", said),)))
+    hinting = (words for block in document.blocks for words in words_of(block) if hint_of(words))
+    if hints := dict.fromkeys(map(text_of, hinting)):
         yield from _block(Bullets(tuple(hints)))
     for section in document.sections:
         if not section.repeating:
@@ -477,14 +475,11 @@ def _repeating(document: Document) -> Iterator[str]:
             yield from _blocks(section.blocks)
 
 
-def _folded(section: Section) -> Iterator[str]:
-    """A section of nothing but code behind one summary, each text behind its own."""
-    if len(section.blocks) == 1:
-        yield from _blocks(section.blocks)
-        return
-    yield f"<details><summary>Show all {count(len(section.blocks))}</summary>"
-    yield from _blocks(section.blocks)
-    yield "</details>"
+def _section(number: int, title: str, lines: Iterable[str]) -> Iterator[str]:
+    yield f'<section id="s{number}" aria-labelledby="h{number}">'
+    yield f'<h2 id="h{number}">{_escaped(title)}</h2>'
+    yield from lines
+    yield "</section>"
 
 
 def _blocks(blocks: Iterable[Block]) -> Iterator[str]:
@@ -508,56 +503,37 @@ def _header(document: Document) -> Iterator[str]:
 
 
 def _contents(numbered: list[tuple[int, str]]) -> Iterator[str]:
-    if len(numbered) < 3:
-        return
-    yield '<nav aria-label="Sections"><ul>'
-    yield from (f'<li><a href="#s{number}">{_escaped(title)}</a></li>' for number, title in numbered)
-    yield "</ul></nav>"
-
-
-def _section(number: int, title: str, lines: Iterable[str]) -> Iterator[str]:
-    yield f'<section id="s{number}" aria-labelledby="h{number}">'
-    yield f'<h2 id="h{number}">{_escaped(title)}</h2>'
-    yield from lines
-    yield "</section>"
+    if len(numbered) > 2:
+        yield '<nav aria-label="Sections"><ul>'
+        yield from (f'<li><a href="#s{number}">{_escaped(title)}</a></li>' for number, title in numbered)
+        yield "</ul></nav>"
 
 
 def _block(block: Block) -> Iterable[str]:
+    lines: Iterable[str]
     if isinstance(block, Paragraph):
-        return [f"<p{_tone(block.words)}>{_escaped(without_hint(block.words))}</p>"]
-    if isinstance(block, Bullets):
-        return ["<ul>", *(f"<li{_tone(item)}>{_escaped(without_hint(item))}</li>" for item in block.items), "</ul>"]
-    if isinstance(block, Facts):
-        return ["<dl>", *(line for name, words in block.pairs for line in _fact(name, words)), "</dl>"]
-    if isinstance(block, Picture):
-        return _picture(block)
-    return _table(block) if isinstance(block, Table) else _letters(block)
-
-
-def _letters(block: Code | ProposedCommand) -> list[str]:
-    """What is read letter by letter."""
-    if isinstance(block, ProposedCommand):
-        return [f"<p>{_escaped(block.what)}</p>", _command(" ".join(block.words))]
-    return [
-        f"<details><summary>{_escaped(block.summary)}</summary>",
-        f'<pre tabindex="0">{_escaped(block.text, lines=True)}</pre></details>',
-    ]
+        lines = [_said("p", block.words)]
+    elif isinstance(block, Bullets):
+        lines = ["<ul>", *(_said("li", item) for item in block.items), "</ul>"]
+    elif isinstance(block, Facts):
+        pairs = ((f"<div>{_said('dt', name)}", f"{_said('dd', words)}</div>") for name, words in block.pairs)
+        lines = ["<dl>", *(line for pair in pairs for line in pair), "</dl>"]
+    elif isinstance(block, Picture):
+        title = _escaped(block.title)
+        figure = f'<figure role="img" aria-label="{title}">'
+        lines = [figure, drawn(block), f"<figcaption>{title}</figcaption></figure>"]
+    elif isinstance(block, ProposedCommand):
+        lines = [_said("p", block.what), _command(" ".join(block.words))]
+    elif isinstance(block, Table):
+        lines = _table(block)
+    else:
+        summary = f"<details>{_said('summary', block.summary)}"
+        lines = [summary, f'<pre tabindex="0">{_escaped(block.text, lines=True)}</pre></details>']
+    return lines
 
 
 def _command(text: str) -> str:
     return f'<pre class="command" tabindex="0">{_escaped(text, lines=True)}</pre>'
-
-
-def _fact(name: str, words: Words) -> Iterator[str]:
-    yield f"<div><dt>{_escaped(name)}</dt>"
-    yield f"<dd{_tone(words)}>{_escaped(without_hint(words))}</dd></div>"
-
-
-def _picture(picture: Picture) -> Iterator[str]:
-    image = drawn(picture)
-    yield f'<figure role="img" aria-label="{_escaped(picture.title)}">'
-    yield image
-    yield f"<figcaption>{_escaped(picture.title)}</figcaption></figure>"
 
 
 def _table(table: Table) -> Iterator[str]:
@@ -565,27 +541,21 @@ def _table(table: Table) -> Iterator[str]:
     label = _escaped(table.caption or "table")
     yield f'<div class="table" tabindex="0" role="group" aria-label="{label}"><table>'
     if table.caption:
-        yield f"<caption>{_escaped(table.caption)}</caption>"
-    heads = (f'<th scope="col"{_class("number" if c.numeric else "")}>{_escaped(c.title)}</th>' for c in table.columns)
+        yield _said("caption", table.caption)
+    heads = (_said("th", column.title, column.numeric, ' scope="col"') for column in table.columns)
     yield f"<thead><tr>{''.join(heads)}</tr></thead>"
     yield "<tbody>"
     for row in table.rows:
-        cells = (_cell(words, column.numeric) for words, column in zip(row, table.columns, strict=True))
+        cells = (_said("td", words, column.numeric) for words, column in zip(row, table.columns, strict=True))
         yield f"<tr>{''.join(cells)}</tr>"
     yield "</tbody></table></div>"
 
 
-def _cell(words: Words, numeric: bool) -> str:
-    classes = " ".join(name for name in ("number" if numeric else "", tone_of(words)) if name not in ("", "plain"))
-    return f"<td{_class(classes)}>{_escaped(without_hint(words))}</td>"
-
-
-def _tone(words: Words) -> str:
-    return _class("" if tone_of(words) == "plain" else tone_of(words))
-
-
-def _class(name: str) -> str:
-    return f' class="{name}"' if name else ""
+def _said(tag: str, words: Words, numeric: bool = False, attributes: str = "") -> str:
+    """An element that says something, in its tone."""
+    names = ["number"] * numeric + [tone_of(words)] * (tone_of(words) != "plain")
+    classes = f' class="{" ".join(names)}"' if names else ""
+    return f"<{tag}{attributes}{classes}>{_escaped(without_hint(words))}</{tag}>"
 
 
 def _escaped(text: str, *, lines: bool = False) -> str:

@@ -5,10 +5,8 @@ from __future__ import annotations
 import datetime
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields
-from typing import Any, Protocol
+from typing import Any, Protocol, get_args
 
-from sqlaudit.base.errors import InputError
-from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.result import Timing, plain
 from sqlaudit.reports.document import (
     About,
@@ -23,9 +21,11 @@ from sqlaudit.reports.document import (
     ProposedCommand,
     Section,
     Table,
+    Tone,
     Toned,
     Words,
     count,
+    damaged,
     figure,
     plural,
     section,
@@ -33,22 +33,16 @@ from sqlaudit.reports.document import (
 
 # A document as JSON and back, so that a stored result can be laid out again without the table.
 
-_TONES = ("plain", "good", "bad", "warn", "quiet")
-
 
 def to_json(document: Document) -> dict[str, Any]:
     """The document as plain data: texts stay texts, toned ones are {text, tone}."""
     return {
-        "headline": _said(document.headline),
-        "lead": [_stored(block) for block in document.lead],
-        "worst": [_said(words) for words in document.worst],
+        "headline": _stored(document.headline),
+        "lead": _stored(document.lead),
+        "worst": _stored(document.worst),
         "sections": [
-            {
-                "title": section.title,
-                "blocks": [_stored(block) for block in section.blocks],
-                **({"repeating": True} if section.repeating else {}),
-            }
-            for section in document.sections
+            {"title": one.title, "blocks": _stored(one.blocks), **({"repeating": True} if one.repeating else {})}
+            for one in document.sections
         ],
         "about": {name: plain(value) for name, value in vars(document.about).items() if value},
     }
@@ -61,57 +55,25 @@ def from_json(data: Any) -> Document:
         InputError: it is something else.
     """
     try:
+        sections = (
+            Section(_text(one["title"]), _blocks(one["blocks"]), one.get("repeating") is True)
+            for one in data["sections"]
+        )
+        about = data.get("about", {})
+        names = {one.name for one in fields(About)} - {"sign_off"}
+        told = {name: _text(about[name]) for name in names & {*about}}
         return Document(
             _words(data["headline"]),
-            tuple(_block(item) for item in data["lead"]),
-            tuple(
-                Section(
-                    _text(item["title"]),
-                    tuple(_block(block) for block in item["blocks"]),
-                    item.get("repeating") is True,
-                )
-                for item in data["sections"]
-            ),
-            tuple(_words(item) for item in data["worst"]),
-            _about(data.get("about", {})),
+            _blocks(data["lead"]),
+            tuple(sections),
+            _several(_words)(data["worst"]),
+            About(**told, sign_off=_several(_text)(about.get("sign_off", ()))),
         )
     except (KeyError, TypeError, ValueError, AttributeError):
-        raise InputError(
-            f"The report in this file is damaged: make it again with {spelled('format', 'json')}."
-        ) from None
+        raise damaged("The report") from None
 
 
-def _said(words: Words) -> Any:
-    if isinstance(words, str):
-        return words
-    return {"text": words.text, "tone": words.tone, **({"hint": words.hint} if words.hint else {})}
-
-
-def _stored(block: Block) -> dict[str, Any]:
-    if isinstance(block, Paragraph):
-        return {"kind": "paragraph", "words": _said(block.words)}
-    if isinstance(block, Bullets):
-        return {"kind": "bullets", "items": [_said(item) for item in block.items]}
-    if isinstance(block, Facts):
-        return {"kind": "facts", "pairs": [[name, _said(words)] for name, words in block.pairs]}
-    if isinstance(block, Picture):
-        return {"kind": "picture", "drawing": block.kind, "title": block.title, "data": plain(block.data)}
-    return _stored_table(block) if isinstance(block, Table) else _stored_letters(block)
-
-
-def _stored_letters(block: Code | ProposedCommand) -> dict[str, Any]:
-    if isinstance(block, ProposedCommand):
-        return {"kind": "command", "what": block.what, "words": list(block.words)}
-    return {"kind": "code", "summary": block.summary, "text": block.text}
-
-
-def _stored_table(block: Table) -> dict[str, Any]:
-    return {
-        "kind": "table",
-        "caption": block.caption,
-        "columns": [[column.title, column.numeric] for column in block.columns],
-        "rows": [[_said(cell) for cell in row] for row in block.rows],
-    }
+Reader = Callable[[Any], Any]
 
 
 def _text(value: Any) -> str:
@@ -122,39 +84,67 @@ def _text(value: Any) -> str:
 
 def _words(value: Any) -> Words:
     if isinstance(value, Mapping):
-        if value["tone"] not in _TONES:
+        if value["tone"] not in get_args(Tone):
             raise ValueError(value["tone"])
         return Toned(_text(value["text"]), value["tone"], _text(value.get("hint", "")))
     return _text(value)
 
 
-def _about(item: Mapping[str, Any]) -> About:
-    names = {one.name for one in fields(About)} - {"sign_off"}
-    signing = tuple(_text(line) for line in item.get("sign_off", ()))
-    return About(**{name: _text(item[name]) for name in names & {*item}}, sign_off=signing)
+def _several(read: Reader) -> Callable[[Any], tuple[Any, ...]]:
+    return lambda values: tuple(map(read, values))
 
 
-def _table(item: Mapping[str, Any]) -> Table:
-    columns = tuple(Column(_text(title), bool(numeric)) for title, numeric in item["columns"])
-    rows = tuple(tuple(_words(cell) for cell in row) for row in item["rows"])
-    if any(len(row) != len(columns) for row in rows):
-        raise ValueError(len(columns))
-    return Table(columns, rows, _text(item["caption"]))
+def _pair(first: Reader, second: Reader) -> Reader:
+    def read(pair: Any) -> tuple[Any, Any]:
+        one, other = pair
+        return first(one), second(other)
+
+    return read
 
 
-_READERS: Mapping[str, Callable[[Mapping[str, Any]], Block]] = {
-    "paragraph": lambda item: Paragraph(_words(item["words"])),
-    "bullets": lambda item: Bullets(tuple(_words(words) for words in item["items"])),
-    "facts": lambda item: Facts(tuple((_text(name), _words(words)) for name, words in item["pairs"])),
-    "picture": lambda item: Picture(_text(item["drawing"]), _text(item["title"]), dict(item["data"])),
-    "code": lambda item: Code(_text(item["summary"]), _text(item["text"])),
-    "command": lambda item: ProposedCommand(_text(item["what"]), tuple(_text(word) for word in item["words"])),
-    "table": _table,
+_BLOCKS: Mapping[str, tuple[type[Block], Mapping[str, Reader]]] = {
+    "paragraph": (Paragraph, {"words": _words}),
+    "bullets": (Bullets, {"items": _several(_words)}),
+    "facts": (Facts, {"pairs": _several(_pair(_text, _words))}),
+    "picture": (Picture, {"drawing": _text, "title": _text, "data": dict}),
+    "code": (Code, {"summary": _text, "text": _text}),
+    "command": (ProposedCommand, {"what": _text, "words": _several(_text)}),
+    "table": (
+        Table,
+        {
+            "caption": _text,
+            "columns": _several(lambda pair: Column(*_pair(_text, bool)(pair))),
+            "rows": _several(_several(_words)),
+        },
+    ),
 }
+"""By its kind what a block is, and how each of its fields is read."""
+_CALLED = {"drawing": "kind"}
+"""Fields that are called otherwise in the JSON, where `kind` is that of the block."""
+
+
+def _stored(value: Any) -> Any:
+    """Words, a block, or several of these as plain data."""
+    if isinstance(value, Toned):
+        return {"text": value.text, "tone": value.tone, **({"hint": value.hint} if value.hint else {})}
+    if isinstance(value, Column):
+        return [value.title, value.numeric]
+    for kind, (block, names) in _BLOCKS.items():
+        if isinstance(value, block):
+            return {"kind": kind, **{name: _stored(getattr(value, _CALLED.get(name, name))) for name in names}}
+    return [_stored(one) for one in value] if isinstance(value, tuple) else plain(value)
+
+
+def _blocks(items: Any) -> tuple[Block, ...]:
+    return tuple(map(_block, items))
 
 
 def _block(item: Mapping[str, Any]) -> Block:
-    return _READERS[item["kind"]](item)
+    block, readers = _BLOCKS[item["kind"]]
+    found = block(**{_CALLED.get(name, name): read(item[name]) for name, read in readers.items()})
+    if isinstance(found, Table) and any(len(row) != len(found.columns) for row in found.rows):
+        raise ValueError(len(found.columns))
+    return found
 
 
 # What computed a result, when it was finished, how long it took, and the SQL that ran.

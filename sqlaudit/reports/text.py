@@ -13,9 +13,7 @@ from rich.padding import Padding
 from rich.table import Table as Grid
 from rich.text import Text
 
-from sqlaudit.base.errors import InputError
 from sqlaudit.base.frozen import dataclass
-from sqlaudit.base.parameter_names import spelled
 from sqlaudit.reports.document import (
     Block,
     Bullets,
@@ -30,6 +28,7 @@ from sqlaudit.reports.document import (
     Words,
     asked_by,
     count,
+    damaged,
     figure,
     in_words,
     signed_by,
@@ -84,9 +83,7 @@ def plotted(picture: Picture, width: int) -> list[PlotLine]:
         if picture.kind == "curves" and picture.data["x"] == KNOWLEDGE:
             return list(_curves(picture.data, width))
     except (LookupError, TypeError, ValueError, AttributeError):  # a stored result that somebody changed
-        raise InputError(
-            f"A picture in this file is damaged: make it again with {spelled('format', 'json')}."
-        ) from None
+        raise damaged("A picture") from None
     return []
 
 
@@ -197,13 +194,10 @@ def render_text(
 
 def _shown(blocks: tuple[Block, ...], width: int, plots: bool) -> tuple[Shown, ...]:
     """What is laid out of the blocks: those in words, and plots where they are wanted."""
-    if not plots:
-        return in_words(blocks)
     shown: list[Shown] = []
     for block in blocks:
-        if isinstance(block, Picture):
-            lines = plotted(block, width - _INDENT)
-            shown += [lines] if lines else []
+        if plots and isinstance(block, Picture):
+            shown += [lines] if (lines := plotted(block, width - _INDENT)) else []
         else:
             shown += in_words((block,))
     return tuple(shown)
@@ -221,25 +215,20 @@ def _blocks(console: Console, blocks: tuple[Shown, ...]) -> None:
 
 def _command_lines(command: ProposedCommand, width: int) -> list[str]:
     """A command as a shell takes it from a screen: whole words, and a backslash where it goes on in the next line."""
+    options: list[str] = []  # each in one piece with what it is given
+    for word in map(visible, command.words):
+        if options and not word.startswith("--") and options[-1].startswith("--") and " " not in options[-1]:
+            options[-1] += f" {word}"
+        else:
+            options.append(word)
     lines, indent = [""], " " * (2 * _INDENT)
-    for option in _with_values([visible(word) for word in command.words]):
+    for option in options:
         if lines[-1] and len(indent) + cell_len(lines[-1]) + cell_len(option) + 3 > width:
             lines[-1] += " \\"
             lines.append(" " * _INDENT + option)
         else:
             lines[-1] += (" " if lines[-1] else "") + option
     return [indent + line for line in lines]
-
-
-def _with_values(words: list[str]) -> list[str]:
-    """The words, each option in one piece with what it is given."""
-    joined: list[str] = []
-    for word in words:
-        if joined and not word.startswith("--") and joined[-1].startswith("--") and " " not in joined[-1]:
-            joined[-1] += f" {word}"
-        else:
-            joined.append(word)
-    return joined
 
 
 def _print(console: Console, renderable: RenderableType) -> None:
@@ -274,15 +263,14 @@ def _in_columns(block: Table, console: Console) -> RenderableType:
 def _widths(table: Table, width: int) -> list[int | None] | None:
     """The width of each column, None where it takes what it wants; None for a table that breaks words in any way."""
     places = range(len(table.columns))
-    wanted = [max(cell_len(text) for text in _texts(table, place)) for place in places]
     needed = [_longest_word(table, place) for place in places]
-    room = width - _BETWEEN * (len(wanted) - 1)
-    if sum(wanted) <= room or len(wanted) < 2:
-        return [None] * len(wanted)
+    widths = [max(cell_len(text) for text in _texts(table, place)) for place in places]  # what each wants
+    room = width - _BETWEEN * (len(widths) - 1)
+    if sum(widths) <= room or len(widths) < 2:
+        return [None] * len(widths)
     if sum(needed) > room:
         return None
-    widths = list(wanted)
-    for place in sorted(places, key=lambda place: (table.columns[place].numeric, -wanted[place])):
+    for place in sorted(places, key=lambda place: (table.columns[place].numeric, -widths[place])):
         widths[place] -= min(widths[place] - needed[place], max(0, sum(widths) - room))
     return list(widths)
 

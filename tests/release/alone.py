@@ -9,7 +9,7 @@ import pytest
 
 import sqlaudit
 from sqlaudit.audits.result import AuditResult
-from sqlaudit.release.compare.run import _Comparison
+from sqlaudit.release.compare import run
 
 
 @cache
@@ -26,5 +26,5 @@ def release_alone(monkeypatch: pytest.MonkeyPatch) -> None:
 def without_audit(monkeypatch: pytest.MonkeyPatch) -> None:
     """From now on comparisons do not audit and attack the release."""
     audit = _audit()
-    monkeypatch.setattr(_Comparison, "_audit", lambda *_: audit)
-    monkeypatch.setattr(_Comparison, "_attacks", lambda *_: None)
+    monkeypatch.setattr(run, "audit_alone", lambda *_: audit)
+    monkeypatch.setattr(run, "attack_alone", lambda *_: None)

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from pathlib import PurePosixPath
 from typing import Any, ClassVar
 
 from sqlaudit.base.columns_of import Resolved, resolve
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.parameter_names import about, spelled
-from sqlaudit.base.relation import Kind, Relation
+from sqlaudit.base.relation import DATES, NUMBERS, Kind, Relation, Row
 from sqlaudit.base.spec import NullPolicy, Roles
 from sqlaudit.base.sql import Raw, render
 from sqlaudit.classes.facts import ClassHistogram, Fact, SensitiveTable
@@ -21,7 +20,7 @@ from sqlaudit.classes.histogram import HistogramBuilder
 from sqlaudit.classes.opening import ResolvedRoles
 from sqlaudit.engines.contract import Engine
 from sqlaudit.hierarchies.cell_reader import CellReader, plain_reader
-from sqlaudit.hierarchies.cells import AnyValue, Cell, Exact, Interval
+from sqlaudit.hierarchies.cells import AnyValue, Exact, Interval
 from sqlaudit.hierarchies.levels import Hierarchy, plain
 from sqlaudit.release.attacks.request import AttackRequest, Pair
 from sqlaudit.release.attacks.result import SINGULAR, Example, Exposure
@@ -40,87 +39,10 @@ LOOKS_GENERALIZED = r"\[|\]|[(){}<>≤≥*]|^=-?[0-9.]+ *[-–] *-?[0-9.]+$"
 MAX_COMPARED = 5_000_000
 """Up to this many (cell, value) pairs of a column are compared."""
 
-_NUMBERS = (Kind.INTEGER, Kind.DECIMAL, Kind.FLOAT)
-
-_WITH_POINTS = (*_NUMBERS, Kind.DATE, Kind.TIMESTAMP)
+_WITH_POINTS = (*NUMBERS, *DATES)
 
 SPELLED = {Kind.FLOAT: "float", Kind.DECIMAL: "decimal"}
 """How `text_of` writes numbers of a kind so that a text can equal them."""
-
-
-@dataclass(frozen=True)
-class ColumnReader:
-    """The reader of one column.
-
-    Args:
-        hierarchy: the column's; `plain` when none was given.
-        listed: whether it was given, so that any text may be a label.
-    """
-
-    hierarchy: Hierarchy
-    listed: bool
-
-    def reads_all(self, cells: Kind, values: Kind) -> bool:
-        """Whether any text of a column may be a generalized cell, not only those that look so."""
-        return self.listed or (values in _WITH_POINTS and cells not in _WITH_POINTS)
-
-    def pairs(self, cells: Sequence[str], others: Sequence[str], kind: Kind) -> Iterator[tuple[str, str]]:
-        """(cell, other) for all generalized cells and all texts (values, or cells of another release) that they cover.
-
-        Args:
-            kind: what the values are, as far as the database knows.
-
-        Raises:
-            UsageError: a cell cannot be read, or there is too much to compare; the column is named, not the cell.
-        """
-        reader = plain_reader(self.hierarchy, self._kind(cells, others, kind))
-        read = {text: cell for text, cell in reader.read_all(cells).items() if not isinstance(cell, Exact)}
-        if len(read) * len(others) > MAX_COMPARED:
-            raise UsageError(
-                f"{self.hierarchy.column}: {len(read):,} generalized cells and {len(others):,} different values are "
-                "too many to compare one by one; leave the column out, or compare a coarser expression."
-            )
-        # a text of the other table that cannot be read is covered by nothing but `*`
-        values = [(text, value) for text in dict.fromkeys(others) if (value := reader.read(text)) is not None]
-        for text, cell in read.items():
-            yield from ((str(text), other) for other, value in values if reader.covers(cell, value))
-
-    def everything(self, cells: Sequence[str]) -> list[str]:
-        """The cells that stand for everything, NULL too."""
-        reader = plain_reader(self.hierarchy, Kind.TEXT)
-        return [cell for cell in cells if isinstance(reader.read(cell), AnyValue)]
-
-    def _kind(self, cells: Sequence[str], others: Sequence[str], kind: Kind) -> Kind:
-        """What the values are; texts are numbers when a cell is an interval of numbers and every text fits that."""
-        if kind in _WITH_POINTS:
-            return kind
-        as_numbers = CellReader(self.hierarchy, Kind.DECIMAL)
-        read = [as_numbers.read(text) for text in (*cells, *others)]
-        if any(cell is None for cell in read) or not any(isinstance(cell, Interval) for cell in read):
-            return kind
-        whole = all(_is_whole(cell) for cell in read if cell is not None)
-        return Kind.INTEGER if whole else Kind.DECIMAL
-
-
-def _is_whole(cell: Cell) -> bool:
-    if isinstance(cell, Exact):
-        return cell.key is None or "." not in cell.key
-    if isinstance(cell, Interval):
-        return all(getattr(end, "denominator", 1) == 1 for end in (cell.low, cell.high))
-    return True
-
-
-Readers = Callable[[str], ColumnReader]
-"""The reader of a column by its label."""
-
-
-def readers_for(hierarchies: Mapping[str, Hierarchy]) -> Readers:
-    """The reader of each column.
-
-    Args:
-        hierarchies: those that were given, by column.
-    """
-    return lambda label: ColumnReader(hierarchies.get(label) or plain(label), label in hierarchies)
 
 
 @dataclass(frozen=True)
@@ -143,145 +65,156 @@ class Match:
     pairs: tuple[tuple[str, str, str], ...] | None = None
 
 
-def named(matches: Sequence[Match], *, directions: bool = False) -> tuple[list[dict[str, Any]], list[Any]]:
+def as_parameters(matches: Sequence[Match], *, directions: bool = False) -> tuple[list[dict[str, Any]], list[Any]]:
     """The matches as templates take them, and the parameters of the statement; three a match with `directions`."""
     listed: list[dict[str, Any]] = []
     parameters: list[Any] = []
     for position, match in enumerate(matches, 1):
+        taken = {name: value for name, value in vars(match).items() if name not in ("label", "pairs")}
         places = [Raw(f"${len(parameters) + further}") for further in (1, 2, 3)[: 3 if directions else 2]]
-        listed.append(
-            {
-                "name": f"m{position}",
-                "mine": Raw(match.mine.sql),
-                "theirs": Raw(match.theirs.sql),
-                "form": match.form,
-                "other_form": match.other_form,
-                "null": match.null,
-                "other_null": match.other_null,
-                "listed": None if match.pairs is None else places,
-            }
-        )
+        listed.append({"name": f"m{position}", "listed": None if match.pairs is None else places, **taken})
         if match.pairs is not None:
             parameters += [[pair[part] for pair in match.pairs] for part in range(len(places))]
     return listed, parameters
 
 
 def find_matches(
-    engine: Engine,
-    mine: Relation,
-    theirs: Relation,
+    release: AttackedRelease,
+    other: Relation,
     pairs: Iterable[Pair],
-    nulls: NullPolicy,
     option: str,
-    readers: Readers | None = None,
     *,
+    reading: bool = True,
     both_ways: bool = False,
 ) -> tuple[Match, ...]:
-    """The columns that two tables are compared by, with the cells that fit.
+    """The columns that a release and another table are compared by, with the cells that fit.
 
     Args:
-        pairs: the column's name in each table. nulls: what a NULL fits. option: how errors call the names.
-        readers: what generalized cells of a column stand for; None = only equal cells fit, whatever they look like.
-        both_ways: whether cells of the second table may stand for cells of the first, too.
+        pairs: the column's name in each table. option: how errors call the names.
+        reading: whether generalized cells are read; else only equal cells fit, whatever they look like.
+        both_ways: whether cells of the other table may stand for cells of the release, too.
 
     Raises:
         UsageError: a column that is not there, a cell that cannot be read, or too many different values.
     """
-    found = []
+    found, dialect = [], release.engine.dialect
+    null = ("null", "other null") if release.given.nulls is NullPolicy.DISTINCT else ("", "")
     for left, right in pairs:
-        one, other = resolve(left, mine, engine.dialect, option), resolve(right, theirs, engine.dialect, option)
-        forms = _forms(one.kind, other.kind)
-        null = ("null", "other null") if nulls is NullPolicy.DISTINCT else ("", "")
-        match = Match(left, one, other, *forms, *null)
-        if readers is not None:
-            cells = _Pairs(engine, mine, theirs, match, readers(left))
-            match = replace(match, pairs=cells.found(both_ways, nulls is NullPolicy.WILDCARD))
-        found.append(match)
+        mine, theirs = resolve(left, release.relation, dialect, option), resolve(right, other, dialect, option)
+        forms = SPELLED.get(mine.kind, ""), SPELLED.get(theirs.kind, "")
+        if mine.kind in NUMBERS and theirs.kind in NUMBERS:  # spelled so that equal ones are equal texts
+            forms = ("", "") if mine.kind is theirs.kind is Kind.INTEGER else ("double", "double")
+        match = Match(left, mine, theirs, *forms, *null)
+        found.append(replace(match, pairs=_Fitting(release, other, match).pairs(both_ways)) if reading else match)
     return tuple(found)
 
 
-def _forms(mine: Kind, theirs: Kind) -> tuple[str, str]:
-    """How the values of two columns are spelled so that equal ones are equal texts."""
-    if mine in _NUMBERS and theirs in _NUMBERS:
-        return ("", "") if mine is theirs is Kind.INTEGER else ("double", "double")
-    return SPELLED.get(mine, ""), SPELLED.get(theirs, "")
-
-
 @dataclass(frozen=True)
-class _Pairs:
-    """The cells of one column that fit without being equal."""
+class _Fitting:
+    """The cells of one column that fit without being equal; side 0 is the release, side 1 the other table."""
 
-    engine: Engine
-    mine: Relation
-    theirs: Relation
+    release: AttackedRelease
+    other: Relation
     match: Match
-    reader: ColumnReader
 
-    def found(self, both_ways: bool, wildcard: bool) -> tuple[tuple[str, str, str], ...] | None:
+    def pairs(self, both_ways: bool) -> tuple[tuple[str, str, str], ...] | None:
         """(mine, theirs, direction); None when no cell is generalized and NULL is no wildcard."""
-        cells = self._cells(first=True)
-        others = self._cells(first=False) if both_ways else []
-        if not cells and not others and not wildcard:
+        wildcard = self.release.given.nulls is NullPolicy.WILDCARD
+        cells = [self._cells(0), self._cells(1) if both_ways else []]
+        if not any(cells) and not wildcard:
             return None
-        finer: set[tuple[str, str]] = set()
-        coarser: set[tuple[str, str]] = set()
+        covered: list[set[tuple[str, str]]] = [set(), set()]
         anything: set[tuple[str, str]] = set()
-        if cells or wildcard:
-            values = self._texts(first=False)
-            finer = self._covered(cells, values)
-            anything |= {("", value) for value in values if wildcard}
-        if others or wildcard:
-            values = self._texts(first=True)
-            coarser = {(value, cell) for cell, value in self._covered(others, values)}
-            anything |= {(value, "") for value in values if wildcard}
+        for side in (0, 1):
+            if cells[side] or wildcard:
+                values = self._texts(1 - side)
+                found = self._covered(cells[side], values)
+                free = {("", value) for value in values if wildcard}
+                covered[side] = {(mine, theirs) for theirs, mine in found} if side else found
+                anything |= {(mine, theirs) for theirs, mine in free} if side else free
+        finer, coarser = covered
         same = (finer & coarser) | anything
         named = [(finer - same, "finer"), (coarser - same, "coarser"), (same, "same")]
         return tuple((*pair, direction) for pairs, direction in named for pair in sorted(pairs) if pair[0] != pair[1])
 
-    def _covered(self, cells: Sequence[str], values: Sequence[str]) -> set[tuple[str, str]]:
-        """(cell, text it stands for), in the spelling of statements; a NULL is covered by what covers everything."""
-        if not cells:
+    @property
+    def _hierarchy(self) -> Hierarchy:
+        return self.release.request.hierarchies.get(self.match.label) or plain(self.match.label)
+
+    def _covered(self, texts: Sequence[str], values: Sequence[str]) -> set[tuple[str, str]]:
+        """(cell, text it stands for), in the spelling of statements; a NULL is covered by what covers everything.
+
+        Raises:
+            UsageError: a cell cannot be read, or there is too much to compare; the column is named, not the cell.
+        """
+        if not texts:
             return set()
+        cells, hierarchy = [text[1:] for text in texts], self._hierarchy
+        known = [value[1:] for value in values if value.startswith("=")]
+        reader = plain_reader(hierarchy, self._kind(cells, known))
+        read = {text: cell for text, cell in reader.read_all(cells).items() if not isinstance(cell, Exact)}
+        if len(read) * len(known) > MAX_COMPARED:
+            raise UsageError(
+                f"{hierarchy.column}: {len(read):,} generalized cells and {len(known):,} different values are "
+                "too many to compare one by one; leave the column out, or compare a coarser expression."
+            )
+        # a text of the other table that cannot be read is covered by nothing but `*`
+        others = [(text, value) for text in dict.fromkeys(known) if (value := reader.read(text)) is not None]
+        found = {
+            (f"={text}", f"={other}")
+            for text, cell in read.items()
+            for other, value in others
+            if reader.covers(cell, value)
+        }
+        any_text = plain_reader(hierarchy, Kind.TEXT)
+        every = [cell for cell in cells if isinstance(any_text.read(cell), AnyValue)]
+        return found | {(f"={cell}", value) for cell in every for value in values}
+
+    def _kind(self, cells: Sequence[str], others: Sequence[str]) -> Kind:
+        """What the values are; texts are numbers when a cell is an interval of numbers and every text fits that."""
         kinds = (self.match.theirs.kind, self.match.mine.kind)
         kind = next((kind for kind in kinds if kind is not Kind.TEXT), Kind.TEXT)
-        texts = [cell[1:] for cell in cells]
-        known = [value[1:] for value in values if value.startswith("=")]
-        nulls = [value for value in values if not value.startswith("=")]
-        found = {("=" + cell, "=" + value) for cell, value in self.reader.pairs(texts, known, kind)}
-        every = {"=" + cell for cell in self.reader.everything(texts)}
-        return found | {(cell, value) for cell in every for value in (*nulls, *("=" + value for value in known))}
+        if kind in _WITH_POINTS:
+            return kind
+        as_numbers = CellReader(self._hierarchy, Kind.DECIMAL)
+        read = [as_numbers.read(text) for text in (*cells, *others)]
+        if any(cell is None for cell in read) or not any(isinstance(cell, Interval) for cell in read):
+            return kind
+        ends = [end for cell in read if isinstance(cell, Interval) for end in (cell.low, cell.high)]
+        whole = not any(isinstance(cell, Exact) and "." in (cell.key or "") for cell in read)
+        return Kind.INTEGER if whole and all(getattr(end, "denominator", 1) == 1 for end in ends) else Kind.DECIMAL
 
-    def _cells(self, *, first: bool) -> list[str]:
-        """The texts of one side that may be generalized cells."""
-        mine, theirs = self.match.mine.kind, self.match.theirs.kind
-        all_of_them = self.reader.reads_all(mine, theirs) if first else self.reader.reads_all(theirs, mine)
-        found = self._texts(first=first, pattern="" if all_of_them else LOOKS_GENERALIZED)
+    def _cells(self, side: int) -> list[str]:
+        """The texts of one side that may be generalized cells: those that look so, or any where labels are known."""
+        kinds = (self.match.mine.kind, self.match.theirs.kind)
+        cells, values = kinds[side], kinds[1 - side]
+        any_text = values in _WITH_POINTS and cells not in _WITH_POINTS
+        any_text = any_text or self.match.label in self.release.request.hierarchies
+        found = self._texts(side, "" if any_text else LOOKS_GENERALIZED)
         return [text for text in found if text.startswith("=")]
 
-    def _texts(self, *, first: bool, pattern: str = "") -> list[str]:
+    def _texts(self, side: int, pattern: str = "") -> list[str]:
         match = self.match
-        side = (self.mine, match.mine, match.form, match.null)
         relation, column, form, null = (
-            side if first else (self.theirs, match.theirs, match.other_form, match.other_null)
-        )
-        statement = render(
-            "release/attacks/attack_texts.sql",
-            self.engine.dialect,
-            step=f"values of {match.label}",
-            source=Raw(relation.sql),
-            column=Raw(column.sql),
+            (self.release.relation, match.mine, match.form, match.null),
+            (self.other, match.theirs, match.other_form, match.other_null),
+        )[side]
+        rows = self.release.ask(
+            "attack_texts",
+            f"values of {match.label}",
+            source=relation,
+            column=column,
             form=form,
             null=null,
             pattern=pattern,
             limit=MAX_VALUES + 1,
         )
-        found = [str(row[0]) for row in self.engine.run(statement)]
-        if len(found) > MAX_VALUES:
+        if len(rows) > MAX_VALUES:
             raise UsageError(
                 f"{match.label} has more than {MAX_VALUES:,} different values to compare with generalized cells; "
                 "leave it out, or compare by a coarser expression."
             )
-        return sorted(found)
+        return sorted(str(row[0]) for row in rows)
 
 
 # What an attack is: it says what it lacks, or how many persons it exposes. All figures come from the database.
@@ -312,17 +245,16 @@ class AttackedAttribute:
         """What the user calls it."""
         return self.resolved.label
 
-    def figures(self, template: str, facts: Sequence[Fact], **parameters: Any) -> dict[str, Any]:
+    def figures(self, template: str, facts: Sequence[Fact], names: Sequence[str], **parameters: Any) -> dict[str, Any]:
         """The one row of a template over class facts, by column name; `names` in the order of its columns."""
-        names = parameters.pop("names")
-        step = PurePosixPath(template).stem.replace("_", " ")
-        statement = self.histogram.statement(template, facts, f"{step} on {self.label}", **parameters)
+        step = f"{template.replace('_', ' ')} on {self.label}"
+        statement = self.histogram.statement(f"release/attacks/{template}.sql", facts, step, **parameters)
         return dict(zip(names, self.histogram.engine.run(statement)[0], strict=True))
 
 
 @dataclass(frozen=True)
-class Scene:
-    """What every attack may use: the release, its roles, its sensitive attributes, and what the attacker holds.
+class AttackedRelease:
+    """The release with its roles and sensitive attributes, and what the attacker holds.
 
     `relation` and `roles` are the release as it stands, with its order of rows. `identified` and `other` are the
     attacker's tables, None when there are none. `workbench` keeps the labels of hierarchies.
@@ -339,10 +271,15 @@ class Scene:
     other: Relation | None = None
     workbench: Engine | None = None
 
-    @property
-    def readers(self) -> Readers:
-        """What generalized cells stand for, column by column."""
-        return readers_for(self.request.hierarchies)
+    def ask(self, template: str, step: str, values: Sequence[Any] = (), **parameters: Any) -> list[Row]:
+        """The rows of a template of attacks over the release, and over what else the parameters name.
+
+        Args:
+            values: what stands in the statement as $1, $2, …
+        """
+        given = {"source": self.relation, **parameters}
+        statement = render(f"release/attacks/{template}.sql", self.engine.dialect, step=step, **given)
+        return self.engine.run(statement, values)
 
     @property
     def unit(self) -> str:
@@ -355,18 +292,17 @@ class Scene:
         return self.given.nulls is NullPolicy.WILDCARD
 
 
-def numbered(scene: Scene, other: Relation, names: Pair, option: str, step: str) -> tuple[list[Raw], list[int]]:
+def numbered(
+    release: AttackedRelease, other: Relation, names: Pair, option: str, step: str
+) -> tuple[list[Raw], list[int]]:
     """The SQL of a column in the release and in another table, and how many rows of each repeat a value of it.
 
     Raises:
         UsageError: a column that is not there.
     """
-    dialect = scene.engine.dialect
-    both = zip(names, (scene.relation, other), strict=True)
-    key = [Raw(resolve(name, table, dialect, about(option)).sql) for name, table in both]
-    sources: dict[str, Any] = {"source": Raw(scene.relation.sql), "identified": Raw(other.sql)}
-    statement = render("release/attacks/attack_keys.sql", dialect, step=step, key=key, **sources)
-    return key, [int(number) for number in scene.engine.run(statement)[0]]
+    both = zip(names, (release.relation, other), strict=True)
+    key = [Raw(resolve(name, table, release.engine.dialect, about(option)).sql) for name, table in both]
+    return key, [int(number) for number in release.ask("attack_keys", step, key=key, identified=other)[0]]
 
 
 class CannotTry(Exception):
@@ -381,11 +317,11 @@ class Attack(ABC):
     source: ClassVar[str] = ""
 
     @abstractmethod
-    def lacks(self, scene: Scene) -> str:
+    def lacks(self, release: AttackedRelease) -> str:
         """What keeps the attack from being tried, as a sentence; empty when nothing does."""
 
     @abstractmethod
-    def run(self, scene: Scene) -> Iterator[Exposure]:
+    def run(self, release: AttackedRelease) -> Iterator[Exposure]:
         """What the attack achieves, one exposure for each sensitive attribute that it is about.
 
         Raises:
@@ -394,44 +330,49 @@ class Attack(ABC):
         """
 
     def exposure(self, **figures: Any) -> Exposure:
-        """What the attack achieves, under its name."""
-        return Exposure(**{"attack": self.name, "title": self.title, "source": self.source, "about": None} | figures)
+        """What the attack achieves, under its name; the attacker is certain of the exposed unless said otherwise."""
+        own = {"attack": self.name, "title": self.title, "source": self.source}
+        return Exposure(**{**own, "about": None, "probability": Fraction(1), "highest": None, **figures})
 
 
 class ClassAttack(Attack):
     """An attack on the classes of the release, one sensitive attribute at a time."""
 
-    def lacks(self, scene: Scene) -> str:
+    def lacks(self, release: AttackedRelease) -> str:
         """A sensitive attribute, and classes that do not overlap."""
-        if not scene.attributes:
+        if not release.attributes:
             return f"It needs a sensitive attribute ({spelled('sensitive')})."
-        if scene.overlapping:
+        if release.overlapping:
             return f"Classes overlap with {spelled('nulls', 'wildcard')}; use {spelled('nulls', 'equal')} or distinct."
         return ""
 
-    def run(self, scene: Scene) -> Iterator[Exposure]:
+    def run(self, release: AttackedRelease) -> Iterator[Exposure]:
         """One exposure an attribute."""
-        for attribute in scene.attributes:
-            yield self.attack(scene, attribute)
+        for attribute in release.attributes:
+            yield self.attack(release, attribute)
+
+    def exposure_of(self, release: AttackedRelease, attribute: AttackedAttribute, **figures: Any) -> Exposure:
+        """What the attack achieves against one attribute."""
+        return self.exposure(about=attribute.label, unit=release.unit, **figures)
 
     @abstractmethod
-    def attack(self, scene: Scene, attribute: AttackedAttribute) -> Exposure:
+    def attack(self, release: AttackedRelease, attribute: AttackedAttribute) -> Exposure:
         """What is learned about one attribute."""
 
 
 def shown_classes(
-    scene: Scene, attribute: AttackedAttribute, condition: str, facts: Sequence[Fact]
+    release: AttackedRelease, attribute: AttackedAttribute, condition: str, facts: Sequence[Fact]
 ) -> tuple[Example, ...]:
     """Some classes that satisfy a condition, smallest first, with the values in the lanes that facts called `…_lane`
     give; none unless values may be shown."""
-    if not scene.request.show_values or not scene.request.top:
+    if not release.request.show_values or not release.request.top:
         return ()
     keyed = attribute.builder.build(attribute.resolved.sql, attribute.table, keep_keys=True)
     shown = [replace(fact, shown=True) for fact in facts]
     collated = attribute.builder.frame.collated
     labels = tuple(attribute.labels)
     classes = FailingClasses(keyed, (Short("", None, condition),), tuple(shown), labels, tuple(collated), len(labels))
-    found, _ = classes.smallest(scene.request.top)
+    found, _ = classes.smallest(release.request.top)
     lanes = [fact.name for fact in facts if fact.name.endswith("_lane")]
     return tuple(
         Example(one.key, one.size, tuple(attribute.table.values[int(one.figures[lane] or 0)] for lane in lanes))

@@ -10,8 +10,17 @@ from typing import ClassVar
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.parameter_names import about, spelled
 from sqlaudit.base.relation import Relation
-from sqlaudit.base.sql import Raw, render
-from sqlaudit.release.attacks.base import SWEENEY, Attack, Scene, find_matches, named, numbered, of_all, some
+from sqlaudit.base.sql import Raw
+from sqlaudit.release.attacks.base import (
+    SWEENEY,
+    Attack,
+    AttackedRelease,
+    as_parameters,
+    find_matches,
+    numbered,
+    of_all,
+    some,
+)
 from sqlaudit.release.attacks.result import Exposure, Figure
 from sqlaudit.reports.document import figure
 
@@ -41,26 +50,26 @@ class Linkage(Attack):
     title: ClassVar[str] = "Linkage with an identified table"
     source: ClassVar[str] = SWEENEY
 
-    def lacks(self, scene: Scene) -> str:
+    def lacks(self, release: AttackedRelease) -> str:
         """The identified table."""
-        if scene.identified is None:
+        if release.identified is None:
             return f"It needs a table with names ({spelled('identified')})."
-        if scene.roles.entity is not None:
+        if release.roles.entity is not None:
             return (
                 f"It counts rows as candidates; leave {spelled('entity')} out, or give one row a person with "
                 f"{spelled('query')}."
             )
         return ""
 
-    def run(self, scene: Scene) -> Iterator[Exposure]:
+    def run(self, release: AttackedRelease) -> Iterator[Exposure]:
         """Who is found; then, for each sensitive attribute, about whom it is learned."""
-        assert scene.identified is not None
-        people, rows = _sizes(scene, scene.identified)
-        yield self._identity(scene, people, rows)
-        yield from self._attributes(scene, people)
+        assert release.identified is not None
+        people, rows = _sizes(release, release.identified)
+        yield self._identity(release, people, rows)
+        yield from self._attributes(release, people)
 
-    def _identity(self, scene: Scene, people: list[Size], rows: list[Size]) -> Exposure:
-        k, everybody = scene.request.k, sum(one.members for one in people)
+    def _identity(self, release: AttackedRelease, people: list[Size], rows: list[Size]) -> Exposure:
+        k, everybody = release.request.k, sum(one.members for one in people)
         linked = [one for one in people if one.size]
         unique, few = [one for one in linked if one.size == 1], [one for one in linked if one.size < k]
         figures: dict[str, Figure] = {
@@ -73,13 +82,14 @@ class Linkage(Attack):
             "rows_of_one_person": _members([one for one in rows if one.size == 1]),
             "rows_below_k": _members([one for one in rows if one.size < k]),
         }
-        if scene.request.key is not None:
+        if release.request.key is not None:
+            confirmed = sum(one.confirmed for one in unique)
             figures |= {
                 "in_release": sum(one.known for one in people),
                 "confirmed": sum(one.confirmed for one in linked),
-                "confirmed_unique": sum(one.confirmed for one in unique),
+                "confirmed_unique": confirmed,
                 "confirmed_below_k": sum(one.confirmed for one in few),
-                "wrong_unique": _members(unique) - sum(one.confirmed for one in unique),
+                "wrong_unique": _members(unique) - confirmed,
                 "expected_right": sum((Fraction(one.confirmed, one.size) for one in linked), Fraction(0)),
             }
         smallest = min((one.size for one in linked), default=None)
@@ -87,44 +97,37 @@ class Linkage(Attack):
             exposed=_members(unique),
             of=everybody,
             unit="people",
-            probability=Fraction(1),
             highest=None if smallest is None else Fraction(1, smallest),
-            sentence=_identity_sentence(scene, everybody, figures),
+            sentence=_identity_sentence(release, everybody, figures),
             figures=figures,
             note=""
-            if scene.request.key
-            else (
-                f"A match is certain if the person is known to be in the release; {spelled('key')} would tell "
-                "which are right."
-            ),
+            if release.request.key
+            else "A match is certain if the person is known to be in the release; "
+            f"{spelled('key')} would tell which are right.",
         )
 
-    def _attributes(self, scene: Scene, people: list[Size]) -> Iterator[Exposure]:
-        for position, attribute in enumerate(scene.roles.sensitive):
-            yield self._attribute(people, position, attribute.label)
-
-    def _attribute(self, people: list[Size], position: int, label: str) -> Exposure:
-        everybody = sum(one.members for one in people)
-        linked = [one for one in people if one.size]
-        exposed = sum(one.same[position] for one in linked)
-        beyond = sum(one.same[position] for one in linked if one.size > 1)
-        return self.exposure(
-            attack=AttributeLinkage.name,
-            title=AttributeLinkage.title,
-            about=label,
-            exposed=exposed,
-            of=everybody,
-            unit="people",
-            probability=Fraction(1),
-            highest=Fraction(1) if exposed else None,
-            sentence=(
-                f"All candidates of {of_all(exposed, everybody, 'people')} have the same {label}, so it is learned; "
-                f"{beyond:,} of them {'is' if beyond == 1 else 'are'} not identified by name."
+    def _attributes(self, release: AttackedRelease, people: list[Size]) -> Iterator[Exposure]:
+        everybody = _members(people)
+        for position, attribute in enumerate(release.roles.sensitive):
+            same = [(one.size, one.same[position]) for one in people if one.size]
+            exposed, beyond = sum(n for _, n in same), sum(n for size, n in same if size > 1)
+            sentence = f"Nobody's candidates all have the same {attribute.label}."
+            if exposed:
+                sentence = (
+                    f"All candidates of {of_all(exposed, everybody, 'people')} have the same {attribute.label}, so it "
+                    f"is learned; {beyond:,} of them {'is' if beyond == 1 else 'are'} not identified by name."
+                )
+            yield self.exposure(
+                attack=AttributeLinkage.name,
+                title=AttributeLinkage.title,
+                about=attribute.label,
+                exposed=exposed,
+                of=everybody,
+                unit="people",
+                highest=Fraction(1) if exposed else None,
+                sentence=sentence,
+                figures={"without_identity": beyond},
             )
-            if exposed
-            else f"Nobody's candidates all have the same {label}.",
-            figures={"without_identity": beyond},
-        )
 
 
 class AttributeLinkage(Linkage):
@@ -133,60 +136,52 @@ class AttributeLinkage(Linkage):
     name: ClassVar[str] = "linkage_attribute"
     title: ClassVar[str] = "Attribute linkage"
 
-    def lacks(self, scene: Scene) -> str:
+    def lacks(self, release: AttackedRelease) -> str:
         """The identified table and a sensitive attribute."""
-        return super().lacks(scene) or (
-            "" if scene.roles.sensitive else f"It needs a sensitive attribute ({spelled('sensitive')})."
+        return super().lacks(release) or (
+            "" if release.roles.sensitive else f"It needs a sensitive attribute ({spelled('sensitive')})."
         )
 
-    def run(self, scene: Scene) -> Iterator[Exposure]:
+    def run(self, release: AttackedRelease) -> Iterator[Exposure]:
         """For each sensitive attribute about whom it is learned."""
-        assert scene.identified is not None
-        yield from self._attributes(scene, _sizes(scene, scene.identified)[0])
+        assert release.identified is not None
+        yield from self._attributes(release, _sizes(release, release.identified)[0])
 
 
 def _members(sizes: list[Size]) -> int:
     return sum(one.members for one in sizes)
 
 
-def _identity_sentence(scene: Scene, everybody: int, figures: dict[str, Figure]) -> str:
+def _identity_sentence(release: AttackedRelease, everybody: int, figures: dict[str, Figure]) -> str:
     if not figures["matched"]:
         return f"None of {some(everybody, 'people')} fits a row of the release."
-    matched = int(figures["matched"] or 0)
-    unique, few = int(figures["unique"] or 0), int(figures["below_k"] or 0)
+    matched, unique, few = (int(figures[name] or 0) for name in ("matched", "unique", "below_k"))
     said = (
         f"{of_all(matched, everybody, 'people', ('fits', 'fit'))} rows of the release: {unique:,} a single "
-        f"row, {few:,} fewer than {scene.request.k}."
+        f"row, {few:,} fewer than {release.request.k}."
     )
     if "confirmed_unique" in figures:
         return (
             f"{said} The key confirms {figures['confirmed_unique']:,} of the single rows and "
-            f"{figures['confirmed_below_k']:,} among fewer than {scene.request.k}."
+            f"{figures['confirmed_below_k']:,} among fewer than {release.request.k}."
         )
     expected = figures["expected_right"]
     return f"{said} If all of them are in the release, guessing gets about {figure(Fraction(expected or 0))} right."
 
 
-def _sizes(scene: Scene, identified: Relation) -> tuple[list[Size], list[Size]]:
+def _sizes(release: AttackedRelease, identified: Relation) -> tuple[list[Size], list[Size]]:
     """People by their number of candidates, and rows by the number of people they fit."""
-    request, dialect = scene.request, scene.engine.dialect
-    pairs = request.match or tuple((name, name) for name in scene.given.quasi_identifiers)
-    matches = find_matches(
-        scene.engine, scene.relation, identified, pairs, scene.given.nulls, about("match"), scene.readers
+    pairs = release.request.match or tuple((name, name) for name in release.given.quasi_identifiers)
+    matches, values = as_parameters(find_matches(release, identified, pairs, about("match")))
+    found = release.ask(
+        "attack_linkage",
+        "link people with rows",
+        values,
+        identified=identified,
+        matches=matches,
+        key=_key(release, identified),
+        sensitives=release.roles.sensitive,
     )
-    key = _key(scene, identified)
-    listed, parameters = named(matches)
-    statement = render(
-        "release/attacks/attack_linkage.sql",
-        dialect,
-        step="link people with rows",
-        source=Raw(scene.relation.sql),
-        identified=Raw(identified.sql),
-        matches=listed,
-        key=key,
-        sensitives=[Raw(one.sql) for one in scene.roles.sensitive],
-    )
-    found = scene.engine.run(statement, parameters)
     sides: dict[str, list[Size]] = {"people": [], "rows": []}
     for side, *numbers in found:
         size, members, one_to_one, known, confirmed, *same = map(int, numbers)
@@ -194,15 +189,15 @@ def _sizes(scene: Scene, identified: Relation) -> tuple[list[Size], list[Size]]:
     return sides["people"], sides["rows"]
 
 
-def _key(scene: Scene, identified: Relation) -> list[Raw] | None:
+def _key(release: AttackedRelease, identified: Relation) -> list[Raw] | None:
     """The column that says who is who, in each table.
 
     Raises:
         UsageError: it is not there, or somebody stands in a table twice.
     """
-    if scene.request.key is None:
+    if release.request.key is None:
         return None
-    key, repeated = numbered(scene, identified, scene.request.key, "key", "keys")
+    key, repeated = numbered(release, identified, release.request.key, "key", "keys")
     if any(repeated):
         where, number = ("the release", repeated[0]) if repeated[0] else ("the identified table", repeated[1])
         raise UsageError(

@@ -14,7 +14,7 @@ import itertools
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, ClassVar
 
@@ -29,7 +29,7 @@ from sqlaudit.hierarchies.dictionary import dictionary
 from sqlaudit.hierarchies.levels import Hierarchy, plain
 from sqlaudit.models.base import Context
 from sqlaudit.models.registry import REGISTRY
-from sqlaudit.release.attacks.base import MAX_VALUES, SPELLED, Attack, CannotTry, Scene, chance, of_all, some
+from sqlaudit.release.attacks.base import MAX_VALUES, SPELLED, Attack, AttackedRelease, CannotTry, chance, of_all, some
 from sqlaudit.release.attacks.request import KnownSearch
 from sqlaudit.release.attacks.result import Exposure, Figure
 
@@ -239,11 +239,12 @@ def posteriors(splits: Sequence[tuple[Split, int]]) -> tuple[float, list[tuple[S
         how likely it was that the node is not safe (0: impossible, so nothing can be said), and what is learned.
     """
     logs = [_log(split.all_safe) for split, _ in splits]
-    whole = math.fsum(times * log for log, (_, times) in zip(logs, splits, strict=True))
+    times_logs = [times * log for log, (_, times) in zip(logs, splits, strict=True)]
+    whole = math.fsum(times_logs)
     if not whole:
         return 0.0, []
-    before = [0.0, *itertools.accumulate(times * log for log, (_, times) in zip(logs, splits, strict=True))]
-    after = [0.0, *itertools.accumulate(times * log for log, (_, times) in zip(logs[::-1], splits[::-1], strict=True))]
+    before = [0.0, *itertools.accumulate(times_logs)]
+    after = [0.0, *itertools.accumulate(times_logs[::-1])]
     found = []
     for place, (split, times) in enumerate(splits):
         own = (times - 1) * logs[place] if times > 1 else 0.0
@@ -281,15 +282,10 @@ WONG = "Wong, Fu, Wang, Pei: Minimality Attack in Privacy Preserving Data Publis
 class Labelled:
     """A quasi-identifier of the release and of the people, with every value's labels at levels 0, 1, …"""
 
-    hierarchy: Hierarchy
     mine: Resolved
     theirs: Resolved
     values: Sequence[tuple[str, ...]]
     level: int
-
-    def labels(self, number: int) -> list[str]:
-        """The labels at a level, one a value, in the spelling of statements."""
-        return [value[number] for value in self.values]
 
 
 class Minimality(Attack):
@@ -299,67 +295,63 @@ class Minimality(Attack):
     title: ClassVar[str] = "Minimality of the generalization"
     source: ClassVar[str] = WONG
 
-    def lacks(self, scene: Scene) -> str:
+    def lacks(self, release: AttackedRelease) -> str:
         """The requirement, the people, one sensitive attribute, and classes that do not overlap."""
-        published = scene.request.published
+        published = release.request.published
         if published is None:
             return f"It needs the requirement that the release is a minimal node for ({spelled('require')})."
-        if scene.identified is None:
+        if release.identified is None:
             return f"It needs the exact quasi-identifiers of the people in the release ({spelled('identified')})."
-        if len(scene.attributes) != 1 or scene.roles.entity is not None or scene.given.nulls is not NullPolicy.EQUAL:
+        if (
+            len(release.attributes) != 1
+            or release.roles.entity is not None
+            or release.given.nulls is not NullPolicy.EQUAL
+        ):
             return f"It needs one sensitive attribute, a row a person, and {spelled('nulls', 'equal')}."
-        if scene.workbench is None:
+        if release.workbench is None:
             return "It needs a workbench for hierarchies beside this database."
         unknown = [one.text or one.model for one in published.requirements if not REGISTRY[one.model].by_counts]
         if unknown:
             return f"It is modelled for k, l, alpha, entropy_l and recursive_l, not for {unknown[0]}."
         return ""
 
-    def run(self, scene: Scene) -> Iterator[Exposure]:
+    def run(self, release: AttackedRelease) -> Iterator[Exposure]:
         """One exposure over all direct predecessors."""
-        published = scene.request.published
+        published = release.request.published
         assert published is not None
-        columns = _columns(scene, published)
+        columns = _columns(release, published)
         rule = rule_of(published.requirements)
-        steps = [_step(scene, columns, position, rule) for position, column in enumerate(columns) if column.level > 0]
+        steps = [_step(release, columns, position, rule) for position, column in enumerate(columns) if column.level > 0]
         if not steps:
             raise CannotTry("The release is the finest node, so there is no finer one that could have been unsafe.")
         if all(step["chance_unsafe"] is None for step in steps):
             raise CannotTry("The classes of the release have too many possible worlds to count.")
-        yield _exposure(scene, scene.attributes[0].label, steps)
-
-
-def _exposure(scene: Scene, label: str, steps: Sequence[dict[str, Figure]]) -> Exposure:
-    best = max(steps, key=lambda step: (int(step["newly_certain"] or 0), _gain(step)))
-    exposed = int(best["newly_certain"] or 0)
-    impossible = [step["column"] for step in steps if step["chance_unsafe"] == 0]
-    missing = sum(step["chance_unsafe"] is None for step in steps)
-    return Exposure(
-        attack=Minimality.name,
-        title=Minimality.title,
-        about=label,
-        exposed=exposed,
-        of=scene.rows,
-        unit="people",
-        probability=Fraction(1),
-        highest=max(float(step["highest"] or 0) for step in steps),
-        sentence=_sentence(scene, label, best),
-        figures={
-            "nearly_sure": max(int(step["newly_nearly_sure"] or 0) for step in steps),
-            "finer_nodes": len(steps),
-            "finer_nodes_not_counted": missing,
-        },
-        steps=tuple(steps),
-        source=WONG,
-        note=_note(impossible, missing, len(steps)),
-    )
+        label = release.attributes[0].label
+        best = max(steps, key=lambda step: (int(step["newly_certain"] or 0), _gain(step)))
+        impossible = [step["column"] for step in steps if step["chance_unsafe"] == 0]
+        missing = sum(step["chance_unsafe"] is None for step in steps)
+        yield self.exposure(
+            about=label,
+            exposed=int(best["newly_certain"] or 0),
+            of=release.rows,
+            unit="people",
+            highest=max(float(step["highest"] or 0) for step in steps),
+            sentence=_sentence(release, label, best),
+            figures={
+                "nearly_sure": max(int(step["newly_nearly_sure"] or 0) for step in steps),
+                "finer_nodes": len(steps),
+                "finer_nodes_not_counted": missing,
+            },
+            steps=tuple(steps),
+            note=_note(impossible, missing, len(steps)),
+        )
 
 
 def _gain(step: Mapping[str, Figure]) -> float:
     return float(step["posterior"] or 0) - float(step["prior"] or 0)
 
 
-def _sentence(scene: Scene, label: str, best: Mapping[str, Figure]) -> str:
+def _sentence(release: AttackedRelease, label: str, best: Mapping[str, Figure]) -> str:
     if _gain(best) <= 0:
         return f"That no finer node was safe tells nothing about anybody's {label}."
     prior, posterior = float(best["prior"] or 0), float(best["posterior"] or 0)
@@ -368,7 +360,7 @@ def _sentence(scene: Scene, label: str, best: Mapping[str, Figure]) -> str:
         f"{chance(posterior)} for somebody"
     )
     exposed = int(best["newly_certain"] or 0)
-    return f"{said}, and makes {of_all(exposed, scene.rows, 'people')} certain." if exposed else f"{said}."
+    return f"{said}, and makes {of_all(exposed, release.rows, 'people')} certain." if exposed else f"{said}."
 
 
 def _note(impossible: Sequence[Figure], missing: int, steps: int) -> str:
@@ -385,12 +377,12 @@ def _note(impossible: Sequence[Figure], missing: int, steps: int) -> str:
 # --- one finer node ---
 
 
-def _step(scene: Scene, columns: Sequence[Labelled], finer: int, rule: Rule) -> dict[str, Figure]:
+def _step(release: AttackedRelease, columns: Sequence[Labelled], finer: int, rule: Rule) -> dict[str, Figure]:
     """What is learned from one column's having to be a level coarser."""
     column = columns[finer]
     names = ("chance_unsafe", "newly_certain", "newly_nearly_sure", "prior", "posterior", "highest")
     step: dict[str, Figure] = {"column": column.mine.label, "level": column.level, **dict.fromkeys(names)}
-    kinds = _kinds(scene, columns, finer)
+    kinds = _kinds(release, columns, finer)
     if any(rule.decided(size, counts) is False for blocks, counts, _ in kinds for size in blocks):
         highest = max(Fraction(max(counts), sum(counts)) for _, counts, _ in kinds)
         return step | {"chance_unsafe": 1, "newly_certain": 0, "newly_nearly_sure": 0, "highest": highest}
@@ -399,13 +391,18 @@ def _step(scene: Scene, columns: Sequence[Labelled], finer: int, rule: Rule) -> 
         found = posteriors([(Split(blocks, counts, rule, budget), classes) for blocks, counts, classes in kinds])
     except TooLarge:
         return step
-    return step | _learned(*found, float(scene.request.sure))
+    return step | _learned(*found, float(release.request.sure))
 
 
 def _learned(
     chance_unsafe: float, kinds: Sequence[tuple[Split, Sequence[Posterior]]], sure: float
 ) -> dict[str, Figure]:
-    blocks = [block for _, learned in kinds for block in _by_block(learned)]
+    blocks: list[Posterior] = []  # the most likely value of a block's people before and after
+    for _, learned in kinds:
+        for size in dict.fromkeys(one.block for one in learned):
+            values = [one for one in learned if one.block == size]
+            most, prior = max(values, key=lambda one: one.posterior), max(one.prior for one in values)
+            blocks.append(replace(most, prior=prior, certain=any(one.certain for one in values)))
     best = max(blocks, key=lambda block: block.posterior - float(block.prior), default=None)
     return {
         "chance_unsafe": chance_unsafe,
@@ -417,57 +414,40 @@ def _learned(
     }
 
 
-@dataclass(frozen=True)
-class _Block:
-    """The most likely value of a block's people before and after."""
-
-    people: int
-    prior: Fraction
-    posterior: float
-    certain: bool
-
-
-def _by_block(learned: Sequence[Posterior]) -> Iterator[_Block]:
-    for size in dict.fromkeys(one.block for one in learned):
-        values = [one for one in learned if one.block == size]
-        most = max(values, key=lambda one: one.posterior)
-        yield _Block(most.people, max(one.prior for one in values), most.posterior, any(one.certain for one in values))
-
-
-def _kinds(scene: Scene, columns: Sequence[Labelled], finer: int) -> list[tuple[list[int], tuple[int, ...], int]]:
+def _kinds(
+    release: AttackedRelease, columns: Sequence[Labelled], finer: int
+) -> list[tuple[list[int], tuple[int, ...], int]]:
     """The kinds of classes under a finer node: (sizes of blocks, counts of values with the largest first, classes).
 
     Raises:
         CannotTry: the people are not those of the release.
     """
-    assert scene.identified is not None
     parameters: list[Any] = []
     listed = []
     for position, column in enumerate(columns):
         places = [Raw(f"${len(parameters) + further}") for further in (1, 2, 3)]
-        fine = column.level - 1 if position == finer else column.level
-        parameters += [column.labels(0), column.labels(column.level), column.labels(fine)]
+        fine = column.level - (position == finer)
+        # the labels at a level, one a value, in the spelling of statements
+        parameters += [[labels[level] for labels in column.values] for level in (0, column.level, fine)]
         listed.append(
             {
                 "name": f"q{position + 1}",
                 "labels": places,
-                "mine": Raw(column.mine.sql),
-                "theirs": Raw(column.theirs.sql),
+                "mine": column.mine,
+                "theirs": column.theirs,
                 "form": SPELLED.get(column.mine.kind, ""),
                 "other_form": SPELLED.get(column.theirs.kind, ""),
             }
         )
-    statement = render(
-        "release/attacks/attack_minimality.sql",
-        scene.engine.dialect,
-        step=f"without the level of {columns[finer].mine.label}",
-        source=Raw(scene.relation.sql),
-        identified=Raw(scene.identified.sql),
+    rows = release.ask(
+        "attack_minimality",
+        f"without the level of {columns[finer].mine.label}",
+        parameters,
+        identified=release.identified,
         columns=listed,
         finer=f"q{finer + 1}",
-        sensitive=Raw(scene.roles.sensitive[0].sql),
+        sensitive=release.roles.sensitive[0],
     )
-    rows = scene.engine.run(statement, parameters)
     others = sum(int(row[3]) for row in rows if not row[2])
     if others:
         have = "has" if others == 1 else "have"
@@ -485,42 +465,42 @@ def _sizes(text: str) -> list[int]:
 # --- the node of the release ---
 
 
-def _columns(scene: Scene, published: KnownSearch) -> list[Labelled]:
+def _columns(release: AttackedRelease, published: KnownSearch) -> list[Labelled]:
     """The quasi-identifiers with their levels in the release.
 
     Raises:
         UsageError: a column that the people lack, or cells that are of no level.
     """
-    assert scene.identified is not None
-    people = dict(scene.request.match)
-    labels = [role.label for role in scene.roles.quasi_identifiers]
+    assert release.identified is not None
+    people = dict(release.request.match)
+    labels = [role.label for role in release.roles.quasi_identifiers]
     node = published.node
     if node is not None and len(node) != len(labels):
         raise UsageError(f"{spelled('node')} has {len(node)} levels, but there are {len(labels)} quasi-identifiers.")
     found = []
-    for position, role in enumerate(scene.roles.quasi_identifiers):
-        hierarchy = scene.request.hierarchies.get(role.label) or plain(role.label)
+    for position, role in enumerate(release.roles.quasi_identifiers):
+        hierarchy = release.request.hierarchies.get(role.label) or plain(role.label)
         name = people.get(role.label, role.label)
-        theirs = resolve(name, scene.identified, scene.engine.dialect, about("match"))
+        theirs = resolve(name, release.identified, release.engine.dialect, about("match"))
         if theirs.kind is Kind.FLOAT:
             raise UsageError(f"{about('match')}: {name} holds floats, which have no exact spelling; round them.")
-        values = _values(scene, scene.identified, theirs, hierarchy, position)
-        level = _level(scene, role, hierarchy, values, None if node is None else node[position])
-        found.append(Labelled(hierarchy, role, theirs, values, level))
+        values = _values(release, release.identified, theirs, hierarchy, position)
+        level = _level(release, role, hierarchy, values, None if node is None else node[position])
+        found.append(Labelled(role, theirs, values, level))
     return found
 
 
 def _values(
-    scene: Scene, people: Relation, column: Resolved, hierarchy: Hierarchy, position: int
+    release: AttackedRelease, people: Relation, column: Resolved, hierarchy: Hierarchy, position: int
 ) -> list[tuple[str, ...]]:
     """Every value of the people with its labels at levels 0, 1, …, in the spelling of statements."""
-    workbench = scene.workbench
+    workbench = release.workbench
     assert isinstance(workbench, Engine)
     name = f"sqlaudit_attack_labels_{position}"
-    made = dictionary(scene.engine, workbench, people, column, hierarchy, name)
+    made = dictionary(release.engine, workbench, people, column, hierarchy, name)
     levels = list(range(1, hierarchy.height + 1))
     rows = workbench.run(
-        render("release/attacks/attack_labels.sql", workbench.dialect, source=Raw(made.relation.sql), levels=levels)
+        render("release/attacks/attack_labels.sql", workbench.dialect, source=made.relation, levels=levels)
     )
     workbench.drop(name)
     if len(rows) > MAX_VALUES:
@@ -529,21 +509,19 @@ def _values(
 
 
 def _level(
-    scene: Scene, role: Resolved, hierarchy: Hierarchy, values: Sequence[tuple[str, ...]], given: int | None
+    release: AttackedRelease, role: Resolved, hierarchy: Hierarchy, values: Sequence[tuple[str, ...]], given: int | None
 ) -> int:
     """The lowest level that has every cell of the release, or the one that is given."""
-    statement = render(
-        "release/attacks/attack_texts.sql",
-        scene.engine.dialect,
-        step=f"cells of {role.label}",
-        source=Raw(scene.relation.sql),
-        column=Raw(role.sql),
+    rows = release.ask(
+        "attack_texts",
+        f"cells of {role.label}",
+        column=role,
         form=SPELLED.get(role.kind, ""),
         null="",
         pattern="",
         limit=MAX_VALUES,
     )
-    cells = {str(row[0]) for row in scene.engine.run(statement)}
+    cells = {str(row[0]) for row in rows}
     levels = range(hierarchy.height + 1) if given is None else [given]
     for level in levels:
         if 0 <= level <= hierarchy.height and cells <= {value[level] for value in values}:

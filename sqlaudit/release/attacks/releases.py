@@ -16,15 +16,15 @@ from sqlaudit.base.errors import UsageError
 from sqlaudit.base.parameter_names import about, spelled
 from sqlaudit.base.relation import Relation
 from sqlaudit.base.spec import NullPolicy
-from sqlaudit.base.sql import Raw, render
+from sqlaudit.base.sql import Raw
 from sqlaudit.release.attacks.base import (
     SWEENEY,
     Attack,
+    AttackedRelease,
     Match,
-    Scene,
+    as_parameters,
     chance,
     find_matches,
-    named,
     numbered,
     of_all,
     some,
@@ -197,85 +197,82 @@ class UnsortedMatching(Attack):
     title: ClassVar[str] = "Unsorted matching"
     source: ClassVar[str] = SWEENEY
 
-    def lacks(self, scene: Scene) -> str:
+    def lacks(self, release: AttackedRelease) -> str:
         """The other release, columns in common, and an order of rows."""
-        if scene.other is None:
+        if release.other is None:
             return f"It needs another release of the same table ({spelled('other_release')})."
-        if not shared_columns(scene, scene.other):
+        if not shared_columns(release, release.other):
             return "The other release has none of the columns."
-        if scene.request.position is None and not scene.engine.own_workbench:
+        if release.request.position is None and not release.engine.own_workbench:
             return f"Rows have no order here; name a column that numbers them in both releases ({spelled('position')})."
         return ""
 
-    def run(self, scene: Scene) -> Iterator[Exposure]:
+    def run(self, release: AttackedRelease) -> Iterator[Exposure]:
         """Whether position pairs better than chance, and what that restores."""
-        assert scene.other is not None
-        shared = shared_columns(scene, scene.other)
-        matches = find_matches(
-            scene.engine,
-            scene.relation,
-            scene.other,
-            [(name, name) for name in shared],
-            scene.given.nulls,
-            about("qi"),
-            scene.readers,
-            both_ways=True,
-        )
-        position = _position(scene, scene.other)
-        tests = [_test(scene, scene.other, match, position) for match in matches]
+        other = release.other
+        assert other is not None
+        pairs = [(name, name) for name in shared_columns(release, other)]
+        matches = find_matches(release, other, pairs, about("qi"), both_ways=True)
+        position = _position(release, other)
+        tests = [_test(release, other, match, position) for match in matches]
         readable = [match for match, test in zip(matches, tests, strict=True) if test.paired.possible]
-        merged = _merged(scene, scene.other, matches, readable, position)
-        beside = _beside(scene, scene.other, readable, position) if readable else Fraction(0)
-        yield self._exposure(scene, tests, merged, beside)
+        merged = _merged(release, other, matches, readable, position)
+        beside = _beside(release, other, readable, position) if readable else Fraction(0)
+        yield self._exposure(release, tests, merged, beside)
 
-    def _exposure(self, scene: Scene, tests: list[ColumnTest], merged: Mapping[str, int], beside: Fraction) -> Exposure:
+    def _exposure(
+        self, release: AttackedRelease, tests: list[ColumnTest], merged: Mapping[str, int], beside: Fraction
+    ) -> Exposure:
         telling = [test for test in tests if test.paired.telling]
         chances = [one for test in telling for one in (test.agree, test.alike)]
         p = min(1.0, len(chances) * min(chances)) if chances else 1.0
         positions, restored = merged["positions"], merged["restored"]
         fitting = Fraction(merged["fitting"], positions) if positions else Fraction(0)
         alike = p <= LEVEL and (fitting > beside or fitting == 1)
-        figures: dict[str, Figure] = {
-            "positions": positions,
-            "chance": p,
-            "better_than_chance": p <= LEVEL,
-            "rows_fitting": merged["fitting"],
-            "rows_fitting_beside": beside,
-            "cells_finer_in_other": merged["cells"],
-            "rows_finer_in_other": restored,
-            "below_k_before": merged["below_before"],
-            "below_k_after": merged["below_after"],
-        }
+        note = ""
+        if not telling:
+            note = "No column has two values on both sides, so no order could be told from chance."
+        elif positions < release.rows:
+            note = f"{some(release.rows - positions, 'rows')} of the release have no partner."
         return self.exposure(
             exposed=restored if alike else 0,
             of=positions,
             unit="rows",
             probability=None,
-            highest=None,
-            sentence=_sentence(scene, tests, figures, alike=alike),
-            figures=figures,
+            sentence=_sentence(release, tests, merged, beside, p, alike=alike),
+            figures={
+                "positions": positions,
+                "chance": p,
+                "better_than_chance": p <= LEVEL,
+                "rows_fitting": merged["fitting"],
+                "rows_fitting_beside": beside,
+                "cells_finer_in_other": merged["cells"],
+                "rows_finer_in_other": restored,
+                "below_k_before": merged["below_before"],
+                "below_k_after": merged["below_after"],
+            },
             steps=tuple(_step(test) for test in tests),
-            note=_note(scene, telling, positions),
+            note=note,
             at_most=restored if p <= LEVEL else None,
         )
 
 
-def shared_columns(scene: Scene, other: Relation) -> list[str]:
+def shared_columns(release: AttackedRelease, other: Relation) -> list[str]:
     """The quasi-identifiers and sensitive attributes of the release that the other one has, too, by name."""
-    names = (*scene.given.quasi_identifiers, *scene.given.sensitive)
-    columns = [role.column for role in (*scene.roles.quasi_identifiers, *scene.roles.sensitive)]
+    names = (*release.given.quasi_identifiers, *release.given.sensitive)
+    columns = [role.column for role in (*release.roles.quasi_identifiers, *release.roles.sensitive)]
     return [name for name, column in zip(names, columns, strict=True) if column and find_column(column, other)]
 
 
-def _position(scene: Scene, other: Relation) -> Sequence[Raw | str]:
+def _position(release: AttackedRelease, other: Relation) -> Sequence[Raw | str]:
     """The columns that number the rows in each release, empty texts for the order of rows.
 
     Raises:
         UsageError: a column that is not there, or that numbers two rows alike.
     """
-    if scene.request.position is None:
+    if release.request.position is None:
         return ["", ""]
-    found, numbers = numbered(scene, other, scene.request.position, "position", "positions")
+    found, numbers = numbered(release, other, release.request.position, "position", "positions")
     if repeated := sum(numbers):
         raise UsageError(
             f"{spelled('position')} must number the rows; {some(repeated, 'rows')} repeat the number of another one."
@@ -283,77 +280,61 @@ def _position(scene: Scene, other: Relation) -> Sequence[Raw | str]:
     return found
 
 
-def _test(scene: Scene, other: Relation, match: Match, position: Sequence[Raw | str]) -> ColumnTest:
+def _test(release: AttackedRelease, other: Relation, match: Match, position: Sequence[Raw | str]) -> ColumnTest:
     """The counts of one column, and how likely they are by chance."""
-    listed, parameters = named([match], directions=True)
-    given: dict[str, Any] = {
-        "source": Raw(scene.relation.sql),
-        "other": Raw(other.sql),
-        "match": listed[0],
-        "position": position,
-    }
-    dialect = scene.engine.dialect
-    statement = render("release/attacks/attack_positions.sql", dialect, step=f"positions of {match.label}", **given)
-    numbers = [int(number) for number in scene.engine.run(statement, parameters)[0]]
+    given: dict[str, Any] = {"other": other, "position": position}
+    (listed,), parameters = as_parameters([match], directions=True)
+    row = release.ask("attack_positions", f"positions of {match.label}", parameters, match=listed, **given)[0]
+    numbers = [int(number) for number in row]
     paired = Paired(*numbers[:6], *(number // 2 for number in numbers[6:]))
     if not paired.telling:
         return ColumnTest(match.label, paired, 1.0, 1.0)
     if paired.positions > MAX_SHUFFLED:
         return ColumnTest(match.label, paired, paired.bound_agree(), paired.bound_alike())
-    listed, parameters = named([match])
-    codes = render(
-        "release/attacks/attack_position_codes.sql",
-        dialect,
-        step=f"orders of {match.label}",
-        **given | {"match": listed[0]},
-    )
-    return ColumnTest(match.label, paired, *shuffled(scene.engine.run(codes, parameters), scene.request.seed))
+    (listed,), parameters = as_parameters([match])
+    codes = release.ask("attack_position_codes", f"orders of {match.label}", parameters, match=listed, **given)
+    return ColumnTest(match.label, paired, *shuffled(codes, release.request.seed))
 
 
 def _merged(
-    scene: Scene, other: Relation, matches: Sequence[Match], readable: Sequence[Match], position: Sequence[Raw | str]
+    release: AttackedRelease,
+    other: Relation,
+    matches: Sequence[Match],
+    readable: Sequence[Match],
+    position: Sequence[Raw | str],
 ) -> dict[str, int]:
     """Rows that fit, rows and cells restored, rows in classes of quasi-identifiers below k before and after.
 
     A column in which no cell can fit any is written in a way that nobody reads, so that it tells nothing of a row.
     """
-    listed, parameters = named(matches, directions=True)
+    listed, parameters = as_parameters(matches, directions=True)
     shared = [match.label for match in matches]
-    own = [
-        (name, one.sql) for name, one in zip(scene.given.quasi_identifiers, scene.roles.quasi_identifiers, strict=True)
-    ]
-    theirs = [resolve(name, other, scene.engine.dialect, about("other_qi")) for name in scene.request.other_qi]
-    statement = render(
-        "release/attacks/attack_merged.sql",
-        scene.engine.dialect,
-        step="both releases by position",
-        source=Raw(scene.relation.sql),
-        other=Raw(other.sql),
+    own = dict(zip(release.given.quasi_identifiers, release.roles.quasi_identifiers, strict=True))
+    theirs = [resolve(name, other, release.engine.dialect, about("other_qi")) for name in release.request.other_qi]
+    rows = release.ask(
+        "attack_merged",
+        "both releases by position",
+        parameters,
+        other=other,
         matches=listed,
         position=position,
-        k=scene.request.k,
+        k=release.request.k,
         readable=[one for one, match in zip(listed, matches, strict=True) if match in readable],
-        known=[one["name"] for one, label in zip(listed, shared, strict=True) if label in dict(own)],
-        mine_only=[Raw(sql) for name, sql in own if name not in shared],
-        theirs_only=[Raw(one.sql) for one in theirs if one.label not in shared],
+        known=[one["name"] for one, label in zip(listed, shared, strict=True) if label in own],
+        mine_only=[one for name, one in own.items() if name not in shared],
+        theirs_only=[one for one in theirs if one.label not in shared],
     )
     names = ("positions", "fitting", "restored", "cells", "below_before", "below_after")
-    return dict(zip(names, map(int, scene.engine.run(statement, parameters)[0]), strict=True))
+    return dict(zip(names, map(int, rows[0]), strict=True))
 
 
-def _beside(scene: Scene, other: Relation, matches: Sequence[Match], position: Sequence[Raw | str]) -> Fraction:
+def _beside(
+    release: AttackedRelease, other: Relation, matches: Sequence[Match], position: Sequence[Raw | str]
+) -> Fraction:
     """The share of rows that fit the next partner, or the last one, whichever is larger."""
-    listed, parameters = named(matches)
-    statement = render(
-        "release/attacks/attack_neighbours.sql",
-        scene.engine.dialect,
-        step="rows beside each other",
-        source=Raw(scene.relation.sql),
-        other=Raw(other.sql),
-        matches=listed,
-        position=position,
-    )
-    found = scene.engine.run(statement, parameters)
+    listed, parameters = as_parameters(matches)
+    given = {"other": other, "matches": listed, "position": position}
+    found = release.ask("attack_neighbours", "rows beside each other", parameters, **given)
     return max((Fraction(int(fitting), int(pairs)) for pairs, fitting in found if pairs), default=Fraction(0))
 
 
@@ -371,14 +352,20 @@ def _step(test: ColumnTest) -> dict[str, Figure]:
     }
 
 
-def _sentence(scene: Scene, tests: list[ColumnTest], figures: Mapping[str, Figure], *, alike: bool) -> str:
-    positions, fitting = int(figures["positions"] or 0), int(figures["rows_fitting"] or 0)
+def _sentence(
+    release: AttackedRelease,
+    tests: list[ColumnTest],
+    merged: Mapping[str, int],
+    beside: Fraction,
+    p: float,
+    *,
+    alike: bool,
+) -> str:
+    positions = merged["positions"]
     if not positions:
         return "The releases have no rows in common positions."
-    found = figures["chance"]
-    share = float(found or 0)
-    often = f"at most {share:.2g}" if share >= 1e-6 else "less than one in a million"
-    if not figures["better_than_chance"]:
+    often = f"at most {p:.2g}" if p >= 1e-6 else "less than one in a million"
+    if p > LEVEL:
         return (
             "Pairing the rows of both releases by position is not better than chance "
             f"(it would be as good in {often} of random orders)."
@@ -386,28 +373,16 @@ def _sentence(scene: Scene, tests: list[ColumnTest], figures: Mapping[str, Figur
     best = min(tests, key=lambda test: min(test.agree, test.alike))
     said = (
         "Rows in the same position of both releases agree far more than by chance, most of all in "
-        f"{best.label} (as good in {often} of random orders); {of_all(fitting, positions, 'rows')} fit, against "
-        f"{chance(float(figures['rows_fitting_beside'] or 0))} of rows beside each other"
+        f"{best.label} (as good in {often} of random orders); {of_all(merged['fitting'], positions, 'rows')} fit, "
+        f"against {chance(float(beside))} of rows beside each other"
     )
-    return f"{said}. {_restored(scene, figures)}" if alike else f"{said}, so both may only be sorted alike."
-
-
-def _restored(scene: Scene, figures: Mapping[str, Figure]) -> str:
-    cells, rows = int(figures["cells_finer_in_other"] or 0), int(figures["rows_finer_in_other"] or 0)
-    below = int(figures["below_k_after"] or 0)
+    if not alike:
+        return f"{said}, so both may only be sorted alike."
     return (
-        f"If the order is the same, that restores {some(cells, 'cells')} in {some(rows, 'rows')}; {below:,} rows are "
-        f"then in classes below {scene.request.k}, against {int(figures['below_k_before'] or 0):,} before. Publish "
-        "releases in random order."
+        f"{said}. If the order is the same, that restores {some(merged['cells'], 'cells')} in "
+        f"{some(merged['restored'], 'rows')}; {merged['below_after']:,} rows are then in classes below "
+        f"{release.request.k}, against {merged['below_before']:,} before. Publish releases in random order."
     )
-
-
-def _note(scene: Scene, telling: list[ColumnTest], positions: int) -> str:
-    if not telling:
-        return "No column has two values on both sides, so no order could be told from chance."
-    if positions < scene.rows:
-        return f"{some(scene.rows - positions, 'rows')} of the release have no partner."
-    return ""
 
 
 # Complementary releases: two releases of the same people are each safe, but not together.
@@ -415,18 +390,8 @@ def _note(scene: Scene, telling: list[ColumnTest], positions: int) -> str:
 # A person lies in one class of each release, so in the part that both classes have in common. How many people that part
 # can hold follows from the counts of what both releases publish unchanged.
 
-_NAMES = (
-    "joined_classes",
-    "below_k",
-    "at_most",
-    "at_least",
-    "newly_below_k",
-    "newly_at_most",
-    "newly_at_least",
-    "revealed",
-    "newly_revealed",
-    "smallest",
-)
+_CLASSES = ("joined_classes", "below_k", "at_most", "at_least")
+_NEWLY = ("newly_below_k", "newly_at_most", "newly_at_least", "revealed", "newly_revealed", "smallest")
 
 
 class ComplementaryReleases(Attack):
@@ -436,81 +401,65 @@ class ComplementaryReleases(Attack):
     title: ClassVar[str] = "Complementary releases"
     source: ClassVar[str] = f"{SWEENEY}; Ganta, Kasiviswanathan, Smith: Composition Attacks, KDD 2008"
 
-    def lacks(self, scene: Scene) -> str:
+    def lacks(self, release: AttackedRelease) -> str:
         """The other release, a column in common, and classes that do not overlap."""
-        if scene.other is None:
+        if release.other is None:
             return f"It needs another release of the same table ({spelled('other_release')})."
-        if not shared_columns(scene, scene.other) and not scene.request.other_qi:
+        if not shared_columns(release, release.other) and not release.request.other_qi:
             return "The other release has none of the columns."
-        if scene.given.nulls is not NullPolicy.EQUAL:
+        if release.given.nulls is not NullPolicy.EQUAL:
             return f"It compares classes of both releases, in which NULLs are equal; use {spelled('nulls', 'equal')}."
-        if scene.roles.entity is not None:
+        if release.roles.entity is not None:
             return f"It counts rows; leave {spelled('entity')} out, or give one row a person with {spelled('query')}."
         return ""
 
-    def run(self, scene: Scene) -> Iterator[Exposure]:
+    def run(self, release: AttackedRelease) -> Iterator[Exposure]:
         """The joined classes that are smaller than k."""
-        assert scene.other is not None
-        found = dict(zip(_NAMES, _joined(scene, scene.other), strict=True))
+        assert release.other is not None
+        found = dict(zip((*_CLASSES, *_NEWLY), _joined(release, release.other), strict=True))
         at_least = found["newly_at_least"] or 0
         smallest = found["smallest"]
         yield self.exposure(
             exposed=at_least,
-            of=scene.rows,
+            of=release.rows,
             unit="rows",
             probability=None,
             highest=Fraction(1, smallest) if smallest else None,
-            sentence=_complementary_sentence(scene, found),
+            sentence=_complementary_sentence(release, found),
             figures=found,
             at_most=found["newly_at_most"] or 0,
             note="It assumes that both releases are about the same people, one row each. Counted are people in classes "
-            f"that only both releases together bring below {scene.request.k}: not those in classes that are smaller in "
-            "one release already, nor those of whom a single sensitive value is left.",
+            f"that only both releases together bring below {release.request.k}: not those in classes that are smaller "
+            "in one release already, nor those of whom a single sensitive value is left.",
         )
 
 
-def _joined(scene: Scene, other: Relation) -> list[int | None]:
+def _joined(release: AttackedRelease, other: Relation) -> list[int | None]:
     """The figures of the joined classes."""
-    dialect, nulls = scene.engine.dialect, scene.given.nulls
-    in_both = shared_columns(scene, other)
-    other_qi = scene.request.other_qi or tuple(name for name in in_both if name in scene.given.quasi_identifiers)
-    common = [name for name in scene.given.quasi_identifiers if name in other_qi]
-    shared = [name for name in in_both if name in scene.given.sensitive and name not in other_qi]
-    matches = find_matches(
-        scene.engine,
-        scene.relation,
-        other,
-        [(name, name) for name in common],
-        nulls,
-        about("other_qi"),
-        scene.readers,
-        both_ways=True,
-    )
-    listed, parameters = named(matches)
-    equal, _ = named(
-        find_matches(scene.engine, scene.relation, other, [(n, n) for n in shared], nulls, about("sensitive"))
-    )
-    for position, column in enumerate(equal, 1):
-        column["name"] = f"s{position}"
-    mine = [one for one in scene.roles.quasi_identifiers if one.label not in common]
-    theirs = [resolve(name, other, dialect, about("other_qi")) for name in other_qi if name not in common]
-    statement = render(
-        "release/attacks/attack_complementary.sql",
-        dialect,
-        step="join two releases",
-        source=Raw(scene.relation.sql),
-        other=Raw(other.sql),
+    in_both, own_qi = shared_columns(release, other), release.given.quasi_identifiers
+    other_qi = release.request.other_qi or tuple(name for name in in_both if name in own_qi)
+    common = [(name, name) for name in own_qi if name in other_qi]
+    shared = [(name, name) for name in in_both if name in release.given.sensitive and name not in other_qi]
+    listed, parameters = as_parameters(find_matches(release, other, common, about("other_qi"), both_ways=True))
+    equal, _ = as_parameters(find_matches(release, other, shared, about("sensitive"), reading=False))
+    mine = [one for one in release.roles.quasi_identifiers if (one.label, one.label) not in common]
+    theirs = [name for name in other_qi if (name, name) not in common]
+    row = release.ask(
+        "attack_complementary",
+        "join two releases",
+        parameters,
+        other=other,
         matches=listed,
-        shared=equal,
-        mine=[Raw(one.sql) for one in mine],
-        theirs=[Raw(one.sql) for one in theirs],
-        k=scene.request.k,
-    )
-    return [None if number is None else int(number) for number in scene.engine.run(statement, parameters)[0]]
+        shared=[{**column, "name": f"s{position}"} for position, column in enumerate(equal, 1)],
+        mine=mine,
+        theirs=[resolve(name, other, release.engine.dialect, about("other_qi")) for name in theirs],
+        k=release.request.k,
+    )[0]
+    return [None if number is None else int(number) for number in row]
 
 
-def _complementary_sentence(scene: Scene, found: dict[str, int | None]) -> str:
-    k, classes = scene.request.k, found["joined_classes"] or 0
+def _complementary_sentence(release: AttackedRelease, found: dict[str, int | None]) -> str:
+    k, classes = release.request.k, found["joined_classes"] or 0
     if not classes:
         return "No class of one release fits a class of the other."
     fresh, revealed = found["newly_below_k"] or 0, found["newly_revealed"] or 0

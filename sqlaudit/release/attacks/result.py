@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -21,11 +21,9 @@ from sqlaudit.base.result import (
 )
 from sqlaudit.column_sets.result import READS
 from sqlaudit.reports.document import (
-    Bullets,
     Column,
     Document,
     Facts,
-    Paragraph,
     Picture,
     Section,
     Table,
@@ -71,16 +69,8 @@ def _floats(value: Any) -> Any:
     return float(value) if isinstance(value, Fraction) else value
 
 
-SINGULAR = {
-    "values": "value",
-    "rows": "row",
-    "cells": "cell",
-    "persons": "person",
-    "people": "person",
-    "positions": "position",
-    "classes": "class",
-    "finer nodes": "finer node",
-}
+SINGULAR = {f"{one}s": one for one in ("value", "row", "cell", "person", "position", "finer node")}
+SINGULAR |= {"people": "person", "classes": "class"}
 
 
 @dataclass(frozen=True)
@@ -208,18 +198,10 @@ def exposed_most(exposures: Sequence[Exposure]) -> list[Exposure]:
 def exposed_picture(result: AttackResult) -> Picture | None:
     """A bar an attack: the share of those that it could expose; None with fewer than two attacks on somebody."""
     tried = [one for one in result.exposures if one.of]
-    if len(tried) < 2:
-        return None
-    return Picture(
-        "bars",
-        "Share of those that each attack could expose and does expose",
-        {
-            "names": [one.heading for one in tried],
-            "series": {"exposed": [float(one.share or 0) for one in tried]},
-            "share": True,
-            "x": "share exposed",
-        },
-    )
+    series = {"exposed": [float(one.share or 0) for one in tried]}
+    data = {"names": [one.heading for one in tried], "series": series, "share": True, "x": "share exposed"}
+    title = "Share of those that each attack could expose and does expose"
+    return Picture("bars", title, data) if len(tried) > 1 else None
 
 
 def ruled_out_picture(one: Exposure) -> Picture | None:
@@ -236,26 +218,13 @@ def ruled_out_picture(one: Exposure) -> Picture | None:
         for said, name in names.items()
         if name in one.steps[0]
     }
-    return Picture(
-        "curves",
-        f"Share of {count(one.of)} {one.unit} that are exposed once an attacker rules out m values of {one.about}",
-        {"curves": curves, "x": "values ruled out, m", "y": f"share of {one.unit}", "legend": "upper left"},
-    )
+    title = f"Share of {count(one.of)} {one.unit} that are exposed once an attacker rules out m values of {one.about}"
+    data = {"curves": curves, "x": "values ruled out, m", "y": f"share of {one.unit}", "legend": "upper left"}
+    return Picture("curves", title, data)
 
 
-_SHARES = (
-    "highest",
-    "highest_of_the_rest",
-    "chance",
-    "rows_fitting_beside",
-    "chance_of_agreeing",
-    "chance_of_alike",
-    "chance_unsafe",
-    "prior",
-    "posterior",
-    "right_guesses",
-    "right_guesses_without_release",
-)
+_SHARES = {"highest", "highest_of_the_rest", "chance", "rows_fitting_beside", "chance_of_agreeing", "chance_of_alike"}
+_SHARES |= {"chance_unsafe", "prior", "posterior", "right_guesses", "right_guesses_without_release"}
 _NAMES = {
     "exposed": "People",
     "of": "Of",
@@ -266,11 +235,9 @@ _NAMES = {
     "times": "More than … times",
     "chance": "As good by chance in",
     "agree_by_chance": "By chance",
-    "alike_pairs": "Alike pairs",
     "alike_pairs_by_chance": "By chance",
     "chance_of_agreeing": "So many agree in",
     "chance_of_alike": "So many alike in",
-    "finer_in_other": "Finer in other",
     "chance_unsafe": "Unsafe in",
     "matched": "People who fit some row",
     "unique": "People who fit a single row",
@@ -296,26 +263,26 @@ def attack_document(result: AttackResult) -> Document:
     heads = ("Attack", "#Exposed", "#Of", "#Share", "#Sure at least", "#Best chance")
     classes = "overlapping classes" if result.classes is None else plural(result.classes, "class", "classes")
     how = facts(
-        ("rows", count(result.rows)),
+        ("rows", result.rows),
         ("classes", classes if result.smallest is None else f"{classes}, the smallest has {count(result.smallest)}"),
         ("quasi-identifiers", ", ".join(result.quasi_identifiers)),
         ("sensitive", ", ".join(result.sensitive) or "none"),
         ("missing values", READS[result.nulls]),
         ("counted as found", f"who hides among fewer than {count(result.k)}"),
-        ("persons", result.entity or ""),
+        ("persons", result.entity),
         *made(result),
     )
-    document = report_on(
+    return report_on(
         result,
         Toned(_headline(result, len(hit)), "bad" if hit else "good"),
-        (Bullets(tuple(_lead(result))),),
+        (_lead(result),),
         section("What each attack achieves", table(heads, map(_row, result.exposures)), exposed_picture(result)),
         *map(_details, result.exposures),
-        section("Not tried", Bullets(tuple(Toned(f"{one.title}.", hint=one.reason) for one in result.not_tried))),
+        section("Not tried", (Toned(f"{one.title}.", hint=one.reason) for one in result.not_tried)),
         section("How it was attacked", how),
         sql_section(result),
+        worst=(Toned(one.sentence, "bad") for one in exposed_most(hit)[:_MOST_WORST]),
     )
-    return replace(document, worst=tuple(Toned(one.sentence, "bad") for one in exposed_most(hit)[:_MOST_WORST]))
 
 
 def _headline(result: AttackResult, hit: int) -> str:
@@ -331,14 +298,14 @@ def _headline(result: AttackResult, hit: int) -> str:
 
 def _lead(result: AttackResult) -> Iterator[Words]:
     """Those that expose somebody, worst first; those that may; the names of the others."""
-    harmless = []
     for one in exposed_most(result.exposures):
         if one.exposed or one.at_most:
             yield Toned(one.sentence, "bad" if one.exposed else "warn")
-    for one in result.exposures:
-        if not one.exposed and not one.at_most:
-            title = one.title[:1].lower() + one.title[1:]
-            harmless.append(title if one.about is None else f"{title} ({one.about})")
+    harmless = [
+        one.title[:1].lower() + one.title[1:] + ("" if one.about is None else f" ({one.about})")
+        for one in result.exposures
+        if not one.exposed and not one.at_most
+    ]
     if harmless:
         yield Toned(f"Nobody is exposed by {listing(harmless)}.", "good")
 
@@ -347,9 +314,8 @@ def _row(one: Exposure) -> tuple[str, ...]:
     sure = percent(one.probability) if one.exposed and one.probability is not None else ""
     best = "" if one.highest is None else percent(one.highest)
     of = f"{count(one.of)} {SINGULAR.get(one.unit, one.unit) if one.of == 1 else one.unit}"
-    open_ = one.at_most is not None and one.at_most > one.exposed
-    exposed = f"{count(one.exposed)} to {count(one.at_most or 0)}" if open_ else count(one.exposed)
-    return (one.heading, exposed, of, part(one.exposed, one.of), sure, best)
+    most = f" to {count(one.at_most)}" if one.at_most is not None and one.at_most > one.exposed else ""
+    return (one.heading, count(one.exposed) + most, of, part(one.exposed, one.of), sure, best)
 
 
 def _details(one: Exposure) -> tuple[Section, ...]:
@@ -357,7 +323,7 @@ def _details(one: Exposure) -> tuple[Section, ...]:
     texts = {name for name in names if any(isinstance(step[name], str) for step in one.steps)}
     return section(
         one.heading,
-        Paragraph("" if one.exposed or one.at_most else one.sentence),
+        "" if one.exposed or one.at_most else one.sentence,
         Facts(tuple((_name(name), _shown(name, value)) for name, value in one.figures.items())),
         table(
             (Column(_name(name), name not in texts) for name in names),
@@ -365,7 +331,7 @@ def _details(one: Exposure) -> tuple[Section, ...]:
         ),
         ruled_out_picture(one) if one.attack == "background_knowledge" else None,
         _examples(one.examples),
-        Paragraph(one.note),
+        one.note,
     )
 
 
@@ -377,8 +343,8 @@ def _examples(examples: tuple[Example, ...]) -> Table:
     for one in examples:
         key, known = one.key or {}, [*one.value, *[None] * (widest - len(one.value))]
         cells = [*(key.get(name) for name in keys), count(one.size), *known]
-        rows.append(["" if cell is None else str(cell) for cell in cells])
-    return table((*(Column(name) for name in keys), "#Size", *values), rows)
+        rows.append([None if cell is None else str(cell) for cell in cells])
+    return table((*map(Column, keys), "#Size", *values), rows)
 
 
 def _name(name: str) -> str:
@@ -392,6 +358,4 @@ def _shown(name: str, value: Figure) -> str:
         return "yes" if value else "no"
     if isinstance(value, str):
         return value
-    if name in _SHARES:
-        return percent(value)
-    return figure(value)
+    return percent(value) if name in _SHARES else figure(value)

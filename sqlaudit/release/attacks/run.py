@@ -1,4 +1,4 @@
-"""All attacks on one release, in order: the scene is set once, then every attack is tried or says what it lacks."""
+"""All attacks on one release, in order: it is opened once, then every attack is tried or says what it lacks."""
 
 from __future__ import annotations
 
@@ -8,18 +8,16 @@ from pathlib import Path
 from typing import Any
 
 from sqlaudit.audits.joined_tables import refuse_joined
-from sqlaudit.base.columns_of import Resolved
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.names import closest
 from sqlaudit.base.options import made, request_from, wrong_types_told
-from sqlaudit.base.relation import Relation, Statement
+from sqlaudit.base.relation import Statement
 from sqlaudit.base.spec import Buckets, Folding, Limits, NullPolicy, ReadOptions, Roles, Target, make_target, roles_from
 from sqlaudit.classes.attribute_inputs import inputs_of, refuse_unclear
 from sqlaudit.classes.failing import ClassSizes
 from sqlaudit.classes.histogram import HistogramBuilder
 from sqlaudit.classes.inputs import load_inputs, read_inputs
 from sqlaudit.classes.opening import (
-    ResolvedRoles,
     frame_of,
     key_labels,
     load_columns,
@@ -33,7 +31,7 @@ from sqlaudit.engines.contract import Database, Engine, provenance
 from sqlaudit.engines.workbench import workbench_of
 from sqlaudit.hierarchies.read import Hierarchies, read_hierarchies
 from sqlaudit.models.registry import Require, requirements
-from sqlaudit.release.attacks.base import Attack, AttackedAttribute, CannotTry, Scene
+from sqlaudit.release.attacks.base import Attack, AttackedAttribute, AttackedRelease, CannotTry
 from sqlaudit.release.attacks.linkage import AttributeLinkage, Linkage
 from sqlaudit.release.attacks.minimality import Minimality
 from sqlaudit.release.attacks.releases import ComplementaryReleases, UnsortedMatching
@@ -86,24 +84,25 @@ def attack_release(
         2
     """
     already = len(engine.executed)
-    bench = workbench or (engine if engine.own_workbench else None)
-    scene, sizes = _scene(engine, target, roles, request, bench, rows_meant)
+    release, sizes = _open_release(
+        engine, target, roles, request, workbench or (engine if engine.own_workbench else None), rows_meant
+    )
     exposures: list[Exposure] = []
     not_tried: list[NotTried] = []
     for kind in chosen(request.only):
         attack = kind()
-        reason = attack.lacks(scene)
+        reason = attack.lacks(release)
         if reason:
             not_tried.append(NotTried(attack.name, attack.title, reason))
             continue
         try:
-            exposures += attack.run(scene)
+            exposures += attack.run(release)
         except CannotTry as why:
             not_tried.append(NotTried(attack.name, attack.title, str(why)))
     return AttackResult(
         target=target.name,
-        rows=scene.rows,
-        classes=None if scene.overlapping else sum(n for _, n in sizes),
+        rows=release.rows,
+        classes=None if release.overlapping else sum(n for _, n in sizes),
         smallest=min((size for size, _ in sizes), default=None),
         quasi_identifiers=roles.quasi_identifiers,
         sensitive=roles.sensitive,
@@ -148,10 +147,10 @@ def plan_attacks(engine: Engine, target: Target, roles: Roles) -> list[Statement
     return statements
 
 
-def _scene(
+def _open_release(
     engine: Engine, target: Target, roles: Roles, request: AttackRequest, workbench: Engine | None, rows_meant: bool
-) -> tuple[Scene, Sequence[tuple[int, int]]]:
-    """The scene, and (size, classes) of the release."""
+) -> tuple[AttackedRelease, Sequence[tuple[int, int]]]:
+    """The release, and (size, classes) of the release."""
     roles.require_quasi_identifiers()
     relation = engine.open(target)
     resolved = resolve_roles(roles, relation, engine)
@@ -167,37 +166,19 @@ def _scene(
     found = tuple(sorted((int(row["size"]), int(row["classes"])) for row in sizes))
     if not rows_meant:
         refuse_joined(engine, target, relation, resolved, roles, ClassSizes(found))
-    attributes = [
-        _attribute(engine, copied, where, roles, one, position, inputs)
-        for position, one in enumerate(where.sensitive, 1)
-    ]
+    attributes = []
+    for part, attribute in enumerate(where.sensitive, 1):
+        frame = frame_of(copied, where, attribute, roles)
+        builder = HistogramBuilder(engine, frame, roles.nulls, part)
+        table, _ = sensitive_table(builder, attribute)
+        if table is None:
+            raise AssertionError("a sensitive attribute has a table")
+        histogram, given = builder.build(attribute.sql, table), inputs_of(inputs, attribute.label, table, roles.values)
+        labels = key_labels(where, attribute, frame)
+        attributes.append(AttackedAttribute(attribute, table, histogram, builder, given, labels))
     rows = sum(int(row["table_rows"]) for row in sizes)
-    scene = Scene(engine, relation, resolved, roles, request, attributes, rows, identified, other, workbench)
-    return scene, found
-
-
-def _attribute(
-    engine: Engine,
-    relation: Relation,
-    where: ResolvedRoles,
-    roles: Roles,
-    attribute: Resolved,
-    part: int,
-    inputs: Mapping[str, Any],
-) -> AttackedAttribute:
-    frame = frame_of(relation, where, attribute, roles)
-    builder = HistogramBuilder(engine, frame, roles.nulls, part)
-    table, _ = sensitive_table(builder, attribute)
-    if table is None:
-        raise AssertionError("a sensitive attribute has a table")
-    return AttackedAttribute(
-        attribute,
-        table,
-        builder.build(attribute.sql, table),
-        builder,
-        inputs_of(inputs, attribute.label, table, roles.values),
-        key_labels(where, attribute, frame),
-    )
+    held = (identified, other, workbench)
+    return AttackedRelease(engine, relation, resolved, roles, request, attributes, rows, *held), found
 
 
 Name = str | Pair

@@ -23,8 +23,8 @@ from sqlaudit.release.attacks.base import (
     FIRST,
     LI,
     AttackedAttribute,
+    AttackedRelease,
     ClassAttack,
-    Scene,
     chance,
     of_all,
     shown_classes,
@@ -44,20 +44,18 @@ class Homogeneity(ClassAttack):
     title: ClassVar[str] = "Homogeneity"
     source: ClassVar[str] = MACHANAVAJJHALA
 
-    def attack(self, scene: Scene, attribute: AttackedAttribute) -> Exposure:
+    def attack(self, release: AttackedRelease, attribute: AttackedAttribute) -> Exposure:
         """Members of classes with one value, and how often guessing the most frequent value of a class is right."""
-        found = attribute.figures(
-            "release/attacks/attack_homogeneity.sql", (DISTINCT, LARGEST), sure=scene.request.sure, names=_NAMES
-        )
+        found = attribute.figures("attack_homogeneity", (DISTINCT, LARGEST), sure=release.request.sure, names=_NAMES)
         pairs, top = int(found["pairs"]), max(attribute.table.totals, default=0)
-        return self.exposure(
-            about=attribute.label,
+        alone = expression("below", fact=DISTINCT.name, limit=2)
+        return self.exposure_of(
+            release,
+            attribute,
             exposed=int(found["exposed"]),
             of=int(found["members"]),
-            unit=scene.unit,
-            probability=Fraction(1),
             highest=found["highest"],
-            sentence=_homogeneity_sentence(scene.unit, attribute.label, found),
+            sentence=_homogeneity_sentence(release.unit, attribute.label, found),
             figures={
                 "classes": int(found["exposed_classes"]),
                 "alone_in_class": int(found["alone"]),
@@ -65,9 +63,7 @@ class Homogeneity(ClassAttack):
                 "right_guesses": Fraction(int(found["right_guesses"]), pairs) if pairs else None,
                 "right_guesses_without_release": Fraction(top, pairs) if pairs else None,
             },
-            examples=shown_classes(
-                scene, attribute, expression("below", fact=DISTINCT.name, limit=2), (DISTINCT, FIRST)
-            ),
+            examples=shown_classes(release, attribute, alone, (DISTINCT, FIRST)),
         )
 
 
@@ -96,59 +92,56 @@ class Similarity(ClassAttack):
     title: ClassVar[str] = "Similarity"
     source: ClassVar[str] = LI
 
-    def lacks(self, scene: Scene) -> str:
+    def lacks(self, release: AttackedRelease) -> str:
         """Categories or a width, too."""
-        missing = super().lacks(scene)
-        if missing:
+        missing = super().lacks(release)
+        if (
+            missing
+            or release.request.width is not None
+            or any("categories" in one.inputs for one in release.attributes)
+        ):
             return missing
-        if scene.request.width is None and not any("categories" in one.inputs for one in scene.attributes):
-            return (
-                f"It needs categories of values ({spelled('categories')}), or a width for numbers ({spelled('width')})."
-            )
-        return ""
+        return f"It needs categories of values ({spelled('categories')}), or a width for numbers ({spelled('width')})."
 
-    def run(self, scene: Scene) -> Iterator[Exposure]:
+    def run(self, release: AttackedRelease) -> Iterator[Exposure]:
         """One exposure for each attribute and each notion of similar that fits it."""
-        for attribute in scene.attributes:
+        for attribute in release.attributes:
             if "categories" in attribute.inputs:
-                yield self.attack(scene, attribute)
-            if scene.request.width is not None and attribute.table.ordered:
-                yield self._within(scene, attribute, scene.request.width)
-        if scene.request.width is not None and not any(one.table.ordered for one in scene.attributes):
+                yield self.attack(release, attribute)
+            if release.request.width is not None and attribute.table.ordered:
+                yield self._within(release, attribute, release.request.width)
+        if release.request.width is not None and not any(one.table.ordered for one in release.attributes):
             raise UsageError(f"{spelled('width')} measures numbers and dates; the sensitive columns hold neither.")
 
-    def attack(self, scene: Scene, attribute: AttackedAttribute) -> Exposure:
+    def attack(self, release: AttackedRelease, attribute: AttackedAttribute) -> Exposure:
         """Members of classes with all values in one category; the don't-care set is none."""
         categories: Categories = attribute.inputs["categories"]
         shares = [Fact(f"category_{i}", "members", {"lanes": list(lanes)}) for i, lanes in enumerate(categories.lanes)]
         names = ["members", "exposed", "exposed_classes", "several_values", "highest"]
         found = attribute.figures(
-            "release/attacks/attack_similarity.sql",
+            "attack_similarity",
             (DISTINCT, *shares),
             shares=[fact.name for fact in shares],
             names=[*names, *(fact.name for fact in shares)],
         )
         exposed, members = int(found["exposed"]), int(found["members"])
         several = int(found["several_values"])
-        steps: tuple[Mapping[str, Figure], ...] = tuple(
-            {"category": name, "exposed": int(found[fact.name])}
-            for name, fact in zip(categories.names, shares, strict=True)
-        )
+        both = zip(categories.names, shares, strict=True)
+        steps = tuple({"category": name, "exposed": int(found[fact.name])} for name, fact in both)
         alike = " OR ".join(expression("all_members", fact=fact.name) for fact in shares) or expression("never")
-        return self.exposure(
-            about=attribute.label,
+        return self.exposure_of(
+            release,
+            attribute,
             exposed=exposed,
             of=members,
-            unit=scene.unit,
-            probability=Fraction(1),
             highest=found["highest"],
-            sentence=_similarity_sentence(scene.unit, attribute.label, "one category", exposed, several, members),
+            sentence=_similarity_sentence(release.unit, attribute.label, "one category", exposed, several, members),
             figures={"classes": int(found["exposed_classes"]), "in_classes_of_several_values": several},
             steps=steps,
-            examples=shown_classes(scene, attribute, alike, (DISTINCT, FIRST, LAST, *shares)),
+            examples=shown_classes(release, attribute, alike, (DISTINCT, FIRST, LAST, *shares)),
         )
 
-    def _within(self, scene: Scene, attribute: AttackedAttribute, width: Fraction) -> Exposure:
+    def _within(self, release: AttackedRelease, attribute: AttackedAttribute, width: Fraction) -> Exposure:
         """Members of classes whose values lie no further apart than the width; a class with a NULL never counts."""
         table = attribute.table
         statement = attribute.histogram.statement(
@@ -158,27 +151,25 @@ class Similarity(ClassAttack):
             names=[FIRST.name, LAST.name],
             limit=MAX_RANGES + 1,
         )
-        rows = [tuple(map(int, row)) for row in scene.engine.run(statement)]
+        rows = [tuple(map(int, row)) for row in release.engine.run(statement)]
         if len(rows) > MAX_RANGES:
             raise UsageError(f"{attribute.label} has too many different ranges of values; round it first.")
         null = table.distinct - 1 if table.has_null else -1
         near = [
-            row
-            for row in rows
-            if row[1] != null and (row[0] == row[1] or _apart(table.values[row[0]], table.values[row[1]]) <= width)
+            (low, high, classes, size)
+            for low, high, classes, size in rows
+            if high != null and (low == high or _apart(table.values[low], table.values[high]) <= width)
         ]
         exposed, members = sum(row[3] for row in near), sum(row[3] for row in rows)
         several = sum(row[3] for row in near if row[0] != row[1])
         wide = f"{width.numerator:,}" if width.denominator == 1 else f"{float(width):g}"
-        return self.exposure(
-            about=attribute.label,
+        return self.exposure_of(
+            release,
+            attribute,
             exposed=exposed,
             of=members,
-            unit=scene.unit,
-            probability=Fraction(1),
-            highest=None,
             sentence=_similarity_sentence(
-                scene.unit, attribute.label, f"a range of at most {wide}", exposed, several, members
+                release.unit, attribute.label, f"a range of at most {wide}", exposed, several, members
             ),
             figures={"classes": sum(row[2] for row in near), "in_classes_of_several_values": several, "width": width},
         )
@@ -218,28 +209,25 @@ class Skewness(ClassAttack):
     title: ClassVar[str] = "Skewness"
     source: ClassVar[str] = LI
 
-    def attack(self, scene: Scene, attribute: AttackedAttribute) -> Exposure:
+    def attack(self, release: AttackedRelease, attribute: AttackedAttribute) -> Exposure:
         """Members whose own value became more than twice, five and ten times as likely."""
         lift = Fact("largest_lift", "largest_lift")
         above = [
             Fact(f"above_{times}", "members_gaining", {"numerator": times - 1, "denominator": 1}) for times in TIMES
         ]
         names = ["members", "highest", *(fact.name for fact in above)]
-        found = attribute.figures(
-            "release/attacks/attack_skewness.sql", (lift, *above), above=[fact.name for fact in above], names=names
-        )
+        found = attribute.figures("attack_skewness", (lift, *above), above=[fact.name for fact in above], names=names)
         members, exposed = int(found["members"]), int(found[above[0].name])
         steps = tuple(
             {"times": times, "exposed": int(found[fact.name])} for times, fact in zip(TIMES, above, strict=True)
         )
-        return self.exposure(
-            about=attribute.label,
+        return self.exposure_of(
+            release,
+            attribute,
             exposed=exposed,
             of=members,
-            unit=scene.unit,
             probability=None,
-            highest=None,
-            sentence=_skewness_sentence(scene.unit, attribute.label, found, exposed, members),
+            sentence=_skewness_sentence(release.unit, attribute.label, found, exposed, members),
             figures={"largest_posterior_over_prior": found["highest"]},
             steps=steps,
         )
@@ -256,13 +244,9 @@ def _skewness_sentence(unit: str, label: str, found: dict[str, Any], exposed: in
 
 
 def _times(number: float) -> str:
-    return (
-        f"{number:,.0f}"
-        if number >= 100 or number == round(number)
-        else f"{number:.2g}"
-        if number < 10
-        else f"{number:.1f}"
-    )
+    if number >= 100 or number == round(number):
+        return f"{number:,.0f}"
+    return f"{number:.2g}" if number < 10 else f"{number:.1f}"
 
 
 # Background knowledge: the attacker rules out some values, and what is left of a class gives the rest away.
@@ -293,36 +277,39 @@ class BackgroundKnowledge(ClassAttack):
     title: ClassVar[str] = "Background knowledge"
     source: ClassVar[str] = MACHANAVAJJHALA
 
-    def attack(self, scene: Scene, attribute: AttackedAttribute) -> Exposure:
+    def attack(self, release: AttackedRelease, attribute: AttackedAttribute) -> Exposure:
         """Members who are certain at every m, and what the worst common choice of values does."""
-        pieces = min(scene.request.pieces, max(attribute.table.distinct - 1, 0))
-        found = _instance(scene, attribute, pieces)
+        pieces = min(release.request.pieces, max(attribute.table.distinct - 1, 0))
+        found = _instance(release, attribute, pieces)
         common = _demographic(attribute, pieces)
         steps = tuple(_step(found, m, common) for m in range(pieces + 1))
-        last = steps[-1]
-        return self.exposure(
-            about=attribute.label,
+        examples: tuple[Example, ...] = ()
+        if release.request.show_values and common is not None:  # what does most harm when all are known to lack it
+            values, chosen = attribute.table.values, {one.lanes: one for one in reversed(common) if one.lanes}
+            harmful = reversed(chosen.items())
+            examples = tuple(Example(None, one.certain, tuple(values[x] for x in lanes)) for lanes, one in harmful)
+        return self.exposure_of(
+            release,
+            attribute,
             exposed=int(found[f"certain_{pieces}"]),
             of=int(found["members"]),
-            unit=scene.unit,
-            probability=Fraction(1),
             highest=found[f"highest_{pieces}"],
-            sentence=_background_sentence(scene.unit, attribute.label, steps, int(found["members"])),
-            figures={"ruled_out": pieces, "nearly_sure": last["nearly_sure"]},
+            sentence=_background_sentence(release.unit, attribute.label, steps, int(found["members"])),
+            figures={"ruled_out": pieces, "nearly_sure": steps[-1]["nearly_sure"]},
             steps=steps,
-            examples=_shown(scene, attribute, common),
+            examples=examples,
             note="" if common is not None else "Too many different classes to say what ruling out for all does.",
         )
 
 
-def _instance(scene: Scene, attribute: AttackedAttribute, pieces: int) -> dict[str, Any]:
+def _instance(release: AttackedRelease, attribute: AttackedAttribute, pieces: int) -> dict[str, Any]:
     heads = [head(m + 1) for m in range(pieces + 1)]
     names = ["members"] + [f"{what}_{m}" for m in range(pieces + 1) for what in _PER_STEP]
     return attribute.figures(
-        "release/attacks/attack_background.sql",
+        "attack_background",
         (DISTINCT, LARGEST, *heads),
         heads=[fact.name for fact in heads],
-        sure=scene.request.sure,
+        sure=release.request.sure,
         names=names,
     )
 
@@ -361,13 +348,11 @@ def worst_choices(classes: Iterable[tuple[Mapping[int, int], int]], pieces: int)
             tried: Iterable[tuple[int, ...]] = itertools.combinations(lanes, m)
         else:
             tried = (tuple(sorted((*choices[-1].lanes, lane))) for lane in lanes if lane not in choices[-1].lanes)
-        best = max(((_certain(out, gains), out) for out in tried), key=lambda item: item[0], default=(0, ()))
         before = choices[-1]
-        choices.append(
-            Choice(best[1], best[0], exact and before.proven)
-            if best[0] > before.certain
-            else Choice(before.lanes, before.certain, exact and before.proven)
-        )
+        certain, out = max(((_certain(out, gains), out) for out in tried), key=lambda item: item[0], default=(0, ()))
+        if certain <= before.certain:
+            certain, out = before.certain, before.lanes
+        choices.append(Choice(out, certain, exact and before.proven))
     return choices
 
 
@@ -393,18 +378,6 @@ def _step(found: Mapping[str, Any], m: int, common: list[Choice] | None) -> dict
     if common is not None:
         step |= {"certain_if_ruled_out_for_all": common[m].certain, "proven": common[m].proven}
     return step
-
-
-def _shown(scene: Scene, attribute: AttackedAttribute, common: list[Choice] | None) -> tuple[Example, ...]:
-    """The values whose ruling out for everybody does most harm."""
-    if not scene.request.show_values or common is None:
-        return ()
-    values = attribute.table.values
-    chosen = {choice.lanes: choice for choice in reversed(common) if choice.lanes}
-    return tuple(
-        Example(None, choice.certain, tuple(values[lane] for lane in lanes))
-        for lanes, choice in reversed(chosen.items())
-    )
 
 
 def _background_sentence(unit: str, label: str, steps: tuple[dict[str, Figure], ...], members: int) -> str:

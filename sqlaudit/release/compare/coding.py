@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -10,8 +11,8 @@ from typing import Any
 from sqlaudit.base.columns_of import Resolved
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.parameter_names import spelled
-from sqlaudit.base.relation import Kind, Relation
-from sqlaudit.base.sql import Raw, render
+from sqlaudit.base.relation import NUMBERS, Kind, Relation, Statement
+from sqlaudit.base.sql import Raw
 from sqlaudit.classes.attribute_inputs import inputs_of
 from sqlaudit.classes.facts import SensitiveTable
 from sqlaudit.classes.opening import MAX_VALUES_READ
@@ -19,11 +20,9 @@ from sqlaudit.hierarchies.cell_reader import reader_of
 from sqlaudit.hierarchies.cells import Exact
 from sqlaudit.hierarchies.dictionary import Dictionary, dictionary, membership
 from sqlaudit.hierarchies.levels import Hierarchy
-from sqlaudit.release.compare.pairing import Bench, Pairing, Side, travels_as
+from sqlaudit.release.compare.pairing import TRAVELS_AS, Bench, Side
 
 # Original and release as numbers on the workbench: dictionaries of values and cells, and rows counted by both.
-
-_NUMBERS = (Kind.INTEGER, Kind.DECIMAL, Kind.FLOAT)
 
 
 @dataclass(frozen=True)
@@ -52,12 +51,17 @@ class PairedColumn:
     @property
     def numeric(self) -> bool:
         """Whether widths of intervals have a meaning."""
-        return self.kind in _NUMBERS
+        return self.kind in NUMBERS
 
     @property
     def height(self) -> int:
         """The top level; a column that is kept is suppressed at level 1 all the same."""
         return max(1, self.words.hierarchy.height)
+
+    @property
+    def levels(self) -> list[int]:
+        """The numbers of its levels above the values."""
+        return list(range(1, self.words.hierarchy.height + 1))
 
     @property
     def null_value(self) -> int:
@@ -118,26 +122,23 @@ def read_columns(
     found = []
     sides = zip(original.columns, release.columns, hierarchies, strict=True)
     for place, (own, other, hierarchy) in enumerate(sides, 1):
-        name = f"values_{place}"
-        words = dictionary(bench.engine, bench.workbench, original.relation, own, hierarchy, bench.prefix + name)
-        bench.kept[name] = words.relation
-        cells, count = _texts(bench, release, other, f"cells_{place}")
+        words = dictionary(
+            bench.engine, bench.workbench, original.relation, own, hierarchy, f"{bench.prefix}values_{place}"
+        )
+        bench.kept[f"values_{place}"] = words.relation
+        statement, name = cells_statement(bench, release, other), f"cells_{place}"
+        seen = bench.count(name + "_seen", statement, [("t", "VARCHAR"), ("n", "BIGINT")])
+        cells = bench.make(name, "compare/release_cell_codes", f"cells of {other.label}", seen=seen)
+        bench.forget(name + "_seen")
+        count = bench.number("compare/release_largest", "cells", source=cells, column="code") + 1
         found.append(PairedColumn(hierarchy.column, place, own, other, words, cells, count))
     return tuple(found)
 
 
-def _texts(bench: Bench, side: Side, column: Resolved, name: str) -> tuple[Relation, int]:
-    statement = render(
-        "release/compare/release_texts.sql",
-        bench.engine.dialect,
-        step=f"cells of {column.label}",
-        source=Raw(side.relation.sql),
-        column=Raw(column.sql),
-    )
-    seen = bench.count(name + "_seen", statement, [("t", "VARCHAR"), ("n", "BIGINT")])
-    cells = bench.make(name, "release/compare/release_cell_codes.sql", f"cells of {column.label}", seen=seen)
-    bench.forget(name + "_seen")
-    return cells, bench.number("release/compare/release_largest.sql", "cells", source=cells, column="code") + 1
+def cells_statement(bench: Bench, side: Side, column: Resolved) -> Statement:
+    """The different cells of a released column, with their rows."""
+    step = f"cells of {column.label}"
+    return bench.over_tables("compare/release_texts", step, source=side.relation, column=column)
 
 
 def read_sensitive(bench: Bench, original: Side, release: Side) -> tuple[PairedAttribute, ...]:
@@ -148,151 +149,123 @@ def read_sensitive(bench: Bench, original: Side, release: Side) -> tuple[PairedA
     """
     found = []
     for place, (own, other) in enumerate(zip(original.sensitive, release.sensitive, strict=True), 1):
+        step, name = f"values of {own.label}", f"lanes_{place}"
         seen = [
-            _sensitive(bench, original, own, f"lanes_{place}_original"),
-            _sensitive(bench, release, other, f"lanes_{place}_release"),
+            _count_values(bench, side, column, f"{name}_{which}")
+            for side, column, which in ((original, own, "original"), (release, other, "release"))
         ]
-        name = f"lanes_{place}"
-        lanes = bench.make(
-            name, "release/compare/release_lanes.sql", f"values of {own.label}", original=seen[0], released=seen[1]
-        )
+        lanes = bench.make(name, "compare/release_lanes", step, original=seen[0], released=seen[1])
         bench.forget(f"{name}_original", f"{name}_release")
-        found.append(_attribute(bench, own, other, place, lanes))
+        rows = bench.ask("compare/release_lane_rows", step, lanes=lanes, limit=MAX_VALUES_READ + 1)
+        if len(rows) > MAX_VALUES_READ:
+            raise UsageError(
+                f"{own.label} has more than {MAX_VALUES_READ:,} different values; a sensitive attribute may have at "
+                f"most {MAX_VALUES_READ:,}. Round or group it first."
+            )
+        has_null = bool(rows) and rows[-1][1] is None
+        values = tuple(row[0] if row[0] is not None else row[1] for row in rows)
+        totals = tuple(int(row[2]) for row in rows)
+        table = SensitiveTable(own.label, totals, has_null, own.kind.has_natural_order, own.collated, values)
+        null_lane = len(rows) - 1 if has_null else -1
+        found.append(PairedAttribute(own.label, place, own, other, lanes, table, null_lane))
     return tuple(found)
 
 
-def _sensitive(bench: Bench, side: Side, column: Resolved, name: str) -> Relation:
-    statement = render(
-        "release/compare/release_sensitive.sql",
-        bench.engine.dialect,
-        step=f"values of {column.label}",
-        source=Raw(side.relation.sql),
-        column=Raw(column.sql),
-        travels=bench.is_local or bool(travels_as(column.kind)),
+def _count_values(bench: Bench, side: Side, column: Resolved, name: str) -> Relation:
+    travels_as = TRAVELS_AS.get(column.kind)
+    statement = bench.over_tables(
+        "compare/release_sensitive",
+        f"values of {column.label}",
+        source=side.relation,
+        column=column,
+        travels=bench.is_local or travels_as is not None,
     )
-    types = [("v", travels_as(column.kind) or "VARCHAR"), ("t", "VARCHAR"), ("n", "BIGINT")]
-    return bench.count(name, statement, types)
-
-
-def _attribute(bench: Bench, own: Resolved, other: Resolved, place: int, lanes: Relation) -> PairedAttribute:
-    rows = bench.ask(
-        "release/compare/release_lane_rows.sql", f"values of {own.label}", lanes=lanes, limit=MAX_VALUES_READ + 1
-    )
-    if len(rows) > MAX_VALUES_READ:
-        raise UsageError(
-            f"{own.label} has more than {MAX_VALUES_READ:,} different values; a sensitive attribute may have at most "
-            f"{MAX_VALUES_READ:,}. Round or group it first."
-        )
-    has_null = bool(rows) and rows[-1][1] is None
-    values = tuple(row[0] if row[0] is not None else row[1] for row in rows)
-    table = SensitiveTable(
-        own.label, tuple(int(row[2]) for row in rows), has_null, own.kind.has_natural_order, own.collated, values
-    )
-    return PairedAttribute(own.label, place, own, other, lanes, table, len(rows) - 1 if has_null else -1)
+    return bench.count(name, statement, [("v", travels_as or "VARCHAR"), ("t", "VARCHAR"), ("n", "BIGINT")])
 
 
 def code_rows(
     bench: Bench,
-    pairing: Pairing,
+    pairing: str,
     original: Side,
     release: Side,
     columns: Sequence[PairedColumn],
     sensitive: Sequence[PairedAttribute],
 ) -> CodedPair:
-    """Both tables as numbers, counted; paired when the pairing says how."""
-    coder = _Coder(bench, original, release, columns, sensitive)
-    if pairing.by == "containment":
-        own, other = coder.side("original"), coder.side("release")
-        rows, released = (bench.number("release/compare/release_total.sql", "rows", source=one) for one in (own, other))
+    """Both tables as numbers, counted; paired by the keys of both unless by what the cells contain."""
+    if pairing == "containment":
+        own, other = (
+            _coded(bench, f"coded_{side}", "release_side", part, columns, sensitive, side=side, source=table.relation)
+            for side, part, table in (("original", "v", original), ("release", "g", release))
+        )
+        rows, released = (bench.number("compare/release_total", "rows", source=one) for one in (own, other))
         return CodedPair(tuple(columns), tuple(sensitive), own, other, False, rows, released, released)
-    both = coder.pairs(pairing)
-    rows, released, matched = (
-        int(x or 0) for x in bench.ask("release/compare/release_matched.sql", "rows that match", coded=both)[0]
+    both = _coded(
+        bench,
+        "coded",
+        "release_pairs",
+        "vg",
+        columns,
+        sensitive,
+        keys=[{"original": own, "release": other} for own, other in zip(original.keys, release.keys, strict=True)],
+        original=original.relation,
+        release=release.relation,
     )
-    kept = bench.make("both", "release/compare/release_originals.sql", "rows with an original", coded=both)
+    rows, released, matched = (
+        int(x or 0) for x in bench.ask("compare/release_matched", "rows that match", coded=both)[0]
+    )
+    kept = bench.make("both", "compare/release_originals", "rows with an original", coded=both)
     bench.forget("coded")
     return CodedPair(tuple(columns), tuple(sensitive), kept, kept, True, rows, released, matched)
 
 
-@dataclass(frozen=True)
-class _Coder:
-    """Renders the statements that turn rows into numbers."""
-
-    bench: Bench
-    original: Side
-    release: Side
-    columns: Sequence[PairedColumn]
-    sensitive: Sequence[PairedAttribute]
-
-    def pairs(self, pairing: Pairing) -> Relation:
-        """Both sides together, rows of one side alone included."""
-        keys = [
-            {"original": Raw(own), "release": Raw(other)}
-            for own, other in zip(pairing.original_keys, pairing.release_keys, strict=True)
-        ]
-        parameters = {
-            "keys": keys,
-            "original": Raw(self.original.relation.sql),
-            "release": Raw(self.release.relation.sql),
-        }
-        return self._coded("coded", "release/compare/release_pairs.sql", parameters, "vg")
-
-    def side(self, side: str) -> Relation:
-        """One side alone."""
-        source = self.original if side == "original" else self.release
-        parameters = {"side": side, "source": Raw(source.relation.sql)}
-        return self._coded(
-            f"coded_{side}", "release/compare/release_side.sql", parameters, "v" if side == "original" else "g"
-        )
-
-    def _coded(self, name: str, template: str, parameters: dict[str, Any], parts: str) -> Relation:
-        bench = self.bench
-        statement = render(
-            template,
-            bench.engine.dialect,
-            step="rows",
-            counted=not bench.is_local,
-            columns=[
-                {
-                    "original": Raw(c.original.sql),
-                    "release": Raw(c.release.sql),
-                    "kind": c.kind.value,
-                    "as_text": not bench.is_local,
-                }
-                for c in self.columns
-            ],
-            sensitive=[{"original": Raw(a.original.sql), "release": Raw(a.release.sql)} for a in self.sensitive],
-            **parameters,
-        )
-        if bench.is_local:
-            seen = Raw(f"({statement.sql}\n)")
-        else:
-            seen = Raw(bench.count(name + "_seen", statement, self._types(parts)).sql)
-        made = bench.make(
-            name,
-            "release/compare/release_coded.sql",
-            "rows as numbers",
-            seen=seen,
-            with_original="v" in parts,
-            with_release="g" in parts,
-            columns=[self._column(c) for c in self.columns],
-            sensitive=[{"lanes": a.lanes, "null_lane": a.null_lane} for a in self.sensitive],
-            value_key=packed([(f"v{c.place}", c.words.values) for c in self.columns]),
-            cell_key=packed([(f"g{c.place}", c.cell_count) for c in self.columns]),
-        )
-        bench.forget(name + "_seen")
-        return made
-
-    def _column(self, column: PairedColumn) -> dict[str, Any]:
-        by = "v" if self.bench.is_local else "float" if column.kind is Kind.FLOAT else "key"
-        return {"words": column.words.relation, "cells": column.cells, "null_value": column.null_value, "by": by}
-
-    def _types(self, parts: str) -> list[tuple[str, str]]:
-        types = [("in_original", "INTEGER"), ("in_release", "INTEGER")]
-        types += [(f"{part}{c.place}", "VARCHAR") for c in self.columns for part in parts]
-        sides = {"v": "s", "g": "z"}
-        types += [(f"{sides[part]}{a.place}", "VARCHAR") for a in self.sensitive for part in parts]
-        return [*types, ("n", "BIGINT")]
+def _coded(
+    bench: Bench,
+    name: str,
+    template: str,
+    parts: str,
+    columns: Sequence[PairedColumn],
+    sensitive: Sequence[PairedAttribute],
+    **parameters: Any,
+) -> Relation:
+    """Rows as numbers; `parts` has v for the original and g for the release."""
+    local, texts = bench.is_local, [f"{part}{column.place}" for column in columns for part in parts]
+    texts += [f"{'s' if part == 'v' else 'z'}{attribute.place}" for attribute in sensitive for part in parts]
+    statement = bench.over_tables(
+        f"compare/{template}",
+        "rows",
+        counted=not local,
+        columns=[
+            {"original": one.original, "release": one.release, "kind": one.kind.value, "as_text": not local}
+            for one in columns
+        ],
+        sensitive=[{"original": one.original, "release": one.release} for one in sensitive],
+        **parameters,
+    )
+    types = [("in_original", "INTEGER"), ("in_release", "INTEGER"), *((text, "VARCHAR") for text in texts)]
+    made = bench.make(
+        name,
+        "compare/release_coded",
+        "rows as numbers",
+        seen=Raw(f"({statement.sql}\n)")
+        if local
+        else bench.count(name + "_seen", statement, [*types, ("n", "BIGINT")]),
+        with_original="v" in parts,
+        with_release="g" in parts,
+        columns=[
+            {
+                "words": one.words.relation,
+                "cells": one.cells,
+                "null_value": one.null_value,
+                "by": "v" if local else "float" if one.kind is Kind.FLOAT else "key",
+            }
+            for one in columns
+        ],
+        sensitive=[{"lanes": one.lanes, "null_lane": one.null_lane} for one in sensitive],
+        value_key=packed([(f"v{one.place}", one.words.values) for one in columns]),
+        cell_key=packed([(f"g{one.place}", one.cell_count) for one in columns]),
+    )
+    bench.forget(name + "_seen")
+    return made
 
 
 def packed(names: Sequence[tuple[str, int]]) -> str:
@@ -305,16 +278,12 @@ def packed(names: Sequence[tuple[str, int]]) -> str:
         >>> packed([("v1", 3), ("v2", 10)])
         'CAST(v1 AS BIGINT) * 10 + v2'
     """
-    size = 1
-    for _, domain in names:
-        size *= max(1, domain)
+    size = math.prod(max(1, domain) for _, domain in names)
     if size >= 1 << 126:
         return " || ',' || ".join(f"CAST({name} AS VARCHAR)" for name, _ in names)
-    wide = "BIGINT" if size < 1 << 62 else "HUGEINT"
-    key = f"CAST({names[0][0]} AS {wide})"
-    for position, (name, domain) in enumerate(names[1:], 1):
-        left = key if position == 1 else f"({key})"
-        key = f"{left} * {max(1, domain)} + {name}"
+    key = f"CAST({names[0][0]} AS {'BIGINT' if size < 1 << 62 else 'HUGEINT'})"
+    for position, (name, domain) in enumerate(names[1:]):
+        key = f"{f'({key})' if position else key} * {max(1, domain)} + {name}"
     return key
 
 
@@ -340,109 +309,63 @@ class Covered:
     cells: Relation
 
 
-def read_cover(bench: Bench, column: PairedColumn) -> Relation:
-    """Which values each cell of a column stands for.
-
-    Raises:
-        UsageError: a cell that cannot be read; the sentence names the column, not the cell.
-    """
-    place, levels = column.place, levels_of(column)
-    values = column.words.relation
-    readings = bench.make(
-        f"readings_{place}",
-        "release/compare/release_readings.sql",
-        f"cells of {column.label}",
-        cells=column.cells,
-        values=values,
-        levels=levels,
-    )
-    parts = parsed(bench, column, readings)
-    return bench.make(
-        f"cover_{place}",
-        "release/compare/release_cover.sql",
-        f"values under cells of {column.label}",
-        readings=readings,
-        values=values,
-        levels=levels,
-        members=parts.members,
-        exact=parts.exact,
-    )
-
-
-def measured_cells(bench: Bench, coded: CodedPair, covers: Sequence[Relation]) -> tuple[Covered, ...]:
-    """The facts of all cells, column by column."""
-    return tuple(_measured(bench, coded, column, cover) for column, cover in zip(coded.columns, covers, strict=True))
-
-
-def _measured(bench: Bench, coded: CodedPair, column: PairedColumn, cover: Relation) -> Covered:
-    levels = levels_of(column)
-    cells = bench.make(
-        f"facts_{column.place}",
-        "release/compare/release_cells.sql",
-        f"cells of {column.label}",
-        place=column.place,
-        release=coded.release,
-        cover=cover,
-        values=column.words.relation,
-        readings=bench.kept[f"readings_{column.place}"],
-        levels=levels[:-1],
-        height=column.height,
-        numeric=column.numeric,
-        all_values=column.words.values,
-    )
-    return Covered(column, cover, cells)
-
-
 def domains_of(covered: Sequence[Covered]) -> list[tuple[int, int]]:
     """(place, different values without NULL) of the columns."""
     return [(one.column.place, one.column.words.values - bool(one.column.words.missing_rows)) for one in covered]
-
-
-def levels_of(column: PairedColumn) -> list[int]:
-    """The numbers of a column's levels above its values."""
-    return list(range(1, column.words.hierarchy.height + 1))
 
 
 MOST_CELLS = 200_000
 """Different cells of one column that are parsed at most; values and labels of the hierarchy do not count."""
 
 
-@dataclass(frozen=True)
-class Parsed:
-    """What was parsed, as relations of the workbench; None when nothing was.
-
-    Args:
-        members: code, id: the values (by their numbers) in each cell.
-        exact: code: cells that are a single value in another spelling.
-    """
-
-    members: Relation | None = None
-    exact: Relation | None = None
-
-
-def parsed(bench: Bench, column: PairedColumn, readings: Relation) -> Parsed:
-    """What the cells of a column say that are neither values nor labels.
+def read_cover(bench: Bench, column: PairedColumn) -> Relation:
+    """Which values each cell of a column stands for.
 
     Raises:
         UsageError: a cell that cannot be read, or too many different ones; the column is named, not the cell.
     """
-    rows = bench.ask(
-        "release/compare/release_unread.sql", f"cells of {column.label}", readings=readings, limit=MOST_CELLS + 1
-    )
-    if not rows:
-        return Parsed()
+    place, step = column.place, f"cells of {column.label}"
+    given = {"values": column.words.relation, "levels": column.levels}
+    readings = bench.make(f"readings_{place}", "compare/release_readings", step, cells=column.cells, **given)
+    rows = bench.ask("compare/release_unread", step, readings=readings, limit=MOST_CELLS + 1)
     if len(rows) > MOST_CELLS:
         raise UsageError(
             f"{column.label}: the release has more than {MOST_CELLS:,} different cells that are no values of the "
             "original and no labels of its hierarchy; give the hierarchy that they were made with."
         )
-    read = reader_of(column.words, bench.workbench).read_all(text for _, text in rows)
-    cells = {int(code): read[text] for code, text in rows}
-    name = f"members_of_cells_{column.place}"
-    members = membership(bench.workbench, column.words, cells, bench.prefix + name)
-    bench.kept[name] = members
-    exact = [(code,) for code, cell in cells.items() if isinstance(cell, Exact)]
-    return Parsed(members, bench.rows(f"exact_{column.place}", [("code", "INTEGER")], exact) if exact else None)
+    members = exact = None
+    if rows:
+        read = reader_of(column.words, bench.workbench).read_all(text for _, text in rows)
+        cells, name = {int(code): read[text] for code, text in rows}, f"members_of_cells_{place}"
+        members = bench.kept[name] = membership(bench.workbench, column.words, cells, bench.prefix + name)
+        single = [(code,) for code, cell in cells.items() if isinstance(cell, Exact)]  # values in another spelling
+        exact = bench.rows(f"exact_{place}", [("code", "INTEGER")], single) if single else None
+    step = f"values under {step}"
+    return bench.make(
+        f"cover_{place}", "compare/release_cover", step, readings=readings, members=members, exact=exact, **given
+    )
+
+
+def measured_cells(bench: Bench, coded: CodedPair, covers: Sequence[Relation]) -> tuple[Covered, ...]:
+    """The facts of all cells, column by column."""
+    found = []
+    for column, cover in zip(coded.columns, covers, strict=True):
+        cells = bench.make(
+            f"facts_{column.place}",
+            "compare/release_cells",
+            f"cells of {column.label}",
+            place=column.place,
+            release=coded.release,
+            cover=cover,
+            values=column.words.relation,
+            readings=bench.kept[f"readings_{column.place}"],
+            levels=column.levels[:-1],
+            height=column.height,
+            numeric=column.numeric,
+            all_values=column.words.values,
+        )
+        found.append(Covered(column, cover, cells))
+    return tuple(found)
 
 
 # The earth mover's distances of t-closeness over lanes: groups of values whose shares are compared.
@@ -459,45 +382,51 @@ class Distance:
         members: a relation grp, lane, part: the lanes of each group, and the original rows with any of them.
     """
 
-    name: str
     members: Relation
     weight: Fraction
+
+
+Groups = tuple[list[list[int]], Fraction]
 
 
 def groups_of(attribute: PairedAttribute, name: str, inputs: Mapping[str, Any]) -> Groups:
     """The groups of lanes of a distance, and what each difference weighs.
 
     Raises:
-        UsageError: as `distance_of`.
+        UsageError: the values have no order, or there is no tree.
     """
-    return _GROUPS[name](attribute, inputs_of(inputs, attribute.label, attribute.table))
+    table, given = attribute.table, inputs_of(inputs, attribute.label, attribute.table)
+    if name == "ordered":  # every beginning of the order is a group; the whole of it says nothing
+        order = _order_of(attribute, given)
+        beginnings = [[lane for lane in order[: end + 1] if lane >= 0] for end in range(len(order) - 1)]
+        return beginnings, Fraction(1, max(1, len(order) - 1))
+    if name == "equal":
+        return [[lane] for lane in range(table.distinct)], Fraction(1, 2)
+    if "tree" not in given:
+        raise UsageError(
+            f"{spelled('distance', 'hierarchical')}: give a tree over the values of {attribute.label} in a file "
+            f"with {spelled('inputs')}."
+        )
+    return [list(lanes) for level in given["tree"].levels for lanes in level], Fraction(1, 2 * given["tree"].height)
 
 
 def distance_of(bench: Bench, attribute: PairedAttribute, name: str, inputs: Mapping[str, Any]) -> Distance:
     """The distance of that name for one attribute.
 
     Raises:
-        UsageError: the values have no order, or there is no tree.
+        UsageError: as `groups_of`.
     """
     groups, weight = groups_of(attribute, name, inputs)
     totals = attribute.table.totals
     rows = [(number, lane, sum(totals[one] for one in lanes)) for number, lanes in enumerate(groups) for lane in lanes]
     columns = [("grp", "BIGINT"), ("lane", "BIGINT"), ("part", "BIGINT")]
-    return Distance(name, bench.rows(f"members_{attribute.place}", columns, rows), weight)
+    return Distance(bench.rows(f"members_{attribute.place}", columns, rows), weight)
 
 
-Groups = tuple[list[list[int]], Fraction]
-
-
-def _equal(attribute: PairedAttribute, _: Mapping[str, Any]) -> Groups:
-    return [[lane] for lane in range(attribute.table.distinct)], Fraction(1, 2)
-
-
-def _ordered(attribute: PairedAttribute, inputs: Mapping[str, Any]) -> Groups:
-    """Every beginning of the order is a group; the whole of it says nothing."""
+def _order_of(attribute: PairedAttribute, given: Mapping[str, Any]) -> list[int]:
     table = attribute.table
-    if "order" in inputs:
-        order = list(inputs["order"])
+    if "order" in given:
+        order = list(given["order"])
     elif not table.ordered or table.has_null:
         why = "missing values have" if table.ordered else "its values are text and have"
         raise UsageError(
@@ -513,18 +442,4 @@ def _ordered(attribute: PairedAttribute, inputs: Mapping[str, Any]) -> Groups:
             "distance is offered "
             f"for at most {MOST_ORDERED:,}; round them, or use {spelled('distance', 'equal')}."
         )
-    beginnings = [[lane for lane in order[: end + 1] if lane >= 0] for end in range(len(order) - 1)]
-    return beginnings, Fraction(1, max(1, len(order) - 1))
-
-
-def _hierarchical(attribute: PairedAttribute, inputs: Mapping[str, Any]) -> Groups:
-    if "tree" not in inputs:
-        raise UsageError(
-            f"{spelled('distance', 'hierarchical')}: give a tree over the values of {attribute.label} in a file "
-            f"with {spelled('inputs')}."
-        )
-    tree = inputs["tree"]
-    return [list(lanes) for level in tree.levels for lanes in level], Fraction(1, 2 * tree.height)
-
-
-_GROUPS = {"equal": _equal, "ordered": _ordered, "hierarchical": _hierarchical}
+    return order

@@ -10,9 +10,9 @@ from sqlaudit.base.columns_of import Resolved, resolve
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.names import quote
 from sqlaudit.base.parameter_names import about, spelled
-from sqlaudit.base.relation import Kind, Relation, Row, Statement
+from sqlaudit.base.relation import NUMBERS, Kind, Relation, Row, Statement
 from sqlaudit.base.spec import Target
-from sqlaudit.base.sql import Raw, render
+from sqlaudit.base.sql import render
 from sqlaudit.engines.contract import Engine
 from sqlaudit.engines.workbench import keep
 from sqlaudit.release.compare.request import CompareRequest
@@ -21,7 +21,7 @@ from sqlaudit.reports.document import plural
 # Where a comparison computes: what is counted in the database, and the workbench on which the counts are looked at.
 
 PREFIX = "sqlaudit_release_"
-_TYPES = {
+TRAVELS_AS = {
     Kind.BOOLEAN: "BOOLEAN",
     Kind.INTEGER: "HUGEINT",
     Kind.FLOAT: "DOUBLE",
@@ -29,11 +29,7 @@ _TYPES = {
     Kind.TIMESTAMP: "TIMESTAMP",
     Kind.TIME: "TIME",
 }
-
-
-def travels_as(kind: Kind) -> str:
-    """DuckDB's type for values of a kind that come from another database; empty when they travel as texts."""
-    return _TYPES.get(kind, "")
+"""DuckDB's type for values of a kind that come from another database; others travel as texts."""
 
 
 @dataclass
@@ -55,10 +51,17 @@ class Bench:
         """Whether the tables lie on the workbench themselves."""
         return self.engine is self.workbench
 
+    def over_tables(self, template: str, step: str, **parameters: Any) -> Statement:
+        """A template of `sql_templates/release` over original and release, as their engine spells it."""
+        return render(f"release/{template}.sql", self.engine.dialect, step=step, **parameters)
+
+    def over_counts(self, template: str, step: str, **parameters: Any) -> Statement:
+        """A template of `sql_templates/release` over relations of the workbench."""
+        return render(f"release/{template}.sql", self.workbench.dialect, step=step, **parameters)
+
     def count(self, name: str, statement: Statement, columns: Sequence[tuple[str, str]]) -> Relation:
         """Keep counts from the tables on the workbench."""
-        relation = keep(self.engine, self.workbench, self.prefix + name, statement, columns)
-        return self._note(name, relation)
+        return self._note(name, keep(self.engine, self.workbench, self.prefix + name, statement, columns))
 
     def rows(self, name: str, columns: Sequence[tuple[str, str]], rows: Sequence[Row]) -> Relation:
         """Keep rows of our own (codes, limits of queries) on the workbench."""
@@ -66,27 +69,31 @@ class Bench:
 
     def make(self, name: str, template: str, step: str, **parameters: Any) -> Relation:
         """Keep what a template gives over relations of the workbench."""
-        statement = render(template, self.workbench.dialect, step=step, **_spelled(parameters))
+        statement = self.over_counts(template, step, **parameters)
         return self._note(name, self.workbench.materialize(self.prefix + name, statement))
 
     def ask(self, template: str, step: str, **parameters: Any) -> list[Row]:
         """The rows that a template gives over relations of the workbench."""
-        return self.workbench.run(render(template, self.workbench.dialect, step=step, **_spelled(parameters)))
+        return self.workbench.run(self.over_counts(template, step, **parameters))
 
     def number(self, template: str, step: str, **parameters: Any) -> int:
         """The one whole number that a template gives; 0 for NULL."""
         return int(self.ask(template, step, **parameters)[0][0] or 0)
 
+    def size_of(self, relation: Relation, step: str) -> int:
+        """How many rows a relation of the workbench has."""
+        statement = render("base/row_count.sql", self.workbench.dialect, step=step, source=relation)
+        return int(self.workbench.run(statement)[0][0])
+
     def tell(self, template: str, step: str, **parameters: Any) -> dict[str, Any]:
         """The one row that a template gives, by name."""
-        statement = render(template, self.workbench.dialect, step=step, **_spelled(parameters))
+        statement = self.over_counts(template, step, **parameters)
         return dict(zip(self.workbench.result_names(statement), self.workbench.run(statement)[0], strict=True))
 
     def forget(self, *names: str) -> None:
         """Drop what is no longer needed."""
         for name in names:
-            found = self.kept.pop(name, None)
-            if found is not None:
+            if self.kept.pop(name, None) is not None:
                 self.workbench.drop(self.prefix + name)
 
     def close(self) -> None:
@@ -98,21 +105,6 @@ class Bench:
         return relation
 
 
-def _spelled(parameters: dict[str, Any]) -> dict[str, Any]:
-    return {name: _item(value) for name, value in parameters.items()}
-
-
-def _item(value: Any) -> Any:
-    if isinstance(value, Relation):
-        return Raw(value.sql)
-    if isinstance(value, list | tuple):
-        return [_item(one) for one in value]
-    if isinstance(value, dict):
-        return {key: _item(one) for key, one in value.items()}
-    return value
-
-
-_NUMBERS = (Kind.INTEGER, Kind.DECIMAL, Kind.FLOAT)
 _POSITION = Resolved("position", "ROW_NUMBER() OVER ()", Kind.INTEGER)
 """Numbers rows as they are read: DuckDB numbers in order whatever else it does at once."""
 
@@ -130,14 +122,15 @@ class Side:
     sensitive: tuple[Resolved, ...]
     keys: tuple[Resolved, ...]
 
+    @property
+    def roles(self) -> list[Resolved]:
+        """Quasi-identifiers, sensitive attributes, keys."""
+        return [*self.columns, *self.sensitive, *self.keys]
 
-@dataclass(frozen=True)
-class Pairing:
-    """How rows are paired: `key`, `position` or `containment`, and the SQL of the keys on both sides."""
-
-    by: str
-    original_keys: tuple[str, ...] = ()
-    release_keys: tuple[str, ...] = ()
+    def with_roles(self, roles: Sequence[Resolved]) -> Side:
+        """The same table with other columns in the place of `roles`."""
+        qi, values = len(self.columns), len(self.columns) + len(self.sensitive)
+        return replace(self, columns=tuple(roles[:qi]), sensitive=tuple(roles[qi:values]), keys=tuple(roles[values:]))
 
 
 def open_side(engine: Engine, target: Target, request: CompareRequest) -> Side:
@@ -165,94 +158,68 @@ def copied(bench: Bench, side: Side, name: str) -> Side:
     """The columns that matter, copied where every reading would parse text again."""
     if not side.relation.parsed or not bench.is_local:
         return side
-    roles = [*side.columns, *side.sensitive, *side.keys]
+    dialect, roles = bench.engine.dialect, side.roles
     statement = render(
-        "classes/copy_columns.sql",
-        bench.engine.dialect,
-        step="read the columns",
-        source=Raw(side.relation.sql),
-        columns=[Raw(role.sql) for role in roles],
+        "classes/copy_columns.sql", dialect, step="read the columns", source=side.relation, columns=roles
     )
     kept = bench.count(name, statement, [])
-    kinds = {column.name: column for column in kept.columns}
-    moved = []
-    for place, role in enumerate(roles, 1):
-        column = kinds[f"c{place}"]
-        sql = quote(column.name, bench.engine.dialect)
-        moved.append(replace(role, sql=sql, kind=column.kind, column=column.name, type=column.type))
-    qi, values = len(side.columns), len(side.sensitive)
-    relation = replace(kept, label=side.opened.label)
-    return Side(relation, side.opened, tuple(moved[:qi]), tuple(moved[qi : qi + values]), tuple(moved[qi + values :]))
+    moved = [
+        replace(role, sql=quote(column.name, dialect), kind=column.kind, column=column.name, type=column.type)
+        for role, column in zip(roles, kept.columns, strict=True)
+    ]
+    return replace(side.with_roles(moved), relation=replace(kept, label=side.opened.label))
 
 
 def alike(original: Side, release: Side) -> tuple[Side, Side]:
     """Sensitive values and keys of one type on both sides, so that 1 equals 1.0."""
-    own, other = [], []
-    for one, two in zip((*original.sensitive, *original.keys), (*release.sensitive, *release.keys), strict=True):
-        first, second = _alike(one, two)
-        own.append(first)
-        other.append(second)
-    values = len(original.sensitive)
-    return (
-        replace(original, sensitive=tuple(own[:values]), keys=tuple(own[values:])),
-        replace(release, sensitive=tuple(other[:values]), keys=tuple(other[values:])),
-    )
+    own, others = list(original.columns), list(release.columns)
+    for one, other in zip((*original.sensitive, *original.keys), (*release.sensitive, *release.keys), strict=True):
+        spelling, kind = "", one.kind
+        if one.kind is not other.kind:
+            numbers = one.kind in NUMBERS and other.kind in NUMBERS
+            spelling, kind = ("DOUBLE PRECISION", Kind.FLOAT) if numbers else ("TEXT", Kind.TEXT)
+        own.append(_cast(one, spelling, kind))
+        others.append(_cast(other, spelling, kind))
+    return original.with_roles(own), release.with_roles(others)
 
 
-def _alike(one: Resolved, two: Resolved) -> tuple[Resolved, Resolved]:
-    if one.kind is two.kind:
-        return one, two
-    if one.kind in _NUMBERS and two.kind in _NUMBERS:
-        return _cast(one, "DOUBLE PRECISION", Kind.FLOAT), _cast(two, "DOUBLE PRECISION", Kind.FLOAT)
-    return _cast(one, "TEXT", Kind.TEXT), _cast(two, "TEXT", Kind.TEXT)
-
-
-def _cast(role: Resolved, spelled: str, kind: Kind) -> Resolved:
+def _cast(role: Resolved, spelling: str, kind: Kind) -> Resolved:
     if role.kind is kind:
         return role
-    return replace(role, sql="CAST(" + role.sql + " AS " + spelled + ")", kind=kind, column=None, type="")
+    return replace(role, sql="CAST(" + role.sql + " AS " + spelling + ")", kind=kind, column=None, type="")
 
 
-def find_pairing(bench: Bench, request: CompareRequest, original: Side, release: Side) -> Pairing:
-    """How the request pairs rows, checked.
+def find_pairing(bench: Bench, request: CompareRequest, original: Side, release: Side) -> str:
+    """How the request pairs rows, checked: by `key`, `position` or `containment`.
 
     Raises:
         UsageError: a key that is missing somewhere or not unique; by position, tables of different length, or a
             database whose tables have no order.
     """
-    keys = tuple(k.sql for k in original.keys), tuple(k.sql for k in release.keys)
     if request.key:
         for side in (original, release):
             _refuse_no_key(bench, side)
-        return Pairing("key", *keys)
+        return "key"
     if not request.by_position:
-        return Pairing("containment")
+        return "containment"
     if not bench.is_local:
         raise UsageError(
             f"{spelled('by_position', True)}: a table of {bench.engine.name} has no order of rows; pair by "
             f"{spelled('key')}, or leave both out."
         )
-    own, other = (
-        (int(bench.engine.run(render("base/row_count.sql", bench.engine.dialect, source=Raw(side.relation.sql)))[0][0]))
-        for side in (original, release)
-    )
+    counts = (render("base/row_count.sql", bench.engine.dialect, source=one.relation) for one in (original, release))
+    own, other = (int(bench.engine.run(statement)[0][0]) for statement in counts)
     if own != other:
         raise UsageError(
             f"{spelled('by_position', True)} pairs first with first, second with second; the original has "
             f"{plural(own, 'row')} and the release "
             f"{other:,}, so that it is not known which rows are missing. Pair by {spelled('key')}, or leave both out."
         )
-    return Pairing("position", *keys)
+    return "position"
 
 
 def _refuse_no_key(bench: Bench, side: Side) -> None:
-    statement = render(
-        "release/compare/release_keys.sql",
-        bench.engine.dialect,
-        step="keys",
-        source=Raw(side.relation.sql),
-        keys=[Raw(key.sql) for key in side.keys],
-    )
+    statement = bench.over_tables("compare/release_keys", "keys", source=side.relation, keys=side.keys)
     rows, nameless, different = (int(value) for value in bench.engine.run(statement)[0])
     if nameless:
         raise UsageError(f"{about('key')}: {side.opened.label} has {plural(nameless, 'row')} where the key is missing.")

@@ -4,44 +4,37 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sqlglot import exp
 
-from sqlaudit.base.columns_of import find_column, resolve
+from sqlaudit.base.columns_of import Resolved, find_column, resolve
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.names import quote
 from sqlaudit.base.relation import Kind, Relation, Row
-from sqlaudit.base.sql import Raw, expression, render
+from sqlaudit.base.sql import Raw, expression
+from sqlaudit.classes.inputs import read_inputs
 from sqlaudit.classes.opening import MAX_VALUES_READ
 from sqlaudit.hierarchies.cell_reader import CellReader, reader_of
 from sqlaudit.hierarchies.cells import AnyValue, Cell
 from sqlaudit.models.measures import RangeQuery, random_ranges
-from sqlaudit.release.compare.coding import (
-    MOST_CELLS,
-    CodedPair,
-    Covered,
-    PairedAttribute,
-    domains_of,
-    groups_of,
-    packed,
-)
-from sqlaudit.release.compare.pairing import Bench, Side
+from sqlaudit.release.compare.coding import MOST_CELLS, PairedAttribute, domains_of, groups_of, packed
+from sqlaudit.release.compare.pairing import Side
 from sqlaudit.release.compare.query_text import (
     OTHERS,
     TYPES,
     AggregateQuery,
-    QueryParts,
     Tried,
     can_satisfy,
     parts_of,
     place_of,
     tried_values,
 )
-from sqlaudit.release.compare.regions import Regions
+from sqlaudit.release.compare.regions import OpenedTables
+from sqlaudit.release.compare.request import CompareRequest
 from sqlaudit.release.compare.result import METHODS, AnswerDistance, Errors, Group, QueryAnswer, Workload
-from sqlaudit.release.losses import NO_REGIONS
+from sqlaudit.release.losses import AT_ONCE, NO_REGIONS
 
 # Answers of a counting query as distributions, and how far those of the release are from the original's.
 #
@@ -73,19 +66,16 @@ def equally_far(one: Shares, other: Shares) -> float:
     return sum(abs(one.get(value, 0.0) - other.get(value, 0.0)) for value in sorted({*one, *other}, key=str)) / 2
 
 
-def in_lanes(lanes: Mapping[str | None, int], groups: Sequence[Sequence[int]], weights: Sequence[float]) -> Between:
+def in_lanes(lanes: Mapping[str | None, int], groups: Sequence[Sequence[int]], weight: float) -> Between:
     """A distance that is a weighted sum over groups of lanes of differences.
 
     Args:
-        lanes: the lane of each value by its text. groups: lanes. weights: one for each group.
+        lanes: the lane of each value by its text. groups: lanes. weight: of each group.
     """
 
     def between(one: Shares, other: Shares) -> float:
         moved = {lane: one.get(text, 0.0) - other.get(text, 0.0) for text, lane in lanes.items()}
-        return sum(
-            weight * abs(sum(moved.get(lane, 0.0) for lane in group))
-            for group, weight in zip(groups, weights, strict=True)
-        )
+        return sum(weight * abs(sum(moved.get(lane, 0.0) for lane in group)) for group in groups)
 
     return between
 
@@ -104,14 +94,20 @@ def as_distribution(
     groups = [group for _, group in found]
     distances: list[AnswerDistance] = []
     for rest, numbers in together.items():
-        counts: dict[str, list[float | None]] = {ORIGINAL: [groups[number].truth for number in numbers]}
-        counts |= {name: [groups[number].answers[name] for number in numbers] for name in METHODS}
+        counts = {name: [groups[number].answers[name] for number in numbers] for name in METHODS}
+        counts = {ORIGINAL: [groups[number].truth for number in numbers], **counts}
         shares = {name: _shares(column) for name, column in counts.items()}
+        values = [found[number][0][of.place] for number in numbers]
+        by_value: dict[str, Shares] = {
+            name: {value: share for value, share in zip(values, column, strict=True) if share is not None}
+            for name, column in shares.items()
+        }
+        own = by_value[ORIGINAL]
+        apart = {name: of.between(own, by_value[name]) if own and by_value[name] else None for name in METHODS}
+        named = groups[numbers[0]].key is not None
+        distances.append(AnswerDistance(apart, rest if named else None))
         for place, number in enumerate(numbers):
             groups[number] = replace(groups[number], shares={name: column[place] for name, column in shares.items()})
-        values = [found[number][0][of.place] for number in numbers]
-        named = groups[numbers[0]].key is not None
-        distances.append(AnswerDistance(_distances(values, shares, of), rest if named else None))
     return groups, distances
 
 
@@ -119,18 +115,6 @@ def _shares(counts: Sequence[float | None]) -> list[float | None]:
     """Of their sum; None where nothing is counted, or nothing could be."""
     whole = sum(count or 0.0 for count in counts)
     return [None if count is None or not whole else count / whole for count in counts]
-
-
-def _distances(
-    values: Sequence[str | None], shares: Mapping[str, Sequence[float | None]], of: Distributed
-) -> dict[str, float | None]:
-    """From the original's distribution to that of each method; None where one of them selects nothing."""
-    found = {
-        name: {value: share for value, share in zip(values, column, strict=True) if share is not None}
-        for name, column in shares.items()
-    }
-    own = found[ORIGINAL]
-    return {name: of.between(own, found[name]) if own and found[name] else None for name in METHODS}
 
 
 # A query's answers as they are told: groups, relative errors, and distributions where groups are counted.
@@ -148,21 +132,21 @@ def answer_of(
             were looked at. show_values: whether groups keep their keys.
     """
     found = []
-    for row in rows:
-        *key, truth, plain, by_region, independent = row
+    for *key, truth, plain, by_region, independent in rows:
         answers = (plain, by_region if conditional else None, independent)
         named = tuple(key) if show_values and key else None
         found.append((tuple(key), Group(truth, dict(zip(METHODS, answers, strict=True)), named)))
-    groups = [group for _, group in found]
-    distances: list[AnswerDistance] = []
+    groups, distances = [group for _, group in found], list[AnswerDistance]()
     if distributed is not None:
         groups, distances = as_distribution(found, distributed)
     errors = {name: Errors.of(relative_errors(groups, name)) for name in METHODS if conditional or name != METHODS[1]}
-    shown = _in_order(groups, query)[:SHOWN_GROUPS]
+    if query.groups and not any(group.key for group in groups):
+        # groups without their keys come by their answers, so that their place does not give a key away
+        groups.sort(key=lambda one: tuple(-(value or 0.0) for value in (one.truth, *one.answers.values())))
     return QueryAnswer(
         query.number,
         query.aggregate,
-        tuple(shown),
+        tuple(groups[:SHOWN_GROUPS]),
         len(groups),
         errors,
         "" if conditional else NO_REGIONS,
@@ -192,13 +176,6 @@ def relative_error(truth: float | None, answer: float | None) -> float:
     return abs(answer - truth) / abs(truth)
 
 
-def _in_order(groups: Sequence[Group], query: AggregateQuery) -> Sequence[Group]:
-    """Groups without their keys come by their answers, so that their place does not give a key away."""
-    if not query.groups or any(group.key for group in groups):
-        return groups
-    return sorted(groups, key=lambda group: tuple(-(value or 0.0) for value in (group.truth, *group.answers.values())))
-
-
 # Aggregate queries asked of the original and of the release: what is a release still good for? (Thesis 2.5 and 4.3)
 #
 # A released row counts for a query: 1 when its cells can satisfy it (non-corrected), the share of the original rows in
@@ -209,327 +186,267 @@ MOST_GROUPS = 100_000
 _COUNTS = [("n", "BIGINT"), ("total", "DOUBLE"), ("present", "BIGINT")]
 
 
-@dataclass(frozen=True)
-class QueriedTables:
-    """Both tables, for queries."""
+class AskedTables:
+    """Both tables, for one query: its columns found, and its answers.
 
-    bench: Bench
-    coded: CodedPair
-    covered: tuple[Covered, ...]
-    regions: Regions | None
-    original: Side
-    release: Side
-    show_values: bool = False
-    distance: str = "equal"
-    inputs: Mapping[str, Any] = field(default_factory=dict)
+    Raises:
+        UsageError: columns that are not there, or conditions that mix quasi-identifiers.
+    """
 
-    def answer(self, query: AggregateQuery) -> QueryAnswer:
-        """One query on both tables.
+    def __init__(self, tables: OpenedTables, request: CompareRequest, query: AggregateQuery) -> None:
+        self.tables, self.request, self.query = tables, request, query
+        self.bench, self.original = tables.bench, tables.original
+        self.dialect, self.step = tables.bench.engine.dialect, f"query {query.number}"
+        self.parts = parts_of(query, tables.covered, tables.original, self.dialect)
+        self.linked = self.parts.linked
+
+    def answer(self) -> QueryAnswer:
+        """The query on both tables.
 
         Raises:
-            UsageError: columns that are not there, conditions that mix quasi-identifiers, or too many groups.
+            UsageError: too many groups, or kinds of rows.
         """
-        parts = parts_of(query, self.covered, self.original, self.bench.engine.dialect)
-        truth = self._truth(query, parts)
-        released = self._released(query, parts)
-        words = [self._words(query, parts, place) for place in parts.places]
+        query, parts, covered, bench = self.query, self.parts, self.tables.covered, self.bench
+        own = [*(self._key(place) for place in parts.grouped), *self._find(self.original, parts.further)]
+        truth = self._count("query_truth", self.original, own, query.conditions)
+        side = self.tables.release
+        keys = self._find(side, [one.column.label for one in covered] + [*parts.further])
+        if self.linked.formulas:
+            keys.append(self._signature(side, OTHERS) or Raw("0"))
+        released = self._count("query_released", side, keys, parts.elsewhere)
+        words = [self._words(place) for place in parts.places]
         shares = [
-            self.bench.make(
+            bench.make(
                 f"shares_{place}",
-                "release/compare/release_query_shares.sql",
+                "compare/release_query_shares",
                 "shares of cells",
-                cover=self.covered[place - 1].cover,
-                cells=self.covered[place - 1].cells,
+                cover=covered[place - 1].cover,
+                cells=covered[place - 1].cells,
                 words=one,
-                signed=place in parts.linked_places,
+                signed=place in self.linked.places,
             )
             for place, one in zip(parts.places, words, strict=True)
         ]
-        shares = [self._reached(query, parts, place, one) for place, one in zip(parts.places, shares, strict=True)]
-        inside = self._inside(parts, words)
-        rows = self.bench.ask(
-            "release/compare/release_query_answers.sql",
-            f"query {query.number}",
+        shares = [self._reach(place, one) for place, one in zip(parts.places, shares, strict=True)]
+        inside = self._inside(words)
+        rows = bench.ask(
+            "compare/release_query_answers",
+            self.step,
             aggregate=query.aggregate,
-            all_cells=[one.column.cells for one in self.covered],
-            cell_key=packed([(f"g{one.column.place}", one.column.cell_count) for one in self.covered]),
+            all_cells=[one.column.cells for one in covered],
+            cell_key=packed([(f"g{one.column.place}", one.column.cell_count) for one in covered]),
             released=released,
             truth=truth,
-            places_of=list(parts.places),
+            places_of=parts.places,
             shares=shares,
             inside=inside,
-            grouped=list(parts.grouped),
+            grouped=parts.grouped,
             floats=[self._is_float(place) for place in parts.grouped],
-            grouped_words=[self.covered[place - 1].column.words.relation for place in parts.grouped],
+            grouped_words=[covered[place - 1].column.words.relation for place in parts.grouped],
             further=list(range(1, len(parts.further) + 1)),
-            linked=list(parts.linked_places),
-            met=self._met(query, parts, shares, released),
+            linked=self.linked.places,
+            met=self._met(shares, released),
             limit=MOST_GROUPS + 1,
         )
         if len(rows) > MOST_GROUPS:
             raise UsageError(f"{query.option}: has more than {MOST_GROUPS:,} groups.")
         conditional = bool(inside) or not parts.places
-        return answer_of(query, rows, self._distributed(query), conditional=conditional, show_values=self.show_values)
+        return answer_of(
+            query, rows, self._distributed(), conditional=conditional, show_values=self.request.show_values
+        )
 
-    def _distributed(self, query: AggregateQuery) -> Distributed | None:
+    def _distributed(self) -> Distributed | None:
         """The column whose values a counting query distributes: a sensitive one, else the last that it groups by."""
+        query, opened = self.query, self.original.opened
         if query.aggregate != "COUNT" or not query.groups:
             return None
-        opened = self.original.opened
-        columns = sorted(query.groups, key=lambda name: place_of(name, self.covered, self.original) is None)
-        by_column = {find_column(one.label, opened): one for one in self.coded.sensitive}
-        places = [place for place, name in enumerate(columns) if find_column(name, opened) in by_column]
-        place = places[-1] if places else len(columns) - 1
-        if not places:
-            return Distributed(columns[place], place, equally_far)
-        return Distributed(columns[place], place, self._between(by_column[find_column(columns[place], opened)]))
+        columns = sorted(query.groups, key=lambda name: place_of(name, self.tables.covered, self.original) is None)
+        by_column = {find_column(one.label, opened): one for one in self.tables.coded.sensitive}
+        attributes = [by_column.get(find_column(name, opened)) for name in columns]
+        place = max((place for place, one in enumerate(attributes) if one), default=len(columns) - 1)
+        attribute = attributes[place]
+        return Distributed(columns[place], place, equally_far if attribute is None else self._between(attribute))
 
     def _between(self, attribute: PairedAttribute) -> Between:
         """The distance that was asked for, between shares of the values of a sensitive attribute."""
-        groups, weight = groups_of(attribute, self.distance, self.inputs)
-        rows = self.bench.ask(
-            "release/compare/release_lane_rows.sql",
-            f"values of {attribute.label}",
-            lanes=attribute.lanes,
-            limit=MAX_VALUES_READ,
-        )
-        lanes = {text: lane for lane, (_, text, _) in enumerate(rows)}
-        return in_lanes(lanes, groups, [float(weight)] * len(groups))
+        groups, weight = groups_of(attribute, self.request.distance, read_inputs(self.request.inputs))
+        step = f"values of {attribute.label}"
+        rows = self.bench.ask("compare/release_lane_rows", step, lanes=attribute.lanes, limit=MAX_VALUES_READ)
+        return in_lanes({text: lane for lane, (_, text, _) in enumerate(rows)}, groups, float(weight))
 
-    def _sql(self, side: Side, text: str, query: AggregateQuery) -> Raw:
-        return Raw(resolve(text, side.opened, self.bench.engine.dialect, query.option).sql)
+    def _find(self, side: Side, texts: Sequence[str]) -> list[Resolved | Raw]:
+        return [resolve(text, side.opened, self.dialect, self.query.option) for text in texts]
 
     def _is_float(self, place: int) -> bool:
-        return self.covered[place - 1].column.kind is Kind.FLOAT
+        return self.tables.covered[place - 1].column.kind is Kind.FLOAT
 
-    def _truth(self, query: AggregateQuery, parts: QueryParts) -> Relation:
-        side = self.original
-        keys = [self._key(query, place) for place in parts.grouped] + [
-            self._sql(side, name, query) for name in parts.further
-        ]
-        conditions = [self._sql(side, text, query) for text in query.conditions]
-        return self._counted("query_truth", side, query, keys, conditions)
-
-    def _key(self, query: AggregateQuery, place: int) -> Raw:
+    def _key(self, place: int) -> Raw:
         """A quasi-identifier of the original by its key, as its dictionary spells it."""
-        column = self.covered[place - 1].column
-        value = self._sql(self.original, column.label, query)
-        return Raw(
-            expression(
-                "release/compare/release_query_key.sql", self.bench.engine.dialect, column=value, kind=column.kind.value
-            )
-        )
+        template = "release/compare/release_query_key.sql"
+        return Raw(expression(template, self.dialect, **self._column(place)))
 
-    def _released(self, query: AggregateQuery, parts: QueryParts) -> Relation:
-        side = self.release
-        keys = [self._sql(side, one.column.label, query) for one in self.covered]
-        keys += [self._sql(side, name, query) for name in parts.further]
-        if parts.linked is not None:
-            others = parts.linked.atoms.get(OTHERS, ())
-            keys.append(self._signature(side, others, query) if others else Raw("0"))
-        conditions = [self._sql(side, text, query) for text in parts.elsewhere]
-        return self._counted("query_released", side, query, keys, conditions)
+    def _column(self, place: int) -> dict[str, Any]:
+        column = self.tables.covered[place - 1].column
+        (found,) = self._find(self.original, [column.label])
+        return {"column": found, "kind": column.kind.value}
 
-    def _signature(self, side: Side, atoms: Sequence[str], query: AggregateQuery) -> Raw:
-        """What the atoms of linked conditions say of a row of one table."""
-        found = [self._sql(side, text, query) for text in atoms]
-        return Raw(expression("release/compare/release_query_signature.sql", self.bench.engine.dialect, atoms=found))
+    def _signature(self, side: Side, place: int) -> Raw | None:
+        """What the atoms of linked conditions about a column say of a row of one table; None without atoms."""
+        found = self._find(side, self.linked.atoms.get(place, ()))
+        template = "release/compare/release_query_signature.sql"
+        return Raw(expression(template, self.dialect, atoms=found)) if found else None
 
-    def _met(
-        self, query: AggregateQuery, parts: QueryParts, shares: Sequence[Relation], released: Relation
-    ) -> Relation | None:
-        """The combinations of signatures for which the linked conditions hold."""
-        if parts.linked is None:
-            return None
-        others = f"k{len(self.covered) + len(parts.further) + 1}"
-        sources = {place: (one, "x") for place, one in zip(parts.places, shares, strict=True)}
-        asked = {place: sources[place] for place in parts.linked.places} | {OTHERS: (released, others)}
-        occurring = {
-            place: [
-                int(x)
-                for (x,) in self.bench.ask(
-                    "release/compare/release_query_occurring.sql", "linked conditions", source=source, column=column
-                )
-            ]
-            for place, (source, column) in asked.items()
-        }
-        columns = [*((f"x{place}", "BIGINT") for place in parts.linked.places), ("others", "BIGINT")]
-        return self.bench.rows("query_met", columns, parts.linked.met(occurring, query.option))
-
-    def _counted(
-        self, name: str, side: Side, query: AggregateQuery, keys: Sequence[Raw], conditions: Sequence[Raw]
-    ) -> Relation:
-        summed = self._sql(side, query.summed, query) if query.summed else None
-        statement = render(
-            "release/compare/release_query_rows.sql",
-            self.bench.engine.dialect,
-            step=f"query {query.number}",
-            keys=list(keys),
-            conditions=list(conditions),
-            summed=summed,
-            source=Raw(side.opened.sql),
+    def _count(self, name: str, side: Side, keys: Sequence[Resolved | Raw], conditions: Sequence[str]) -> Relation:
+        statement = self.bench.over_tables(
+            "compare/release_query_rows",
+            self.step,
+            keys=keys,
+            conditions=self._find(side, conditions),
+            summed=self._find(side, [self.query.summed])[0] if self.query.summed else None,
+            source=side.opened,
         )
         columns = [(f"k{place}", "VARCHAR") for place, _ in enumerate(keys, 1)]
         return self.bench.count(name, statement, [*columns, *_COUNTS])
 
-    def _words(self, query: AggregateQuery, parts: QueryParts, place: int) -> Relation:
-        """The values of a column that a query asks for."""
-        column = self.covered[place - 1].column
-        allowed = None
-        if parts.linked is not None and place in parts.linked.places:
-            statement = render(
-                "release/compare/release_query_signed.sql",
-                self.bench.engine.dialect,
-                step=f"query {query.number}",
-                column=self._sql(self.original, column.label, query),
-                kind=column.kind.value,
-                signature=self._signature(self.original, parts.linked.atoms[place], query),
-                source=Raw(self.original.opened.sql),
-                conditions=[self._sql(self.original, text, query) for text in parts.conditions.get(place, ())],
-            )
-            allowed = self.bench.count(f"allowed_{place}", statement, [("key", "VARCHAR"), ("x", "VARCHAR")])
-        elif place in parts.conditions:
-            statement = render(
-                "release/compare/release_query_allowed.sql",
-                self.bench.engine.dialect,
-                step=f"query {query.number}",
-                column=self._sql(self.original, column.label, query),
-                kind=column.kind.value,
-                source=Raw(self.original.opened.sql),
-                conditions=[self._sql(self.original, text, query) for text in parts.conditions[place]],
-            )
-            allowed = self.bench.count(f"allowed_{place}", statement, [("key", "VARCHAR")])
-        return self.bench.make(
-            f"asked_words_{place}",
-            "release/compare/release_query_words.sql",
-            "values that a query asks for",
-            words=column.words.relation,
-            allowed=allowed,
-            grouped=place in parts.grouped,
-            signed=place in parts.linked_places,
-            float=self._is_float(place),
-        )
+    def _met(self, shares: Sequence[Relation], released: Relation) -> Relation | None:
+        """The combinations of signatures for which the linked conditions hold."""
+        parts, linked = self.parts, self.linked
+        if not linked.formulas:
+            return None
+        sources = zip(parts.places, shares, strict=True)
+        asked = {place: (source, "x") for place, source in sources if place in linked.places}
+        asked[OTHERS] = released, f"k{len(self.tables.covered) + len(parts.further) + 1}"
+        occurring = {}
+        for place, (source, column) in asked.items():
+            given = {"source": source, "column": column}
+            rows = self.bench.ask("compare/release_query_occurring", "linked conditions", **given)
+            occurring[place] = [int(x) for (x,) in rows]
+        columns = [*((f"x{place}", "BIGINT") for place in linked.places), ("others", "BIGINT")]
+        return self.bench.rows("query_met", columns, linked.met(occurring, self.query.option))
 
-    def _reached(self, query: AggregateQuery, parts: QueryParts, place: int, shares: Relation) -> Relation:
-        """The shares of a column's cells, with none for cells that satisfy the query only by values that no original
-        row has. A group is a value of the original, so this is about conditions alone."""
-        signed = place in parts.linked_places
-        if not (signed or place in parts.conditions) or place in parts.grouped:
-            return shares
-        column = self.covered[place - 1].column
-        rows = self.bench.ask(
-            "release/compare/release_query_unreached.sql",
-            f"query {query.number}",
-            readings=self.bench.kept[f"readings_{place}"],
-            shares=shares,
-            everything=signed,
-            limit=MOST_CELLS,
-        )
-        reader = reader_of(column.words, self.bench.workbench) if rows else None
-        if reader is None:
-            return shares
-        cells: dict[int, Cell] = {}
-        for code, text, reading, level in rows:
-            cell = AnyValue() if reading == "all" else reader.read(text, level)  # those are read so already
-            if cell is not None:
-                cells[int(code)] = cell
-        satisfying = self._satisfying(query, parts, place, reader, cells.values())
-        can = [
-            (code, signature)
-            for signature, some in satisfying.items()
-            for code, cell in cells.items()
-            if can_satisfy(cell, some, reader)
-        ]
-        if not can:
-            return shares
-        codes = self.bench.rows(f"can_{place}", [("code", "INTEGER"), ("x", "BIGINT")], can)
-        return self.bench.make(
-            f"reached_{place}",
-            "release/compare/release_query_reached.sql",
-            "cells that can satisfy a query",
-            shares=shares,
-            can=codes,
-            signed=signed,
-        )
-
-    def _satisfying(
-        self, query: AggregateQuery, parts: QueryParts, place: int, reader: CellReader, cells: Collection[Cell]
-    ) -> dict[int, list[Tried]]:
-        """Of the values that are tried those that satisfy the conditions on a column, by signature (0 without one)."""
-        dialect, column = self.bench.engine.dialect, self.covered[place - 1].column
-        conditions = parts.conditions.get(place, [])
-        atoms = parts.linked.atoms.get(place, ()) if parts.linked is not None else ()
-        tried = tried_values([*conditions, *atoms], dialect, reader, cells)
-        found = find_column(column.label, self.original.opened)
-        if not tried or found is None:
-            return {}
-        statement = render(
-            "release/compare/release_query_tried.sql",
-            dialect,
-            step=f"query {query.number}",
-            column=quote(found.name, "duckdb"),
-            type=TYPES[reader.kind],
-            tried=[Raw(exp.Literal.string(one.key).sql(dialect=dialect)) for one in tried],
-            conditions=[self._sql(self.original, text, query) for text in conditions],
-            signature=self._signature(self.original, atoms, query) if atoms else None,
-        )
-        satisfying: dict[int, list[Tried]] = {}
-        for number, *signature in self.bench.engine.run(statement):
-            satisfying.setdefault(int(signature[0]) if signature else 0, []).append(tried[int(number)])
-        return satisfying
-
-    def _inside(self, parts: QueryParts, words: Sequence[Relation]) -> Relation | None:
-        regions = self.regions
-        if regions is None or not parts.places:
+    def _inside(self, words: Sequence[Relation]) -> Relation | None:
+        """The share of each region's rows that satisfies the query; None where regions are not known or not asked."""
+        regions = self.tables.regions
+        if regions is None or not self.parts.places:
             return None
         return self.bench.make(
             "query_inside",
-            "release/compare/release_query_inside.sql",
+            "compare/release_query_inside",
             "shares of regions",
-            places_of=list(parts.places),
-            words=list(words),
-            linked=list(parts.linked_places),
+            places_of=self.parts.places,
+            words=words,
+            linked=self.linked.places,
             tuples=regions.tuples,
             places=regions.places,
             inside=regions.inside,
             regions=regions.table,
         )
 
+    def _words(self, place: int) -> Relation:
+        """The values of a column that a query asks for."""
+        signed, allowed = place in self.linked.places, None
+        if signed or place in self.parts.conditions:
+            statement = self.bench.over_tables(
+                "compare/release_query_allowed",
+                self.step,
+                signature=self._signature(self.original, place),
+                source=self.original.opened,
+                conditions=self._find(self.original, self.parts.conditions.get(place, ())),
+                **self._column(place),
+            )
+            columns = [("key", "VARCHAR"), ("x", "VARCHAR")]
+            allowed = self.bench.count(f"allowed_{place}", statement, columns if signed else columns[:1])
+        return self.bench.make(
+            f"asked_words_{place}",
+            "compare/release_query_words",
+            "values that a query asks for",
+            words=self.tables.covered[place - 1].column.words.relation,
+            allowed=allowed,
+            grouped=place in self.parts.grouped,
+            signed=signed,
+            float=self._is_float(place),
+        )
+
+    def _reach(self, place: int, shares: Relation) -> Relation:
+        """The shares of a column's cells, with none for cells that satisfy the query only by values that no original
+        row has. A group is a value of the original, so this is about conditions alone."""
+        signed, bench = place in self.linked.places, self.bench
+        if not (signed or place in self.parts.conditions) or place in self.parts.grouped:
+            return shares
+        rows = bench.ask(
+            "compare/release_query_unreached",
+            self.step,
+            readings=bench.kept[f"readings_{place}"],
+            shares=shares,
+            everything=signed,
+            limit=MOST_CELLS,
+        )
+        if not rows:
+            return shares
+        reader = reader_of(self.tables.covered[place - 1].column.words, bench.workbench)
+        cells: dict[int, Cell] = {}
+        for code, text, reading, level in rows:
+            cell = AnyValue() if reading == "all" else reader.read(text, level)  # those are read so already
+            if cell is not None:
+                cells[int(code)] = cell
+        can = [
+            (code, signature)
+            for signature, some in self._satisfying(place, reader, cells.values()).items()
+            for code, cell in cells.items()
+            if can_satisfy(cell, some, reader)
+        ]
+        if not can:
+            return shares
+        codes = bench.rows(f"can_{place}", [("code", "INTEGER"), ("x", "BIGINT")], can)
+        given = {"shares": shares, "can": codes, "signed": signed}
+        step = "cells that can satisfy a query"
+        return bench.make(f"reached_{place}", "compare/release_query_reached", step, **given)
+
+    def _satisfying(self, place: int, reader: CellReader, cells: Collection[Cell]) -> dict[int, list[Tried]]:
+        """Of the values that are tried those that satisfy the conditions on a column, by signature (0 without one)."""
+        conditions = self.parts.conditions.get(place, [])
+        tried = tried_values([*conditions, *self.linked.atoms.get(place, ())], self.dialect, reader, cells)
+        found = find_column(self.tables.covered[place - 1].column.label, self.original.opened)
+        if not tried or found is None:
+            return {}
+        statement = self.bench.over_tables(
+            "compare/release_query_tried",
+            self.step,
+            column=quote(found.name, "duckdb"),
+            type=TYPES[reader.kind],
+            tried=[Raw(exp.Literal.string(one.key).sql(dialect=self.dialect)) for one in tried],
+            conditions=self._find(self.original, conditions),
+            signature=self._signature(self.original, place),
+        )
+        satisfying: dict[int, list[Tried]] = {}
+        for number, *signature in self.bench.engine.run(statement):
+            satisfying.setdefault(int(signature[0]) if signature else 0, []).append(tried[int(number)])
+        return satisfying
+
 
 # A seeded random workload of counting queries: ranges of quasi-identifiers in the order of their values, and a
 # sensitive value if there is one.
 
-_AT_ONCE = 50
 
-
-def random_workload(
-    bench: Bench, coded: CodedPair, covered: Sequence[Covered], regions: Regions | None, queries: int, seed: int
-) -> Workload:
+def random_workload(tables: OpenedTables, queries: int, seed: int) -> Workload:
     """Relative errors of random queries: COUNT(*) over ranges of a random number of quasi-identifiers.
 
     With a sensitive attribute (the first one) each query also asks for one of its values, drawn by its frequency.
     """
-    attribute = coded.sensitive[0] if coded.sensitive else None
-    asked = random_ranges(queries, seed, domains_of(covered))
-    lanes = random_lanes(attribute, queries, seed)
-    answers = answers_of(bench, coded, covered, regions, asked, attribute, lanes)
-    errors: dict[str, list[float]] = {name: [] for name in METHODS if regions is not None or name != METHODS[1]}
+    attribute, known = next(iter(tables.coded.sensitive), None), tables.regions is not None
+    asked = random_ranges(queries, seed, domains_of(tables.covered))
+    answers = answers_of(tables, asked, attribute, random_lanes(attribute, queries, seed))
+    errors: dict[str, list[float]] = {name: [] for name in METHODS if known or name != METHODS[1]}
+    answered = dict.fromkeys(errors, 0)
     for truth, *found in answers:
         for name, answer in zip(METHODS, found, strict=True):
-            if truth and name in errors:
+            if name in errors and truth:
                 errors[name].append(abs(answer - truth) / truth)
-    nothing = [found for truth, *found in answers if not truth]
-    answered = {
-        name: sum(bool(found[place]) for found in nothing) for place, name in enumerate(METHODS) if name in errors
-    }
-    return Workload(
-        queries,
-        len(nothing),
-        seed,
-        {name: Errors.of(found) for name, found in errors.items()},
-        "" if regions is not None else NO_REGIONS,
-        answered,
-    )
+            elif name in errors:
+                answered[name] += bool(answer)
+    empty = sum(not truth for truth, *_ in answers)
+    of = {name: Errors.of(found) for name, found in errors.items()}
+    return Workload(queries, empty, seed, of, "" if known else NO_REGIONS, answered)
 
 
 def random_lanes(attribute: PairedAttribute | None, queries: int, seed: int) -> list[int | None]:
@@ -541,73 +458,39 @@ def random_lanes(attribute: PairedAttribute | None, queries: int, seed: int) -> 
 
 
 def answers_of(
-    bench: Bench,
-    coded: CodedPair,
-    covered: Sequence[Covered],
-    regions: Regions | None,
-    queries: Sequence[RangeQuery],
-    attribute: PairedAttribute | None,
-    lanes: Sequence[int | None],
+    tables: OpenedTables, queries: Sequence[RangeQuery], attribute: PairedAttribute | None, lanes: Sequence[int | None]
 ) -> list[tuple[float, ...]]:
     """(truth, non-corrected, by conditional probability, independently corrected) of each query.
 
     Without regions the answer by conditional probability is 0 everywhere.
     """
-    places = [one.column.place for one in covered]
-    own, other = (f"s{attribute.place}", f"z{attribute.place}") if attribute else ("", "")
-    source = bench.make(
-        "asked_rows",
-        "release/compare/release_asked_rows.sql",
-        "rows for queries",
-        source=coded.original,
-        lane=own,
-        places=places,
-    )
-    held = bench.make(
-        "asked_classes",
-        "release/compare/release_asked_classes.sql",
-        "classes for queries",
-        source=coded.release,
-        lane=other,
-        places=places,
-    )
-    homes = None
-    if regions is not None:
-        homes = bench.make(
-            "asked_homes",
-            "release/compare/release_asked_homes.sql",
-            "rows for queries",
-            tuples=regions.tuples,
-            placed=regions.places,
-            inside=regions.inside,
+    bench, regions, places = tables.bench, tables.regions, [one.column.place for one in tables.covered]
+    source, held = (
+        bench.make(
+            f"asked_{name}",
+            f"compare/release_asked_{name}",
+            f"{name} for queries",
+            source=rows,
+            lane=f"{part}{attribute.place}" if attribute else "",
             places=places,
-            disjoint=regions.disjoint,
         )
+        for name, rows, part in (("rows", tables.coded.original, "s"), ("classes", tables.coded.release, "z"))
+    )
+    given: dict[str, Any] = {"homes": None, "inside": None, "regions": None, "disjoint": False}
+    if regions is not None:
+        given = {"inside": regions.inside, "disjoint": regions.disjoint}
+        step, homes = "rows for queries", {"tuples": regions.tuples, "placed": regions.places, "places": places}
+        given["homes"] = bench.make("asked_homes", "compare/release_asked_homes", step, **homes, **given)
+        given["regions"] = regions.table
+    columns = [{"cover": one.cover, "cells": one.cells, "words": one.column.words.relation} for one in tables.covered]
+    asked = [{"parts": query.parts(), "lane": lane} for query, lane in zip(queries, lanes, strict=True)]
     found: list[tuple[float, ...]] = []
-    for start in range(0, len(queries), _AT_ONCE):
-        some = [
-            {"parts": query.parts(), "lane": lane}
-            for query, lane in zip(queries[start : start + _AT_ONCE], lanes[start : start + _AT_ONCE], strict=True)
-        ]
-        shares = bench.make(
-            "asked_shares",
-            "release/compare/release_asked_shares.sql",
-            "shares of cells",
-            queries=some,
-            columns=[{"cover": one.cover, "cells": one.cells, "words": one.column.words.relation} for one in covered],
+    for start in range(0, len(asked), AT_ONCE):
+        given["queries"] = asked[start : start + AT_ONCE]
+        given["shares"] = bench.make(
+            "asked_shares", "compare/release_asked_shares", "shares of cells", queries=given["queries"], columns=columns
         )
-        rows = bench.ask(
-            "release/compare/release_asked.sql",
-            "random queries",
-            queries=some,
-            source=source,
-            classes=held,
-            shares=shares,
-            homes=homes,
-            inside=None if regions is None else regions.inside,
-            regions=None if regions is None else regions.table,
-            disjoint=regions is not None and regions.disjoint,
-        )
+        rows = bench.ask("compare/release_asked", "random queries", source=source, classes=held, **given)
         found += [tuple(float(value or 0) for value in row[1:]) for row in rows]
     bench.forget("asked_rows", "asked_classes", "asked_shares", "asked_homes")
     return found

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import datetime
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from fractions import Fraction
 from itertools import pairwise, product
 from typing import Any
@@ -18,7 +19,7 @@ from sqlaudit.base.columns_of import find_column
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.guard import read_statements, refuse_alias, refuse_deep, too_deep
 from sqlaudit.base.parameter_names import about, spelled
-from sqlaudit.base.relation import Kind
+from sqlaudit.base.relation import DATES, Kind
 from sqlaudit.hierarchies.cell_reader import CellReader, as_interval
 from sqlaudit.hierarchies.cells import AnyValue, Bound, Cell, Exact, Interval, Mask, Values, point_of, whole
 from sqlaudit.release.compare.coding import Covered
@@ -73,12 +74,13 @@ def read_queries(texts: Sequence[str], dialect: str) -> list[AggregateQuery]:
     """
     trees: list[exp.Expression] = []
     for text in texts:
+        where = f"{about('queries')}: after query {len(trees)} a text"
         try:
-            trees += read_statements(text, dialect, f"{about('queries')}: after query {len(trees)} a text")
+            trees += read_statements(text, dialect, where)
         except SqlglotError:
-            raise UsageError(f"{about('queries')}: after query {len(trees)} a text could not be read as SQL.") from None
+            raise UsageError(f"{where} could not be read as SQL.") from None
         except RecursionError:
-            raise too_deep(f"{about('queries')}: after query {len(trees)} a text") from None
+            raise too_deep(where) from None
     trees = [tree for tree in trees if not isinstance(tree, exp.Semicolon)]
     for number, tree in enumerate(trees, 1):
         refuse_deep(tree, f"{spelled('queries')}, query {number}")
@@ -93,13 +95,17 @@ def _query(tree: exp.Expression, number: int, dialect: str) -> AggregateQuery:
     if present - _PARTS or list(tree.find_all(exp.Subquery, exp.Window)):
         raise UsageError(f"{option}: a query is SELECT … FROM one table WHERE … GROUP BY …, nothing more.")
     aggregates = [node for node in tree.expressions if isinstance(node.unalias(), exp.AggFunc)]
-    groups = _groups(tree, option)
+    group, where = tree.args.get("group"), tree.args.get("where")
+    grouped = [] if group is None else group.expressions
+    stated = {key for key, value in group.args.items() if value} if group is not None else {"expressions"}
+    if stated != {"expressions"} or not all(isinstance(node, exp.Column) for node in grouped):
+        raise UsageError(f"{option}: GROUP BY takes columns.")
+    groups = tuple(node.name for node in grouped)
     plain = [node.unalias() for node in tree.expressions if node not in aggregates]
     if len(aggregates) != 1 or any(not isinstance(node, exp.Column) or node.name not in groups for node in plain):
         raise UsageError(f"{option}: select one COUNT(*), SUM or AVG, and columns that the query groups by.")
     name, summed = _aggregate(aggregates[0].unalias(), option)
-    where = tree.args.get("where")
-    for part in (summed, where, tree.args.get("group")):
+    for part in (summed, where, group):
         if part is not None:
             refuse_alias(part, option)
     conditions = (list(where.this.flatten()) if isinstance(where.this, exp.And) else [where.this]) if where else []
@@ -124,17 +130,6 @@ def _aggregate(node: Any, option: str) -> tuple[str, Any]:
             raise UsageError(f"{option}: count rows with COUNT(*); for rows that have a value add IS NOT NULL.")
         return name, None
     return name, inner
-
-
-def _groups(tree: exp.Select, option: str) -> tuple[str, ...]:
-    group = tree.args.get("group")
-    if group is None:
-        return ()
-    if {key for key, value in group.args.items() if value} != {"expressions"}:
-        raise UsageError(f"{option}: GROUP BY takes columns.")
-    if not all(isinstance(node, exp.Column) for node in group.expressions):
-        raise UsageError(f"{option}: GROUP BY takes columns.")
-    return tuple(node.name for node in group.expressions)
 
 
 def _columns(node: Any) -> tuple[str, ...]:
@@ -178,22 +173,20 @@ class Linked:
         """
         order = (*self.places, OTHERS)
         domains = [occurring.get(place, (0,)) for place in order]
-        size = 1
-        for domain in domains:
-            size *= max(1, len(domain))
-        if size > MOST_COMBINATIONS:
+        if math.prod(max(1, len(domain)) for domain in domains) > MOST_COMBINATIONS:
             raise UsageError(
                 f"{option}: its conditions tell more than {MOST_COMBINATIONS:,} kinds of rows apart; link fewer "
                 "columns by OR, or ask in several queries."
             )
-        return [one for one in product(*domains) if self._hold(dict(zip(order, one, strict=True)))]
+        return [
+            one
+            for one in product(*domains)
+            if all(truth(formula, dict(zip(order, one, strict=True))) == 1 for formula in self.formulas)
+        ]
 
-    def _hold(self, signatures: Mapping[int, int]) -> bool:
-        return all(truth(formula, signatures) == 1 for formula in self.formulas)
 
-
-def link(conditions: Sequence[str], dialect: str, place_of: Callable[[str], int | None], option: str) -> Linked | None:
-    """What links columns in some conditions, None when there are none.
+def link(conditions: Sequence[str], dialect: str, place_of: Callable[[str], int | None], option: str) -> Linked:
+    """What links columns in some conditions.
 
     Args:
         conditions: their SQL. place_of: the place of the quasi-identifier of a name, None for another column.
@@ -208,8 +201,6 @@ def link(conditions: Sequence[str], dialect: str, place_of: Callable[[str], int 
         >>> found.met({1: [0, 1], 2: [0, 2]}, "query 1")
         [(1, 0, 0), (1, 2, 0)]
     """
-    if not conditions:
-        return None
     atoms: dict[int, list[str]] = {}
 
     def read(node: Any) -> Formula:
@@ -233,7 +224,7 @@ def link(conditions: Sequence[str], dialect: str, place_of: Callable[[str], int 
         )
 
     formulas = tuple(read(sqlglot.parse_one(text, dialect=dialect)) for text in conditions)
-    if max(len(found) for found in atoms.values()) > MOST_ATOMS:
+    if max(map(len, atoms.values()), default=0) > MOST_ATOMS:
         raise UsageError(f"{option}: has more than {MOST_ATOMS} comparisons of one column that are linked by OR.")
     return Linked(formulas, {place: tuple(found) for place, found in sorted(atoms.items())})
 
@@ -270,12 +261,7 @@ class QueryParts:
     grouped: tuple[int, ...]
     further: tuple[str, ...]
     places: tuple[int, ...]
-    linked: Linked | None
-
-    @property
-    def linked_places(self) -> tuple[int, ...]:
-        """The places of the quasi-identifiers in conditions that link columns."""
-        return () if self.linked is None else self.linked.places
+    linked: Linked
 
 
 def parts_of(query: AggregateQuery, covered: Sequence[Covered], original: Side, dialect: str) -> QueryParts:
@@ -291,24 +277,21 @@ def parts_of(query: AggregateQuery, covered: Sequence[Covered], original: Side, 
     own = {name: place_of(name, covered, original) for name in names}
     if any(own[name] for name in query.summed_columns):
         raise UsageError(f"{query.option}: cells of a quasi-identifier are ranges and cannot be added up.")
-    by_place: dict[int, list[str]] = {}
-    elsewhere = []
+    by_place: dict[int | None, list[str]] = {}
     linking = []
     for condition, columns in zip(query.conditions, query.columns, strict=True):
-        places = {own[name] for name in columns}
+        places = {own[name] for name in columns} or {None}
         if len(places) > 1:
             linking.append(condition)
-            continue
-        place = places.pop() if places else None
-        if place is None:
-            elsewhere.append(condition)
         else:
-            by_place.setdefault(place, []).append(condition)
+            by_place.setdefault(places.pop(), []).append(condition)
+    elsewhere = by_place.pop(None, ())
+    conditions = {place: texts for place, texts in by_place.items() if place is not None}
     grouped = tuple(place for name in query.groups if (place := own[name]) is not None)
     further = tuple(name for name in query.groups if own[name] is None)
     linked = link(linking, dialect, own.get, query.option)
-    places_of = {*by_place, *grouped, *(linked.places if linked else ())}
-    return QueryParts(by_place, tuple(elsewhere), grouped, further, tuple(sorted(places_of)), linked)
+    places_of = tuple(sorted({*conditions, *grouped, *linked.places}))
+    return QueryParts(conditions, tuple(elsewhere), grouped, further, places_of, linked)
 
 
 def place_of(name: str, covered: Sequence[Covered], original: Side) -> int | None:
@@ -349,13 +332,15 @@ TYPES = {
 MOST_LISTED = 10_000
 """Of a hierarchy that lists more values, these are not asked about."""
 _WHOLE = (Kind.INTEGER, Kind.DATE)
+"""Kinds between whose values there are gaps."""
 _EPOCH = datetime.datetime(1970, 1, 1)
 _LONGEST = 2**62
 
 
 @dataclass(frozen=True)
 class Tried:
-    """A value that a condition is asked about: its text, and the interval of points it stands for (of texts none)."""
+    """A value that a condition is asked about: its text, and the interval of numbers (for dates of days since 1970)
+    that it stands for; of texts none."""
 
     key: str
     stands_for: Interval | None = None
@@ -367,13 +352,18 @@ def tried_values(conditions: Sequence[str], dialect: str, reader: CellReader, ce
     Args:
         conditions: their SQL. reader: of the column. cells: those that may satisfy them by such values.
     """
-    constants = [text for condition in conditions for text in _constants(condition, dialect)]
-    found = [Tried(key) for key in _listed(reader)]
+    trees = (sqlglot.parse_one(condition, dialect=dialect) for condition in conditions)
+    literals = [literal for tree in trees for literal in tree.find_all(exp.Literal)]
+    constants = [f"{'-' if isinstance(one.parent, exp.Neg) else ''}{one.this}" for one in literals]
+    if reader.kind not in TYPES:
+        return []
+    listed = [key for key in reader.labels if key is not None]
+    found = [Tried(key) for key in listed] if len(listed) <= MOST_LISTED else []
     if reader.kind is Kind.TEXT:
-        found += [Tried(text) for text in _texts(constants, cells)]
-    elif reader.kind in TYPES:
-        found += _gaps(sorted({point for text in constants for point in _points(text, reader.kind)}), reader.kind)
-    return found
+        return found + [Tried(text) for text in _texts(constants, cells)]
+    points = (_number(point_of(text, reader.kind)) for text in constants)
+    known = {point for point in points if isinstance(point, Fraction) and abs(point) < _LONGEST}
+    return found + list(_gaps(sorted(known), reader.kind))
 
 
 def can_satisfy(cell: Cell, satisfying: Sequence[Tried], reader: CellReader) -> bool:
@@ -391,20 +381,8 @@ def can_satisfy(cell: Cell, satisfying: Sequence[Tried], reader: CellReader) -> 
 
 
 def _is_like(key: str, one: Tried, kind: Kind) -> bool:
-    if one.stands_for is None:
-        return key == one.key
-    point = point_of(key, kind)
-    return point is not None and one.stands_for.holds(point)
-
-
-def _constants(condition: str, dialect: str) -> Iterator[str]:
-    for literal in sqlglot.parse_one(condition, dialect=dialect).find_all(exp.Literal):
-        yield f"-{literal.this}" if isinstance(literal.parent, exp.Neg) else str(literal.this)
-
-
-def _listed(reader: CellReader) -> list[str]:
-    keys = [key for key in reader.labels if key is not None] if reader.kind in TYPES else []
-    return keys if len(keys) <= MOST_LISTED else []
+    point = _number(point_of(key, kind))
+    return key == one.key if one.stands_for is None else point is not None and one.stands_for.holds(point)
 
 
 def _texts(constants: Sequence[str], cells: Iterable[Cell]) -> list[str]:
@@ -416,84 +394,56 @@ def _texts(constants: Sequence[str], cells: Iterable[Cell]) -> list[str]:
     return list(dict.fromkeys([*constants, *stems, *filled]))
 
 
-def _points(text: str, kind: Kind) -> Iterator[Fraction]:
-    """The number or moment that a constant names, as a number."""
-    if kind in (Kind.DATE, Kind.TIMESTAMP):
-        moment = point_of(text, kind)
-        if isinstance(moment, datetime.datetime):
-            yield _number(moment)
-        return
-    try:
-        number = Decimal(text)
-    except InvalidOperation:
-        return
-    if number.is_finite() and abs(number) < _LONGEST:
-        yield Fraction(number)
-
-
-def _gaps(points: Sequence[Fraction], kind: Kind) -> list[Tried]:
+def _gaps(points: Sequence[Fraction], kind: Kind) -> Iterator[Tried]:
     """Every point, and one value from each gap between them."""
     ends: list[Fraction | None] = [None, *points, None]
     pieces = [Interval(point, point) for point in points]
     pieces += [Interval(low, high, low is not None, high is not None) for low, high in pairwise(ends)]
-    tried = ((piece, _inside(piece, kind)) for piece in pieces)
-    return [Tried(_spelled(value, kind), _of_kind(piece, kind)) for piece, value in tried if value is not None]
+    for piece in pieces:
+        low, high = _ends(piece, kind)
+        if low is None:
+            value = Fraction(0) if high is None else high - 1
+        elif kind in _WHOLE or high is None:
+            value = low if kind in _WHOLE else low + 1
+        else:
+            value = (low + high) / 2
+        if low is None or high is None or low < high or kind not in _WHOLE:
+            yield Tried(_spelled(value, kind), piece)
 
 
-def _inside(piece: Interval, kind: Kind) -> Fraction | None:
-    """A value of a piece, None when no value lies in it."""
-    low, high = _bound(piece.low), _bound(piece.high)
-    if kind in _WHOLE:
-        found = whole(Interval(low, high, piece.low_open, piece.high_open))
-        first, end = _bound(found.low), _bound(found.high)
-        if first is None:
-            return Fraction(0) if end is None else end - 1
-        return first if end is None or first < end else None
-    if low is None or high is None:
-        return Fraction(0) if low == high else high - 1 if high is not None else (low or Fraction(0)) + 1
-    return (low + high) / 2
+def _ends(piece: Interval, kind: Kind) -> tuple[Fraction | None, Fraction | None]:
+    """Where an interval begins and ends; of whole numbers the first one, and the first one after it."""
+    found = whole(piece) if kind in _WHOLE else piece
+    low, high = found.low, found.high
+    assert not isinstance(low, datetime.datetime)
+    assert not isinstance(high, datetime.datetime)
+    return low, high
 
 
-def _meet(one: Interval, other: Interval, kind: Kind) -> bool:
-    """Whether a value lies in both intervals."""
-    lows = [(_bound(part.low), part.low_open) for part in (one, other) if part.low is not None]
-    highs = [(_bound(part.high), not part.high_open) for part in (one, other) if part.high is not None]
-    low, low_open = max(lows, default=(None, False), key=lambda end: (end[0] or 0, end[1]))
-    high, high_closed = min(highs, default=(None, True), key=lambda end: (end[0] or 0, end[1]))
-    both = Interval(low, high, low_open, not high_closed)
-    if kind in _WHOLE:
-        both = whole(both)
-    if both.low is None or both.high is None:
+def _meet(span: Interval, other: Interval, kind: Kind) -> bool:
+    """Whether a value lies in both intervals; the first one is in points of its kind."""
+    one = Interval(_number(span.low), _number(span.high), span.low_open, span.high_open)  # type: ignore[arg-type]
+    lows = [(part.low, part.low_open) for part in (one, other) if part.low is not None]
+    highs = [(part.high, not part.high_open) for part in (one, other) if part.high is not None]
+    low, low_open = max(lows, default=(None, False))
+    high, high_closed = min(highs, default=(None, True))
+    first, last = _ends(Interval(low, high, low_open, not high_closed), kind)
+    if first is None or last is None or first < last:
         return True
-    first, last = _bound(both.low) or 0, _bound(both.high) or 0
-    return first < last or (first == last and not (both.low_open or both.high_open))
+    return kind not in _WHOLE and first == last and not low_open and high_closed
 
 
-def _bound(bound: Bound | None) -> Fraction | None:
-    return _number(bound) if isinstance(bound, datetime.datetime) else bound
-
-
-def _number(moment: datetime.datetime) -> Fraction:
-    """A moment in days since 1970."""
-    since = moment - _EPOCH
+def _number(point: Bound | float | None) -> Fraction | float | None:
+    """A moment in days since 1970; a number as it is."""
+    if not isinstance(point, datetime.datetime):
+        return point
+    since = point - _EPOCH
     return since.days + Fraction(since.seconds * 10**6 + since.microseconds, 86_400 * 10**6)
 
 
-def _moment(days: Fraction) -> datetime.datetime:
-    return _EPOCH + datetime.timedelta(microseconds=int(days * 86_400 * 10**6))
-
-
-def _of_kind(piece: Interval, kind: Kind) -> Interval:
-    """The piece in the points of its kind."""
-    if kind not in (Kind.DATE, Kind.TIMESTAMP):
-        return piece
-    low, high = (None if end is None else _moment(end) for end in (_bound(piece.low), _bound(piece.high)))
-    return Interval(low, high, piece.low_open, piece.high_open)
-
-
 def _spelled(value: Fraction, kind: Kind) -> str:
-    if kind in (Kind.DATE, Kind.TIMESTAMP):
-        moment = _moment(value)
+    if kind in DATES:
+        moment = _EPOCH + datetime.timedelta(microseconds=int(value * 86_400 * 10**6))
         return moment.date().isoformat() if kind is Kind.DATE else moment.isoformat(" ")
     if kind is Kind.INTEGER:
         return str(int(value))

@@ -4,11 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.relation import Relation
-from sqlaudit.release.compare.coding import CodedPair, Covered, PairedAttribute
-from sqlaudit.release.compare.pairing import Bench
+from sqlaudit.hierarchies.read import read_hierarchies
+from sqlaudit.release.compare.coding import (
+    CodedPair,
+    Covered,
+    code_rows,
+    measured_cells,
+    read_columns,
+    read_cover,
+    read_sensitive,
+)
+from sqlaudit.release.compare.pairing import Bench, Side, alike, find_pairing
+from sqlaudit.release.compare.request import CompareRequest
 from sqlaudit.release.compare.result import Answer, ColumnFit, Generalization, Recoding
 
 # How many original rows lie in the region of each class, and whether that says which class a row went to.
@@ -37,33 +48,47 @@ class Regions:
     disjoint: bool
 
 
+@dataclass(frozen=True)
+class OpenedTables:
+    """Original and release on the workbench, with what their cells stand for.
+
+    Args:
+        original, release: where they lie. by: how their rows are paired. coded: both as numbers. covered: the cells.
+        classes: as `find_classes` makes them. regions: None when they are not known.
+        generalization: whether it is one. changed_values: for each column the rows whose cell is another value.
+        pairs: original rows beside their classes, None when it is not known which they are.
+    """
+
+    bench: Bench
+    original: Side
+    release: Side
+    by: str
+    coded: CodedPair
+    covered: tuple[Covered, ...]
+    classes: Relation
+    regions: Regions | None
+    generalization: Generalization
+    changed_values: tuple[int, ...]
+    pairs: Relation | None
+
+    @property
+    def pairing(self) -> str:
+        """How rows were brought together, `none` where counts leave a choice."""
+        return "none" if self.pairs is None else self.by
+
+
 def find_classes(bench: Bench, coded: CodedPair, covered: Sequence[Covered]) -> tuple[Relation, Relation]:
     """The different tuples of the original, and the classes of the release."""
     places = [one.column.place for one in covered]
-    tuples = bench.make(
-        "tuples",
-        "release/compare/release_tuples.sql",
-        "tuples of the original",
-        key="q",
-        names=[f"v{p}" for p in places],
-        source=coded.original,
+    tuples, found = (
+        bench.make(name, "compare/release_tuples", step, key=key, names=[f"{part}{p}" for p in places], source=source)
+        for name, step, key, part, source in (
+            ("tuples", "tuples of the original", "q", "v", coded.original),
+            ("class_tuples", "classes of the release", "c", "g", coded.release),
+        )
     )
-    found = bench.make(
-        "class_tuples",
-        "release/compare/release_tuples.sql",
-        "classes of the release",
-        key="c",
-        names=[f"g{p}" for p in places],
-        source=coded.release,
-    )
-    classes = bench.make(
-        "classes",
-        "release/compare/release_classes.sql",
-        "classes of the release",
-        classes=found,
-        places=places,
-        all_cells=[one.cells for one in covered],
-    )
+    step, cells = "classes of the release", [one.cells for one in covered]
+    classes = bench.make("classes", "compare/release_classes", step, classes=found, places=places, all_cells=cells)
     bench.forget("class_tuples")
     return tuples, classes
 
@@ -72,29 +97,19 @@ def find_regions(
     bench: Bench, coded: CodedPair, covered: Sequence[Covered], tuples: Relation, classes: Relation
 ) -> Regions | None:
     """The regions, or None when too many tuples lie in too many of them."""
-    covers = [one.cover for one in covered]
-    overlaps = bench.ask("release/compare/release_overlaps.sql", _STEP, covers=covers, classes=classes)[0]
-    if not any(overlaps):
-        inside = bench.make(
-            "inside", "release/compare/release_homes.sql", _STEP, covers=covers, classes=classes, tuples=tuples
-        )
-        places = bench.make("places", "release/compare/release_own_places.sql", _STEP, tuples=tuples)
-        disjoint = True
+    given = {"covers": [one.cover for one in covered], "classes": classes}
+    disjoint = not any(bench.ask("compare/release_overlaps", _STEP, **given)[0])
+    if disjoint:
+        inside = bench.make("inside", "compare/release_homes", _STEP, tuples=tuples, **given)
+        places = bench.make("places", "compare/release_own_places", _STEP, tuples=tuples)
     else:
-        found = _Prefixes(bench, covered, tuples, classes).inside()
+        found = _join_by_prefixes(bench, covered, tuples, classes)
         if found is None:
             return None
         inside, places = found
-        disjoint = not bench.ask("release/compare/release_shared.sql", _STEP, inside=inside)[0][0]
-    table = bench.make(
-        "regions",
-        "release/compare/release_regions.sql",
-        _STEP,
-        classes=classes,
-        inside=inside,
-        places=places,
-        rows=coded.rows,
-    )
+        disjoint = not bench.ask("compare/release_shared", _STEP, inside=inside)[0][0]
+    made = {"classes": classes, "inside": inside, "places": places}
+    table = bench.make("regions", "compare/release_regions", _STEP, rows=coded.rows, **made)
     return Regions(classes, tuples, inside, places, table, disjoint)
 
 
@@ -103,7 +118,7 @@ def assigned(bench: Bench, coded: CodedPair, covered: Sequence[Covered], regions
     if not regions.disjoint:
         return None
     found = bench.tell(
-        "release/compare/release_determined.sql",
+        "compare/release_determined",
         "do counts pair the rows",
         regions=regions.table,
         inside=regions.inside,
@@ -115,7 +130,7 @@ def assigned(bench: Bench, coded: CodedPair, covered: Sequence[Covered], regions
         return None
     return bench.make(
         "assigned",
-        "release/compare/release_assigned.sql",
+        "compare/release_assigned",
         "rows with their classes",
         original=coded.original,
         placed=regions.places,
@@ -125,88 +140,54 @@ def assigned(bench: Bench, coded: CodedPair, covered: Sequence[Covered], regions
     )
 
 
-@dataclass(frozen=True)
-class _Prefixes:
-    """Joins tuples and classes column by column, so that what cannot meet is dropped early and shared beginnings are
-    looked at once."""
+def _join_by_prefixes(
+    bench: Bench, covered: Sequence[Covered], tuples: Relation, classes: Relation
+) -> tuple[Relation, Relation] | None:
+    """(which tuples of atoms lie in which classes, the tuples with their atoms), None when these are too many.
 
-    bench: Bench
-    covered: Sequence[Covered]
-    tuples: Relation
-    classes: Relation
-
-    def inside(self) -> tuple[Relation, Relation] | None:
-        """(which tuples of atoms lie in which classes, the tuples with their atoms)."""
-        bench = self.bench
-        atoms = [self._atoms(one) for one in self.covered]
-        places = bench.make(
-            "places", "release/compare/release_atom_tuples.sql", _STEP, tuples=self.tuples, all_atoms=atoms
-        )
-        numbers = [one.column.place for one in self.covered]
-        tuples = self._start("prefix_tuples", places, "a", [f"a{p}" for p in numbers], "")
-        classes = self._start("prefix_classes", self.classes, "key", [f"g{p}" for p in numbers], "NOT is_whole")
-        pairs = bench.rows("prefix_pairs", [("class", "BIGINT"), ("tuple", "BIGINT")], [(0, 0)])
-        for place in self._order():
-            tuples = bench.make(
-                "prefix_tuples", "release/compare/release_prefixes.sql", _STEP, source=tuples, column=f"a{place}"
-            )
-            classes = bench.make(
-                "prefix_classes", "release/compare/release_prefixes.sql", _STEP, source=classes, column=f"g{place}"
-            )
-            pairs = bench.make(
-                "prefix_pairs",
-                "release/compare/release_prefix_pairs.sql",
-                _STEP,
-                pairs=pairs,
-                classes=classes,
-                tuples=tuples,
-                cover=bench.kept[f"atom_cover_{place}"],
-                cell=f"g{place}",
-                atom=f"a{place}",
-                limit=MOST_PAIRS + 1,
-            )
-            if bench.number("base/row_count.sql", _STEP, source=pairs) > MOST_PAIRS:
-                return None
-        found = bench.make(
-            "inside", "release/compare/release_inside.sql", _STEP, pairs=pairs, classes=classes, tuples=tuples
-        )
-        bench.forget("prefix_pairs", "prefix_tuples", "prefix_classes")
-        return found, places
-
-    def _atoms(self, one: Covered) -> Relation:
-        place = one.column.place
-        atoms = self.bench.make(
-            f"atoms_{place}",
-            "release/compare/release_atoms.sql",
-            _STEP,
-            values=one.column.words.relation,
-            cover=one.cover,
-            classes=self.classes,
-            place=place,
-        )
-        self.bench.make(
-            f"atom_cover_{place}", "release/compare/release_atom_cover.sql", _STEP, cover=one.cover, atoms=atoms
-        )
-        return atoms
-
-    def _start(self, name: str, source: Relation, key: str, names: Sequence[str], condition: str) -> Relation:
-        return self.bench.make(
-            name,
-            "release/compare/release_prefix_start.sql",
+    Tuples and classes are joined column by column, so that what cannot meet is dropped early and shared beginnings are
+    looked at once.
+    """
+    numbers, atoms = [one.column.place for one in covered], []
+    for place, one in zip(numbers, covered, strict=True):
+        given = {"values": one.column.words.relation, "cover": one.cover, "classes": classes, "place": place}
+        atoms.append(bench.make(f"atoms_{place}", "compare/release_atoms", _STEP, **given))
+        bench.make(f"atom_cover_{place}", "compare/release_atom_cover", _STEP, cover=one.cover, atoms=atoms[-1])
+    places = bench.make("places", "compare/release_atom_tuples", _STEP, tuples=tuples, all_atoms=atoms)
+    sides = {"tuples": (places, "a", "a", ""), "classes": (classes, "key", "g", "NOT is_whole")}
+    found = {
+        name: bench.make(
+            f"prefix_{name}",
+            "compare/release_prefix_start",
             _STEP,
             source=source,
             id=key,
-            names=list(names),
+            names=[f"{part}{place}" for place in numbers],
             condition=condition,
         )
-
-    def _order(self) -> list[int]:
-        """The columns whose cells tell most first."""
-        shares = self.bench.ask(
-            "release/compare/release_selectivity.sql", _STEP, all_cells=[one.cells for one in self.covered]
-        )[0]
-        places = [one.column.place for one in self.covered]
-        return sorted(places, key=lambda place: (float(shares[place - 1] or 0), place))
+        for name, (source, key, part, condition) in sides.items()
+    }
+    found["pairs"] = bench.rows("prefix_pairs", [("class", "BIGINT"), ("tuple", "BIGINT")], [(0, 0)])
+    shares = bench.ask("compare/release_selectivity", _STEP, all_cells=[one.cells for one in covered])[0]
+    for place in sorted(numbers, key=lambda place: (float(shares[place - 1] or 0), place)):  # what tells most first
+        for name, (_, _, part, _) in sides.items():
+            given = {"source": found[name], "column": f"{part}{place}"}
+            found[name] = bench.make(f"prefix_{name}", "compare/release_prefixes", _STEP, **given)
+        found["pairs"] = bench.make(
+            "prefix_pairs",
+            "compare/release_prefix_pairs",
+            _STEP,
+            cover=bench.kept[f"atom_cover_{place}"],
+            cell=f"g{place}",
+            atom=f"a{place}",
+            limit=MOST_PAIRS + 1,
+            **found,
+        )
+        if bench.size_of(found["pairs"], _STEP) > MOST_PAIRS:
+            return None
+    inside = bench.make("inside", "compare/release_inside", _STEP, **found)
+    bench.forget("prefix_pairs", "prefix_tuples", "prefix_classes")
+    return inside, places
 
 
 # Is the release a generalization of the original (Thesis, Definition 2.3.4), and how were values recoded?
@@ -219,152 +200,94 @@ class _Prefixes:
 _ROWS_A_STEP = "is it a generalization"
 
 
-@dataclass(frozen=True)
-class GeneralizationFound:
+def check_generalization(
+    bench: Bench, coded: CodedPair, covered: Sequence[Covered], classes: Relation, regions: Regions | None
+) -> tuple[Generalization, tuple[int, ...]]:
     """The answer, and for each column the rows whose cell is another value than their own."""
+    original, paired, misfits = coded.original, coded.paired, [(0, 0)] * len(covered)
 
-    generalization: Generalization
-    changed_values: tuple[int, ...]
+    def number(template: str, **given: Any) -> int:
+        return bench.number(f"compare/release_{template}", _ROWS_A_STEP, **given)
+
+    if paired:
+        for place, one in enumerate(covered):
+            given = {"source": original, "place": one.column.place, "cover": one.cover, "cells": one.cells}
+            rows, of_values = bench.ask("compare/release_misfits", _ROWS_A_STEP, **given)[0]
+            misfits[place] = int(rows), int(of_values)
+    both = zip(covered, misfits, strict=True)
+    columns = tuple(_fit_of(bench, coded, classes, one, rows) for one, (rows, _) in both)
+    changed = {
+        one.label: number("changed", source=original, place=one.place) if paired else number("surplus", lanes=one.lanes)
+        for one in coded.sensitive
+    }
+    too_many = 0 if paired else coded.foreign
+    if regions is not None and not paired:  # the most that any count refutes
+        parts = {"inside": regions.inside, "places": regions.places, "classes": classes}
+        lanes = [("", ""), *((f"s{one.place}", f"z{one.place}") for one in coded.sensitive)]
+        tables = {"original": original, "release": coded.release}
+        too_many = max(too_many, *(number("crowded", own=own, other=other, **tables, **parts) for own, other in lanes))
+    misfit_rows = 0 if paired else None
+    if any(rows for rows, _ in misfits):
+        misfit_rows = number("misfit_rows", source=original, covers=[one.cover for one in covered])
+    suppressed = number("suppressed", classes=classes)
+    answer, reason = _answer(coded, regions, columns, misfit_rows, too_many, changed)
+    counts = (misfit_rows, too_many, changed, coded.foreign, coded.missing, suppressed)
+    recoding = _recoding_of(bench, covered, classes, columns, suppressed)
+    return Generalization(answer, reason, columns, *counts, recoding), tuple(of_values for _, of_values in misfits)
 
 
-@dataclass(frozen=True)
-class GeneralizationCheck:
-    """What the check looks at; `classes` and `regions` as `sqlaudit.release.compare.regions` makes them."""
+def _fit_of(bench: Bench, coded: CodedPair, classes: Relation, one: Covered, misfits: int) -> ColumnFit:
+    """How one column was generalized; `misfits`: rows whose value is not under their cell, where rows are paired."""
+    rows = bench.ask("compare/release_fit", _ROWS_A_STEP, cells=one.cells)
+    cells, empty_cells, empty, off_levels = (sum(int(row[place]) for row in rows) for place in (2, 3, 4, 5))
+    # values with several cells: by pairs, else values that lie in several cells
+    how, of = ("split", {"source": coded.original}) if coded.paired else ("overlap", {"cover": one.cover})
+    place = one.column.place
+    split = bench.number(f"compare/release_{how}", _ROWS_A_STEP, classes=classes, place=place, **of)
+    levels = tuple((int(level), int(number)) for level, number, *_ in rows)
+    misfits, values = misfits if coded.paired else empty, one.column.words.values
+    return ColumnFit(
+        one.column.label, one.column.height, levels, cells, values, misfits, empty_cells, off_levels, split
+    )
 
-    bench: Bench
-    coded: CodedPair
-    covered: Sequence[Covered]
-    classes: Relation
-    regions: Regions | None
 
-    def found(self) -> GeneralizationFound:
-        """The whole answer."""
-        misfits = [self._misfits(one) for one in self.covered] if self.coded.paired else None
-        columns = tuple(
-            self._column(one, None if misfits is None else misfits[place][0]) for place, one in enumerate(self.covered)
-        )
-        changed = {attribute.label: self._changed(attribute) for attribute in self.coded.sensitive}
-        too_many = 0 if self.coded.paired else self._too_many()
-        rows = None if misfits is None else self._misfit_rows(misfits)
-        answer, reason = self._answer(columns, rows, too_many, changed)
-        suppressed = self.bench.number("release/compare/release_suppressed.sql", _ROWS_A_STEP, classes=self.classes)
-        general = Generalization(
-            answer,
-            reason,
-            columns,
-            rows,
-            too_many,
-            changed,
-            self.coded.foreign,
-            self.coded.missing,
-            suppressed,
-            self._recoding(columns, suppressed),
-        )
-        return GeneralizationFound(general, tuple(of for _, of in misfits) if misfits else (0,) * len(columns))
+def _answer(
+    coded: CodedPair,
+    regions: Regions | None,
+    columns: Sequence[ColumnFit],
+    rows: int | None,
+    too_many: int,
+    changed: dict[str, int],
+) -> tuple[Answer, str]:
+    wrong = _wrong(coded, columns, rows, too_many, changed)
+    if wrong:
+        return Answer.NO, wrong
+    if coded.paired:
+        return Answer.YES, "every released row was compared with its original."
+    several = len(coded.sensitive) > 1
+    if regions is not None and regions.disjoint and not several:
+        return Answer.YES, "no class holds more rows than the original has for it, and no row fits two classes."
+    overlap = "sensitive attributes were looked at one by one" if several else "original rows fit several classes"
+    decides = f"{spelled('key')} or {spelled('by_position', True)} decides it"
+    return Answer.UNDECIDED, f"nothing refutes it, but {overlap}; {decides}."
 
-    def _misfits(self, one: Covered) -> tuple[int, int]:
-        rows, of_values = self.bench.ask(
-            "release/compare/release_misfits.sql",
-            _ROWS_A_STEP,
-            source=self.coded.original,
-            place=one.column.place,
-            cover=one.cover,
-            cells=one.cells,
-        )[0]
-        return int(rows), int(of_values)
 
-    def _misfit_rows(self, misfits: Sequence[tuple[int, int]]) -> int:
-        if not any(rows for rows, _ in misfits):
-            return 0
-        covers = [one.cover for one in self.covered]
-        template = "release/compare/release_misfit_rows.sql"
-        return self.bench.number(template, _ROWS_A_STEP, source=self.coded.original, covers=covers)
-
-    def _column(self, one: Covered, misfits: int | None) -> ColumnFit:
-        rows = self.bench.ask("release/compare/release_fit.sql", _ROWS_A_STEP, cells=one.cells)
-        empty = sum(int(row[4]) for row in rows)
-        return ColumnFit(
-            one.column.label,
-            one.column.height,
-            tuple((int(row[0]), int(row[1])) for row in rows),
-            sum(int(row[2]) for row in rows),
-            one.column.words.values,
-            empty if misfits is None else misfits,
-            sum(int(row[3]) for row in rows),
-            sum(int(row[5]) for row in rows),
-            self._split(one),
-        )
-
-    def _split(self, one: Covered) -> int:
-        """Values with several cells: by pairs, else values that lie in several cells."""
-        place = one.column.place
-        if self.coded.paired:
-            given = {"source": self.coded.original, "classes": self.classes, "place": place}
-            return self.bench.number("release/compare/release_split.sql", _ROWS_A_STEP, **given)
-        given = {"cover": one.cover, "classes": self.classes, "place": place}
-        return self.bench.number("release/compare/release_overlap.sql", _ROWS_A_STEP, **given)
-
-    def _changed(self, attribute: PairedAttribute) -> int:
-        if self.coded.paired:
-            given = {"source": self.coded.original, "place": attribute.place}
-            return self.bench.number("release/compare/release_changed.sql", _ROWS_A_STEP, **given)
-        return self.bench.number("release/compare/release_surplus.sql", _ROWS_A_STEP, lanes=attribute.lanes)
-
-    def _too_many(self) -> int:
-        """The most that any count refutes."""
-        if self.regions is None:
-            return self.coded.foreign
-        parts = {
-            "inside": self.regions.inside,
-            "places": self.regions.places,
-            "original": self.coded.original,
-            "release": self.coded.release,
-            "classes": self.classes,
-        }
-        lanes = [("", ""), *((f"s{a.place}", f"z{a.place}") for a in self.coded.sensitive)]
-        found = [
-            self.bench.number("release/compare/release_crowded.sql", _ROWS_A_STEP, **parts, own=own, other=other)
-            for own, other in lanes
-        ]
-        return max(self.coded.foreign, *found)
-
-    def _answer(
-        self, columns: Sequence[ColumnFit], rows: int | None, too_many: int, changed: dict[str, int]
-    ) -> tuple[Answer, str]:
-        wrong = _wrong(self.coded, columns, rows, too_many, changed)
-        if wrong:
-            return Answer.NO, wrong
-        if self.coded.paired:
-            return Answer.YES, "every released row was compared with its original."
-        several = len(self.coded.sensitive) > 1
-        if self.regions is not None and self.regions.disjoint and not several:
-            return Answer.YES, "no class holds more rows than the original has for it, and no row fits two classes."
-        overlap = "sensitive attributes were looked at one by one" if several else "original rows fit several classes"
-        return (
-            Answer.UNDECIDED,
-            f"nothing refutes it, but {overlap}; {spelled('key')} or {spelled('by_position', True)} decides it.",
-        )
-
-    def _recoding(self, columns: Sequence[ColumnFit], suppressed: int) -> Recoding:
-        levels = [
-            self.bench.ask(
-                "release/compare/release_kept_levels.sql",
-                _ROWS_A_STEP,
-                classes=self.classes,
-                cells=one.cells,
-                place=one.column.place,
-            )
-            for one in self.covered
-        ]
-        if any(column.split_values for column in columns):
-            return Recoding.LOCAL
-        if suppressed and not any(levels):  # nothing but rows whose cells may be anything: every column is at the top
-            return Recoding.FULL_DOMAIN
-        if all(level == 0 for rows in levels for level, _ in rows):
-            return Recoding.NONE
-        if all(len(rows) <= 1 and not any(odd for _, odd in rows) for rows in levels):
-            return Recoding.FULL_DOMAIN
-        return Recoding.GLOBAL
+def _recoding_of(
+    bench: Bench, covered: Sequence[Covered], classes: Relation, columns: Sequence[ColumnFit], suppressed: int
+) -> Recoding:
+    levels = [
+        bench.ask("compare/release_kept_levels", _ROWS_A_STEP, classes=classes, cells=one.cells, place=one.column.place)
+        for one in covered
+    ]
+    if any(column.split_values for column in columns):
+        return Recoding.LOCAL
+    if suppressed and not any(levels):  # nothing but rows whose cells may be anything: every column is at the top
+        return Recoding.FULL_DOMAIN
+    if all(level == 0 for rows in levels for level, _ in rows):
+        return Recoding.NONE
+    if all(len(rows) <= 1 and not any(odd for _, odd in rows) for rows in levels):
+        return Recoding.FULL_DOMAIN
+    return Recoding.GLOBAL
 
 
 def _wrong(
@@ -374,16 +297,32 @@ def _wrong(
     empty = ", ".join(column.name for column in columns if column.empty_cells)
     verb = "were changed" if coded.paired else "are more than the original has of their value"
     moved = "; ".join(f"{count:,} values of {name} {verb}" for name, count in changed.items() if count)
-    foreign = (
-        f"{coded.foreign:,} released rows have no original row."
-        if coded.paired
-        else f"the release has {coded.foreign:,} rows more than the original."
-    )
+    foreign = "released rows have no original row" if coded.paired else "rows more than the original"
+    before = "" if coded.paired else "the release has "
     sentences = (
-        (bool(rows), f"{rows or 0:,} rows have a cell that their value does not lie under."),
-        (bool(coded.foreign), foreign),
-        (bool(empty), f"{empty}: some cells stand for no value of the original."),
-        (bool(moved), f"{moved}."),
-        (bool(too_many), f"{too_many:,} released rows are more than the original has in the region of their class."),
+        (rows, f"{rows or 0:,} rows have a cell that their value does not lie under."),
+        (coded.foreign, f"{before}{coded.foreign:,} {foreign}."),
+        (empty, f"{empty}: some cells stand for no value of the original."),
+        (moved, f"{moved}."),
+        (too_many, f"{too_many:,} released rows are more than the original has in the region of their class."),
     )
     return next((sentence for holds, sentence in sentences if holds), "")
+
+
+def open_tables(bench: Bench, request: CompareRequest, original: Side, release: Side) -> OpenedTables:
+    """Reads both tables: values, cells, rows, regions, and which rows belong together."""
+    original, release = alike(original, release)
+    pairing = find_pairing(bench, request, original, release)
+    hierarchies = read_hierarchies(request.hierarchies or {}).for_columns(request.qi)
+    columns = read_columns(bench, original, release, hierarchies)
+    covers = [read_cover(bench, column) for column in columns]
+    coded = code_rows(bench, pairing, original, release, columns, read_sensitive(bench, original, release))
+    covered = measured_cells(bench, coded, covers)
+    tuples, classes = find_classes(bench, coded, covered)
+    regions = find_regions(bench, coded, covered, tuples, classes)
+    generalization, changed_values = check_generalization(bench, coded, covered, classes, regions)
+    pairs = coded.original if coded.paired else None
+    if pairs is None and regions is not None and generalization.answer is not Answer.NO:
+        pairs = assigned(bench, coded, covered, regions)
+    given = (bench, original, release, pairing, coded, covered, classes, regions)
+    return OpenedTables(*given, generalization, changed_values, pairs)

@@ -20,21 +20,19 @@ from sqlaudit.release.compare.result import (
     Loss,
     QueryAnswer,
     Recoding,
-    Workload,
 )
 from sqlaudit.reports.document import (
-    About,
-    Block,
-    Bullets,
     Column,
+    Content,
     Document,
     Facts,
-    Paragraph,
     Picture,
     Section,
     Table,
+    Tone,
     Toned,
     Words,
+    blocks_of,
     count,
     facts,
     figure,
@@ -42,6 +40,7 @@ from sqlaudit.reports.document import (
     notices_block,
     percent,
     plural,
+    report_on,
     section,
     table,
 )
@@ -49,59 +48,47 @@ from sqlaudit.reports.stored import made, sql_section
 
 # The figures in the report of a comparison: what was lost, and what is still of use.
 
-_DRAWN = ("loss", "non-uniform-entropy", "modification-rate")
+_MAIN = ("loss", "non-uniform-entropy", "modification-rate")
 
 
 def losses_picture(result: CompareResult) -> Picture | None:
     """A bar a column and measure: the loss as a share of what suppressing the column would lose."""
     series = {}
-    for name in _DRAWN:
+    for name in _MAIN:
         found = {loss.column: loss.share for loss in result.losses if loss.measure == name and loss.column is not None}
         if found:
             series[name] = [float(found.get(column) or 0) for column in result.qi]
-    if not series:
-        return None
-    return Picture(
-        "bars",
-        "What each column lost, as a share of what suppressing it would lose",
-        {"names": list(result.qi), "series": series, "share": True, "x": "share of complete suppression"},
-    )
+    data = {"names": list(result.qi), "series": series, "share": True, "x": "share of complete suppression"}
+    title = "What each column lost, as a share of what suppressing it would lose"
+    return Picture("bars", title, data) if series else None
 
 
-def errors_picture(result: CompareResult) -> Picture | None:
+def errors_picture(errors: Mapping[str, Errors]) -> Picture | None:
     """The relative errors of random queries that half, nine tenths and 95% of the answers do not exceed."""
-    workload = result.workload
-    if workload is None or not any(one.answers for one in workload.errors.values()):
-        return None
-    series = {
-        name: [float(value or 0) for value in (one.median, one.q90, one.q95)] for name, one in workload.errors.items()
-    }
-    return Picture(
-        "bars",
-        "Relative errors of random counting queries that so many answers do not exceed",
-        {"names": ["half of them", "90%", "95%"], "series": series, "share": True, "x": "relative error"},
-    )
+    series = {name: [float(value or 0) for value in (one.median, one.q90, one.q95)] for name, one in errors.items()}
+    data = {"names": ["half of them", "90%", "95%"], "series": series, "share": True, "x": "relative error"}
+    title = "Relative errors of random counting queries that so many answers do not exceed"
+    return Picture("bars", title, data) if any(one.answers for one in errors.values()) else None
 
 
 SHOWN_GROUPS = 20
 
 
-def losses_blocks(result: CompareResult) -> Iterator[Block]:
+def losses_blocks(result: CompareResult) -> Iterator[Content]:
     """What was lost in all."""
-    found = [loss for loss in result.losses if loss.column is None]
-    several = len(result.sensitive) > 1
-    rows = (
-        (
-            _named(loss.measure, loss.sensitive if several else None),
-            _value(loss),
-            "" if loss.mean is None else figure(loss.mean),
-            _share(loss),
-        )
-        for loss in found
-    )
+    found, rows = [loss for loss in result.losses if loss.column is None], []
+    for loss in found:
+        error = "" if loss.standard_error is None else f" ± {figure(loss.standard_error, 2)}"
+        value = "–" if loss.value is None else figure(loss.value) + error
+        share = None if loss.share is None else percent(loss.share)
+        rows.append((_measure_title(result, loss.measure, loss.sensitive), value, loss.mean, share))
     yield table(("measure", "#value", "#mean", "#share"), rows)
-    yield Paragraph("Means are for a cell or a row; shares are of what complete suppression loses.")
-    yield Bullets(tuple(not_given(found)))
+    yield "Means are for a cell or a row; shares are of what complete suppression loses."
+    yield not_given(found)
+
+
+def _measure_title(result: CompareResult, measure: str, about: str | None) -> str:
+    return measure if about is None or len(result.sensitive) < 2 else f"{measure} ({about})"
 
 
 def not_given(losses: Iterable[Loss]) -> Iterator[Words]:
@@ -119,99 +106,68 @@ def not_given(losses: Iterable[Loss]) -> Iterator[Words]:
             yield f"Not computed: {measures}, as {why}."
 
 
-def by_column_blocks(result: CompareResult) -> Iterator[Block]:
+def by_column_blocks(result: CompareResult) -> Iterator[Content]:
     """What was lost of each quasi-identifier."""
-    picture = losses_picture(result)
-    if picture is not None:
-        yield picture
+    yield losses_picture(result)
     found = [loss for loss in result.losses if loss.column is not None]
-    keys = list(dict.fromkeys((loss.measure, loss.sensitive) for loss in found))
     values = {(loss.measure, loss.sensitive, loss.column): loss for loss in found}
-    several = len(result.sensitive) > 1
-    # words may be parted where names may not
-    named = [_named(name.replace("-", " "), about if several else None) for name, about in keys]
-    rows = (
-        (title, *(_cell(values.get((*key, column))) for column in result.qi))
-        for title, key in zip(named, keys, strict=True)
+    keys = dict.fromkeys((loss.measure, loss.sensitive) for loss in found)
+    rows = (  # words may be parted where names may not
+        (
+            _measure_title(result, name.replace("-", " "), about),
+            *(_cell(values.get((name, about, column))) for column in result.qi),
+        )
+        for name, about in keys
     )
     yield table(("measure", *(Column(name, True) for name in result.qi)), rows)
-    yield Paragraph("Percentages are of what suppressing the column would lose; the others are values.")
-
-
-def _named(measure: str, about: str | None) -> str:
-    return measure if about is None else f"{measure} ({about})"
+    yield "Percentages are of what suppressing the column would lose; the others are values."
 
 
 def _cell(loss: Loss | None) -> str:
-    if loss is None:
+    if loss is None or (loss.share is None and loss.value is None):
         return "–"
-    return _share(loss) if loss.share is not None else "–" if loss.value is None else figure(loss.value)
+    return figure(loss.value) if loss.share is None else percent(loss.share)
 
 
-def _value(loss: Loss) -> str:
-    if loss.value is None:
-        return "–"
-    error = "" if loss.standard_error is None else f" ± {figure(loss.standard_error, 2)}"
-    return figure(loss.value) + error
-
-
-def _share(loss: Loss) -> str:
-    return "" if loss.share is None else percent(loss.share)
-
-
-def useful_blocks(result: CompareResult) -> Iterator[Block]:
+def useful_blocks(result: CompareResult) -> Iterator[Content]:
     """How well the release answers queries."""
     workload = result.workload
     if workload is not None:
         asked = plural(workload.queries, "random counting query", "random counting queries")
-        yield Paragraph(
+        answered = [f"{count(number)} {name}" for name, number in workload.answered_empty.items() if number]
+        yield (
             f"{asked} (seed {workload.seed}); {count(workload.empty)} of them "
             f"{'counts' if workload.empty == 1 else 'count'} nothing in the original"
-            f"{_answered(workload)}. Relative errors of the others:"
+            f"{f', but the release answers {listing(answered)}' if answered else ''}. Relative errors of the others:"
         )
         yield _errors(workload.errors)
-        picture = errors_picture(result)
-        if picture is not None:
-            yield picture
-        if workload.why:
-            yield Paragraph(f"conditional: {workload.why}.")
+        yield errors_picture(workload.errors)
+        yield f"conditional: {workload.why}." if workload.why else None
     for query in result.queries:
         yield from _query(query)
-
-
-def _answered(workload: Workload) -> str:
-    """Which of the queries that count nothing in the original count something in the release."""
-    said = [f"{count(number)} {name}" for name, number in workload.answered_empty.items() if number]
-    return f", but the release answers {listing(said)}" if said else ""
 
 
 def _errors(errors: Mapping[str, Errors]) -> Table:
     heads = ("answered", "#answers", "#median", "#90% are within", "#95% are within", "#largest")
     rows = (
-        (name, count(one.answers), *(percent_or_more(x) for x in (one.median, one.q90, one.q95, one.largest)))
+        (name, count(one.answers), *map(percent_or_more, (one.median, one.q90, one.q95, one.largest)))
         for name, one in errors.items()
     )
     return table(heads, rows)
 
 
-def _query(query: QueryAnswer) -> Iterator[Block]:
+def _query(query: QueryAnswer) -> Iterator[Content]:
     shown = query.groups[:SHOWN_GROUPS]
     more = "" if len(shown) == query.total else f", {len(shown)} of {count(query.total)} groups are shown"
     answers = [(one.key, {"original": one.truth, **one.answers}) for one in shown]
     yield _by_group(answers, ("original", *METHODS), f"Query {query.number} ({query.aggregate}){more}:")
     if query.total > 1:
         yield _errors(query.errors)
-    if query.distances:
-        yield from _distribution(query)
-    if query.why:
-        yield Paragraph(f"conditional: {query.why}.")
-
-
-def _distribution(query: QueryAnswer) -> Iterator[Block]:
-    """How far the answers as shares are from the original's: of the worst groups of the other columns."""
-    shown = sorted(query.distances, key=lambda one: -max(value or 0.0 for value in one.answers.values()))
-    yield Paragraph(f"Query {query.number}: how far the shares of {query.distribution_of} are from the original's:")
-    yield _by_group([(one.key, one.answers) for one in shown[:SHOWN_GROUPS]], METHODS)
+    if query.distances:  # how far the answers as shares are from the original's: of the worst groups
+        yield f"Query {query.number}: how far the shares of {query.distribution_of} are from the original's:"
+        worst = sorted(query.distances, key=lambda one: -max(value or 0.0 for value in one.answers.values()))
+        yield _by_group([(one.key, one.answers) for one in worst[:SHOWN_GROUPS]], METHODS)
+    yield f"conditional: {query.why}." if query.why else None
 
 
 def _by_group(
@@ -237,7 +193,7 @@ def percent_or_more(error: float | None) -> str:
     return percent(error) if error <= 1 else f"{error * 100:,.0f}%"
 
 
-_ANSWERS = {
+_ANSWERS: Mapping[Answer, tuple[str, Tone]] = {
     Answer.YES: ("is a generalization of", "good"),
     Answer.NO: ("is not a generalization of", "bad"),
     Answer.UNDECIDED: ("may be a generalization of", "warn"),
@@ -254,7 +210,6 @@ _PAIRINGS = {
     "containment": "by what the cells contain, which leaves no choice",
     "none": "not known: cells alone leave a choice",
 }
-_MAIN = ("loss", "non-uniform-entropy", "modification-rate")
 _OF_AUDIT = ("Classes that fall short", "All figures", "Warnings")
 _OF_ATTACKS = "What each attack achieves"
 _ATTACKED = "What can still be done with the release alone"
@@ -269,21 +224,35 @@ def compare_document(result: CompareResult) -> Document:
     """The result of a comparison as a document for any layout."""
     if result.shown_by != CompareResult.shown_by:
         return bucketized_document(result)
-    return Document(
+    return _document(
+        result,
         _headline(result),
-        (Bullets(tuple(_lead(result))), *notices_block(result.audit.notices)),
-        (
-            *section("Is it a generalization?", *_generalization(result)),
-            *audit_section(result),
-            *section("What was lost", *losses_blocks(result)),
-            *section("What was lost, column by column", *by_column_blocks(result)),
-            *section("What is still of use", *useful_blocks(result)),
-            *attacks_section(result),
-            *section("How this was computed", computed(result)),
-            *section("What this does not say", Bullets((MEANING,))),
-            *sql_section(result),
-        ),
-        about=About(f"{result.release} beside {result.original}", result.time),
+        _lead(result),
+        section("Is it a generalization?", *_generalization(result)),
+        section("What was lost", *losses_blocks(result)),
+        section("What was lost, column by column", *by_column_blocks(result)),
+        section("What is still of use", *useful_blocks(result)),
+    )
+
+
+def _document(
+    result: CompareResult,
+    headline: Words,
+    lead: Iterable[Words],
+    first: tuple[Section, ...],
+    *lost: tuple[Section, ...],
+) -> Document:
+    return report_on(
+        result,
+        headline,
+        (lead, *notices_block(result.audit.notices)),
+        first,
+        audit_section(result),
+        *lost,
+        attacks_section(result),
+        section("How this was computed", computed(result)),
+        section("What this does not say", (MEANING,)),
+        sql_section(result),
     )
 
 
@@ -291,24 +260,25 @@ def _headline(result: CompareResult) -> Toned:
     words, tone = _ANSWERS[result.generalization.answer]
     said = f"{result.release} {words} {result.original}"
     if not result.audit.required:
-        return Toned(said, "bad" if tone == "bad" else "warn" if tone == "warn" else "good")
+        return Toned(said, tone)
     verdict = verdict_of(result.audit)
     return Toned(f"{said}; {verdict.text}", "bad" if tone == "bad" else verdict.tone)
 
 
 def _lead(result: CompareResult) -> Iterator[Words]:
     facts = result.generalization
-    recoding = "" if facts.answer is Answer.NO else f" Recoding: {_recoding(facts)}."
-    tone = "bad" if facts.answer is Answer.NO else "good" if facts.answer is Answer.YES else "warn"
-    yield Toned(f"{_sentence(facts.reason)}{recoding}", "bad" if tone == "bad" else "plain")
+    refuted = facts.answer is Answer.NO
+    recoding = "" if refuted else f" Recoding: {_recoding(facts)}."
+    yield Toned(f"{_sentence(facts.reason)}{recoding}", "bad" if refuted else "plain")
     if facts.missing or facts.suppressed:
         left_out, suppressed = plural(facts.missing, "original row"), plural(facts.suppressed, "released row")
         yield f"Not in the release: {left_out}. Suppressed cell by cell: {suppressed}."
     if result.coarser is not None:
         other = result.coarser
         yield f"Beside {other.other} the release is {other.relation}: {other.reason}"
-    if lost := _lost(result):
-        yield lost
+    shares = {loss.measure: loss.share for loss in result.losses if loss.column is None and loss.measure in _MAIN}
+    if lost := [f"{measure} {percent(share)}" for measure, share in shares.items() if share is not None]:
+        yield f"Lost, of what complete suppression loses: {', '.join(lost)}."
     if result.workload is not None and result.workload.errors:
         said = [f"{name} {percent_or_more(one.median)}" for name, one in result.workload.errors.items()]
         asked = f"{result.workload.queries} random counting queries"
@@ -325,43 +295,34 @@ def _sentence(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def _lost(result: CompareResult) -> str:
-    said = [
-        f"{loss.measure} {percent(loss.share)}"
-        for loss in result.losses
-        if loss.column is None and loss.measure in _MAIN and loss.share is not None
-    ]
-    return f"Lost, of what complete suppression loses: {', '.join(said)}." if said else ""
-
-
 def _recoding(fit: Generalization) -> str:
     """How values were recoded, in words; rows that are suppressed as a whole do not count."""
     rest = fit.recoding is Recoding.NONE and fit.suppressed
     return _RECODINGS[fit.recoding] + (" in the rows that are not suppressed as a whole" if rest else "")
 
 
-def _generalization(result: CompareResult) -> Iterator[Block]:
+def _generalization(result: CompareResult) -> Iterator[Content]:
     fit = result.generalization
     rows = []
     for one in fit.columns:
         levels = ", ".join(f"{count(rows_at)} at {level}" for level, rows_at in one.levels)
         levels = f"all at {one.levels[0][0]}" if len(one.levels) == 1 else levels
-        counts = map(count, (one.cells, one.values, one.misfits, one.empty_cells, one.split_values))
+        counts = (one.cells, one.values, one.misfits, one.empty_cells, one.split_values)
         rows.append((one.name, f"{levels} of {one.height}", *counts))
     yield table(("column", "rows by level", "#cells", "#values", "#misfits", "#empty", "#split"), rows)
-    yield Paragraph(
+    yield (
         "Misfits: rows whose value is not under their cell. Empty: cells that stand for no value of the original. "
         "Split: values with several cells."
     )
     yield facts(
         ("recoding", _recoding(fit)),
         ("pairing", _pairing(result)),
-        ("rows that do not fit", "" if fit.misfit_rows is None else count(fit.misfit_rows)),
-        *((f"changed values of {name}", count(changed)) for name, changed in fit.changed.items()),
-        ("rows without an original", count(fit.foreign)),
-        ("rows too many", count(fit.too_many)),
-        ("rows left out", count(fit.missing)),
-        ("rows suppressed", count(fit.suppressed)),
+        ("rows that do not fit", fit.misfit_rows),
+        *((f"changed values of {name}", changed) for name, changed in fit.changed.items()),
+        ("rows without an original", fit.foreign),
+        ("rows too many", fit.too_many),
+        ("rows left out", fit.missing),
+        ("rows suppressed", fit.suppressed),
     )
 
 
@@ -369,22 +330,20 @@ def audit_section(result: CompareResult) -> tuple[Section, ...]:
     """Some sections of the audit as one."""
     document = audit_document(result.audit)
     told = notices_block(result.audit.notices)  # these stand at the top of the report
-    blocks: list[Block] = [Paragraph(document.headline), *(block for block in document.lead if block not in told)]
-    blocks += [block for one in document.sections if one.title in _OF_AUDIT for block in one.blocks]
-    return section("Is it safe?", *blocks)
+    lead = (block for block in document.lead if block not in told)
+    return section("Is it safe?", document.headline, *lead, *blocks_of(document, _OF_AUDIT))
 
 
 def attacks_section(result: CompareResult) -> tuple[Section, ...]:
     """What the attacks on the release achieve."""
     if result.attacks is None:
         why, _, hint = NO_ATTACKS.partition(". ")
-        return section(_ATTACKED, Paragraph(Toned(f"{why}.", hint=hint)))
+        return section(_ATTACKED, Toned(f"{why}.", hint=hint))
     document = attack_document(result.attacks)
-    blocks: list[Block] = [*document.lead]
-    blocks += [block for one in document.sections if one.title == _OF_ATTACKS for block in one.blocks]
-    others = "Attacks that take another table or categories were not tried."
-    blocks.append(Paragraph(Toned(others, hint="`sqlaudit attack` tries them.")))
-    return section(_ATTACKED, *blocks)
+    others = Toned(
+        "Attacks that take another table or categories were not tried.", hint="`sqlaudit attack` tries them."
+    )
+    return section(_ATTACKED, *document.lead, *blocks_of(document, (_OF_ATTACKS,)), others)
 
 
 def computed(result: CompareResult) -> Facts:
@@ -409,7 +368,7 @@ _LOST = (
 def bucketized_document(result: CompareResult) -> Document:
     """A bucketized release beside its original, as a document for any layout."""
     fit = result.generalization
-    lead: list[Words] = [_sentence(fit.reason)]
+    lead = [_sentence(fit.reason)]
     if fit.missing:
         lead.append(f"Not in the release: {plural(fit.missing, 'original row')}.")
     is_one = fit.answer is Answer.YES
@@ -419,22 +378,10 @@ def bucketized_document(result: CompareResult) -> Document:
         verdict = verdict_of(result.audit)
         headline = Toned(f"{said}; {verdict.text}", verdict.tone if is_one else "bad")
     counts = facts(
-        ("persons without an original", count(fit.foreign)),
-        ("persons with another quasi-identifier", count(fit.misfit_rows or 0)),
-        *((f"values of {name} in a wrong bucket", count(changed)) for name, changed in fit.changed.items()),
-        ("rows left out", count(fit.missing)),
+        ("persons without an original", fit.foreign),
+        ("persons with another quasi-identifier", fit.misfit_rows or 0),
+        *((f"values of {name} in a wrong bucket", changed) for name, changed in fit.changed.items()),
+        ("rows left out", fit.missing),
     )
-    return Document(
-        headline,
-        (Bullets(tuple(lead)), *notices_block(result.audit.notices)),
-        (
-            *section("Is it a release of that table?", counts),
-            *audit_section(result),
-            *section("What was lost", Paragraph(_LOST)),
-            *attacks_section(result),
-            *section("How this was computed", computed(result)),
-            *section("What this does not say", Bullets((MEANING,))),
-            *sql_section(result),
-        ),
-        about=About(f"{result.release} beside {result.original}", result.time),
-    )
+    first, lost = section("Is it a release of that table?", counts), section("What was lost", _LOST)
+    return _document(result, headline, lead, first, lost)

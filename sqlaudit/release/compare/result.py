@@ -299,6 +299,11 @@ class CompareResult(MeasuredResult, Shown):
     audit: AuditResult
     attacks: AttackResult | None = None
 
+    @property
+    def target(self) -> str:
+        """What it is about, in a few words."""
+        return f"{self.release} beside {self.original}"
+
     @told("attacks", key("why_no_attacks"))
     def _why_no_attacks(self) -> str | None:
         """Why nothing was attacked, None when it was."""

@@ -2,59 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from fractions import Fraction
 from typing import Any, ClassVar
 
 from sqlaudit.audits.auditor import Auditor
 from sqlaudit.audits.result import AuditResult
-from sqlaudit.base.columns_of import Resolved, resolve
+from sqlaudit.base.columns_of import resolve
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.options import request_from, wrong_types_told
 from sqlaudit.base.parameter_names import about, spelled
 from sqlaudit.base.relation import Relation, Statement
-from sqlaudit.base.spec import AuditSpec, Buckets, Folding, Limits, ReadOptions, Roles, Target, make_target
-from sqlaudit.base.sql import Raw, render
-from sqlaudit.classes.attribute_inputs import refuse_unclear
-from sqlaudit.classes.inputs import read_inputs
+from sqlaudit.base.spec import AuditSpec, Buckets, Folding, Limits, ReadOptions, Roles, make_target
 from sqlaudit.engines import opened
 from sqlaudit.engines.contract import Database, Engine, provenance
 from sqlaudit.engines.workbench import workbench_of
 from sqlaudit.hierarchies.dictionary import held, values_statement
 from sqlaudit.hierarchies.read import read_hierarchies
-from sqlaudit.models.measures import Measure, chosen
+from sqlaudit.models.measures import chosen
 from sqlaudit.models.registry import Require, requirements
 from sqlaudit.release.attacks.request import AttackRequest
 from sqlaudit.release.attacks.result import AttackResult
 from sqlaudit.release.attacks.run import attack_release
-from sqlaudit.release.compare.coding import (
-    CodedPair,
-    Covered,
-    Distance,
-    PairedAttribute,
-    code_rows,
-    distance_of,
-    measured_cells,
-    read_columns,
-    read_cover,
-    read_sensitive,
-)
-from sqlaudit.release.compare.pairing import Bench, Pairing, Side, alike, copied, find_pairing, open_side
-from sqlaudit.release.compare.queries import QueriedTables, random_workload
+from sqlaudit.release.compare.coding import cells_statement
+from sqlaudit.release.compare.pairing import Bench, Side, alike, copied, find_pairing, open_side
+from sqlaudit.release.compare.queries import AskedTables, random_workload
 from sqlaudit.release.compare.query_text import read_queries
-from sqlaudit.release.compare.regions import (
-    GeneralizationCheck,
-    GeneralizationFound,
-    Regions,
-    assigned,
-    find_classes,
-    find_regions,
-)
+from sqlaudit.release.compare.regions import OpenedTables, open_tables
 from sqlaudit.release.compare.request import CompareRequest
-from sqlaudit.release.compare.result import Answer, Coarser, CompareResult, Generalization, Loss, Recoding, Workload
-from sqlaudit.release.losses import LossScene, column_costs, column_losses, in_order, view_losses, views_of
+from sqlaudit.release.compare.result import Answer, Coarser, CompareResult, Generalization, Recoding
+from sqlaudit.release.losses import losses_of
 from sqlaudit.reports.document import plural
 
 # Is the release coarser than another release of the same original? (Thesis, Definition 2.3.4 between two releases)
@@ -67,109 +46,64 @@ _STEP = "beside the other release"
 _LOCAL = "a value has several cells, so that it takes to know which rows belong together; give"
 
 
-@dataclass(frozen=True)
-class ReadRelease:
-    """One release as it was read: its cells and classes, how it was recoded and how it pairs with the original."""
-
-    side: Side
-    coded: CodedPair
-    covered: Sequence[Covered]
-    classes: Relation
-    recoding: Recoding
-    pairing: Pairing
-
-
-def coarser(bench: Bench, release: ReadRelease, other: ReadRelease, name: str) -> Coarser:
+def coarser(bench: Bench, release: OpenedTables, other: OpenedTables, name: str) -> Coarser:
     """Which of two releases is coarser, with counts of what is not.
 
     Args:
         bench: where both are kept. name: what the other release is called.
     """
-    if release.pairing.by != "containment":
+    both = list(zip(release.covered, other.covered, strict=True))
+    if release.by != "containment":
         beside = _of_pairs(bench, release, other)
-    elif Recoding.LOCAL in (release.recoding, other.recoding):
+    elif Recoding.LOCAL in (release.generalization.recoding, other.generalization.recoding):
         return Coarser(name, "undecided", f"{_LOCAL} {spelled('key')} or {spelled('by_position', True)}.")
-    else:
-        beside = _of_values(bench, release, other)
-    orders = [
-        bench.make(
-            f"order_{place}",
-            "release/compare/release_cell_order.sql",
+    else:  # original rows by the cells that their values have in both releases
+        beside = bench.make(
+            "beside",
+            "compare/release_beside_values",
             _STEP,
-            beside=beside,
-            place=place,
-            cover=own.cover,
-            other_cover=them.cover,
+            source=release.coded.original,
+            places=[one.column.place for one, _ in both],
+            covers=[{"place": one.column.place, "own": one.cover, "other": them.cover} for one, them in both],
+            classes=release.classes,
+            other_classes=other.classes,
         )
-        for place, (own, them) in enumerate(zip(release.covered, other.covered, strict=True), 1)
-    ]
-    rows = bench.ask("release/compare/release_coarser.sql", _STEP, beside=beside, orders=orders)[0]
-    return _said(name, *(int(count or 0) for count in rows))
+    orders = []
+    for place, (own, them) in enumerate(both, 1):
+        given = {"beside": beside, "place": place, "cover": own.cover, "other_cover": them.cover}
+        orders.append(bench.make(f"order_{place}", "compare/release_cell_order", _STEP, **given))
+    counts = bench.ask("compare/release_coarser", _STEP, beside=beside, orders=orders)[0]
+    compared, not_coarser, not_finer = (int(count or 0) for count in counts)
+    if not compared:
+        return Coarser(name, "undecided", "no row can be compared.")
+    if not_coarser and not_finer:
+        relation, finer = "neither", plural(not_coarser, "row has", "rows have")
+        reason = f"{finer} a cell that is not coarser, {plural(not_finer, 'row')} one that is not finer."
+    elif not_coarser or not_finer:
+        relation, less = ("finer", "fine or finer") if not_coarser else ("coarser", "coarse or coarser")
+        reason = f"every row is as {less}, {plural(not_coarser or not_finer, 'row is', 'rows are')} {relation}."
+    else:
+        relation, same = "equal", plural(compared, "row that was compared has", "rows that were compared have")
+        reason = f"{same} cells of the same values in both."
+    return Coarser(name, relation, reason, compared, not_coarser, not_finer)
 
 
-def _of_pairs(bench: Bench, release: ReadRelease, other: ReadRelease) -> Relation:
+def _of_pairs(bench: Bench, release: OpenedTables, other: OpenedTables) -> Relation:
     """Rows that both releases have, by their cells in both."""
-    keys = [
-        {"own": Raw(own), "other": Raw(them)}
-        for own, them in zip(release.pairing.release_keys, other.pairing.release_keys, strict=True)
-    ]
-    columns = [
-        {"own": Raw(own.sql), "other": Raw(them.sql)}
-        for own, them in zip(release.side.columns, other.side.columns, strict=True)
-    ]
-    statement = render(
-        "release/compare/release_beside.sql",
-        bench.engine.dialect,
-        step=_STEP,
-        keys=keys,
-        columns=columns,
-        release=Raw(release.side.relation.sql),
-        other=Raw(other.side.relation.sql),
+    sides = release.release, other.release
+    keys, columns = (
+        [{"own": own, "other": them} for own, them in zip(*both, strict=True)]
+        for both in ([side.keys for side in sides], [side.columns for side in sides])
     )
-    types = [(f"{part}{place}", "VARCHAR") for place in range(1, len(columns) + 1) for part in "gh"]
+    given = {"keys": keys, "columns": columns, "release": sides[0].relation, "other": sides[1].relation}
+    statement = bench.over_tables("compare/release_beside", _STEP, **given)
+    types = [(f"{part}{place}", "VARCHAR") for place, _ in enumerate(release.covered, 1) for part in "gh"]
     seen = bench.count("beside_seen", statement, [*types, ("n", "BIGINT")])
     cells = [
         {"own": own.column.cells, "other": them.column.cells}
         for own, them in zip(release.covered, other.covered, strict=True)
     ]
-    return bench.make("beside", "release/compare/release_beside_coded.sql", _STEP, seen=seen, cells=cells)
-
-
-def _of_values(bench: Bench, release: ReadRelease, other: ReadRelease) -> Relation:
-    """Original rows by the cells that their values have in both releases."""
-    places = [one.column.place for one in release.covered]
-    covers = [
-        {"place": one.column.place, "own": one.cover, "other": them.cover}
-        for one, them in zip(release.covered, other.covered, strict=True)
-    ]
-    return bench.make(
-        "beside",
-        "release/compare/release_beside_values.sql",
-        _STEP,
-        source=release.coded.original,
-        places=places,
-        covers=covers,
-        classes=release.classes,
-        other_classes=other.classes,
-    )
-
-
-def _said(name: str, compared: int, not_coarser: int, not_finer: int) -> Coarser:
-    if not compared:
-        return Coarser(name, "undecided", "no row can be compared.")
-    counts = (compared, not_coarser, not_finer)
-    if not not_coarser and not not_finer:
-        same = plural(compared, "row that was compared has", "rows that were compared have")
-        return Coarser(name, "equal", f"{same} cells of the same values in both.", *counts)
-    if not not_coarser:
-        other = plural(not_finer, "row is", "rows are")
-        return Coarser(name, "coarser", f"every row is as coarse or coarser, {other} coarser.", *counts)
-    if not not_finer:
-        other = plural(not_coarser, "row is", "rows are")
-        return Coarser(name, "finer", f"every row is as fine or finer, {other} finer.", *counts)
-    finer = plural(not_coarser, "row has", "rows have")
-    reason = f"{finer} a cell that is not coarser, {plural(not_finer, 'row')} one that is not finer."
-    return Coarser(name, "neither", reason, *counts)
+    return bench.make("beside", "compare/release_beside_coded", _STEP, seen=seen, cells=cells)
 
 
 ON_RELEASE = ("homogeneity", "background_knowledge", "skewness", "similarity")
@@ -188,7 +122,37 @@ def compare_tables(engine: Engine, request: CompareRequest) -> CompareResult:
     already = len(engine.executed)
     measures = chosen(request.measures)
     with workbench_of(engine) as workbench, closing(Bench(engine, workbench)) as bench:
-        result = _Comparison(bench, request, measures).result()
+        queries = read_queries(request.queries, engine.dialect)
+        sides = [open_side(engine, target, request) for target in (request.original, request.release)]
+        sides = [copied(bench, side, name) for side, name in zip(sides, ("original", "release"), strict=True)]
+        tables = open_tables(bench, request, *sides)
+        beside = None
+        if request.other is not None:  # read in the same way
+            with closing(Bench(engine, workbench, prefix=bench.prefix + "other_")) as other_bench:
+                other = copied(other_bench, open_side(engine, request.other, request), "release")
+                them = open_tables(other_bench, request, tables.original, other)
+                beside = coarser(other_bench, tables, them, request.other.name)
+        coded, generalization = tables.coded, tables.generalization
+        known = coded.released <= coded.rows  # a join of two tables has more rows than the original
+        result = CompareResult(
+            original=request.original.name,
+            release=request.release.name,
+            rows=coded.rows,
+            released=coded.released,
+            qi=tuple(one.column.label for one in tables.covered),
+            sensitive=tuple(attribute.label for attribute in coded.sensitive),
+            pairing=tables.pairing,
+            distance=request.distance,
+            generalization=generalization,
+            losses=tuple(losses_of(tables, request, measures)),
+            audit=audit_alone(engine, request, known),
+            attacks=None if generalization.answer is Answer.NO else attack_alone(engine, request, known),
+            coarser=beside,
+            queries=tuple(AskedTables(tables, request, query).answer() for query in queries),
+            workload=random_workload(tables, request.workload, request.seed)
+            if request.workload and coded.rows
+            else None,
+        )
         return replace(result, **provenance(engine, already, workbench))
 
 
@@ -202,180 +166,33 @@ def plan_comparison(engine: Engine, request: CompareRequest) -> list[Statement]:
         return plan_buckets(engine, request)
     original, release = (open_side(engine, target, request) for target in (request.original, request.release))
     hierarchies = read_hierarchies(request.hierarchies or {}).for_columns(request.qi)
-    dialect, statements = engine.dialect, []
+    bench, statements = Bench(engine, engine), []
     for own, other, hierarchy in zip(original.columns, release.columns, hierarchies, strict=True):
-        holds = held(engine, original.relation, own)
-        statements.append(
-            values_statement(original.relation, own, hierarchy, holds, dialect, with_value=engine.own_workbench)
-        )
-        statements.append(
-            render(
-                "release/compare/release_texts.sql",
-                dialect,
-                step=f"cells of {own.label}",
-                source=Raw(release.relation.sql),
-                column=Raw(other.sql),
-            )
-        )
+        holds, kept = held(engine, original.relation, own), engine.own_workbench
+        values = values_statement(original.relation, own, hierarchy, holds, engine.dialect, with_value=kept)
+        statements += [values, cells_statement(bench, release, other)]
     return statements + Auditor(engine).plan(_audit_of(request))
 
 
+def _roles(request: CompareRequest) -> Roles:
+    """Of the release by itself; the class of one in buckets is the bucket."""
+    buckets = request.release.buckets
+    return Roles(request.qi if buckets is None else (buckets.column,), request.sensitive, values=request.values)
+
+
 def _audit_of(request: CompareRequest) -> AuditSpec:
-    roles = Roles(request.qi, request.sensitive, values=request.values)
-    return AuditSpec(request.release, roles, request.requirements, request.inputs)
+    return AuditSpec(request.release, _roles(request), request.requirements, request.inputs)
 
 
-@dataclass(frozen=True)
-class _OpenedTables:
-    """Both tables on the workbench, with what their cells stand for."""
-
-    side: Side
-    by: Pairing
-    classes: Relation
-    coded: CodedPair
-    covered: tuple[Covered, ...]
-    regions: Regions | None
-    found: GeneralizationFound
-    pairs: Relation | None
-    pairing: str
+def audit_alone(engine: Engine, request: CompareRequest, known: bool) -> AuditResult:
+    """The audit of the release by itself; `known`: its rows are persons'."""
+    return Auditor(engine, failing_classes=0, rows_meant=known).audit(_audit_of(request))
 
 
-def open_tables(
-    bench: Bench, request: CompareRequest, original: Side, release: Side, pairing: Pairing
-) -> _OpenedTables:
-    """Reads both tables: values, cells, rows, regions, and which rows belong together."""
-    hierarchies = read_hierarchies(request.hierarchies or {}).for_columns(request.qi)
-    columns = read_columns(bench, original, release, hierarchies)
-    covers = [read_cover(bench, column) for column in columns]
-    coded = code_rows(bench, pairing, original, release, columns, read_sensitive(bench, original, release))
-    covered = measured_cells(bench, coded, covers)
-    tuples, classes = find_classes(bench, coded, covered)
-    regions = find_regions(bench, coded, covered, tuples, classes)
-    found = GeneralizationCheck(bench, coded, covered, classes, regions).found()
-    read = (release, pairing, classes, coded, covered, regions, found)
-    if coded.paired:
-        return _OpenedTables(*read, coded.original, pairing.by)
-    fits = found.generalization.answer is not Answer.NO
-    pairs = assigned(bench, coded, covered, regions) if regions is not None and fits else None
-    return _OpenedTables(*read, pairs, "none" if pairs is None else "containment")
-
-
-def _read(opened: _OpenedTables) -> ReadRelease:
-    recoding = opened.found.generalization.recoding
-    return ReadRelease(opened.side, opened.coded, opened.covered, opened.classes, recoding, opened.by)
-
-
-@dataclass(frozen=True)
-class _Comparison:
-    """One comparison over one pair of engine and workbench."""
-
-    bench: Bench
-    request: CompareRequest
-    measures: Sequence[Measure]
-
-    def result(self) -> CompareResult:
-        """What was found."""
-        bench, request = self.bench, self.request
-        queries = read_queries(request.queries, bench.engine.dialect)
-        original, release = (open_side(bench.engine, target, request) for target in (request.original, request.release))
-        original, release = copied(bench, original, "original"), copied(bench, release, "release")
-        original, release = alike(original, release)
-        pairing = find_pairing(bench, request, original, release)
-        opened = open_tables(bench, request, original, release, pairing)
-        beside = None if request.other is None else self._beside(request.other, original, opened)
-        asked = QueriedTables(
-            bench,
-            opened.coded,
-            opened.covered,
-            opened.regions,
-            original,
-            release,
-            request.show_values,
-            request.distance,
-            read_inputs(request.inputs),
-        )
-        known = opened.coded.released <= opened.coded.rows  # a join of two tables has more rows than the original
-        return CompareResult(
-            original=request.original.name,
-            release=request.release.name,
-            rows=opened.coded.rows,
-            released=opened.coded.released,
-            qi=tuple(one.column.label for one in opened.covered),
-            sensitive=tuple(attribute.label for attribute in opened.coded.sensitive),
-            pairing=opened.pairing,
-            distance=request.distance,
-            generalization=opened.found.generalization,
-            losses=tuple(self._losses(opened)),
-            audit=self._audit(known),
-            attacks=None if opened.found.generalization.answer is Answer.NO else self._attacks(known),
-            coarser=beside,
-            queries=tuple(asked.answer(query) for query in queries),
-            workload=self._workload(opened),
-        )
-
-    def _beside(self, target: Target, original: Side, opened: _OpenedTables) -> Coarser:
-        """The release beside another one of the same original, which is read in the same way."""
-        bench = Bench(self.bench.engine, self.bench.workbench, prefix=self.bench.prefix + "other_")
-        with closing(bench):
-            other = copied(bench, open_side(bench.engine, target, self.request), "release")
-            original, other = alike(original, other)
-            pairing = find_pairing(bench, self.request, original, other)
-            them = open_tables(bench, self.request, original, other, pairing)
-            return coarser(bench, _read(opened), _read(them), target.name)
-
-    def _attacks(self, known: bool) -> AttackResult | None:
-        """What can be done with the release alone; `sqlaudit attack` takes further tables."""
-        request = self.request
-        hierarchies = {one.column: one for one in read_hierarchies(request.hierarchies or {}).for_columns(request.qi)}
-        asked = AttackRequest(inputs=request.inputs, hierarchies=hierarchies, seed=request.seed, only=ON_RELEASE)
-        roles = Roles(request.qi, request.sensitive, values=request.values)
-        return attack_release(self.bench.engine, request.release, roles, asked, rows_meant=known)
-
-    def _audit(self, known: bool) -> AuditResult:
-        """The release by itself."""
-        auditor = Auditor(self.bench.engine, failing_classes=0, rows_meant=known)
-        return auditor.audit(_audit_of(self.request))
-
-    def _workload(self, opened: _OpenedTables) -> Workload | None:
-        number, seed = self.request.workload, self.request.seed
-        if not number or not opened.coded.rows:
-            return None
-        return random_workload(self.bench, opened.coded, opened.covered, opened.regions, number, seed)
-
-    def _losses(self, opened: _OpenedTables) -> list[Loss]:
-        found = [*self._of_cells(opened), *self._of_classes(opened)]
-        attributes = [attribute.label for attribute in opened.coded.sensitive]
-        return in_order(found, self.measures, attributes, [one.column.label for one in opened.covered])
-
-    def _of_cells(self, opened: _OpenedTables) -> Iterator[Loss]:
-        if not any(measure.by == "cells" for measure in self.measures):
-            return
-        changed = opened.found.changed_values
-        costs = [
-            column_costs(self.bench, opened.coded, one, self.request.beta, other)
-            for one, other in zip(opened.covered, changed, strict=True)
-        ]
-        yield from column_losses(costs, self.measures)
-
-    def _of_classes(self, opened: _OpenedTables) -> Iterator[Loss]:
-        wanted = [measure for measure in self.measures if measure.by != "cells"]
-        if not wanted:
-            return
-        coded, bench = opened.coded, self.bench
-        scene = LossScene(bench, coded, opened.pairs)
-        inputs = read_inputs(self.request.inputs)
-        refuse_unclear(inputs, [attribute.label for attribute in coded.sensitive])
-        attributes: list[tuple[PairedAttribute | None, Distance | None]] = [
-            (attribute, distance_of(bench, attribute, self.request.distance, inputs))
-            for attribute in coded.sensitive
-            if any(measure.sensitive for measure in wanted)
-        ]
-        regions = None if opened.regions is None else opened.regions.table
-        for view in views_of(bench, opened.covered, regions):
-            for place, (attribute, distance) in enumerate(attributes or [(None, None)]):
-                asked = [measure for measure in wanted if not place or measure.sensitive]
-                queries, seed = self.request.noise_queries, self.request.seed
-                yield from view_losses(scene, view, attribute, distance, asked, queries, seed)
+def attack_alone(engine: Engine, request: CompareRequest, known: bool) -> AttackResult:
+    """What can be done with the release alone; `sqlaudit attack` takes further tables."""
+    asked = AttackRequest(inputs=request.inputs, seed=request.seed, only=ON_RELEASE)
+    return attack_release(engine, request.release, _roles(request), asked, rows_meant=known)
 
 
 @wrong_types_told
@@ -477,9 +294,22 @@ def compare_buckets(engine: Engine, request: CompareRequest) -> BucketizedResult
         found = engine.run(_statement(engine, request, original, persons, values))[0]
         missing, foreign, moved, *surplus = (int(number) for number in found)
         changed = dict(zip((one.label for one in values.sensitive), surplus, strict=True))
-        audit = Auditor(engine, failing_classes=0).audit(audit_of_buckets(request))
+        audit = audit_alone(engine, request, False)
         judged = _judged(missing, foreign, moved, changed)
-        result = _result(engine, request, pairing.by, judged, audit)
+        result = BucketizedResult(
+            original=request.original.name,
+            release=request.release.name,
+            rows=audit.rows - foreign + missing,
+            released=audit.rows,
+            qi=request.qi,
+            sensitive=request.sensitive,
+            pairing=pairing,
+            distance=request.distance,
+            generalization=judged,
+            losses=(),
+            audit=audit,
+            attacks=attack_alone(engine, request, False) if judged.answer is Answer.YES else None,
+        )
         return replace(result, **provenance(engine, already, workbench))
 
 
@@ -490,17 +320,7 @@ def plan_buckets(engine: Engine, request: CompareRequest) -> list[Statement]:
         UsageError: as `compare_buckets`.
     """
     _refuse_others(request)
-    return [_statement(engine, request, *_sides(engine, request)), *Auditor(engine).plan(audit_of_buckets(request))]
-
-
-def audit_of_buckets(request: CompareRequest) -> AuditSpec:
-    """The audit of the release: its class is the bucket."""
-    return AuditSpec(request.release, _roles(request), request.requirements, request.inputs)
-
-
-def _roles(request: CompareRequest) -> Roles:
-    assert request.release.buckets is not None
-    return Roles((request.release.buckets.column,), request.sensitive, values=request.values)
+    return [_statement(engine, request, *_sides(engine, request)), *Auditor(engine).plan(_audit_of(request))]
 
 
 def _refuse_others(request: CompareRequest) -> None:
@@ -529,42 +349,33 @@ def _sides(engine: Engine, request: CompareRequest) -> tuple[Side, Side, Side]:
     persons = open_side(engine, replace(request.release, buckets=None), alone)
     relation = engine.open(request.release)
     sensitive = tuple(resolve(name, relation, engine.dialect, about("sensitive")) for name in request.sensitive)
+    bucket = resolve(buckets.column, relation, engine.dialect, about("bucket_column"))
     keyed, persons_keyed = alike(
         replace(original, sensitive=original.columns), replace(persons, sensitive=persons.columns)
     )
-    own, values = alike(
-        replace(original, keys=()),
-        Side(relation, relation, (_bucket(engine, relation, buckets.column),), sensitive, ()),
-    )
+    own, values = alike(replace(original, keys=()), Side(relation, relation, (bucket,), sensitive, ()))
     original = replace(original, columns=keyed.sensitive, keys=keyed.keys, sensitive=own.sensitive)
     persons = replace(persons, columns=persons_keyed.sensitive, keys=persons_keyed.keys)
     return original, persons, values
 
 
-def _bucket(engine: Engine, relation: Relation, name: str) -> Resolved:
-    return resolve(name, relation, engine.dialect, about("bucket_column"))
-
-
 def _statement(engine: Engine, request: CompareRequest, original: Side, persons: Side, values: Side) -> Statement:
-    def raw(columns: tuple[Resolved, ...]) -> list[Any]:
-        return [Raw(column.sql) for column in columns]
-
     assert request.release.buckets is not None
-    return render(
-        "release/compare/bucketized.sql",
-        engine.dialect,
-        step="persons and buckets beside the original",
-        original=Raw(original.relation.sql),
-        persons=Raw(persons.relation.sql),
-        values=Raw(values.relation.sql),
-        original_keys=raw(original.keys),
-        original_columns=raw(original.columns),
-        original_sensitive=raw(original.sensitive),
-        release_keys=raw(persons.keys),
-        release_columns=raw(persons.columns),
-        release_sensitive=raw(values.sensitive),
-        bucket=Raw(values.columns[0].sql),
-        bucket_of_persons=Raw(_bucket(engine, persons.relation, request.release.buckets.column).sql),
+    bucket = resolve(request.release.buckets.column, persons.relation, engine.dialect, about("bucket_column"))
+    return Bench(engine, engine).over_tables(
+        "compare/bucketized",
+        "persons and buckets beside the original",
+        original=original.relation,
+        persons=persons.relation,
+        values=values.relation,
+        original_keys=original.keys,
+        original_columns=original.columns,
+        original_sensitive=original.sensitive,
+        release_keys=persons.keys,
+        release_columns=persons.columns,
+        release_sensitive=values.sensitive,
+        bucket=values.columns[0],
+        bucket_of_persons=bucket,
     )
 
 
@@ -579,26 +390,3 @@ def _judged(missing: int, foreign: int, moved: int, changed: dict[str, int]) -> 
     answer = Answer.NO if said else Answer.YES
     reason = f"{said}." if said else "every bucket holds the values of its persons, and theirs alone."
     return Generalization(answer, reason, (), moved, 0, changed, foreign, missing, 0, Recoding.NONE)
-
-
-def _result(
-    engine: Engine, request: CompareRequest, pairing: str, judged: Generalization, audit: AuditResult
-) -> BucketizedResult:
-    attacks = None
-    if judged.answer is Answer.YES:
-        asked = AttackRequest(inputs=request.inputs, seed=request.seed, only=ON_RELEASE)
-        attacks = attack_release(engine, request.release, _roles(request), asked)
-    return BucketizedResult(
-        original=request.original.name,
-        release=request.release.name,
-        rows=audit.rows - judged.foreign + judged.missing,
-        released=audit.rows,
-        qi=request.qi,
-        sensitive=request.sensitive,
-        pairing=pairing,
-        distance=request.distance,
-        generalization=judged,
-        losses=(),
-        audit=audit,
-        attacks=attacks,
-    )

@@ -11,7 +11,6 @@ from sqlaudit.models.base import Check, WithVerdict
 from sqlaudit.models.phrases import required_sentence, verdict_of
 from sqlaudit.models.releases import largest_m
 from sqlaudit.reports.document import (
-    Bullets,
     Column,
     Document,
     Section,
@@ -177,7 +176,7 @@ _MOST = 12
 
 def releases_document(result: ReleasesResult) -> Document:
     """What several releases say together, as a document for any layout."""
-    required = tuple(required_sentence(check, 0, 0) for check in result.checks)
+    required = [required_sentence(check, 0, 0) for check in result.checks]
     found = headline(result)
     lead = (*required, *(words for one in result.attributes for words in _lead(result, one)))
     missing = {one.sensitive for one in result.attributes if any(side.without_value for side in one.releases)}
@@ -192,11 +191,11 @@ def releases_document(result: ReleasesResult) -> Document:
     return report_on(
         result,
         verdict_of(result.checks) if required else found,
-        (Bullets((*([found.text] if required else []), *lead)),),
+        ((found.text, *lead) if required else lead,),
         *(_sections(result, one) for one in result.attributes),
         section("How it was measured", how),
         sql_section(result),
-        section("What this does not say", Bullets((*NOT_SAID, *([MEANING] if required else [])))),
+        section("What this does not say", (*NOT_SAID, *([MEANING] if required else []))),
     )
 
 
@@ -210,9 +209,8 @@ def headline(result: ReleasesResult) -> Toned:
 
 
 def _lead(result: ReleasesResult, one: AttributeFigures) -> Iterator[Words]:
-    share = part(one.singled_out, result.persons)
     if one.singled_out:
-        atleast = "" if one.complete else "at least "
+        atleast, share = "" if one.complete else "at least ", part(one.singled_out, result.persons)
         yield Toned(
             f"{one.sensitive} of {atleast}{plural(one.singled_out, 'person')} ({share}) follows for certain: of "
             f"{count(one.of_one_release)} from one release, of {count(one.by_comparing)} only from comparing releases, "
@@ -221,14 +219,9 @@ def _lead(result: ReleasesResult, one: AttributeFigures) -> Iterator[Words]:
         )
     elif one.fewest is not None:
         yield f"{one.sensitive}: everybody keeps at least {plural(one.fewest, 'value')} after comparing the releases."
-    yield from _why(result, one)
-
-
-def _why(result: ReleasesResult, one: AttributeFigures) -> Iterator[Words]:
-    """Why no m holds, where none does."""
+    if one.m:
+        yield f"{one.sensitive}: the releases are {count(one.m)}-invariant, and for no larger m."
     if one.m != 0:
-        if one.m is not None:
-            yield f"{one.sensitive}: the releases are {count(one.m)}-invariant, and for no larger m."
         return
     reasons = []
     if one.repeating:
@@ -244,25 +237,10 @@ def _sections(result: ReleasesResult, one: AttributeFigures) -> Iterator[Section
     left = [(count(row.values), row.persons) for row in one.candidates[:_MOST]]
     if rest := one.candidates[_MOST:]:
         left.append((f"{count(rest[0].values)} or more", sum(row.persons for row in rest)))
-    yield from section(
-        f"Which values of {one.sensitive} are left",
-        table(
-            ("#values left", "#persons", "#share"),
-            ((values, count(persons), part(persons, result.persons)) for values, persons in left),
-        ),
-    )
-    releases = (
-        (
-            side.release,
-            count(side.rows),
-            count(side.counterfeits),
-            count(side.classes),
-            "" if side.smallest is None else count(side.smallest),
-            "" if side.fewest_values is None else count(side.fewest_values),
-            count(side.repeating_classes),
-        )
-        for side in one.releases
-    )
+    rows = ((values, persons, part(persons, result.persons)) for values, persons in left)
+    yield from section(f"Which values of {one.sensitive} are left", table(("#values left", "#persons", "#share"), rows))
+    names = ("rows", "counterfeits", "classes", "smallest", "fewest_values", "repeating_classes")
+    releases = ((side.release, *(getattr(side, name) for name in names)) for side in one.releases)
     heads = ("release", "#rows", "#counterfeits", "#classes", "#smallest", "#fewest values", "#repeating a value")
     yield from section(f"{one.sensitive} in each release", table(heads, releases))
     persons = (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -12,7 +13,7 @@ from sqlaudit.base.options import request_from, wrong_types_told
 from sqlaudit.base.parameter_names import about, spelled
 from sqlaudit.base.relation import Kind, Relation, Statement
 from sqlaudit.base.spec import Folding, Limits, ReadOptions, Requirement, Target, make_target
-from sqlaudit.base.sql import Raw, render
+from sqlaudit.base.sql import render
 from sqlaudit.classes.opening import ColumnValues, loaded, refuse_merged, settled
 from sqlaudit.engines import opened
 from sqlaudit.engines.contract import Database, Engine, provenance
@@ -43,12 +44,7 @@ class SeriesSide:
 
     def parameters(self, attribute: int) -> dict[str, Any]:
         """What templates take of it, for one of the sensitive attributes."""
-        return {
-            "source": Raw(self.relation.sql),
-            "qi": [Raw(one.sql) for one in self.qi],
-            "entity": Raw(self.entity.sql),
-            "sensitive": Raw(self.sensitive[attribute].sql),
-        }
+        return {"source": self.relation, "qi": self.qi, "entity": self.entity, "sensitive": self.sensitive[attribute]}
 
 
 def open_sides(engine: Engine, targets: Sequence[Target], request: SeriesRequest) -> list[SeriesSide]:
@@ -64,6 +60,10 @@ def open_sides(engine: Engine, targets: Sequence[Target], request: SeriesRequest
     if sides[0].entity.kind not in _SMALLEST_IS_KNOWN:
         sides = [replace(side, entity=_as_text(side.entity)) for side in sides]
     return sides
+
+
+def _as_text(role: Resolved) -> Resolved:
+    return replace(role, sql="CAST(" + role.sql + " AS VARCHAR)", kind=Kind.TEXT, column=None, type="")
 
 
 def copied(engine: Engine, side: SeriesSide, place: int) -> SeriesSide:
@@ -84,7 +84,13 @@ def _opened(engine: Engine, target: Target, request: SeriesRequest) -> SeriesSid
             f"A column of {relation.label} is named twice among {spelled('entity')}, {spelled('qi')} and "
             f"{spelled('sensitive')}; give every column one role."
         )
-    _refuse_respelled([found[0], *found[len(request.qi) + 1 :]], relation)
+    for one in (found[0], *found[len(request.qi) + 1 :]):
+        if one.column in relation.respelled:  # read with one spelling here, and perhaps with another one elsewhere
+            raise UsageError(
+                f"{one.label} of {relation.label} takes texts for equal that are written differently (its collation or "
+                "type), so it is not known which of them another release means. Give all releases a view with one "
+                "spelling of it, for instance in lower case."
+            )
     kinds = _kinds(engine, relation, found)
     entity, *rest = [replace(one, kind=kind) for one, kind in zip(found, kinds, strict=True)]
     keys = len(request.qi)
@@ -93,31 +99,12 @@ def _opened(engine: Engine, target: Target, request: SeriesRequest) -> SeriesSid
     return SeriesSide(target.name, relation, entity, tuple(rest[:keys]), tuple(sensitive))
 
 
-def _refuse_respelled(columns: Sequence[Resolved], relation: Relation) -> None:
-    """Each release is read with one of several spellings of a value, and another release perhaps with another one.
-
-    Raises:
-        UsageError: equal values of a key or sensitive column may be written differently.
-    """
-    for one in columns:
-        if one.column in relation.respelled:
-            raise UsageError(
-                f"{one.label} of {relation.label} takes texts for equal that are written differently (its collation or "
-                "type), so it is not known which of them another release means. Give all releases a view with one "
-                "spelling of it, for instance in lower case."
-            )
-
-
 def _kinds(engine: Engine, relation: Relation, roles: Sequence[Resolved]) -> list[Kind]:
     """What columns and expressions hold; only the database knows it of expressions."""
     if all(one.column is not None for one in roles):
         return [one.kind for one in roles]
     statement = render(
-        "classes/copy_columns.sql",
-        engine.dialect,
-        step="kinds of the columns",
-        source=Raw(relation.sql),
-        columns=[Raw(one.sql) for one in roles],
+        "classes/copy_columns.sql", engine.dialect, step="kinds of the columns", source=relation, columns=roles
     )
     return [column.kind for column in engine.result_columns(statement)]
 
@@ -136,10 +123,6 @@ def _refuse_unlike(columns: Sequence[Resolved], sides: Sequence[SeriesSide], rol
                 f"{side.label}, so it is not known which values are the same. Give it one type in all releases; of "
                 f"files, {spelled('all_text', True)} reads every column as text."
             )
-
-
-def _as_text(role: Resolved) -> Resolved:
-    return replace(role, sql="CAST(" + role.sql + " AS VARCHAR)", kind=Kind.TEXT, column=None, type="")
 
 
 ROUNDS = (0, 2, 5)
@@ -237,19 +220,8 @@ def _alone(engine: Engine, side: SeriesSide, place: int) -> tuple[ReleaseFigures
         None if number is None else int(number) for number in found
     )
     rows, nameless = rows or 0, nameless or 0
-    figures = ReleaseFigures(
-        release=side.label,
-        rows=rows,
-        persons=rows - nameless,
-        counterfeits=nameless,
-        classes=classes or 0,
-        smallest=smallest,
-        repeating_classes=repeating or 0,
-        repeating_rows=repeating_rows or 0,
-        fewest_values=fewest,
-        without_value=without or 0,
-    )
-    return figures, different or 0
+    counts = (classes or 0, smallest, repeating or 0, repeating_rows or 0, fewest, without or 0)
+    return ReleaseFigures(side.label, rows, rows - nameless, nameless, *counts), different or 0
 
 
 def _refuse_rows(
@@ -298,10 +270,18 @@ def _attribute(
     engine: Engine, sides: Sequence[SeriesSide], place: int, alone: Sequence[ReleaseFigures], request: SeriesRequest
 ) -> AttributeFigures:
     left, rounds, complete = _left(engine, sides, place)
-    by_values: dict[int, int] = {}
+    by_values = Counter[int]()
     for _, _, _, values, _, persons in left:
-        by_values[values] = by_values.get(values, 0) + persons
+        by_values[values] += persons
     singled = [row for row in left if row[4] is not None]
+    shown: tuple[SingledOut, ...] = ()
+    if singled and request.show_values:
+        given = {"rounds": rounds, "limit": request.top}
+        statement = _series(engine, "series_singled", "who is singled out", sides, place, **given)
+        shown = tuple(
+            SingledOut(person, tuple(number for number, there in enumerate(inside, 1) if there), value, int(known) > 0)
+            for person, value, known, *inside in engine.run(statement)
+        )
     return AttributeFigures(
         sensitive=request.sensitive[place],
         releases=tuple(alone),
@@ -313,7 +293,7 @@ def _attribute(
         by_comparing=sum(row[5] for row in singled if row[0] > 1 and row[4] == 0),
         by_elimination=sum(row[5] for row in singled if row[4] > 0),
         complete=complete,
-        shown=_shown(engine, sides, place, rounds, request) if singled and request.show_values else (),
+        shown=shown,
     )
 
 
@@ -326,16 +306,6 @@ def _left(engine: Engine, sides: Sequence[SeriesSide], place: int) -> tuple[list
         if not any(row[4] == rounds for row in left):
             return left, rounds, True
     return left, ROUNDS[-1], False
-
-
-def _shown(
-    engine: Engine, sides: Sequence[SeriesSide], place: int, rounds: int, request: SeriesRequest
-) -> tuple[SingledOut, ...]:
-    statement = _series(engine, "series_singled", "who is singled out", sides, place, rounds=rounds, limit=request.top)
-    return tuple(
-        SingledOut(person, tuple(number for number, there in enumerate(inside, 1) if there), value, int(known) > 0)
-        for person, value, known, *inside in engine.run(statement)
-    )
 
 
 def check_of_series(requirement: Requirement, found: AttributeFigures) -> Check:
