@@ -18,7 +18,7 @@ from sqlaudit.base.version import __version__
 from sqlaudit.column_sets.records.result import RecordRisk
 from sqlaudit.column_sets.request import FindSets, RankBy, Ratio
 from sqlaudit.column_sets.result import ColumnSets
-from sqlaudit.engines.contract import Database, Engine
+from sqlaudit.engines.contract import Database
 from sqlaudit.events.result import PersonsResult
 from sqlaudit.gates.result import GateResult
 from sqlaudit.gates.standalone.checks import Checks, CompiledChecks
@@ -78,12 +78,12 @@ __all__ = [
 def aggregates(
     target: Any = None,
     *,
-    by: Sequence[str],
+    by: Sequence[str] | str,
     count: str = "",
     value: str = "",
     contributors: str = "",
     holdings: str = "",
-    largest: Sequence[str] = (),
+    largest: Sequence[str] | str = (),
     hidden: Sequence[str] = (),
     total: Mapping[str, str | None] | Sequence[str] = (),
     hierarchies: Any = None,
@@ -115,31 +115,40 @@ def aggregates(
     Args:
         target: a table with a row for each cell: a table, view, file path or glob, or a pandas, polars or Arrow table;
             None with `query`.
-        by: names or expressions of the dimensions. count: the column of counts. value: that of sums.
-        contributors: how many persons or firms are behind a cell, where it is not the count. holdings: how many
-            households or groups of firms these belong to.
-        largest: the columns of the largest, second largest … contribution to the value.
-        hidden: texts that mark a hidden cell, besides a missing number.
+        by: what the table is broken down by.
+        count: how many are in a cell.
+        value: the sum of a cell, for instance its turnover.
+        contributors: how many persons or firms are behind a cell, if not the `count`.
+        holdings: how many households or groups of firms these belong to.
+        largest: the largest contributions to the value, largest first.
+        hidden: what marks a hidden cell, for instance *; a missing number always does.
         total: for dimensions, the value that stands for all others; None for a missing value. What is usual is found.
         hierarchies: for dimensions, which values are sums of others: a YAML file, a folder of CSV files, or a mapping.
-        structural: a condition that is true for cells in which nobody can be.
+        structural: true for cells in which nobody can be.
         microdata: whether the target has rows of persons, from which a table is to be made; `value` is then what a row
             contributes, and `holdings` names the holding of its person.
-        person: the column of persons, whose rows in a cell are one contribution. weight: that of sampling weights.
-        negative: `refuse` negative contributions, or take them as `absolute`.
+        person: whose a row is; without it, each row is somebody.
+        values: `fold` or `exact`: whether persons and sensitive values that differ only in case, blanks, width or
+            characters without a picture are one; where some do, it has to be said.
+        weight: how many a person stands for (sampling weight).
+        negative: what to do with negative contributions (refuse, absolute).
         grouping: which tables are made: `region;region,sector;()`; empty = one by all dimensions.
         before: releases before this one, oldest first: each two of all are compared, by the same rules. A pattern
             (`releases/*.parquet`) names one in each file.
         linked: further tables of the same people, judged together with this one; each is broken down by some of `by`.
         require: rules for cells: `{"threshold": 5, "p_percent": 10}`, or texts such as `dominance=n:2,k:85`.
-        protect: hide unsafe cells, and the cheapest others that keep totals from telling them. price: what hiding a
-            cell costs: its `count`, its `value`, or `1`. fast: take the first good answer.
-        round_to: round to multiples of this instead. time_limit: seconds to look for the cheapest.
-        to: a .parquet or .csv file for the protected table.
-        show_values: whether the keys of unsafe cells are told.
-        db, query, where, read, limits: as for `sqlaudit.audit`.
-        values: `fold` or `exact`: whether persons and sensitive values that differ only in case, blanks, width or
-            characters without a picture are one; where some do, it has to be said.
+        protect: hide unsafe cells, and the cheapest others that keep totals from telling them.
+        price: what hiding a cell costs: its contributors, its value, or 1 (count, value, 1).
+        fast: take the first good answer, and do not look for the cheapest.
+        round_to: round to multiples of this, so that totals still add up, instead of hiding cells.
+        time_limit: seconds to look for the cheapest, None = any; then the best so far, with its gap.
+        to: write the protected table to a .parquet or .csv file.
+        show_values: show the keys of unsafe cells.
+        db: a database URL or DuckDB file, or an engine or SparkSession that is already open (it is left open).
+        query: one SELECT instead of a target.
+        where: a SQL condition on the rows.
+        read: how files are read.
+        limits: time, memory and threads.
 
     Raises:
         UsageError: an unknown column or rule, cells that are neither a number nor marked as hidden.
@@ -149,13 +158,13 @@ def aggregates(
 def attack(
     target: Any = None,
     *,
-    qi: Sequence[str] = (),
+    qi: Sequence[str] | str = (),
     sensitive: Sequence[str] | str = (),
     identified: Any = None,
     match: Sequence[Name] = (),
     key: Name | None = None,
     other_release: Any = None,
-    other_qi: Sequence[str] = (),
+    other_qi: Sequence[str] | str = (),
     position: Name | None = None,
     categories: Mapping[str, Any] | str | Path | None = None,
     hierarchies: Hierarchies | Mapping[str, Any] | str | Path | None = None,
@@ -164,8 +173,8 @@ def attack(
     k: int = 5,
     pieces: int = 3,
     sure: int | str | float | Fraction = "0.9",
-    width: int | str | float | Fraction | None = None,
-    only: Sequence[str] = (),
+    width: int | float | str | Fraction | None = None,
+    only: Sequence[str] | str = (),
     entity: str | None = None,
     joint: bool = False,
     nulls: NullPolicy | str = NullPolicy.EQUAL,
@@ -185,24 +194,39 @@ def attack(
 
     Args:
         target: the release: a table, view, file path or glob, or a pandas, polars or Arrow table; None with `query`.
-        qi: its quasi-identifiers. sensitive: its sensitive attributes.
-        identified: a table with names; match: the columns to link by (all quasi-identifiers when empty); key: a column
-            in both that says who is who in truth.
-        other_release: another release of the same table; other_qi: its quasi-identifiers (those of this one that it
-            has when empty); position: a column that numbers the rows in both, where rows have no order of their own.
+        qi: quasi-identifiers, or expressions: age,sex,"year(birth)".
+        sensitive: sensitive columns, each looked at on its own.
+        identified: a table or file with names: a register of voters, say.
+        match: the columns to link by, as `zip`, `zip=plz` or a pair; all quasi-identifiers when empty.
+        key: a column in both that says who is who, to confirm matches.
+        other_release: another release of the same table.
+        other_qi: quasi-identifiers of the other release; those of this one that it has when empty.
+        position: a column that numbers the rows in both, where rows have no order of their own.
         categories: categories of sensitive values: a file, or a mapping as `sqlaudit.classes.inputs.read_inputs` takes
             it.
         hierarchies: hierarchies of the quasi-identifiers, to read their labels in cells: a file, folder or mapping.
-        require, node: the release is a minimal node of a search for these requirements, at these levels (found from
-            the cells when None): what follows from that alone.
-        k: who hides among fewer counts as found. pieces: the most values that an attacker rules out.
-        sure: from which probability on a guess counts as nearly sure. width: values this near count as similar.
+        require, node: the release is a minimal node of a search for these requirements, at these levels (found from the
+            cells when None): what follows from that alone.
+        k: who hides among fewer counts as found.
+        pieces: the most values that an attacker rules out.
+        sure: when a guess counts as nearly sure.
+        width: sensitive numbers this near count as similar (days for dates).
         only: the attacks to try, by name; empty = all.
-        entity, joint, nulls, db, query, where, read, buckets, limits: as for `sqlaudit.audit`.
-        show_values, top: whether classes and values may be shown, and how many for each attack. seed: of shuffles.
-        roles: the roles at once, instead of their parameters: a mapping of these, or what `profile(…).roles` proposes.
+        entity: which person a row is about; sizes then count persons.
+        joint: other sensitive columns count as quasi-identifiers (stricter).
+        nulls: missing quasi-identifiers are equal to each other, equal to nothing, or match anything (equal, distinct,
+            wildcard).
         values: `fold` or `exact`: whether persons and sensitive values that differ only in case, blanks, width or
             characters without a picture are one; where some do, it has to be said.
+        show_values, top: whether classes and values may be shown, and how many for each attack.
+        seed: the seed of random shuffles.
+        db: a database URL or DuckDB file, or an engine or SparkSession that is already open (it is left open).
+        query: one SELECT instead of a target.
+        where: a SQL condition on the rows.
+        read: how files are read.
+        buckets: of a bucketized release the second table: a mapping with `table`, `column` and perhaps `count`.
+        limits: time, memory and threads.
+        roles: the roles at once, instead of their parameters: a mapping of these, or what `profile(…).roles` proposes.
 
     Raises:
         UsageError: a column that is not there, or an input that does not fit.
@@ -295,7 +319,7 @@ def audit_boxes(
     property_bounds: Sequence[str] = ("x_min", "x_max", "y_min", "y_max"),
     owner: str = "owner",
     observations: Any = None,
-    db: str | Engine | None = None,
+    db: Database = None,
     query: str = "",
     where: str = "",
     read: ReadOptions | Mapping[str, Any] | None = None,
@@ -304,14 +328,23 @@ def audit_boxes(
     """Audit the boxes of messages that somebody else cloaked (`sqlaudit cloak --audit-only`).
 
     Args:
-        messages: the messages with their boxes, as for `cloak`. k: as many different users at least.
+        messages: the messages with their boxes, as for `cloak`.
+        k: different users in every box, at least.
         bounds: its columns x_min, x_max, y_min, y_max, t_min, t_max.
         user: the column of users, in the messages (if they have it), the positions and the observations.
-        x, y, time: columns of the positions and observations. positions: where users truly were.
-        properties, property_bounds, owner, observations: as for `cloak`.
-        db, query, where, read, limits: as for `sqlaudit.audit`.
+        x, y, time: columns of the positions and observations.
         values: `fold` or `exact`: whether persons and sensitive values that differ only in case, blanks, width or
             characters without a picture are one; where some do, it has to be said.
+        positions: where users truly were, to count them in boxes.
+        properties: rectangles and whom they belong to: does a box lie in one?
+        property_bounds: its columns. [default: x_min,x_max,y_min,y_max]
+        owner: its column of owners. [default: owner]
+        observations: who was seen where and when, in columns of the same names.
+        db: a database URL or DuckDB file, or an engine or SparkSession that is already open (it is left open).
+        query: one SELECT instead of a target.
+        where: a SQL condition on the rows.
+        read: how files are read.
+        limits: time, memory and threads.
 
     Raises:
         UsageError: a column that is not there or does not fit.
@@ -339,7 +372,7 @@ def cloak(
     delay_column: str = "",
     suppress: Share = 0,
     lonlat: bool = False,
-    identifier: Sequence[str] = (),
+    identifier: Sequence[str] | str = (),
     properties: Any = None,
     property_bounds: Sequence[str] = ("x_min", "x_max", "y_min", "y_max"),
     owner: str = "owner",
@@ -347,7 +380,7 @@ def cloak(
     to: str | Path | None = None,
     publish_sql: bool = False,
     keep_column: Sequence[str] | str = (),
-    db: str | Engine | None = None,
+    db: Database = None,
     query: str = "",
     where: str = "",
     read: ReadOptions | Mapping[str, Any] | None = None,
@@ -363,24 +396,34 @@ def cloak(
         messages: a table, view, file path or glob, or a pandas, polars or Arrow table; None with `query`.
         user, x, y, time: columns or expressions: who sent a message, where (metres on a plane), and when (a timestamp,
             or a number of seconds).
-        k: as many different users at least.
-        box, interval: the largest box (its side in metres, or `1km`) and interval (seconds, or `10min`).
-        smallest_box, smallest_interval: no box is smaller; a sixteenth of the largest unless said.
+        values: `fold` or `exact`: whether persons and sensitive values that differ only in case, blanks, width or
+            characters without a picture are one; where some do, it has to be said.
+        k: different users in every box, at least.
+        box: the side of the largest box, in metres or as `1km`.
+        interval: the largest interval, in seconds or as `10min`.
+        smallest_box: no box is smaller. [default: a sixteenth of `box`]
+        smallest_interval: no box is shorter. [default: a sixteenth of `interval`]
         divide: what is divided first: `alternately`, `space-first` or `time-first`.
         k_column, box_column, interval_column: columns with what a single message asks for: more users, no larger box
             (metres), no longer interval (seconds). A missing value asks for nothing of its own.
         delay: cloak messages as they come, and hold none back longer (seconds, or `30s`): all boxes have the side
-            `box`, and their times are whole multiples of `interval`. delay_column: less than that for single messages.
+            `box`, and their times are whole multiples of `interval`.
+        delay_column: less than that for single messages.
         suppress: the share of the messages that may be dropped, besides those that no box can hide, for finer boxes.
         lonlat: x and y are longitude and latitude in degrees.
         identifier: further columns that are not published.
-        properties, property_bounds, owner: rectangles and whom they belong to, for restricted space identification.
-        observations: who was seen where and when, in columns of the same names, for observation identification.
-        to: write the messages to a .parquet or .csv file, or their SELECT to a .sql file. publish_sql: tell it, too.
+        properties: rectangles and whom they belong to: does a box lie in one?
+        property_bounds: its columns. [default: x_min,x_max,y_min,y_max]
+        owner: its column of owners. [default: owner]
+        observations: who was seen where and when, in columns of the same names.
+        to: write the release to a .parquet or .csv file, or its SELECT to a .sql file.
+        publish_sql: tell the SELECT of the release, too.
         keep_column: columns that are written though they look like direct identifiers.
-        db, query, where, read, limits: as for `sqlaudit.audit`.
-        values: `fold` or `exact`: whether persons and sensitive values that differ only in case, blanks, width or
-            characters without a picture are one; where some do, it has to be said.
+        db: a database URL or DuckDB file, or an engine or SparkSession that is already open (it is left open).
+        query: one SELECT instead of a target.
+        where: a SQL condition on the rows.
+        read: how files are read.
+        limits: time, memory and threads.
 
     Raises:
         UsageError: a column, size or file that does not fit.
@@ -390,8 +433,8 @@ def cloak(
 def columns(
     target: Any = None,
     *,
-    columns: Sequence[str] = (),
-    exclude: Sequence[str] = (),
+    columns: Sequence[str] | str = (),
+    exclude: Sequence[str] | str = (),
     entity: str | None = None,
     k: int = 5,
     tolerance: Share = 0,
@@ -421,21 +464,36 @@ def columns(
 
     Args:
         target: a table, view, file path or glob, or a pandas, polars or Arrow table; None with `query`.
-        columns, exclude: which columns take part. entity: the person of a row; sizes then count persons.
-        k, tolerance: a set violates when more than `tolerance` times all rows lie in classes below k.
-        identifying, epsilon, ratio: search sets whose distinct ratio or separation is at least 1 - epsilon instead.
+        columns: columns or expressions to search: age,zip,"year(birth)".
+        exclude: columns to leave out, for instance record numbers.
+        entity: which person a row is about; sizes then count persons.
+        k: rows that a class must have at least.
+        tolerance: rows that may lie in smaller classes: 1% or 0.01.
+        identifying: search sets that tell all rows apart, instead of sets that break k-anonymity.
+        epsilon: how far below 1 the distinct ratio or separation of an identifying set may lie.
         delta: search a random sample, so large that with a chance of at least 1 - delta every set that separates all
-            its pairs of rows separates at least 1 - epsilon of all pairs; with identifying, and ratio="separation".
+            its pairs of rows separates at least 1 - epsilon of all pairs; with `identifying`, and `ratio="separation"`.
+        ratio: whether identifying sets are measured by their `distinct` values, or by the `separation` of pairs of
+            rows.
         max_size: the largest size; None = 4 for all violating sets and rankings, else any.
-        find: all, minimum, greedy or ranking. rank_by: the figure of a ranking. limit: how many sets are reported.
-        start, restarts: of the greedy search. seed: of its random orders, and of a sample.
-        nulls: how a missing value is read: equal, distinct or wildcard.
-        time_budget: seconds; the result then says what is proven. effects: count what changing each column would save.
-        roles: columns, entity and nulls at once, instead of these: a mapping of roles, or what `profile(…).roles`
-            proposes; the quasi-identifiers take part.
-        db, query, where, read, limits: as for `sqlaudit.audit`.
+        find: which sets are wanted (all, minimum, greedy, ranking).
+        rank_by: the figure that a ranking sorts by (at-risk, unique, distinction, separation).
+        limit: how many sets are reported.
+        start: the columns that the greedy search starts from, in order.
+        restarts: further greedy searches from random orders.
+        seed: the seed of random orders and samples.
+        nulls: missing values are equal to each other, equal to nothing, or match anything (equal, distinct, wildcard).
         values: `fold` or `exact`: whether persons and sensitive values that differ only in case, blanks, width or
             characters without a picture are one; where some do, it has to be said.
+        time_budget: stop after this time and say what is proven (seconds).
+        effects: count what leaving out or coarsening each column would save.
+        roles: columns, entity and nulls at once, instead of these: a mapping of roles, or what `profile(…).roles`
+            proposes; the quasi-identifiers take part.
+        db: a database URL or DuckDB file, or an engine or SparkSession that is already open (it is left open).
+        query: one SELECT instead of a target.
+        where: a SQL condition on the rows.
+        read: how files are read.
+        limits: time, memory and threads.
 
     Raises:
         UsageError: an unknown column, or a combination that has no meaning.
@@ -446,13 +504,13 @@ def compare(
     original: Any,
     release: Any,
     *,
-    qi: Sequence[str],
+    qi: Sequence[str] | str,
     sensitive: Sequence[str] | str = (),
     key: Sequence[str] | str = (),
     by_position: bool = False,
     hierarchies: Any = None,
     other: Any = None,
-    measures: Sequence[str] = (),
+    measures: Sequence[str] | str = (),
     beta: int | float | str | Fraction = 1,
     distance: str = "equal",
     queries: Sequence[str] | str = (),
@@ -472,19 +530,28 @@ def compare(
 
     Args:
         original, release: tables, views, file paths, frames or `Target`s, both in one database or both files or frames.
-        qi: the quasi-identifiers, which both have. sensitive: sensitive attributes, which the release leaves unchanged.
-        key: columns that name a row in both. by_position: rows correspond by their order. Without either, counts alone
-            say which rows belong together, where they leave no choice.
+        qi: quasi-identifiers, which both tables have.
+        sensitive: sensitive columns, unchanged in the release.
+        key: columns that name a row in both. Without these or `by_position`, counts alone say which rows belong
+            together, where they leave no choice.
+        by_position: rows correspond by their order.
         hierarchies: a file, a folder or a mapping, as `sqlaudit.hierarchies.read.read_hierarchies` takes it.
         other: another release of the same original; the result says which of the two is coarser.
-        measures: names of loss measures, all by default. beta: the exponent of height weights.
-        distance: of sensitive values: equal, ordered or hierarchical.
+        measures: names of loss measures, all by default.
+        beta: of height weights, 1/(j-1)^beta.
+        distance: how far apart sensitive values are, for the losses that need it (equal, ordered, hierarchical).
         queries: aggregate queries (one text may hold several) that are asked of both tables.
-        workload: how many random counting queries. noise_queries: how many for the range-query noise. seed: of both.
+        workload: how many random counting queries.
+        noise_queries: how many for the range-query noise.
+        seed: the seed of everything random.
         require, inputs: as for `sqlaudit.audit`, for the audit of the release.
         show_values: whether answers of grouped queries name their groups.
-        values, db, read, limits: as for `sqlaudit.audit`.
+        values: `fold` or `exact`: whether persons and sensitive values that differ only in case, blanks, width or
+            characters without a picture are one; where some do, it has to be said.
+        db: a database URL or DuckDB file, or an engine or SparkSession that is already open (it is left open).
+        read: how files are read.
         buckets: the second table of a bucketized release, as for `sqlaudit.audit`; `release` has the persons.
+        limits: time, memory and threads.
 
     Raises:
         UsageError: columns, cells, keys, hierarchies or queries that do not fit.
@@ -512,21 +579,26 @@ def compile_checks(
     contributors: str = "",
     value: str = "",
     holdings: str = "",
-    largest: Sequence[str] = (),
+    largest: Sequence[str] | str = (),
 ) -> CompiledChecks:
     """Write each check as one SELECT that returns one row.
 
     Args:
         table: a table or view, as the warehouse calls it; empty with `query`, one SELECT in the dialect.
         qi: quasi-identifiers: column names or SQL expressions in the dialect.
-        sensitive: sensitive attributes, each looked at on its own.
+        sensitive: sensitive columns, each looked at on its own.
         checks: `{"k": 5, "recursive_l": {"c": 3, "l": 2}}`, `["k=5", "t=0.2"]`, or names of models for their figures
             alone; none = the figures of every model.
         dialect: a key of `sqlaudit.gates.standalone.names.DIALECTS`, such as "snowflake".
-        entity, joint, nulls, known_rows: as for `sqlaudit.audit`; NULLs that match anything cannot be written.
+        entity: which person a row is about; sizes then count persons.
+        joint: other sensitive columns count as quasi-identifiers (stricter).
+        nulls: whether missing quasi-identifiers are `equal` to each other, or `distinct`; NULLs that match anything
+            cannot be written.
+        known_rows: with `entity`: who knows one row of a person, all rows, or the worse of both (worse, one, all).
         values: whether persons and sensitive values that differ only in case, blanks or invisible characters are one
             ("fold") or several ("exact"); where nobody says it, a check of such values is undecided.
         roles: the roles at once, instead of their parameters: a mapping of these, or a `Roles` without identifiers.
+        query: one SELECT instead of a target.
         where: a SQL condition on the rows of `table`.
         inputs: `population` (a table of the warehouse) and `class_function: identity`.
         exact_names: whether columns are named in their exact case, and quoted.
@@ -566,15 +638,27 @@ def disclosure_curve(
     """The worst that an attacker with 0 … `knowledge` pieces of knowledge can learn from a table.
 
     Args:
-        target, qi, sensitive, entity, joint, nulls, db, query, where, read, buckets, limits: as for `sqlaudit.audit`.
-        roles: the roles at once, instead of their parameters: a mapping of these, or what `profile(…).roles` proposes.
+        target: a table, view, file path or glob, or a pandas, polars or Arrow table; None with `query`.
+        qi: quasi-identifiers, or expressions: age,sex,"year(birth)".
+        sensitive: sensitive columns, each looked at on its own.
         knowledge: the largest number of pieces of knowledge, 200 at most.
         threshold: a probability that should not be reached; an exact number, not a float.
         witness: for how many pieces of knowledge a proof is wanted. Any other is at `result.disclosure.witness(k)`.
-        weakest: how many kinds of weakest classes are told.
-        show_values: whether quasi-identifier and sensitive values may be read for the result.
+        weakest: how many kinds of weakest classes to tell.
+        entity: which person a row is about; sizes then count persons.
+        joint: other sensitive columns count as quasi-identifiers (stricter).
+        nulls: missing quasi-identifiers are equal to each other, equal to nothing, or match anything (equal, distinct,
+            wildcard).
         values: `fold` or `exact`: whether persons and sensitive values that differ only in case, blanks, width or
             characters without a picture are one; where some do, it has to be said.
+        roles: the roles at once, instead of their parameters: a mapping of these, or what `profile(…).roles` proposes.
+        db: a database URL or DuckDB file, or an engine or SparkSession that is already open (it is left open).
+        query: one SELECT instead of a target.
+        where: a SQL condition on the rows.
+        read: how files are read.
+        buckets: of a bucketized release the second table: a mapping with `table`, `column` and perhaps `count`.
+        limits: time, memory and threads.
+        show_values: whether quasi-identifier and sensitive values may be read for the result.
 
     Raises:
         UsageError: a column or number that does not fit, or persons with several classes or values.
@@ -603,7 +687,24 @@ def gate(
 ) -> GateResult:
     """Run the tests of a policy and return what was found.
 
-    Args: as those of `GateRequest`.
+    Args:
+        policy: the file.
+        dbt_project: a dbt project's folder instead.
+        dbt_target: of its profile, empty = dbt's choice.
+        select: which tests, as in dbt: `tag:release`, `patients+`; empty = all.
+        fail_fast: stop after the first table with a failing test.
+        baseline: a file with an accepted state; only what got worse fails.
+        accept: accept what is found, into it.
+        store_failures: a DuckDB file for the classes that fall short.
+        show_values: whether it may hold their keys.
+        limits: time, memory and threads.
+        today: what exceptions are compared with; None = today, in UTC.
+        results: files with what a warehouse answered to the statements of `sqlaudit compile`; with these nothing is
+            connected.
+        run: the text that was given to `compile` to tell this run from others.
+        db: a database behind an ADBC driver, `adbc:driver:uri`, that is asked by compiled SELECTs in the place of the
+            policy's connections.
+        dialect: what it speaks, empty = what its driver says.
 
     Returns:
         One result a test, in the policy's order; `result.passed` says whether the tables may be published.
@@ -632,13 +733,17 @@ def hierarchy(
     Args:
         target: a table, view, file path or glob, or a pandas, polars or Arrow table; None with `query`.
         column: a column or expression.
-        levels: one form with its options, such as `{"widths": [5, 10], "low": 15}`, `{"mask": [1, 2]}`,
-            `{"dates": ["month", "year"]}`, `{"tree": …}`, `{"values": …}`, `{"sql": […]}`; or a CSV hierarchy, a
-            folder of these, or a YAML file with a section `hierarchies` that has the column.
-        default: the label of values that the hierarchy does not cover.
+        levels: one form with its options, such as `{"widths": [5, 10], "low": 15}`, `{"mask": [1, 2]}`, `{"dates":
+            ["month", "year"]}`, `{"tree": …}`, `{"values": …}`, `{"sql": […]}`; or a CSV hierarchy, a folder of these,
+            or a YAML file with a section `hierarchies` that has the column.
+        default: the label of values that the hierarchy does not cover, for instance '*'.
         to: a .csv file for the hierarchy of the values that occur; written only when the hierarchy can be used.
         show_values: whether the first values may be read and shown.
-        db, query, where, read, limits: as for `sqlaudit.audit`.
+        db: a database URL or DuckDB file, or an engine or SparkSession that is already open (it is left open).
+        query: one SELECT instead of a target.
+        where: a SQL condition on the rows.
+        read: how files are read.
+        limits: time, memory and threads.
 
     Raises:
         UsageError: an unknown column or form, or levels that have no meaning for what the column holds.
@@ -648,7 +753,7 @@ def hierarchy(
 def lattice(
     target: Any = None,
     *,
-    qi: Sequence[str] = (),
+    qi: Sequence[str] | str = (),
     require: Require = None,
     sensitive: Sequence[str] | str = (),
     hierarchies: Any = None,
@@ -662,7 +767,7 @@ def lattice(
     knowledge: Sequence[int] | int | str = (),
     time_budget: float | None = None,
     walk: bool = True,
-    identifier: Sequence[str] = (),
+    identifier: Sequence[str] | str = (),
     entity: str | None = None,
     joint: bool = False,
     nulls: NullPolicy | str = NullPolicy.EQUAL,
@@ -690,29 +795,47 @@ def lattice(
 
     Args:
         target: a table, view, file path or glob, or a pandas, polars or Arrow table; None with `query`.
-        qi: the quasi-identifiers, in the order of a node's levels. require: what a release must satisfy.
-        sensitive, identifier, entity, joint, nulls, known_rows, inputs: as for `audit`, and so is `require`.
-        sampling_fraction, population_size: as for `audit`; for weights of rows, give their sum as the population.
+        qi: the quasi-identifiers, in the order of a node's levels.
+        require: what a release must satisfy, as for `audit`.
+        sensitive: sensitive columns, each looked at on its own.
         hierarchies: how each quasi-identifier becomes coarser: a YAML file, a folder of CSV files, or a mapping such as
             `{"age": {"widths": [5, 10]}, "sex": "keep"}`; a column without one is kept or suppressed.
-        suppress: the share of the rows that may be left out, in classes that fall short.
-        find: `best`, `minimal`, `all` or `chain`. measure: the loss that is minimized. weights: of columns in it.
+        suppress: the share of the rows that may be left out, in classes that fail.
+        find: which safe nodes are wanted (best, minimal, all, chain).
+        measure: the loss that the best node minimizes.
+        weights: how much columns weigh in the loss, by name.
         beta: the exponent of the height weights of the measure `whd-height`.
         algorithm: `auto`, `bounds`, `best-first`, `ola`, `incognito`, `exhaustive` or `chain`.
-        chain: with `chain`: nodes from fine to coarse. knowledge: with `all`: for how many pieces of knowledge the
-            maximum disclosure of every node is told, as numbers or as "0..12".
-        time_budget: seconds. walk: keep every node that was counted.
-        publish_view: write the view of the best node; with `execute` make it in the database, over a connection of its
-            own, replacing a view only with `replace_view`. to: write the release to a .parquet or .csv file instead, or
-            its SELECT to a .sql file.
-        buckets_to: publish in buckets: `to` gets the persons, this file the values of their buckets.
-        original_qi: whether persons keep their quasi-identifiers as they were there.
-        suppressed: `drop` or `star`: what a release does with rows in classes that fall short.
-        keep_column: columns that are written though they look like direct identifiers.
-        db, query, where, read, limits: as for `audit`.
-        roles: the roles at once, instead of their parameters: a mapping of these, or what `profile(…).roles` proposes.
+        chain: with `chain`: nodes from fine to coarse.
+        knowledge: with `all`: for how many pieces of knowledge the maximum disclosure of every node is told, as numbers
+            or as "0..12".
+        time_budget: stop after this time with the best node so far (seconds).
+        walk: keep every node that was counted.
+        identifier: direct identifiers, which must not be published.
+        entity: which person a row is about; sizes then count persons.
+        joint: other sensitive columns count as quasi-identifiers (stricter).
+        nulls: missing quasi-identifiers are equal to each other, equal to nothing, or match anything (equal, distinct,
+            wildcard).
+        sampling_fraction, population_size: as for `audit`; for weights of rows, give their sum as the population.
+        known_rows: with `entity`: who knows one row of a person, all rows, or the worse of both (worse, one, all).
         values: `fold` or `exact`: whether persons and sensitive values that differ only in case, blanks, width or
             characters without a picture are one; where some do, it has to be said.
+        publish_view: write the view of the best node under this name.
+        execute: make that view in the database, over a connection of its own; the one thing that writes there.
+        replace_view: a view of that name may be replaced.
+        to: write the release to a .parquet or .csv file, or its SELECT to a .sql file.
+        buckets_to: publish in buckets: `to` gets the persons, this file the values of their buckets.
+        original_qi: with `buckets_to`: persons keep their quasi-identifiers as they were.
+        suppressed: rows in classes that fall short are left out, or their quasi-identifiers become * (drop, star).
+        keep_column: columns that are written though they look like direct identifiers.
+        db: a database URL or DuckDB file, or an engine or SparkSession that is already open (it is left open).
+        query: one SELECT instead of a target.
+        where: a SQL condition on the rows.
+        inputs: further inputs of models (categories, orders, a population table or frame, …): what
+            `sqlaudit.classes.inputs.load_inputs` reads from a file, or the same as a mapping.
+        read: how files are read.
+        limits: time, memory and threads.
+        roles: the roles at once, instead of their parameters: a mapping of these, or what `profile(…).roles` proposes.
 
     Raises:
         UsageError: a column, hierarchy, requirement or option that does not fit.
@@ -724,9 +847,9 @@ def persons(
     *,
     entity: str = "",
     qi: Sequence[str] | str = (),
-    static: Sequence[str] = (),
+    static: Sequence[str] | str = (),
     static_from: Any = None,
-    sensitive: Sequence[str] = (),
+    sensitive: Sequence[str] | str = (),
     known: int = 2,
     k: int = 5,
     h: Fraction | float | str = Fraction(4, 5),
@@ -756,26 +879,35 @@ def persons(
     Args:
         target: a table with a row for each event: a table, view, file path or glob, or a pandas, polars or Arrow table;
             None with `query`.
-        entity: the column that names the person of a row.
-        qi: names or expressions whose values together are an event. static: those that stay the same for a person.
+        entity: which person a row is about.
+        qi: what makes an event: columns, or expressions over them.
+        static: what stays the same for a person, and is known besides.
         static_from: the table that has these, joined by `entity`: as `target`; None = the target.
-        sensitive: columns of values that known events must not tell.
-        known: the largest number of known events. k: persons who must share what is known. h: the share of them who may
-            hold one sensitive value. rho: whether sensitive values may be known, too.
-        multiset: whether repeats of an event count.
-        random: up to how many events drawn at random to tell the share of persons singled out.
-        draws, seed: of persons, where there are too many sets to count all.
+        sensitive: columns of what known events must not tell.
+        known: events of a person that somebody knows, at most 6.
+        k: persons who must share what is known.
+        h: the share of those with the known events who may hold one sensitive value.
+        rho: sensitive values of a person may be known, too, and tell others (rho-uncertainty).
+        multiset: repeats count: two visits to one clinic are two events.
         tolerance: columns, and how far from the true value a known one may be: {"day": "7d", "amount": 10}.
-        sequence: the column of dates, times or numbers in whose order events are known.
-        nulls: how a missing value is read: equal, distinct or wildcard.
-        effects: count what leaving out or coarsening each column would save, and which values tell most.
-        records: list so many persons most at risk. show_values: with who they are, and which values tell.
-        time_budget: seconds; the result then says what is proven.
-        require: what must hold of persons: `{"km@2": 5, "profile_k": 5}`, or texts such as "unicity@4=5%".
-        roles: entity, qi, sensitive and nulls at once, instead of these: a mapping of roles, or a `Roles`.
-        db, query, where, read, limits: as for `sqlaudit.audit`.
+        sequence: the order of events is known, too: by this column of dates, times or numbers.
+        random: up to how many events drawn at random to tell the share of persons singled out.
+        draws: persons drawn where sets are too many to count.
+        seed: the seed of these draws.
+        nulls: missing values are equal to each other, equal to nothing, or match anything (equal, distinct, wildcard).
         values: `fold` or `exact`: whether persons and sensitive values that differ only in case, blanks, width or
             characters without a picture are one; where some do, it has to be said.
+        effects: count what leaving out or coarsening each column would save, and which values tell most.
+        records: list so many persons whom the fewest events single out.
+        show_values: show who they are, and which values tell most; these name persons.
+        time_budget: stop after this time and say what is proven (seconds).
+        require: what must hold of persons: `{"km@2": 5, "profile_k": 5}`, or texts such as "unicity@4=5%".
+        roles: entity, qi, sensitive and nulls at once, instead of these: a mapping of roles, or a `Roles`.
+        db: a database URL or DuckDB file, or an engine or SparkSession that is already open (it is left open).
+        query: one SELECT instead of a target.
+        where: a SQL condition on the rows.
+        read: how files are read.
+        limits: time, memory and threads.
 
     Raises:
         UsageError: an unknown column, rows without a person, static values that change, a number out of its range.
@@ -805,7 +937,7 @@ def profile(
         limits: time, memory and threads.
         exact_rows: tables with more rows are looked at in a sample of 500,000 rows.
         show_values: whether smallest, largest and frequent values may be read; without it only counts are.
-        sets: whether to look for columns that together pick people out.
+        sets: look for columns that together pick people out.
 
     Raises:
         UsageError: no such target, or one without columns.
@@ -861,7 +993,7 @@ def recode(
         beta: KACA weighs levels by 1/(j-1)^beta.
         measure: the loss that is named first.
         lattice: whether the best node of the lattice is found for comparison.
-        time_budget: give up after this time, publishing nothing.
+        time_budget: give up after this time, publishing nothing (seconds).
         identifier: direct identifiers, which must not be published.
         entity: which person a row is about; sizes then count persons.
         joint: other sensitive columns count as quasi-identifiers (stricter).
@@ -894,8 +1026,8 @@ def recode(
 def records(
     target: Any = None,
     *,
-    qi: Sequence[str] = (),
-    key: Sequence[str] = (),
+    qi: Sequence[str] | str = (),
+    key: Sequence[str] | str = (),
     weights: str | None = None,
     household: str | None = None,
     max_global_risk: Share | None = None,
@@ -915,15 +1047,23 @@ def records(
 
     Args:
         target: a table, view, file path or glob, or a pandas, polars or Arrow table; None with `query`.
-        qi: the quasi-identifiers. key: what the most special records are shown by; empty = the quasi-identifiers.
-        weights: sampling weights. household: which rows live together. max_global_risk: the wanted share of records
-            expected to be re-identified; the threshold of risk that keeps it is told.
+        qi: quasi-identifiers, or expressions: age,sex,"year(birth)".
+        key: what the most special records are shown by. [default: the `qi`]
+        weights: sampling weights: how many people of the population a row stands for.
+        household: which rows live together: who finds one finds all of them.
+        max_global_risk: tell above which risk records have to be protected so that at most this share of them is found.
         max_size: the largest size of a minimal sample unique.
-        sampling_fraction: the sample's share; None = 0.01 for DIS-SUDA, and else the file is the population.
-        nulls: how a missing value is read for unique rows and individual risk.
+        sampling_fraction: the sample's share of the population. [default: for DIS-SUDA 0.01, else the file is the
+            population]
+        nulls: missing values are equal to each other, equal to nothing, or match anything (equal, distinct, wildcard).
         top: how many records to show, only with `show_values`.
+        show_values: show them, by their key, which may name persons.
         roles: qi and nulls at once, instead of these: a mapping of roles, or what `profile(…).roles` proposes.
-        db, query, where, read, limits: as for `sqlaudit.audit`.
+        db: a database URL or DuckDB file, or an engine or SparkSession that is already open (it is left open).
+        query: one SELECT instead of a target.
+        where: a SQL condition on the rows.
+        read: how files are read.
+        limits: time, memory and threads.
 
     Raises:
         UsageError: an unknown column, or weights that make no sense.
@@ -950,14 +1090,17 @@ def releases(
     Args:
         targets: all releases, in the order they were published: tables, views, file paths, frames or `Target`s, all in
             one database or all files or frames.
-        entity: the column that names the person of a row, by the same key in every release; it is not published.
-        qi: the quasi-identifiers, as each release publishes them. sensitive: sensitive attributes, unchanged in each.
-        counterfeits: whether rows without an entity are counterfeits, which stand for nobody.
-        require: what must hold: `{"m_invariance": 3}`, or texts such as "m_invariance=3".
-        show_values, top: whether persons may be shown of whom one value is left, and how many.
-        db, read, limits: as for `sqlaudit.audit`.
+        entity: who a row is about; the same key in every release.
         values: `fold` or `exact`: whether persons and sensitive values that differ only in case, blanks, width or
             characters without a picture are one; where some do, it has to be said.
+        qi: quasi-identifiers, as published.
+        sensitive: sensitive columns.
+        counterfeits: rows without an `entity` are counterfeits: they were added and stand for nobody.
+        require: what must hold: `{"m_invariance": 3}`, or texts such as "m_invariance=3".
+        show_values, top: whether persons may be shown of whom one value is left, and how many.
+        db: a database URL or DuckDB file, or an engine or SparkSession that is already open (it is left open).
+        read: how files are read.
+        limits: time, memory and threads.
 
     Raises:
         UsageError: fewer than two releases, a column that is not there, rows that name nobody, persons with several
@@ -983,7 +1126,7 @@ def suppress(
     entity: str | None = None,
     nulls: NullPolicy | str = NullPolicy.EQUAL,
     values: Folding | str | None = None,
-    db: str | Engine | None = None,
+    db: Database = None,
     query: str = "",
     where: str = "",
     inputs: Mapping[str, Any] | None = None,
@@ -995,19 +1138,31 @@ def suppress(
 
     Args:
         target: a table, view, file path or glob, or a pandas, polars or Arrow table; None with `query`.
-        qi: the quasi-identifiers. require: k-anonymity, distinct l-diversity, or both.
-        sensitive: with l-diversity the sensitive attribute.
+        qi: quasi-identifiers, or expressions: age,sex,"year(birth)".
+        require: k-anonymity, distinct l-diversity, or both.
+        sensitive: sensitive columns, each looked at on its own.
         how: `exact`, `fast`, or `auto`: exact where the program is small enough.
-        rows: suppress whole rows instead of cells: `drop` leaves them out, `star` makes all their columns `*`.
-        weights: what a cell weighs, by its column. time_limit: seconds for the exact program, None = any.
-        seed: decides which copies of a row part when they do; a secret number when None.
-        publish_sql: put the SELECT of the release into the result. to: write the release to a .parquet or .csv file,
-            or its SELECT to a .sql file.
+        rows: suppress whole rows and no single cells: leave them out, or star them (drop, star).
+        weights: what a cell costs, by its column; 1 when not named.
+        time_limit: seconds for the exact program, None = any; then the best answer so far, with its gap.
+        seed: which copies of a row part; without it a secret number decides.
+        publish_sql: put the SELECT of the release into the result.
+        to: write the release to a .parquet or .csv file, or its SELECT to a .sql file.
         keep_column: columns that are written though they look like direct identifiers.
-        identifier, entity, nulls, db, query, where, inputs, read, limits: as for `audit`.
-        roles: the roles at once, instead of their parameters: a mapping of these, or what `profile(…).roles` proposes.
+        identifier: direct identifiers, which must not be published.
+        entity: which person a row is about; sizes then count persons.
+        nulls: missing quasi-identifiers are equal to each other, equal to nothing, or match anything (equal, distinct,
+            wildcard).
         values: `fold` or `exact`: whether persons and sensitive values that differ only in case, blanks, width or
             characters without a picture are one; where some do, it has to be said.
+        db: a database URL or DuckDB file, or an engine or SparkSession that is already open (it is left open).
+        query: one SELECT instead of a target.
+        where: a SQL condition on the rows.
+        inputs: further inputs of models (categories, orders, a population table or frame, …): what
+            `sqlaudit.classes.inputs.load_inputs` reads from a file, or the same as a mapping.
+        read: how files are read.
+        limits: time, memory and threads.
+        roles: the roles at once, instead of their parameters: a mapping of these, or what `profile(…).roles` proposes.
 
     Raises:
         UsageError: a request that does not fit the table, or that it cannot satisfy.
@@ -1038,13 +1193,25 @@ def what_if(
     """How probable statements about named persons are, given basic implications about them; exactly.
 
     Args:
-        target, qi, sensitive, entity, joint, nulls, db, query, where, read, buckets, limits: as for `sqlaudit.audit`.
-        roles: the roles at once, instead of their parameters: a mapping of these, or what `profile(…).roles` proposes.
+        target: a table, view, file path or glob, or a pandas, polars or Arrow table; None with `query`.
+        qi: quasi-identifiers, or expressions: age,sex,"year(birth)".
+        sensitive: sensitive columns, each looked at on its own.
         given: people, knowledge and what to ask, as a mapping or a YAML file of the same shape (docs/disclosure.md).
-        show_values: whether persons and values are repeated in the result.
-        terms: conjunctions that may be held at once; knowledge that needs more is refused.
+        entity: which person a row is about; sizes then count persons.
+        joint: other sensitive columns count as quasi-identifiers (stricter).
+        nulls: missing quasi-identifiers are equal to each other, equal to nothing, or match anything (equal, distinct,
+            wildcard).
         values: `fold` or `exact`: whether persons and sensitive values that differ only in case, blanks, width or
             characters without a picture are one; where some do, it has to be said.
+        roles: the roles at once, instead of their parameters: a mapping of these, or what `profile(…).roles` proposes.
+        db: a database URL or DuckDB file, or an engine or SparkSession that is already open (it is left open).
+        query: one SELECT instead of a target.
+        where: a SQL condition on the rows.
+        read: how files are read.
+        buckets: of a bucketized release the second table: a mapping with `table`, `column` and perhaps `count`.
+        limits: time, memory and threads.
+        show_values: whether persons and values are repeated in the result.
+        terms: conjunctions that may be held at once; knowledge that needs more is refused.
 
     Raises:
         ContradictoryKnowledge: the knowledge can not be true of this table.

@@ -15,7 +15,7 @@ from fractions import Fraction
 from numbers import Integral, Real
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, TypeVar
 
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.frozen import dataclass
@@ -179,7 +179,7 @@ MEMORY = OptionKind("memory", _of(str, "a text such as '4GB'"))
 RANGE = OptionKind("range", _of(Integral, "a whole number"), python="int")
 """A whole number whose bounds the help page tells."""
 TEXT = OptionKind("text", _of(str, "a text"))
-TEXTS = OptionKind("texts", lambda _, value: _one_or_more(value), python=_LIST)
+TEXTS = OptionKind("texts", lambda _, value: _one_or_more(value), python="Sequence[str]")
 DELIMITER = OptionKind("delimiter", _as_it_is)
 VIEW = OptionKind("view", _as_it_is)
 """The name of a view, which the command line takes when it is not empty."""
@@ -189,7 +189,7 @@ NAMES = OptionKind("names", _names, python=_LIST)
 """Columns, or other names."""
 QUERIES = OptionKind("queries", lambda _, value: _one_or_more(value), python=_LIST)
 """Texts, which the command line reads from files."""
-ORDERED = OptionKind("ordered", lambda _, value: several(value), python=_LIST)
+ORDERED = OptionKind("ordered", lambda _, value: several(value), python="Sequence[str]")
 """Columns in an order, which the command line takes once."""
 WEIGHTS = OptionKind("weights", _weights, python="Mapping[str, Share]")
 FILE = OptionKind("file", lambda _, value: Path(value), python="str | Path")
@@ -268,9 +268,9 @@ class Option:
         said = re.sub(
             "--([a-z-]+)", lambda flag: f"`{flag[1].replace('-', '_')}`", self.help.replace("TARGET", "`target`")
         )
-        words = f" ({', '.join(self.kind.words)})" if 0 < len(self.kind.words) < 9 else ""
+        words = ["seconds"] if self.kind is SECONDS else self.kind.words
         said = said if said[1:2].isupper() else said[:1].lower() + said[1:]
-        return kind, default, f"{said.removesuffix('.')}{words}." if words else said
+        return kind, default, f"{said.removesuffix('.')} ({', '.join(words)})." if 0 < len(words) < 9 else said
 
     def _bounds(self) -> str:
         if self.kind in (SECONDS, NOT_NEGATIVE):
@@ -508,74 +508,20 @@ class PublicFunction:
 
     @property
     def __doc__(self) -> str:  # type: ignore[override]
-        """The function's own text, with what each parameter is; what its `Args:` says itself goes before."""
+        """The function's own text, with what each parameter is; what its own `Args:` says goes before."""
         import textwrap
 
-        whole = re.fullmatch(_SECTIONS, inspect.cleandoc(self.__wrapped__.__doc__ or ""), re.DOTALL)
-        if whole is None:
-            return self.__wrapped__.__doc__ or ""
+        head, *tail = re.split(
+            r"(?=\n\n(?:Returns|Raises):)", inspect.cleandoc(self.__wrapped__.__doc__ or ""), maxsplit=1
+        )
+        head, _, args = head.partition("\n\nArgs:\n")
         said = {name: one[2] for name, one in self._taken.items()}
-        for names, text in re.findall(r"^    ([\w, ]+): (.*(?:\n {8}.*)*)", whole["args"] or "", re.MULTILINE):
+        for names, text in re.findall(r"^    ([\w, ]+): (.*(?:\n {8}.*)*)", args, re.MULTILINE):
             said |= dict.fromkeys(names.split(", "), " ".join(text.split()))
-        lines = [
-            textwrap.indent(
-                textwrap.fill(f"{', '.join(names)}: {text}", 112, subsequent_indent="    ", break_on_hyphens=False),
-                "    ",
-            )
-            for text, names in itertools.groupby(self.__signature__.parameters, said.__getitem__)
-        ]
-        return "\n".join([f"{whole['head']}\n\nArgs:", *lines]) + whole["tail"]
-
-
-_SECTIONS = r"(?P<head>.*?)(\n\nArgs:\n(?P<args>.*?))?(?P<tail>\n\n(Returns|Raises):.*)"
-
-
-P = ParamSpec("P")
-
-
-def wrong_types_told(function: Callable[P, R]) -> Callable[P, R]:
-    """A function of the library whose callers are told which parameter has a type that it does not take.
-
-    It looks at the types only when something failed, so that whatever works is taken; but at True and False before,
-    since every text would be taken for True.
-
-    Raises:
-        UsageError: a value has none of the types that the signature says.
-
-    Example:
-        >>> @wrong_types_told
-        ... def doubled(number: int) -> int:
-        ...     return number + number.bit_length()
-        >>> doubled("x")
-        Traceback (most recent call last):
-        sqlaudit.base.errors.UsageError: number= takes a whole number, not a value of type str.
-    """
-
-    @functools.wraps(function)
-    def told(*args: P.args, **given: P.kwargs) -> R:
-        for name, (annotation, value) in _given(function, args, given):
-            if annotation == "bool" and type(value).__name__ not in ("bool", "bool_"):
-                _refuse(name, annotation, value)
-        try:
-            return function(*args, **given)
-        except (TypeError, AttributeError):
-            for name, parameter in _given(function, args, given):
-                _refuse(name, *parameter)
-            raise
-
-    return told
-
-
-def _given(
-    function: Callable[..., Any], args: tuple[Any, ...], given: Mapping[str, Any]
-) -> list[tuple[str, tuple[str, Any]]]:
-    """The name of each parameter that was given, with what the signature says of it and its value."""
-    signature = inspect.signature(function)
-    try:
-        bound = signature.bind(*args, **given).arguments
-    except TypeError:  # too many, or a name that it does not have: Python's own words say that
-        return []
-    return [(name, (str(signature.parameters[name].annotation), value)) for name, value in bound.items()]
+        grouped = itertools.groupby(self.__signature__.parameters, said.__getitem__)
+        layout: Any = {"initial_indent": " " * 4, "subsequent_indent": " " * 8, "break_on_hyphens": False}
+        lines = [textwrap.fill(f"{', '.join(names)}: {text}", 116, **layout) for text, names in grouped]
+        return "\n".join([f"{head}\n\nArgs:", *lines]) + "".join(tail)
 
 
 def _refuse(name: str, annotation: str, value: Any) -> None:

@@ -467,9 +467,8 @@ def make_target(
     return Target(frame=target, **more)
 
 
-def target_of(given: Given) -> Target:
+def target_of(given: Given, parameter: str = "target") -> Target:
     """The target that a public function was given, with what else is said of it."""
     said = vars(given)
-    return make_target(
-        given.target, **{name: said[name] for name in ("query", "where", "read", "buckets") if name in said}
-    )
+    more = {name: said[name] for name in ("query", "where", "read", "buckets") if name in said}
+    return make_target(said[parameter], **more)
