@@ -1,39 +1,9 @@
 """sqlaudit: how easily can the people in a table be re-identified? Asked inside the database."""
 
-from typing import TYPE_CHECKING, Any
-
-from sqlaudit.base.version import __version__
-
-if TYPE_CHECKING:
-    from sqlaudit.audits.auditor import audit
-    from sqlaudit.audits.disclosure.api import disclosure_curve, what_if
-    from sqlaudit.audits.result import AuditResult
-    from sqlaudit.base.errors import SqlauditError
-    from sqlaudit.base.spec import Limits, ReadOptions, Roles
-    from sqlaudit.column_sets.records.search import records
-    from sqlaudit.column_sets.search import columns
-    from sqlaudit.events.result import PersonsResult
-    from sqlaudit.events.run import persons
-    from sqlaudit.gates.api import gate
-    from sqlaudit.gates.result import GateResult
-    from sqlaudit.gates.standalone.checks import compile_checks
-    from sqlaudit.hierarchies.request import hierarchy
-    from sqlaudit.lattices.result import LatticeResult
-    from sqlaudit.lattices.run import lattice
-    from sqlaudit.profiles.result import ProfileResult
-    from sqlaudit.profiles.run import profile
-    from sqlaudit.release.attacks.run import attack
-    from sqlaudit.release.compare.run import compare
-    from sqlaudit.release.series.run import releases
-    from sqlaudit.remedies.cloak.run import audit_boxes, cloak
-    from sqlaudit.remedies.recode.result import RecodeResult
-    from sqlaudit.remedies.recode.run import recode
-    from sqlaudit.remedies.suppress.result import SuppressResult
-    from sqlaudit.remedies.suppress.run import suppress
-    from sqlaudit.tabular.result import AggregatesResult
-    from sqlaudit.tabular.run import aggregates
+from typing import Any
 
 _WHERE = {
+    "__version__": "sqlaudit.base.version",
     "aggregates": "sqlaudit.tabular.run",
     "attack": "sqlaudit.release.attacks.run",
     "compile_checks": "sqlaudit.gates.standalone.checks",
@@ -67,40 +37,8 @@ _WHERE = {
     "SuppressResult": "sqlaudit.remedies.suppress.result",
 }
 
-__all__ = [
-    "AggregatesResult",
-    "AuditResult",
-    "GateResult",
-    "LatticeResult",
-    "Limits",
-    "PersonsResult",
-    "ProfileResult",
-    "ReadOptions",
-    "RecodeResult",
-    "Roles",
-    "SqlauditError",
-    "SuppressResult",
-    "__version__",
-    "aggregates",
-    "attack",
-    "audit",
-    "audit_boxes",
-    "cloak",
-    "columns",
-    "compare",
-    "compile_checks",
-    "disclosure_curve",
-    "gate",
-    "hierarchy",
-    "lattice",
-    "persons",
-    "profile",
-    "recode",
-    "records",
-    "releases",
-    "suppress",
-    "what_if",
-]
+# Their types are in __init__.pyi, which docs/make_stubs.py writes.
+__all__ = list(_WHERE)
 
 
 def __getattr__(name: str) -> Any:

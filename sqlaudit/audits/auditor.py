@@ -18,24 +18,10 @@ from sqlaudit.audits.models_asked import (
 )
 from sqlaudit.audits.result import AuditResult
 from sqlaudit.base.columns_of import Resolved
-from sqlaudit.base.numbers import Share
-from sqlaudit.base.options import request_from, several, wrong_types_told
+from sqlaudit.base.options import Given, request_from, several, takes
 from sqlaudit.base.relation import Relation, Statement
 from sqlaudit.base.result import Warned
-from sqlaudit.base.spec import (
-    AuditSpec,
-    Buckets,
-    Coverage,
-    Folding,
-    KnownRows,
-    Limits,
-    NullPolicy,
-    ReadOptions,
-    Roles,
-    Sampling,
-    make_target,
-    roles_from,
-)
+from sqlaudit.base.spec import AuditSpec, Coverage, Roles, Sampling, roles_from, target_of
 from sqlaudit.classes.attribute_inputs import refuse_unclear
 from sqlaudit.classes.failing import AllFailing
 from sqlaudit.classes.histogram import HistogramBuilder
@@ -51,11 +37,11 @@ from sqlaudit.classes.opening import (
     values_of,
 )
 from sqlaudit.engines import opened
-from sqlaudit.engines.contract import Database, Engine, provenance
+from sqlaudit.engines.contract import Engine, provenance
 from sqlaudit.models.base import Check
 from sqlaudit.models.judge import Judged
 from sqlaudit.models.phrases import columns_check, identifier_checks, with_accepted
-from sqlaudit.models.registry import Require, requirements
+from sqlaudit.models.registry import requirements
 from sqlaudit.profiles.names import counts_beside
 from sqlaudit.profiles.warnings import audit_warnings, called_warning, warning_statements
 
@@ -66,6 +52,7 @@ class Auditor:
 
     Args:
         engine: an open engine.
+        accept_identifier: direct identifiers that may be in the table; they need not be named as `identifier` too.
         failing_classes: how many failing classes to read, None = all.
         show_values: whether their keys may be read.
         export: takes all failing classes, to go through one by one, when the rest is done.
@@ -221,70 +208,24 @@ def _coverage(spec: AuditSpec, warnings: Sequence[Warned], rows: int) -> list[Ch
     return checks
 
 
-@wrong_types_told
-def audit(
-    target: Any = None,
-    *,
-    qi: Sequence[str] = (),
-    sensitive: Sequence[str] | str = (),
-    require: Require = None,
-    identifier: Sequence[str] = (),
-    entity: str | None = None,
-    joint: bool = False,
-    nulls: NullPolicy | str = NullPolicy.EQUAL,
-    sampling_fraction: Share | None = None,
-    population_size: int | None = None,
-    weights: str | None = None,
-    known_rows: KnownRows | str = KnownRows.WORSE,
-    values: Folding | str | None = None,
-    db: Database = None,
-    query: str = "",
-    where: str = "",
-    inputs: Mapping[str, Any] | None = None,
-    read: ReadOptions | Mapping[str, Any] | None = None,
-    buckets: Buckets | Mapping[str, Any] | None = None,
-    limits: Limits | Mapping[str, Any] | None = None,
-    roles: Roles | Mapping[str, Any] | None = None,
-    failing_classes: int | None = 10,
-    worst_classes: int = WORST_CLASSES,
-    show_values: bool = False,
-    accept_identifier: Sequence[str] | str = (),
-    insensitive: Sequence[str] | str = (),
-    all_columns_named: bool = False,
-) -> AuditResult:
+@takes(
+    "target * qi sensitive require identifier entity joint nulls sampling_fraction population_size weights known_rows "
+    "values db query where inputs read buckets limits roles failing_classes worst_classes show_values "
+    "accept_identifier insensitive all_columns_named",
+    *(Roles, Sampling, Coverage),
+    failing_classes=("int | None", 10),
+    worst_classes=("int", WORST_CLASSES),
+    show_values=("bool", False),
+)
+def audit(given: Given) -> AuditResult:
     """Audit a table and return what was found.
 
     Args:
-        target: a table, view, file path or glob, or a pandas, polars or Arrow table; None with `query`.
-        qi: quasi-identifiers: column names or SQL expressions.
-        sensitive: sensitive attributes, each audited on its own.
-        require: what must hold: `{"k": 5, "recursive_l": {"c": 3, "l": 2}}` or `["k=5", "t=0.2"]`.
-        identifier: direct identifiers; one that is in the table fails.
-        entity: the column that says which person a row belongs to.
-        joint: add the other sensitive attributes to the quasi-identifiers while one is audited.
-        nulls: how a NULL in a quasi-identifier is read: equal, distinct or wildcard.
-        sampling_fraction, population_size, weights: where the table is a sample, its share of the population, or how
-            many people that has, or the column that says how many a row stands for; one of them.
-        known_rows: with an entity, for whom is judged who knows one row of a person, all rows, or the worse of both.
-        db: a database URL or DuckDB file, or an engine or SparkSession that is already open (it is left open).
-        query: one SELECT instead of a target.
-        where: a SQL condition on the rows.
-        inputs: further inputs of models (categories, orders, a population table or frame, …): what
-            `sqlaudit.classes.inputs.load_inputs` reads from a file, or the same as a mapping.
-        read: how files are read.
-        buckets: of a bucketized release the second table: a mapping with `table`, `column` and perhaps `count`.
-        limits: time, memory and threads.
-        roles: the roles at once, instead of their parameters: a mapping of these, or what `profile(…).roles` proposes.
         failing_classes: how many failing classes to read, None = all.
         worst_classes: of how many of the worst classes to read how each sensitive attribute is spread, 0 = of none,
             which saves a statement.
         show_values: whether the quasi-identifier values of these classes, and the sensitive values of the worst and of
             a stated person, may be read.
-        accept_identifier: direct identifiers that may be in the table; they need not be named as `identifier` too.
-        insensitive: columns that need no role, because somebody looked at them.
-        all_columns_named: whether a column without a role (that is not insensitive either) fails.
-        values: `fold` or `exact`: whether persons and sensitive values that differ only in case, blanks, width or
-            characters without a picture are one; where some do, it has to be said.
 
     Raises:
         UsageError: a column, model or value that does not fit.
@@ -297,14 +238,13 @@ def audit(
         >>> result.passed, [(check.model, check.level) for check in result.checks]
         (False, [('k_anonymity', 2), ('distinct_l_diversity', 1)])
     """
-    accepted = several(accept_identifier)
-    asked = roles_from(locals(), sampling=request_from(Sampling, locals()))
+    asked = roles_from(vars(given), sampling=request_from(Sampling, vars(given)))
     spec = AuditSpec(
-        make_target(target, query=query, where=where, read=read, buckets=buckets),
-        replace(asked, identifiers=with_accepted(asked.identifiers, accepted)),
-        requirements(require),
-        inputs or {},
-        request_from(Coverage, locals()),
+        target_of(given),
+        replace(asked, identifiers=with_accepted(asked.identifiers, several(given.accept_identifier))),
+        requirements(given.require),
+        given.inputs or {},
+        request_from(Coverage, vars(given)),
     )
-    with opened(db, limits, spec.target, *further_targets(spec)) as engine:
-        return Auditor(engine, failing_classes, show_values, worst_classes=worst_classes).audit(spec)
+    with opened(given.db, given.limits, spec.target, *further_targets(spec)) as engine:
+        return Auditor(engine, given.failing_classes, given.show_values, worst_classes=given.worst_classes).audit(spec)

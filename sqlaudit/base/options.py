@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import functools
 import inspect
+import itertools
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import field, fields
 from decimal import Decimal
@@ -12,7 +14,8 @@ from enum import StrEnum
 from fractions import Fraction
 from numbers import Integral, Real
 from pathlib import Path
-from typing import Any, ParamSpec, TypeVar
+from types import SimpleNamespace
+from typing import Any, TypeVar
 
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.frozen import dataclass
@@ -35,12 +38,13 @@ class OptionKind:
 
     Args:
         name: how the command line knows it. read: the value of the field, from its name and what was given; None stays.
-        words: the words that may be given, when only some may.
+        words: the words that may be given, when only some may. python: the type of a function's parameter.
     """
 
     name: str
     read: Callable[[str, Any], Any]
     words: tuple[str, ...] = ()
+    python: str = "str"
 
 
 def split_list(text: str, option: str = "names") -> tuple[str, ...]:
@@ -156,39 +160,43 @@ def _weights(name: str, value: Mapping[str, Any]) -> dict[str, Fraction]:
         raise UsageError(f"{spelled(name)} takes a number for a column. {error}") from None
 
 
-FLAG = OptionKind("flag", _of(bool, "True or False"))
-SWITCH = OptionKind("switch", _as_it_is)
+_ANY_NUMBER = "int | float | str | Fraction"
+_LIST = "Sequence[str] | str"
+FLAG = OptionKind("flag", _of(bool, "True or False"), python="bool")
+SWITCH = OptionKind("switch", _as_it_is, python="bool")
 """True, False, or nothing said."""
-WHOLE = OptionKind("whole", _of(Integral, "a whole number"))
+WHOLE = OptionKind("whole", _of(Integral, "a whole number"), python="int")
 """A whole number."""
-MOST = OptionKind("most", _as_it_is)
+MOST = OptionKind("most", _as_it_is, python="int")
 """A whole number, or `all`."""
-SHARE = OptionKind("share", _exactly(exact_share, "takes a share such as 0.01 or 1%"))
-NUMBER = OptionKind("number", _exactly(exact_number, "takes a number, for instance 0.5"))
-NOT_NEGATIVE = OptionKind("number", _exactly(exact_number, "is a number of 0 or more, for instance 0.5"))
-SECONDS = OptionKind("seconds", _of(Real, "a number of seconds"))
+SHARE = OptionKind("share", _exactly(exact_share, "takes a share such as 0.01 or 1%"), python="Share")
+NUMBER = OptionKind("number", _exactly(exact_number, "takes a number, for instance 0.5"), python=_ANY_NUMBER)
+NOT_NEGATIVE = OptionKind(
+    "number", _exactly(exact_number, "is a number of 0 or more, for instance 0.5"), python=_ANY_NUMBER
+)
+SECONDS = OptionKind("seconds", _of(Real, "a number of seconds"), python="float")
 MEMORY = OptionKind("memory", _of(str, "a text such as '4GB'"))
-RANGE = OptionKind("range", _of(Integral, "a whole number"))
+RANGE = OptionKind("range", _of(Integral, "a whole number"), python="int")
 """A whole number whose bounds the help page tells."""
 TEXT = OptionKind("text", _of(str, "a text"))
-TEXTS = OptionKind("texts", lambda _, value: _one_or_more(value))
+TEXTS = OptionKind("texts", lambda _, value: _one_or_more(value), python="Sequence[str]")
 DELIMITER = OptionKind("delimiter", _as_it_is)
 VIEW = OptionKind("view", _as_it_is)
 """The name of a view, which the command line takes when it is not empty."""
 COLUMN = OptionKind("column", _of(str, "the name of one column, as a text"))
 """One column."""
-NAMES = OptionKind("names", _names)
+NAMES = OptionKind("names", _names, python=_LIST)
 """Columns, or other names."""
-QUERIES = OptionKind("queries", lambda _, value: _one_or_more(value))
+QUERIES = OptionKind("queries", lambda _, value: _one_or_more(value), python=_LIST)
 """Texts, which the command line reads from files."""
-ORDERED = OptionKind("ordered", lambda _, value: several(value))
+ORDERED = OptionKind("ordered", lambda _, value: several(value), python="Sequence[str]")
 """Columns in an order, which the command line takes once."""
-WEIGHTS = OptionKind("weights", _weights)
-FILE = OptionKind("file", lambda _, value: Path(value))
+WEIGHTS = OptionKind("weights", _weights, python="Mapping[str, Share]")
+FILE = OptionKind("file", lambda _, value: Path(value), python="str | Path")
 FOLDER = OptionKind("file", lambda _, value: str(value))
-TABLE = OptionKind("table", _as_it_is)
+TABLE = OptionKind("table", _as_it_is, python="Any")
 """Another table, which the command line names and reads as it reads the target."""
-SOURCE = OptionKind("source", _as_it_is)
+SOURCE = OptionKind("source", _as_it_is, python="Any")
 """A file or folder, or in Python what would be in it."""
 
 
@@ -197,7 +205,7 @@ def listed(words: Iterable[str]) -> OptionKind:
     return OptionKind("choice", _as_it_is, tuple(words))
 
 
-def one_of(*words: str, of: Callable[[Any], str] = str) -> OptionKind:
+def one_of(*words: str, of: type[str] = str) -> OptionKind:
     """One of some words, as a text or what `of` makes of it."""
 
     def read(name: str, value: Any) -> str:
@@ -205,7 +213,7 @@ def one_of(*words: str, of: Callable[[Any], str] = str) -> OptionKind:
             raise UsageError(f"{spelled(name)} is one of {', '.join(words)}, not {str(value)[:60]!r}.")
         return of(value)
 
-    return OptionKind("choice", read, words)
+    return OptionKind("choice", read, words, "str" if of is str else f"{of.__name__} | str")
 
 
 def choice(of: type[StrEnum]) -> OptionKind:
@@ -250,6 +258,19 @@ class Option:
         low = (self.least is None or value >= self.least) and (self.above is None or value > self.above)
         if not (low and (self.most is None or value <= self.most) and (self.below is None or value < self.below)):
             raise UsageError(f"{spelled(self.name)} is {self._bounds()}; it is {value}.")
+
+    def in_python(self) -> tuple[str, Any, str]:
+        """The type, default and text of the parameter of a function: nothing of flags, and no weights are None."""
+        default = None if isinstance(self.default, dict) else self.default
+        if isinstance(default, Fraction) and default.denominator == 1:
+            default = int(default)
+        kind = self.kind.python if default is not None or self.kind.python == "Any" else f"{self.kind.python} | None"
+        said = re.sub(
+            "--([a-z-]+)", lambda flag: f"`{flag[1].replace('-', '_')}`", self.help.replace("TARGET", "`target`")
+        )
+        words = ["seconds"] if self.kind is SECONDS else self.kind.words
+        said = said if said[1:2].isupper() else said[:1].lower() + said[1:]
+        return kind, default, f"{said.removesuffix('.')} ({', '.join(words)})." if 0 < len(words) < 9 else said
 
     def _bounds(self) -> str:
         if self.kind in (SECONDS, NOT_NEGATIVE):
@@ -335,7 +356,6 @@ def check_bounds(request: Any) -> None:
 
 # Wrong types in Python calls, told by the parameter that has one: what a signature says is what is taken.
 
-P = ParamSpec("P")
 R = TypeVar("R")
 
 _TAKEN: dict[str, tuple[type | tuple[type, ...], str]] = {
@@ -354,49 +374,154 @@ _TAKEN: dict[str, tuple[type | tuple[type, ...], str]] = {
 """The types of signatures that are told; others are read, and told, where they are used."""
 
 
-def wrong_types_told(function: Callable[P, R]) -> Callable[P, R]:
-    """A function of the library whose callers are told which parameter has a type that it does not take.
+Given = SimpleNamespace
+"""What a public function was given, by parameter."""
+REQUIRED = inspect.Parameter.empty
+"""The default of a parameter that has to be given."""
+_SHARED: dict[str, tuple[str, Any, str]] = {
+    "target": ("Any", None, "a table, view, file path or glob, or a pandas, polars or Arrow table; None with `query`."),
+    "require": ("Require", None, 'what must hold: `{"k": 5, "recursive_l": {"c": 3, "l": 2}}` or `["k=5", "t=0.2"]`.'),
+    "roles": (
+        "Roles | Mapping[str, Any] | None",
+        None,
+        "the roles at once, instead of their parameters: a mapping of these, or what `profile(…).roles` proposes.",
+    ),
+    "db": (
+        "Database",
+        None,
+        "a database URL or DuckDB file, or an engine or SparkSession that is already open (it is left open).",
+    ),
+    "query": ("str", "", "one SELECT instead of a target."),
+    "where": ("str", "", "a SQL condition on the rows."),
+    "read": ("ReadOptions | Mapping[str, Any] | None", None, "how files are read."),
+    "values": (
+        "Folding | str | None",
+        None,
+        "`fold` or `exact`: whether persons and sensitive values that differ only in case, blanks, width or characters "
+        "without a picture are one; where some do, it has to be said.",
+    ),
+    "buckets": (
+        "Buckets | Mapping[str, Any] | None",
+        None,
+        "of a bucketized release the second table: a mapping with `table`, `column` and perhaps `count`.",
+    ),
+    "limits": ("Limits | Mapping[str, Any] | None", None, "time, memory and threads."),
+    "inputs": (
+        "Mapping[str, Any] | None",
+        None,
+        "further inputs of models (categories, orders, a population table or frame, …): what "
+        "`sqlaudit.classes.inputs.load_inputs` reads from a file, or the same as a mapping.",
+    ),
+}
+"""Parameters that are no option of one request: type, default, and what help says."""
 
-    It looks at the types only when something failed, so that whatever works is taken; but at True and False before,
-    since every text would be taken for True.
 
-    Raises:
-        UsageError: a value has none of the types that the signature says.
+def takes(
+    names: str, *requests: type[Any], **own: tuple[str, Any]
+) -> Callable[[Callable[[Given], R]], Callable[..., R]]:
+    """A public function, which gets what it was given as one object.
+
+    Args:
+        names: of its parameters in their order, those behind `*` by keyword only.
+        requests: the dataclasses whose fields these are; of two fields of one name the first counts.
+        own: type and default of parameters that no request has, or that are otherwise here.
 
     Example:
-        >>> @wrong_types_told
-        ... def doubled(number: int) -> int:
-        ...     return number + number.bit_length()
+        >>> @takes("number * again", number=("int", REQUIRED), again=("bool", False))
+        ... def doubled(given: Given) -> int:
+        ...     return given.number + given.number.bit_length()
+        >>> inspect.signature(doubled)
+        <Signature (number: 'int', *, again: 'bool' = False) -> 'int'>
         >>> doubled("x")
         Traceback (most recent call last):
         sqlaudit.base.errors.UsageError: number= takes a whole number, not a value of type str.
     """
+    return lambda function: PublicFunction(function, names, requests, own)
 
-    @functools.wraps(function)
-    def told(*args: P.args, **given: P.kwargs) -> R:
-        for name, (annotation, value) in _given(function, args, given):
+
+class PublicFunction:
+    """A function of the library: what it takes is what its requests say, and is looked up when somebody asks.
+
+    Its callers are told which parameter has a type that it does not take: only when something failed, so that whatever
+    works is taken; but at True and False before, since every text would be taken for True.
+    """
+
+    def __init__(
+        self,
+        function: Callable[[Given], Any],
+        names: str,
+        requests: tuple[type[Any], ...],
+        own: Mapping[str, tuple[str, Any]],
+    ) -> None:
+        self._names, self.requests, self._own = names, requests, own
+        self.__wrapped__, self.__module__ = function, function.__module__
+        self.__name__, self.__qualname__ = function.__name__, function.__qualname__
+
+    def __call__(self, *args: Any, **named: Any) -> Any:
+        try:
+            bound = self.__signature__.bind(*args, **named)
+        except TypeError as error:
+            raise TypeError(f"{self.__name__}() {error}") from None
+        given = [(name, self._taken[name][0], value) for name, value in bound.arguments.items()]
+        for name, annotation, value in given:
             if annotation == "bool" and type(value).__name__ not in ("bool", "bool_"):
                 _refuse(name, annotation, value)
+        bound.apply_defaults()
         try:
-            return function(*args, **given)
+            return self.__wrapped__(Given(**bound.arguments))
         except (TypeError, AttributeError):
-            for name, parameter in _given(function, args, given):
-                _refuse(name, *parameter)
+            for one in given:
+                _refuse(*one)
             raise
 
-    return told
+    def __get__(self, instance: object, owner: type | None = None) -> PublicFunction:
+        return self  # what has this is a routine, for `help`
 
+    def __reduce__(self) -> str:
+        return self.__qualname__  # pickled by its name, as functions are
 
-def _given(
-    function: Callable[..., Any], args: tuple[Any, ...], given: Mapping[str, Any]
-) -> list[tuple[str, tuple[str, Any]]]:
-    """The name of each parameter that was given, with what the signature says of it and its value."""
-    signature = inspect.signature(function)
-    try:
-        bound = signature.bind(*args, **given).arguments
-    except TypeError:  # too many, or a name that it does not have: Python's own words say that
-        return []
-    return [(name, (str(signature.parameters[name].annotation), value)) for name, value in bound.items()]
+    def __repr__(self) -> str:
+        return f"<function {self.__module__}.{self.__qualname__}>"
+
+    @functools.cached_property
+    def _taken(self) -> dict[str, tuple[str, Any, str]]:
+        """Type, default and text of each parameter."""
+        found: dict[str, tuple[str, Any, str]] = {}
+        for request in reversed(self.requests):
+            found |= {one.name: (str(one.type), one.default, "") for one in fields(request)}
+            found |= {one.name: one.in_python() for _, one in options_of(request)}
+        found |= _SHARED
+        return found | {name: (*one, found.get(name, ("", None, ""))[2]) for name, one in self._own.items()}
+
+    @functools.cached_property
+    def __signature__(self) -> inspect.Signature:
+        before, _, behind = (names.split() for names in self._names.partition("*"))
+        kinds: dict[str, Any] = dict.fromkeys(before, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+        kinds |= dict.fromkeys(behind, inspect.Parameter.KEYWORD_ONLY)
+        return inspect.Signature(
+            [
+                inspect.Parameter(name, kind, default=self._taken[name][1], annotation=self._taken[name][0])
+                for name, kind in kinds.items()
+            ],
+            return_annotation=self.__wrapped__.__annotations__["return"],
+        )
+
+    @property
+    def __doc__(self) -> str:  # type: ignore[override]
+        """The function's own text, with what each parameter is; what its own `Args:` says goes before."""
+        import textwrap
+
+        head, *tail = re.split(
+            r"(?=\n\n(?:Returns|Raises):)", inspect.cleandoc(self.__wrapped__.__doc__ or ""), maxsplit=1
+        )
+        head, _, args = head.partition("\n\nArgs:\n")
+        said = {name: one[2] for name, one in self._taken.items()}
+        for names, text in re.findall(r"^    ([\w, ]+): (.*(?:\n {8}.*)*)", args, re.MULTILINE):
+            said |= dict.fromkeys(names.split(", "), " ".join(text.split()))
+        grouped = itertools.groupby(self.__signature__.parameters, said.__getitem__)
+        layout: Any = {"initial_indent": " " * 4, "subsequent_indent": " " * 8, "break_on_hyphens": False}
+        lines = [textwrap.fill(f"{', '.join(names)}: {text}", 116, **layout) for text, names in grouped]
+        return "\n".join([f"{head}\n\nArgs:", *lines]) + "".join(tail)
 
 
 def _refuse(name: str, annotation: str, value: Any) -> None:

@@ -25,6 +25,7 @@ from sqlaudit.base.options import (
     TEXT,
     TEXTS,
     WHOLE,
+    Given,
     OptionKind,
     check_bounds,
     choice,
@@ -464,3 +465,10 @@ def make_target(
     if isinstance(target, str) or hasattr(target, "__fspath__"):
         return Target(relation=str(target), **more)
     return Target(frame=target, **more)
+
+
+def target_of(given: Given, parameter: str = "target") -> Target:
+    """The target that a public function was given, with what else is said of it."""
+    said = vars(given)
+    more = {name: said[name] for name in ("query", "where", "read", "buckets") if name in said}
+    return make_target(said[parameter], **more)

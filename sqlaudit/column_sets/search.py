@@ -5,21 +5,19 @@ from __future__ import annotations
 import math
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import islice
-from typing import Any
 
 import numpy as np
 
 from sqlaudit.base.errors import STOPPED, BudgetSpent, Stop, UsageError, at_once, by_hand, until
-from sqlaudit.base.numbers import Share
-from sqlaudit.base.options import request_from, wrong_types_told
+from sqlaudit.base.options import Given, request_from, takes
 from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.relation import Kind, Relation, Statement
-from sqlaudit.base.spec import Folding, Limits, NullPolicy, ReadOptions, Roles, Target, make_target, roles_from
+from sqlaudit.base.spec import Target, roles_from, target_of
 from sqlaudit.base.sql import Raw, environment, render
 from sqlaudit.classes.opening import ColumnValues, refuse_merged, settled
 from sqlaudit.column_sets.counting import (
@@ -59,7 +57,7 @@ from sqlaudit.column_sets.masks import (
 from sqlaudit.column_sets.request import ColumnRequest, FindSets, RankBy, Ratio
 from sqlaudit.column_sets.result import ColumnSet, ColumnSets, Counts, Effect, Sampled
 from sqlaudit.engines import opened
-from sqlaudit.engines.contract import Database, Engine, provenance
+from sqlaudit.engines.contract import Engine, provenance
 from sqlaudit.engines.workbench import keep, workbench_of
 
 # What each column contributes: how often it is in a found set, and what leaving it out or coarsening it would save.
@@ -573,56 +571,25 @@ class SetSearch:
         return described(self.counter.known[mask], names(mask, self.columns), self.counter, top)
 
 
-@wrong_types_told
-def columns(
-    target: Any = None,
-    *,
-    columns: Sequence[str] = (),
-    exclude: Sequence[str] = (),
-    entity: str | None = None,
-    k: int = 5,
-    tolerance: Share = 0,
-    identifying: bool = False,
-    epsilon: Share = 0,
-    delta: Share = 0,
-    ratio: Ratio | str = Ratio.DISTINCT,
-    max_size: int | None = None,
-    find: FindSets | str = FindSets.ALL,
-    rank_by: RankBy | str = RankBy.AT_RISK,
-    limit: int = 1000,
-    start: Sequence[str] = (),
-    restarts: int = 0,
-    seed: int = 0,
-    nulls: NullPolicy | str = NullPolicy.EQUAL,
-    values: Folding | str | None = None,
-    time_budget: float | None = None,
-    effects: bool = True,
-    roles: Roles | Mapping[str, Any] | None = None,
-    db: Database = None,
-    query: str = "",
-    where: str = "",
-    read: ReadOptions | Mapping[str, Any] | None = None,
-    limits: Limits | Mapping[str, Any] | None = None,
-) -> ColumnSets:
+@takes(
+    "target * columns exclude entity k tolerance identifying epsilon delta ratio max_size find rank_by limit start "
+    "restarts seed nulls values time_budget effects roles db query where read limits",
+    ColumnRequest,
+)
+def columns(given: Given) -> ColumnSets:
     """Find the column sets that re-identify (`sqlaudit columns`).
 
     Args:
-        target: a table, view, file path or glob, or a pandas, polars or Arrow table; None with `query`.
-        columns, exclude: which columns take part. entity: the person of a row; sizes then count persons.
-        k, tolerance: a set violates when more than `tolerance` times all rows lie in classes below k.
-        identifying, epsilon, ratio: search sets whose distinct ratio or separation is at least 1 - epsilon instead.
+        identifying: search sets that tell all rows apart, instead of sets that break k-anonymity.
+        epsilon: how far below 1 the distinct ratio or separation of an identifying set may lie.
         delta: search a random sample, so large that with a chance of at least 1 - delta every set that separates all
-            its pairs of rows separates at least 1 - epsilon of all pairs; with identifying, and ratio="separation".
+            its pairs of rows separates at least 1 - epsilon of all pairs; with `identifying`, and `ratio="separation"`.
+        ratio: whether identifying sets are measured by their `distinct` values, or by the `separation` of pairs of
+            rows.
         max_size: the largest size; None = 4 for all violating sets and rankings, else any.
-        find: all, minimum, greedy or ranking. rank_by: the figure of a ranking. limit: how many sets are reported.
-        start, restarts: of the greedy search. seed: of its random orders, and of a sample.
-        nulls: how a missing value is read: equal, distinct or wildcard.
-        time_budget: seconds; the result then says what is proven. effects: count what changing each column would save.
+        limit: how many sets are reported.
         roles: columns, entity and nulls at once, instead of these: a mapping of roles, or what `profile(…).roles`
             proposes; the quasi-identifiers take part.
-        db, query, where, read, limits: as for `sqlaudit.audit`.
-        values: `fold` or `exact`: whether persons and sensitive values that differ only in case, blanks, width or
-            characters without a picture are one; where some do, it has to be said.
 
     Raises:
         UsageError: an unknown column, or a combination that has no meaning.
@@ -634,15 +601,14 @@ def columns(
         >>> [one.columns for one in sqlaudit.columns(people, k=2).sets]
         [('zip', 'sex')]
     """
-    given = locals()
-    if roles is not None:
-        if columns:
+    said = dict(vars(given))
+    if given.roles is not None:
+        if given.columns:
             raise UsageError(f"{spelled('roles')} and {spelled('columns')} both name columns; give one of them.")
-        named = {"roles": roles, "qi": (), "entity": entity, "nulls": nulls, "values": values}
-        known = roles_from(named, passed_over=("sensitive", "identifiers"))
-        given |= {"columns": known.quasi_identifiers, "entity": known.entity}
-        given |= {"nulls": known.nulls, "values": known.values}
-    request = request_from(ColumnRequest, given)
-    chosen = make_target(target, query=query, where=where, read=read)
-    with opened(db, limits, chosen) as engine:
+        known = roles_from(said | {"qi": ()}, passed_over=("sensitive", "identifiers"))
+        said |= {"columns": known.quasi_identifiers, "entity": known.entity}
+        said |= {"nulls": known.nulls, "values": known.values}
+    request = request_from(ColumnRequest, said)
+    chosen = target_of(given)
+    with opened(given.db, given.limits, chosen) as engine:
         return find_columns(engine, chosen, request)

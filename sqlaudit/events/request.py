@@ -193,7 +193,7 @@ class PersonsRequest:
     values: Folding | None = values_option(_WHO)
     known: int = option(
         2,
-        OptionKind("text", _known),
+        OptionKind("text", _known, python="int"),
         f"Events of a person that somebody knows, at most {MOST_KNOWN}.",
         _KNOW,
         metavar="1..M",
@@ -218,7 +218,7 @@ class PersonsRequest:
     multiset: bool = option(False, FLAG, "Repeats count: two visits to one clinic are two events.", _KNOW)
     tolerance: tuple[Tolerance, ...] = option(
         (),
-        OptionKind("names", read_tolerances),
+        OptionKind("names", read_tolerances, python="Mapping[str, Any] | Sequence[str]"),
         "Known values may be so far from the true ones: day=7d,amount=10.",
         _KNOW,
         metavar="COLUMN=HOW FAR",

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
 from sqlaudit.base.errors import Stop, UsageError, at_once, until
-from sqlaudit.base.options import request_from, wrong_types_told
+from sqlaudit.base.options import Given, request_from, takes
 from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.relation import Relation, Statement
-from sqlaudit.base.spec import Folding, Limits, NullPolicy, ReadOptions, Roles, Target, make_target, roles_from
+from sqlaudit.base.spec import NullPolicy, Target, make_target, roles_from, target_of
 from sqlaudit.base.sql import Raw, render
 from sqlaudit.classes.opening import ColumnValues, refuse_merged
 from sqlaudit.column_sets.counting import Coded
 from sqlaudit.engines import opened
-from sqlaudit.engines.contract import Database, Engine, provenance
+from sqlaudit.engines.contract import Engine, provenance
 from sqlaudit.events.occurrences import (
     Levels,
     Occurrences,
@@ -50,7 +50,7 @@ from sqlaudit.events.unicity import (
 from sqlaudit.models.base import Check, Context
 from sqlaudit.models.judge import Asked, check_of
 from sqlaudit.models.persons import PersonsModel, PersonsWanted, persons_wanted
-from sqlaudit.models.registry import OF_PERSONS, REGISTRY, Require, requirements
+from sqlaudit.models.registry import OF_PERSONS, REGISTRY, requirements
 
 
 def find_persons(engine: Engine, target: Target | Relation, request: PersonsRequest) -> PersonsResult:
@@ -337,64 +337,23 @@ def _profile(occurrences: Occurrences, k: int) -> Profile:
     return Profile.of(occurrences.alike(), k, near=occurrences.near)
 
 
-@wrong_types_told
-def persons(
-    target: Any = None,
-    *,
-    entity: str = "",
-    qi: Sequence[str] | str = (),
-    static: Sequence[str] = (),
-    static_from: Any = None,
-    sensitive: Sequence[str] = (),
-    known: int = 2,
-    k: int = 5,
-    h: Fraction | float | str = Fraction(4, 5),
-    rho: bool = False,
-    multiset: bool = False,
-    tolerance: Mapping[str, Any] | Sequence[str] = (),
-    sequence: str = "",
-    random: int = 0,
-    draws: int = 10_000,
-    seed: int = 0,
-    nulls: NullPolicy | str = NullPolicy.EQUAL,
-    values: Folding | str | None = None,
-    effects: bool = False,
-    records: int = 0,
-    show_values: bool = False,
-    time_budget: float | None = None,
-    require: Require = None,
-    roles: Roles | Mapping[str, Any] | None = None,
-    db: Database = None,
-    query: str = "",
-    where: str = "",
-    read: ReadOptions | Mapping[str, Any] | None = None,
-    limits: Limits | Mapping[str, Any] | None = None,
-) -> PersonsResult:
+@takes(
+    "target * entity qi static static_from sensitive known k h rho multiset tolerance sequence random draws seed "
+    "nulls values effects records show_values time_budget require roles db query where read limits",
+    PersonsRequest,
+    h=("Fraction | float | str", Fraction(4, 5)),
+)
+def persons(given: Given) -> PersonsResult:
     """Tell what somebody learns who knows some events of a person (`sqlaudit persons`).
 
     Args:
         target: a table with a row for each event: a table, view, file path or glob, or a pandas, polars or Arrow table;
             None with `query`.
-        entity: the column that names the person of a row.
-        qi: names or expressions whose values together are an event. static: those that stay the same for a person.
         static_from: the table that has these, joined by `entity`: as `target`; None = the target.
-        sensitive: columns of values that known events must not tell.
-        known: the largest number of known events. k: persons who must share what is known. h: the share of them who may
-            hold one sensitive value. rho: whether sensitive values may be known, too.
-        multiset: whether repeats of an event count.
-        random: up to how many events drawn at random to tell the share of persons singled out.
-        draws, seed: of persons, where there are too many sets to count all.
         tolerance: columns, and how far from the true value a known one may be: {"day": "7d", "amount": 10}.
-        sequence: the column of dates, times or numbers in whose order events are known.
-        nulls: how a missing value is read: equal, distinct or wildcard.
-        effects: count what leaving out or coarsening each column would save, and which values tell most.
-        records: list so many persons most at risk. show_values: with who they are, and which values tell.
-        time_budget: seconds; the result then says what is proven.
+        random: up to how many events drawn at random to tell the share of persons singled out.
         require: what must hold of persons: `{"km@2": 5, "profile_k": 5}`, or texts such as "unicity@4=5%".
         roles: entity, qi, sensitive and nulls at once, instead of these: a mapping of roles, or a `Roles`.
-        db, query, where, read, limits: as for `sqlaudit.audit`.
-        values: `fold` or `exact`: whether persons and sensitive values that differ only in case, blanks, width or
-            characters without a picture are one; where some do, it has to be said.
 
     Raises:
         UsageError: an unknown column, rows without a person, static values that change, a number out of its range.
@@ -407,18 +366,16 @@ def persons(
         >>> found.at(1).smallest, found.at(2).unique_persons, found.profile.k
         (1, 1, 1)
     """
-    persons_of = None if static_from is None else make_target(static_from, read=read)
-    required = requirements(require, OF_PERSONS)
-    given = {**locals(), "static_from": persons_of}
-    if roles is not None:
-        asked: dict[str, Any] = {"roles": roles, "entity": entity, "qi": qi, "sensitive": sensitive}
-        asked |= {"nulls": nulls, "values": values}
-        whole = roles_from(asked, passed_over=("identifiers",))
-        given |= {"entity": whole.entity or "", "qi": whole.quasi_identifiers, "sensitive": whole.sensitive}
-        given |= {"nulls": whole.nulls, "values": whole.values}
-    request = request_from(PersonsRequest, given, requirements=required)
-    chosen = make_target(target, query=query, where=where, read=read)
-    with opened(db, limits, chosen, *request.targets) as engine:
+    said = dict(vars(given))
+    said["static_from"] = None if given.static_from is None else make_target(given.static_from, read=given.read)
+    required = requirements(given.require, OF_PERSONS)
+    if given.roles is not None:
+        whole = roles_from(said, passed_over=("identifiers",))
+        said |= {"entity": whole.entity or "", "qi": whole.quasi_identifiers, "sensitive": whole.sensitive}
+        said |= {"nulls": whole.nulls, "values": whole.values}
+    request = request_from(PersonsRequest, said, requirements=required)
+    chosen = target_of(given)
+    with opened(given.db, given.limits, chosen, *request.targets) as engine:
         return find_persons(engine, chosen, request)
 
 

@@ -6,10 +6,9 @@ import datetime
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 from sqlaudit.base.errors import SqlauditError, UsageError
-from sqlaudit.base.options import made, wrong_types_told
+from sqlaudit.base.options import Given, made, takes
 from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.spec import Limits
 from sqlaudit.engines.adbc import AdbcPlace
@@ -28,16 +27,7 @@ from sqlaudit.reports.document import plural
 class GateRequest:
     """What a run of a policy is asked for.
 
-    Args:
-        policy: the file. dbt_project: a dbt project's folder instead; dbt_target: of its profile, empty = dbt's choice.
-        select: which tests, as for `--select`; empty = all. fail_fast: stop after the first table with a failing test.
-        baseline: a file with an accepted state; only what got worse fails. accept: accept what is found, into it.
-        store_failures: a DuckDB file for the classes that fall short. show_values: whether it may hold their keys.
-        limits: time, memory and threads. today: what exceptions are compared with; None = today, in UTC.
-        results: files with what a warehouse answered to the statements of `sqlaudit compile`; with these nothing is
-            connected. run: the text that was given to `compile` to tell this run from others.
-        db: a database behind an ADBC driver, `adbc:driver:uri`, that is asked by compiled SELECTs in the place of the
-            policy's connections. dialect: what it speaks, empty = what its driver says.
+    Args: as those of `gate`.
     """
 
     policy: str | Path = DEFAULT_POLICY
@@ -67,28 +57,32 @@ class GateRequest:
         return load_policy(self.policy)
 
 
-@wrong_types_told
-def gate(
-    policy: str | Path = DEFAULT_POLICY,
-    *,
-    dbt_project: str | Path | None = None,
-    dbt_target: str = "",
-    select: Sequence[str] = (),
-    fail_fast: bool = False,
-    baseline: str | Path | None = None,
-    accept: bool = False,
-    store_failures: str | Path | None = None,
-    show_values: bool = False,
-    limits: Limits | Mapping[str, Any] | None = None,
-    today: datetime.date | None = None,
-    results: Sequence[str | Path] = (),
-    run: str = "",
-    db: str = "",
-    dialect: str = "",
-) -> GateResult:
+@takes(
+    "policy * dbt_project dbt_target select fail_fast baseline accept store_failures show_values limits today results "
+    "run db dialect",
+    GateRequest,
+    db=("str", ""),
+)
+def gate(given: Given) -> GateResult:
     """Run the tests of a policy and return what was found.
 
-    Args: as those of `GateRequest`.
+    Args:
+        policy: the file.
+        dbt_project: a dbt project's folder instead.
+        dbt_target: of its profile, empty = dbt's choice.
+        select: which tests, as in dbt: `tag:release`, `patients+`; empty = all.
+        fail_fast: stop after the first table with a failing test.
+        baseline: a file with an accepted state; only what got worse fails.
+        accept: accept what is found, into it.
+        store_failures: a DuckDB file for the classes that fall short.
+        show_values: whether it may hold their keys.
+        today: what exceptions are compared with; None = today, in UTC.
+        results: files with what a warehouse answered to the statements of `sqlaudit compile`; with these nothing is
+            connected.
+        run: the text that was given to `compile` to tell this run from others.
+        db: a database behind an ADBC driver, `adbc:driver:uri`, that is asked by compiled SELECTs in the place of the
+            policy's connections.
+        dialect: what it speaks, empty = what its driver says.
 
     Returns:
         One result a test, in the policy's order; `result.passed` says whether the tables may be published.
@@ -107,7 +101,7 @@ def gate(
         ...     [(test.requirement, test.outcome.value, test.check.failing_rows) for test in gate(written).tests]
         [('k=2', 'fail', 1), ('k=3', 'warn', 3)]
     """
-    return run_gate(GateRequest(**{**locals(), "limits": made(Limits, limits, "limits")}))
+    return run_gate(GateRequest(**vars(given) | {"limits": made(Limits, given.limits, "limits")}))
 
 
 def run_gate(

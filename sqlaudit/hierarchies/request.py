@@ -13,13 +13,13 @@ from sqlaudit.base.errors import UsageError
 from sqlaudit.base.files import check_destination, is_folder, label_cell, replacing
 from sqlaudit.base.names import closest
 from sqlaudit.base.nodes import Node, load_nodes, nodes_of
-from sqlaudit.base.options import FILE, FLAG, ORDERED, TEXT, option, wrong_types_told
+from sqlaudit.base.options import FILE, FLAG, ORDERED, REQUIRED, TEXT, Given, option, takes
 from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.relation import Kind, Statement
-from sqlaudit.base.spec import Limits, ReadOptions, Target, make_target
+from sqlaudit.base.spec import Target, target_of
 from sqlaudit.base.sql import Raw, render
 from sqlaudit.engines import opened
-from sqlaudit.engines.contract import Database, Engine, provenance
+from sqlaudit.engines.contract import Engine, provenance
 from sqlaudit.engines.workbench import workbench_of
 from sqlaudit.engines.writing import files_read, refuse_overwriting
 from sqlaudit.hierarchies.dictionary import Dictionary, dictionary, held, values_statement
@@ -154,33 +154,23 @@ SHOWN = 50
 _YAML = (".yml", ".yaml")
 
 
-@wrong_types_told
-def hierarchy(
-    target: Any,
-    column: str,
-    levels: Mapping[str, Any] | str | Path,
-    *,
-    default: str | None = None,
-    to: str | Path | None = None,
-    show_values: bool = False,
-    db: Database = None,
-    query: str = "",
-    where: str = "",
-    read: ReadOptions | Mapping[str, Any] | None = None,
-    limits: Limits | Mapping[str, Any] | None = None,
-) -> HierarchyResult:
+@takes(
+    "target column levels * default to show_values db query where read limits",
+    HierarchyRequest,
+    target=("Any", REQUIRED),
+    column=("str", REQUIRED),
+    levels=("Mapping[str, Any] | str | Path", REQUIRED),
+)
+def hierarchy(given: Given) -> HierarchyResult:
     """Check a hierarchy against the values of a column, and write it to a file when asked.
 
     Args:
-        target: a table, view, file path or glob, or a pandas, polars or Arrow table; None with `query`.
         column: a column or expression.
-        levels: one form with its options, such as `{"widths": [5, 10], "low": 15}`, `{"mask": [1, 2]}`,
-            `{"dates": ["month", "year"]}`, `{"tree": …}`, `{"values": …}`, `{"sql": […]}`; or a CSV hierarchy, a
-            folder of these, or a YAML file with a section `hierarchies` that has the column.
-        default: the label of values that the hierarchy does not cover.
+        levels: one form with its options, such as `{"widths": [5, 10], "low": 15}`, `{"mask": [1, 2]}`, `{"dates":
+            ["month", "year"]}`, `{"tree": …}`, `{"values": …}`, `{"sql": […]}`; or a CSV hierarchy, a folder of these,
+            or a YAML file with a section `hierarchies` that has the column.
         to: a .csv file for the hierarchy of the values that occur; written only when the hierarchy can be used.
         show_values: whether the first values may be read and shown.
-        db, query, where, read, limits: as for `sqlaudit.audit`.
 
     Raises:
         UsageError: an unknown column or form, or levels that have no meaning for what the column holds.
@@ -193,13 +183,13 @@ def hierarchy(
         >>> [(level.name, level.groups, level.smallest) for level in found.levels]
         [('values', 4, 1), ('width 5', 3, 1), ('width 10', 2, 2), ('width 20', 2, 2), ('*', 1, 4)]
     """
-    made = named_hierarchy(column, levels, default)
-    chosen = make_target(target, query=query, where=where, read=read)
-    file = None if to is None else Path(to)
-    levels_file = [Path(levels)] if isinstance(levels, str | Path) else []
-    refuse_overwriting([file], [*files_read(db, [chosen]), *levels_file])
-    with opened(db, limits, chosen) as engine:
-        return check_hierarchy(engine, chosen, made, file, show_values)
+    made = named_hierarchy(given.column, given.levels, given.default)
+    chosen = target_of(given)
+    file = None if given.to is None else Path(given.to)
+    levels_file = [Path(given.levels)] if isinstance(given.levels, str | Path) else []
+    refuse_overwriting([file], [*files_read(given.db, [chosen]), *levels_file])
+    with opened(given.db, given.limits, chosen) as engine:
+        return check_hierarchy(engine, chosen, made, file, given.show_values)
 
 
 def named_hierarchy(

@@ -104,14 +104,14 @@ class LatticeRequest:
     )
     chain: Sequence[Node] = option(
         (),
-        OptionKind("text", lambda _, value: parse_chain(value) if value else ()),
+        OptionKind("text", lambda _, value: parse_chain(value) if value else (), python="Sequence[Sequence[int]]"),
         'The nodes of a chain, from fine to coarse: "0,0 1,0 2,1".',
         _NODES,
         metavar="NODES",
     )
     knowledge: Sequence[int] = option(
         (),
-        OptionKind("text", lambda _, value: _knowledge(value)),
+        OptionKind("text", lambda _, value: _knowledge(value), python="Sequence[int] | int | str"),
         "With --find all: what so many pieces of knowledge can reveal at every node: 1,3,5 or 0..12.",
         _NODES,
         metavar="K,…",

@@ -8,10 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from functools import partial
-from pathlib import Path
-from typing import Any
 
 from sqlaudit.audits.auditor import Auditor
 from sqlaudit.audits.release import (
@@ -25,24 +22,11 @@ from sqlaudit.audits.release import (
 )
 from sqlaudit.base.columns_of import Resolved
 from sqlaudit.base.errors import EngineError, UsageError, until
-from sqlaudit.base.numbers import Share
-from sqlaudit.base.options import made, request_from, wrong_types_told
+from sqlaudit.base.options import Given, made, request_from, takes
 from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.publication import Suppressed
 from sqlaudit.base.relation import Kind, Relation, Statement
-from sqlaudit.base.spec import (
-    AuditSpec,
-    Folding,
-    KnownRows,
-    Limits,
-    NullPolicy,
-    ReadOptions,
-    Roles,
-    Sampling,
-    Target,
-    make_target,
-    roles_from,
-)
+from sqlaudit.base.spec import AuditSpec, Limits, Roles, Sampling, Target, roles_from, target_of
 from sqlaudit.base.sql import Raw, render
 from sqlaudit.classes.attribute_inputs import refuse_unclear
 from sqlaudit.classes.facts import Frame
@@ -50,7 +34,7 @@ from sqlaudit.classes.histogram import HistogramBuilder
 from sqlaudit.classes.inputs import further_targets, population_target, read_inputs
 from sqlaudit.classes.opening import ResolvedRoles, frame_of, load_columns, refuse_merged, resolve_roles, values_of
 from sqlaudit.engines import connect, opened
-from sqlaudit.engines.contract import Database, Engine, View
+from sqlaudit.engines.contract import Engine, View
 from sqlaudit.engines.workbench import workbench_of
 from sqlaudit.engines.writing import check_view, create_view, files_read, refuse_overwriting
 from sqlaudit.hierarchies.dictionary import NAME, Dictionary, dictionary, held, values_statement
@@ -71,12 +55,12 @@ from sqlaudit.lattices.release import (
     levels_of,
     release,
 )
-from sqlaudit.lattices.request import Find, LatticePublication, LatticeRequest
+from sqlaudit.lattices.request import LatticePublication, LatticeRequest
 from sqlaudit.lattices.result import Checked, LatticeResult, Published
 from sqlaudit.lattices.search.lattice import search_lattice
 from sqlaudit.lattices.search.tags import Tell, silent
 from sqlaudit.models.measures import find_measure
-from sqlaudit.models.registry import Require, requirements
+from sqlaudit.models.registry import requirements
 from sqlaudit.profiles.identifying import Written, written_as_they_are
 
 _NUMBERS = (Kind.INTEGER, Kind.DECIMAL, Kind.FLOAT)
@@ -368,75 +352,32 @@ def _in_buckets(
 NO_VIEW = LatticePublication()
 
 
-@wrong_types_told
-def lattice(
-    target: Any = None,
-    *,
-    qi: Sequence[str] = (),
-    require: Require = None,
-    sensitive: Sequence[str] | str = (),
-    hierarchies: Any = None,
-    suppress: Share = 0,
-    find: Find | str = Find.BEST,
-    measure: str = "loss",
-    weights: Mapping[str, Share] | None = None,
-    beta: int | float | str | Fraction = 1,
-    algorithm: str = "auto",
-    chain: Sequence[Sequence[int]] = (),
-    knowledge: Sequence[int] | int | str = (),
-    time_budget: float | None = None,
-    walk: bool = True,
-    identifier: Sequence[str] = (),
-    entity: str | None = None,
-    joint: bool = False,
-    nulls: NullPolicy | str = NullPolicy.EQUAL,
-    sampling_fraction: Share | None = None,
-    population_size: int | None = None,
-    known_rows: KnownRows | str = KnownRows.WORSE,
-    values: Folding | str | None = None,
-    publish_view: str = "",
-    execute: bool = False,
-    replace_view: bool = False,
-    to: str | Path | None = None,
-    buckets_to: str | Path | None = None,
-    original_qi: bool = False,
-    suppressed: Suppressed | str = Suppressed.DROP,
-    keep_column: Sequence[str] | str = (),
-    db: Database = None,
-    query: str = "",
-    where: str = "",
-    inputs: Mapping[str, Any] | None = None,
-    read: ReadOptions | Mapping[str, Any] | None = None,
-    limits: Limits | Mapping[str, Any] | None = None,
-    roles: Roles | Mapping[str, Any] | None = None,
-) -> LatticeResult:
+@takes(
+    "target * qi require sensitive hierarchies suppress find measure weights beta algorithm chain knowledge "
+    "time_budget walk identifier entity joint nulls sampling_fraction population_size known_rows values publish_view "
+    "execute replace_view to buckets_to original_qi suppressed keep_column db query where inputs read limits roles",
+    *(LatticeRequest, LatticePublication, Roles, Sampling),
+    walk=("bool", True),
+)
+def lattice(given: Given) -> LatticeResult:
     """Find out how little a table must be coarsened to be safe (`sqlaudit lattice`).
 
     Args:
-        target: a table, view, file path or glob, or a pandas, polars or Arrow table; None with `query`.
-        qi: the quasi-identifiers, in the order of a node's levels. require: what a release must satisfy.
-        sensitive, identifier, entity, joint, nulls, known_rows, inputs: as for `audit`, and so is `require`.
-        sampling_fraction, population_size: as for `audit`; for weights of rows, give their sum as the population.
+        qi: the quasi-identifiers, in the order of a node's levels.
+        require: what a release must satisfy, as for `audit`.
         hierarchies: how each quasi-identifier becomes coarser: a YAML file, a folder of CSV files, or a mapping such as
             `{"age": {"widths": [5, 10]}, "sex": "keep"}`; a column without one is kept or suppressed.
-        suppress: the share of the rows that may be left out, in classes that fall short.
-        find: `best`, `minimal`, `all` or `chain`. measure: the loss that is minimized. weights: of columns in it.
+        suppress: the share of the rows that may be left out, in classes that fail.
+        weights: how much columns weigh in the loss, by name.
         beta: the exponent of the height weights of the measure `whd-height`.
         algorithm: `auto`, `bounds`, `best-first`, `ola`, `incognito`, `exhaustive` or `chain`.
-        chain: with `chain`: nodes from fine to coarse. knowledge: with `all`: for how many pieces of knowledge the
-            maximum disclosure of every node is told, as numbers or as "0..12".
-        time_budget: seconds. walk: keep every node that was counted.
-        publish_view: write the view of the best node; with `execute` make it in the database, over a connection of its
-            own, replacing a view only with `replace_view`. to: write the release to a .parquet or .csv file instead, or
-            its SELECT to a .sql file.
-        buckets_to: publish in buckets: `to` gets the persons, this file the values of their buckets.
-        original_qi: whether persons keep their quasi-identifiers as they were there.
-        suppressed: `drop` or `star`: what a release does with rows in classes that fall short.
-        keep_column: columns that are written though they look like direct identifiers.
-        db, query, where, read, limits: as for `audit`.
-        roles: the roles at once, instead of their parameters: a mapping of these, or what `profile(…).roles` proposes.
-        values: `fold` or `exact`: whether persons and sensitive values that differ only in case, blanks, width or
-            characters without a picture are one; where some do, it has to be said.
+        chain: with `chain`: nodes from fine to coarse.
+        knowledge: with `all`: for how many pieces of knowledge the maximum disclosure of every node is told, as numbers
+            or as "0..12".
+        walk: keep every node that was counted.
+        sampling_fraction, population_size: as for `audit`; for weights of rows, give their sum as the population.
+        publish_view: write the view of the best node under this name.
+        execute: make that view in the database, over a connection of its own; the one thing that writes there.
 
     Raises:
         UsageError: a column, hierarchy, requirement or option that does not fit.
@@ -451,27 +392,20 @@ def lattice(
     """
     request = request_from(
         LatticeRequest,
-        locals(),
-        target=make_target(target, query=query, where=where, read=read),
-        roles=roles_from(
-            locals(),
-            sampling=request_from(
-                Sampling, {"sampling_fraction": sampling_fraction, "population_size": population_size}
-            ),
-        ),
-        requirements=requirements(require),
-        inputs=inputs or {},
+        vars(given),
+        target=target_of(given),
+        roles=roles_from(vars(given), sampling=request_from(Sampling, vars(given) | {"weights": None})),
+        requirements=requirements(given.require),
+        inputs=given.inputs or {},
     )
-    publication = request_from(LatticePublication, locals())
-    check_publication(publication, db if isinstance(db, str) else None)
-    refuse_overwriting([publication.file, publication.buckets], files_read(db, targets_of(request)))
-    with opened(db, limits, *targets_of(request)) as engine:
+    publication = request_from(LatticePublication, vars(given))
+    place = given.db if isinstance(given.db, str) else None
+    check_publication(publication, place)
+    refuse_overwriting([publication.file, publication.buckets], files_read(given.db, targets_of(request)))
+    with opened(given.db, given.limits, *targets_of(request)) as engine:
         result = search_and_publish(engine, request, publication)
-    return (
-        make(db if isinstance(db, str) else None, request, publication, result, made(Limits, limits, "limits"))
-        if execute
-        else result
-    )
+    limits = made(Limits, given.limits, "limits")
+    return make(place, request, publication, result, limits) if given.execute else result
 
 
 def check_publication(publication: LatticePublication, db: str | None) -> None:

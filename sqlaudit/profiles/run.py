@@ -9,10 +9,10 @@ from typing import Any
 
 from sqlaudit.base.columns_of import Resolved
 from sqlaudit.base.errors import UsageError
-from sqlaudit.base.options import request_from, wrong_types_told
+from sqlaudit.base.options import Given, request_from, takes
 from sqlaudit.base.parameter_names import command
 from sqlaudit.base.relation import Relation, Row
-from sqlaudit.base.spec import Limits, ReadOptions, Target, make_target
+from sqlaudit.base.spec import Target, target_of
 from sqlaudit.base.sql import Raw, render
 from sqlaudit.classes.opening import COPY, loaded
 from sqlaudit.column_sets.counting import Chosen, codes_are_kept
@@ -21,7 +21,7 @@ from sqlaudit.column_sets.request import ColumnRequest
 from sqlaudit.column_sets.result import ColumnSet, ColumnSets
 from sqlaudit.column_sets.search import search_columns
 from sqlaudit.engines import opened
-from sqlaudit.engines.contract import Database, Engine, provenance
+from sqlaudit.engines.contract import Engine, provenance
 from sqlaudit.profiles.columns import (
     BATCH,
     SAMPLE_ROWS,
@@ -36,7 +36,7 @@ from sqlaudit.profiles.columns import (
     values_statement,
 )
 from sqlaudit.profiles.names import count_table
-from sqlaudit.profiles.request import AS_USUAL, EXACT_ROWS, ProfileRequest
+from sqlaudit.profiles.request import AS_USUAL, ProfileRequest
 from sqlaudit.profiles.result import (
     ColumnFacts,
     ColumnProfile,
@@ -351,31 +351,13 @@ def _shown_of(sources: Sequence[Source], rows: Sequence[Row]) -> dict[str, Shown
     return found
 
 
-@wrong_types_told
-def profile(
-    target: Any = None,
-    *,
-    db: Database = None,
-    query: str = "",
-    where: str = "",
-    read: ReadOptions | Mapping[str, Any] | None = None,
-    limits: Limits | Mapping[str, Any] | None = None,
-    exact_rows: int = EXACT_ROWS,
-    show_values: bool = False,
-    sets: bool = True,
-) -> ProfileResult:
+@takes("target * db query where read limits exact_rows show_values sets", ProfileRequest)
+def profile(given: Given) -> ProfileResult:
     """Look at the columns of a table and propose their roles.
 
     Args:
-        target: a table, view, file path or glob, or a pandas, polars or Arrow table; None with `query`.
-        db: a database URL or DuckDB file, or an engine or SparkSession that is already open (it is left open).
-        query: one SELECT instead of a target.
-        where: a SQL condition on the rows.
-        read: how files are read.
-        limits: time, memory and threads.
         exact_rows: tables with more rows are looked at in a sample of 500,000 rows.
         show_values: whether smallest, largest and frequent values may be read; without it only counts are.
-        sets: whether to look for columns that together pick people out.
 
     Raises:
         UsageError: no such target, or one without columns.
@@ -387,10 +369,9 @@ def profile(
         >>> [(column.name, column.role.value) for column in profile(people).columns]
         [('mail', 'direct_identifier'), ('sex', 'quasi_identifier'), ('income', 'sensitive')]
     """
-
-    request = request_from(ProfileRequest, locals())
-    chosen = make_target(target, query=query, where=where, read=read)
-    with opened(db, limits, chosen) as engine:
+    request = request_from(ProfileRequest, vars(given))
+    chosen = target_of(given)
+    with opened(given.db, given.limits, chosen) as engine:
         return profile_target(engine, chosen, request)
 
 

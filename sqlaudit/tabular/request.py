@@ -51,7 +51,7 @@ def _labels(_name: str, value: Any) -> tuple[str, ...]:
     return several(value)
 
 
-LABELS = OptionKind("names", _labels)
+LABELS = OptionKind("names", _labels, python="Mapping[str, str | None] | Sequence[str]")
 """Values of dimensions: the command line takes `region=Total`."""
 
 

@@ -6,26 +6,24 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from sqlaudit.base.columns_of import resolve
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.files import write_rows
-from sqlaudit.base.options import request_from, wrong_types_told
+from sqlaudit.base.options import REQUIRED, Given, request_from, takes
 from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.relation import Relation, Statement
 from sqlaudit.base.result import Status
-from sqlaudit.base.spec import Folding, Limits, ReadOptions, Requirement, Target, make_target
+from sqlaudit.base.spec import Requirement, Target, make_target, target_of
 from sqlaudit.classes.opening import ColumnValues, refuse_merged
 from sqlaudit.engines import opened
-from sqlaudit.engines.contract import Database, Engine, provenance
+from sqlaudit.engines.contract import Engine, provenance
 from sqlaudit.engines.writing import files_read, refuse_overwriting
 from sqlaudit.models.base import Context
 from sqlaudit.models.cell_rules import CellRule, Verdicts
-from sqlaudit.models.registry import CELL_RULES, Require, requirements
+from sqlaudit.models.registry import CELL_RULES, requirements
 from sqlaudit.reports.document import plural
 from sqlaudit.tabular.cells import Bools, Codes, TableCells, Wholes
 from sqlaudit.tabular.differences import differences, each_release, judged_change
@@ -454,72 +452,32 @@ def rule_of(requirement: Requirement) -> CellRule:
     return CELL_RULES[requirement.model](requirement.parameters, Context(None, 0))
 
 
-@wrong_types_told
-def aggregates(
-    target: Any = None,
-    *,
-    by: Sequence[str],
-    count: str = "",
-    value: str = "",
-    contributors: str = "",
-    holdings: str = "",
-    largest: Sequence[str] = (),
-    hidden: Sequence[str] = (),
-    total: Mapping[str, str | None] | Sequence[str] = (),
-    hierarchies: Any = None,
-    structural: str = "",
-    microdata: bool = False,
-    person: str = "",
-    values: Folding | str | None = None,
-    weight: str = "",
-    negative: str = "refuse",
-    grouping: str = "",
-    before: Sequence[Any] = (),
-    linked: Sequence[Any] = (),
-    require: Require = None,
-    protect: bool = False,
-    price: str = "count",
-    fast: bool = False,
-    round_to: int | None = None,
-    time_limit: float | None = 60.0,
-    to: str | Path | None = None,
-    show_values: bool = False,
-    db: Database = None,
-    query: str = "",
-    where: str = "",
-    read: ReadOptions | Mapping[str, Any] | None = None,
-    limits: Limits | Mapping[str, Any] | None = None,
-) -> AggregatesResult:
+@takes(
+    "target * by count value contributors holdings largest hidden total hierarchies structural microdata person "
+    "values weight negative grouping before linked require protect price fast round_to time_limit to show_values db "
+    "query where read limits",
+    AggregatesRequest,
+    by=("Sequence[str] | str", REQUIRED),
+    **dict.fromkeys(("before", "linked"), ("Sequence[Any]", ())),
+    price=("str", "count"),
+    time_limit=("float | None", 60.0),
+)
+def aggregates(given: Given) -> AggregatesResult:
     """Tell which cells of a published table say too much of the few behind them (`sqlaudit aggregates`).
 
     Args:
         target: a table with a row for each cell: a table, view, file path or glob, or a pandas, polars or Arrow table;
             None with `query`.
-        by: names or expressions of the dimensions. count: the column of counts. value: that of sums.
-        contributors: how many persons or firms are behind a cell, where it is not the count. holdings: how many
-            households or groups of firms these belong to.
-        largest: the columns of the largest, second largest … contribution to the value.
-        hidden: texts that mark a hidden cell, besides a missing number.
         total: for dimensions, the value that stands for all others; None for a missing value. What is usual is found.
         hierarchies: for dimensions, which values are sums of others: a YAML file, a folder of CSV files, or a mapping.
-        structural: a condition that is true for cells in which nobody can be.
         microdata: whether the target has rows of persons, from which a table is to be made; `value` is then what a row
             contributes, and `holdings` names the holding of its person.
-        person: the column of persons, whose rows in a cell are one contribution. weight: that of sampling weights.
-        negative: `refuse` negative contributions, or take them as `absolute`.
         grouping: which tables are made: `region;region,sector;()`; empty = one by all dimensions.
         before: releases before this one, oldest first: each two of all are compared, by the same rules. A pattern
             (`releases/*.parquet`) names one in each file.
         linked: further tables of the same people, judged together with this one; each is broken down by some of `by`.
         require: rules for cells: `{"threshold": 5, "p_percent": 10}`, or texts such as `dominance=n:2,k:85`.
-        protect: hide unsafe cells, and the cheapest others that keep totals from telling them. price: what hiding a
-            cell costs: its `count`, its `value`, or `1`. fast: take the first good answer.
-        round_to: round to multiples of this instead. time_limit: seconds to look for the cheapest.
-        to: a .parquet or .csv file for the protected table.
-        show_values: whether the keys of unsafe cells are told.
-        db, query, where, read, limits: as for `sqlaudit.audit`.
-        values: `fold` or `exact`: whether persons and sensitive values that differ only in case, blanks, width or
-            characters without a picture are one; where some do, it has to be said.
+        time_limit: seconds to look for the cheapest, None = any; then the best so far, with its gap.
 
     Raises:
         UsageError: an unknown column or rule, cells that are neither a number nor marked as hidden.
@@ -532,9 +490,9 @@ def aggregates(
         >>> found.unsafe_cells, found.status.value
         (1, 'fail')
     """
-    rules = requirements(require, among=CELL_RULES)
-    request = request_from(AggregatesRequest, locals(), requirements=rules)
-    chosen = make_target(target, query=query, where=where, read=read)
-    older, beside = ([make_target(one, query="", where="", read=read) for one in some] for some in (before, linked))
-    with opened(db, limits, chosen, *older, *beside) as engine:
+    rules = requirements(given.require, among=CELL_RULES)
+    request = request_from(AggregatesRequest, vars(given), requirements=rules)
+    chosen = target_of(given)
+    older, beside = ([make_target(one, read=given.read) for one in some] for some in (given.before, given.linked))
+    with opened(given.db, given.limits, chosen, *older, *beside) as engine:
         return find_unsafe_cells(engine, chosen, request, older, beside)

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import inspect
+import pickle
+import pydoc
 import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +16,7 @@ import pytest
 
 import sqlaudit
 from sqlaudit.base.errors import SqlauditError, UsageError
+from tests.places import REPOSITORY
 
 PEOPLE = pd.DataFrame({"age": [20, 20, 30, 30, 41], "sex": list("ffmmf"), "ill": list("aabba")})
 MOVED = pd.DataFrame({"user": [1, 2], "x": [0.0, 1.0], "y": 0.0, "time": 0})
@@ -98,3 +103,24 @@ def test_what_python_says_of_unknown_parameters_stays() -> None:
         sqlaudit.audit(PEOPLE, quasi="age")
     assert str(inspect.signature(sqlaudit.gate).parameters["policy"].annotation) == "str | Path"
     assert Path(inspect.unwrap(sqlaudit.gate).__code__.co_filename).name == "api.py"
+
+
+def test_the_stub_is_what_the_functions_say(tmp_path: Path) -> None:
+    subprocess.run([sys.executable, REPOSITORY / "docs" / "make_stubs.py", tmp_path], check=True)
+    kept = REPOSITORY / "sqlaudit" / "__init__.pyi"
+    assert (tmp_path / kept.name).read_text("utf-8") == kept.read_text("utf-8"), "run python docs/make_stubs.py"
+
+
+@pytest.mark.parametrize("name", sorted(CALLS))
+def test_help_has_a_text_for_every_parameter(name: str) -> None:
+    function = getattr(sqlaudit, name)
+    _, args, rest = (inspect.getdoc(function) or "").partition("Args:\n")
+    said = set(re.findall(r"\w+", " ".join(re.findall(r"^    ([\w, ]+): \S", rest, re.MULTILINE))))
+    assert args, name
+    assert {*inspect.signature(function).parameters} <= said, name
+    assert "--" not in args, name
+    assert f"{name}({next(iter(inspect.signature(function).parameters))}: " in pydoc.plain(pydoc.render_doc(function))
+
+
+def test_a_public_function_is_pickled_by_its_name() -> None:
+    assert pickle.loads(pickle.dumps(sqlaudit.recode)) is sqlaudit.recode

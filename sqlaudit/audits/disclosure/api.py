@@ -2,58 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from decimal import Decimal
-from fractions import Fraction
-from pathlib import Path
-from typing import Any
+from collections.abc import Mapping
 
 from sqlaudit.audits.disclosure.request import DisclosureRequest
 from sqlaudit.audits.disclosure.results import DisclosureResult
 from sqlaudit.audits.disclosure.run import find_disclosure
 from sqlaudit.audits.disclosure.what_if import WhatIfResult, answer, load_knowledge, read_knowledge
-from sqlaudit.base.options import request_from, wrong_types_told
-from sqlaudit.base.spec import Buckets, Folding, Limits, NullPolicy, ReadOptions, Roles, make_target, roles_from
+from sqlaudit.base.options import REQUIRED, Given, request_from, takes
+from sqlaudit.base.spec import Roles, roles_from, target_of
 from sqlaudit.engines import opened
-from sqlaudit.engines.contract import Database
 from sqlaudit.models.disclosure.witness import DEFAULT_LIMIT
 
 
-@wrong_types_told
-def disclosure_curve(
-    target: Any = None,
-    *,
-    qi: Sequence[str] | str = (),
-    sensitive: Sequence[str] | str = (),
-    knowledge: int = 12,
-    threshold: Decimal | Fraction | int | None = None,
-    witness: int | None = None,
-    weakest: int = 5,
-    entity: str | None = None,
-    joint: bool = False,
-    nulls: NullPolicy | str = NullPolicy.EQUAL,
-    values: Folding | str | None = None,
-    roles: Roles | Mapping[str, Any] | None = None,
-    db: Database = None,
-    query: str = "",
-    where: str = "",
-    read: ReadOptions | Mapping[str, Any] | None = None,
-    buckets: Buckets | Mapping[str, Any] | None = None,
-    limits: Limits | Mapping[str, Any] | None = None,
-    show_values: bool = False,
-) -> DisclosureResult:
+@takes(
+    "target * qi sensitive knowledge threshold witness weakest entity joint nulls values roles db query where read "
+    "buckets limits show_values",
+    *(DisclosureRequest, Roles),
+    knowledge=("int", 12),
+)
+def disclosure_curve(given: Given) -> DisclosureResult:
     """The worst that an attacker with 0 … `knowledge` pieces of knowledge can learn from a table.
 
     Args:
-        target, qi, sensitive, entity, joint, nulls, db, query, where, read, buckets, limits: as for `sqlaudit.audit`.
-        roles: the roles at once, instead of their parameters: a mapping of these, or what `profile(…).roles` proposes.
         knowledge: the largest number of pieces of knowledge, 200 at most.
         threshold: a probability that should not be reached; an exact number, not a float.
         witness: for how many pieces of knowledge a proof is wanted. Any other is at `result.disclosure.witness(k)`.
-        weakest: how many kinds of weakest classes are told.
         show_values: whether quasi-identifier and sensitive values may be read for the result.
-        values: `fold` or `exact`: whether persons and sensitive values that differ only in case, blanks, width or
-            characters without a picture are one; where some do, it has to be said.
 
     Raises:
         UsageError: a column or number that does not fit, or persons with several classes or values.
@@ -68,44 +42,27 @@ def disclosure_curve(
         >>> [str(value) for value in found.disclosure.curve]
         ['2/5', '2/3', '1']
     """
-    chosen_roles = roles_from(locals(), passed_over=("identifiers",))
-    chosen = make_target(target, query=query, where=where, read=read, buckets=buckets)
-    request = request_from(DisclosureRequest, locals(), target=chosen, roles=chosen_roles)
-    with opened(db, limits, chosen) as engine:
+    chosen_roles = roles_from(vars(given), passed_over=("identifiers",))
+    chosen = target_of(given)
+    request = request_from(DisclosureRequest, vars(given), target=chosen, roles=chosen_roles)
+    with opened(given.db, given.limits, chosen) as engine:
         return find_disclosure(engine, request)
 
 
-@wrong_types_told
-def what_if(
-    target: Any = None,
-    *,
-    qi: Sequence[str] | str = (),
-    sensitive: Sequence[str] | str = (),
-    given: Mapping[str, Any] | str | Path,
-    entity: str | None = None,
-    joint: bool = False,
-    nulls: NullPolicy | str = NullPolicy.EQUAL,
-    values: Folding | str | None = None,
-    roles: Roles | Mapping[str, Any] | None = None,
-    db: Database = None,
-    query: str = "",
-    where: str = "",
-    read: ReadOptions | Mapping[str, Any] | None = None,
-    buckets: Buckets | Mapping[str, Any] | None = None,
-    limits: Limits | Mapping[str, Any] | None = None,
-    show_values: bool = False,
-    terms: int = DEFAULT_LIMIT,
-) -> WhatIfResult:
+@takes(
+    "target * qi sensitive given entity joint nulls values roles db query where read buckets limits show_values terms",
+    Roles,
+    given=("Mapping[str, Any] | str | Path", REQUIRED),
+    show_values=("bool", False),
+    terms=("int", DEFAULT_LIMIT),
+)
+def what_if(given: Given) -> WhatIfResult:
     """How probable statements about named persons are, given basic implications about them; exactly.
 
     Args:
-        target, qi, sensitive, entity, joint, nulls, db, query, where, read, buckets, limits: as for `sqlaudit.audit`.
-        roles: the roles at once, instead of their parameters: a mapping of these, or what `profile(…).roles` proposes.
         given: people, knowledge and what to ask, as a mapping or a YAML file of the same shape (docs/disclosure.md).
         show_values: whether persons and values are repeated in the result.
         terms: conjunctions that may be held at once; knowledge that needs more is refused.
-        values: `fold` or `exact`: whether persons and sensitive values that differ only in case, blanks, width or
-            characters without a picture are one; where some do, it has to be said.
 
     Raises:
         ContradictoryKnowledge: the knowledge can not be true of this table.
@@ -123,8 +80,8 @@ def what_if(
         >>> str(found.answers[0].probability)
         '10/19'
     """
-    known = read_knowledge(given) if isinstance(given, Mapping) else load_knowledge(given)
-    chosen_roles = roles_from(locals(), passed_over=("identifiers",))
-    chosen = make_target(target, query=query, where=where, read=read, buckets=buckets)
-    with opened(db, limits, chosen) as engine:
-        return answer(engine, chosen, chosen_roles, known, show_values, terms)
+    known = read_knowledge(given.given) if isinstance(given.given, Mapping) else load_knowledge(given.given)
+    chosen_roles = roles_from(vars(given), passed_over=("identifiers",))
+    chosen = target_of(given)
+    with opened(given.db, given.limits, chosen) as engine:
+        return answer(engine, chosen, chosen_roles, known, given.show_values, given.terms)

@@ -57,14 +57,14 @@ class DisclosureRequest:
     )
     threshold: Fraction | None = option(
         None,
-        OptionKind("probability", lambda _, value: exact_threshold(value)),
+        OptionKind("probability", lambda _, value: exact_threshold(value), python="Decimal | Fraction | int"),
         "A probability that should not be reached: 0.7.",
         ASK,
         metavar="C",
     )
     witness: int | Literal["worst"] | None = option(
         None,
-        OptionKind("witness", lambda _, value: value),
+        OptionKind("witness", lambda _, value: value, python="int"),
         "Show K implications that reach the maximum, as a proof. Without K: as many as reach C, or certainty.",
         ASK,
         metavar="[K]",

@@ -10,11 +10,10 @@ from math import comb, prod
 from typing import Any
 
 from sqlaudit.base.errors import UsageError
-from sqlaudit.base.numbers import Share
-from sqlaudit.base.options import request_from, wrong_types_told
+from sqlaudit.base.options import Given, request_from, takes
 from sqlaudit.base.parameter_names import about, spelled
 from sqlaudit.base.relation import Relation, Row, Statement
-from sqlaudit.base.spec import Limits, NullPolicy, ReadOptions, Roles, Target, make_target, roles_from
+from sqlaudit.base.spec import Target, roles_from, target_of
 from sqlaudit.base.sql import Raw, render
 from sqlaudit.column_sets.counting import (
     Chosen,
@@ -39,7 +38,7 @@ from sqlaudit.column_sets.records.result import (
     TopRecord,
 )
 from sqlaudit.engines import opened
-from sqlaudit.engines.contract import Database, Engine, provenance
+from sqlaudit.engines.contract import Engine, provenance
 from sqlaudit.population.sample import check_weights, refuse_no_numbers
 from sqlaudit.reports.document import plural
 
@@ -451,40 +450,18 @@ def _records(source: RiskSource, coded: Coded, kept: Sequence[Chosen], risk: Ind
     )
 
 
-@wrong_types_told
-def records(
-    target: Any = None,
-    *,
-    qi: Sequence[str] = (),
-    key: Sequence[str] = (),
-    weights: str | None = None,
-    household: str | None = None,
-    max_global_risk: Share | None = None,
-    max_size: int = 3,
-    sampling_fraction: Share | None = None,
-    nulls: NullPolicy | str = NullPolicy.EQUAL,
-    top: int = 50,
-    show_values: bool = False,
-    roles: Roles | Mapping[str, Any] | None = None,
-    db: Database = None,
-    query: str = "",
-    where: str = "",
-    read: ReadOptions | Mapping[str, Any] | None = None,
-    limits: Limits | Mapping[str, Any] | None = None,
-) -> RecordRisk:
+@takes(
+    "target * qi key weights household max_global_risk max_size sampling_fraction nulls top show_values roles db "
+    "query where read limits",
+    RecordRequest,
+)
+def records(given: Given) -> RecordRisk:
     """Tell which records are special (`sqlaudit records`).
 
     Args:
-        target: a table, view, file path or glob, or a pandas, polars or Arrow table; None with `query`.
-        qi: the quasi-identifiers. key: what the most special records are shown by; empty = the quasi-identifiers.
-        weights: sampling weights. household: which rows live together. max_global_risk: the wanted share of records
-            expected to be re-identified; the threshold of risk that keeps it is told.
         max_size: the largest size of a minimal sample unique.
-        sampling_fraction: the sample's share; None = 0.01 for DIS-SUDA, and else the file is the population.
-        nulls: how a missing value is read for unique rows and individual risk.
         top: how many records to show, only with `show_values`.
         roles: qi and nulls at once, instead of these: a mapping of roles, or what `profile(…).roles` proposes.
-        db, query, where, read, limits: as for `sqlaudit.audit`.
 
     Raises:
         UsageError: an unknown column, or weights that make no sense.
@@ -496,11 +473,11 @@ def records(
         >>> sqlaudit.records(people, qi=["zip", "sex", "job"]).uniques_by_size
         (2, 0, 0)
     """
-    given = locals()
-    if roles is not None:
-        known = roles_from({"roles": roles, "qi": qi, "nulls": nulls}, passed_over=("sensitive", "identifiers"))
-        given |= {"qi": known.quasi_identifiers, "nulls": known.nulls}
-    request = request_from(RecordRequest, given)
-    chosen = make_target(target, query=query, where=where, read=read)
-    with opened(db, limits, chosen) as engine:
+    said = dict(vars(given))
+    if given.roles is not None:
+        known = roles_from(said, passed_over=("sensitive", "identifiers"))
+        said |= {"qi": known.quasi_identifiers, "nulls": known.nulls}
+    request = request_from(RecordRequest, said)
+    chosen = target_of(given)
+    with opened(given.db, given.limits, chosen) as engine:
         return find_records(engine, chosen, request)

@@ -11,7 +11,7 @@ from typing import Any
 
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.files import check_ending, write_text
-from sqlaudit.base.options import wrong_types_told
+from sqlaudit.base.options import Given, takes
 from sqlaudit.base.parameter_names import about, command, spelled
 from sqlaudit.base.spec import Folding, KnownRows, NullPolicy, Requirement, Roles, Target, roles_from
 from sqlaudit.base.sql import Raw
@@ -575,40 +575,28 @@ class CompiledChecks(list[Compiled]):
         write_text(Path(path), script(self, self._target, __version__))
 
 
-@wrong_types_told
-def compile_checks(
-    table: str = "",
-    *,
-    qi: Sequence[str] | str = (),
-    sensitive: Sequence[str] | str = (),
-    checks: Checks = (),
-    dialect: str = "duckdb",
-    entity: str | None = None,
-    joint: bool = False,
-    nulls: NullPolicy | str = NullPolicy.EQUAL,
-    known_rows: KnownRows | str = KnownRows.WORSE,
-    values: Folding | str | None = None,
-    roles: Roles | Mapping[str, Any] | None = None,
-    query: str = "",
-    where: str = "",
-    inputs: Mapping[str, Any] | None = None,
-    exact_names: bool = False,
-    count: str = "",
-    contributors: str = "",
-    value: str = "",
-    holdings: str = "",
-    largest: Sequence[str] = (),
-) -> CompiledChecks:
+@takes(
+    "table * qi sensitive checks dialect entity joint nulls known_rows values roles query where inputs exact_names "
+    "count contributors value holdings largest",
+    Roles,
+    table=("str", ""),
+    checks=("Checks", ()),
+    dialect=("str", "duckdb"),
+    exact_names=("bool", False),
+    **dict.fromkeys(("count", "contributors", "value", "holdings"), ("str", "")),
+    largest=("Sequence[str] | str", ()),
+)
+def compile_checks(given: Given) -> CompiledChecks:
     """Write each check as one SELECT that returns one row.
 
     Args:
         table: a table or view, as the warehouse calls it; empty with `query`, one SELECT in the dialect.
         qi: quasi-identifiers: column names or SQL expressions in the dialect.
-        sensitive: sensitive attributes, each looked at on its own.
         checks: `{"k": 5, "recursive_l": {"c": 3, "l": 2}}`, `["k=5", "t=0.2"]`, or names of models for their figures
             alone; none = the figures of every model.
         dialect: a key of `sqlaudit.gates.standalone.names.DIALECTS`, such as "snowflake".
-        entity, joint, nulls, known_rows: as for `sqlaudit.audit`; NULLs that match anything cannot be written.
+        nulls: whether missing quasi-identifiers are `equal` to each other, or `distinct`; NULLs that match anything
+            cannot be written.
         values: whether persons and sensitive values that differ only in case, blanks or invisible characters are one
             ("fold") or several ("exact"); where nobody says it, a check of such values is undecided.
         roles: the roles at once, instead of their parameters: a mapping of these, or a `Roles` without identifiers.
@@ -630,19 +618,16 @@ def compile_checks(
         >>> found.check, found.executed, found.sql.splitlines()[-1]
         ('k=5', False, 'FROM judged')
     """
-    cells: dict[str, Any] = {"count": count, "contributors": contributors, "value": value, "holdings": holdings}
-    given = Target(relation=table, query=query, where=where)
+    target = Target(relation=given.table, query=given.query, where=given.where)
+    dialect, exact_names = given.dialect, given.exact_names
+    cells: dict[str, Any] = {name: vars(given)[name] for name in ("count", "contributors", "value", "holdings")}
     if any(cells.values()):
-        rules = requirements(checks, among=CELL_RULES)
-        return CompiledChecks(
-            compile_cells(given, rules, dialect=dialect, largest=largest, exact_names=exact_names, **cells), given
-        )
-    named = {"qi": qi, "sensitive": sensitive, "entity": entity, "joint": joint, "nulls": nulls}
-    asked = roles_from({**named, "known_rows": known_rows, "values": values, "roles": roles})
-    return CompiledChecks(
-        compile_statements(given, asked, _checks(checks), dialect=dialect, inputs=inputs, exact_names=exact_names),
-        given,
-    )
+        rules = requirements(given.checks, among=CELL_RULES)
+        made = compile_cells(target, rules, dialect=dialect, largest=given.largest, exact_names=exact_names, **cells)
+    else:
+        asked, checks = roles_from(vars(given)), _checks(given.checks)
+        made = compile_statements(target, asked, checks, dialect=dialect, inputs=given.inputs, exact_names=exact_names)
+    return CompiledChecks(made, target)
 
 
 def _checks(checks: Checks) -> list[str | Requirement]:

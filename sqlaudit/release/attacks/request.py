@@ -27,9 +27,9 @@ def _pair(option_name: str, name: str | Pair) -> Pair:
     return pair_of(name) if isinstance(name, str) else (name[0], name[1])
 
 
-_PAIR = OptionKind("column", _pair)
+_PAIR = OptionKind("column", _pair, python="Name")
 
-_PAIRS = OptionKind("names", lambda name, value: tuple(_pair(name, one) for one in value))
+_PAIRS = OptionKind("names", lambda name, value: tuple(_pair(name, one) for one in value), python="Sequence[Name]")
 
 
 @dataclass(frozen=True)

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 from sqlaudit.audits.joined_tables import refuse_joined
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.names import closest
-from sqlaudit.base.options import made, request_from, wrong_types_told
+from sqlaudit.base.options import Given, made, request_from, takes
 from sqlaudit.base.relation import Statement
-from sqlaudit.base.spec import Buckets, Folding, Limits, NullPolicy, ReadOptions, Roles, Target, make_target, roles_from
+from sqlaudit.base.spec import ReadOptions, Roles, Target, roles_from, target_of
 from sqlaudit.classes.attribute_inputs import inputs_of, refuse_unclear
 from sqlaudit.classes.failing import ClassSizes
 from sqlaudit.classes.histogram import HistogramBuilder
@@ -27,10 +26,10 @@ from sqlaudit.classes.opening import (
     values_of,
 )
 from sqlaudit.engines import opened
-from sqlaudit.engines.contract import Database, Engine, provenance
+from sqlaudit.engines.contract import Engine, provenance
 from sqlaudit.engines.workbench import workbench_of
 from sqlaudit.hierarchies.read import Hierarchies, read_hierarchies
-from sqlaudit.models.registry import Require, requirements
+from sqlaudit.models.registry import requirements
 from sqlaudit.release.attacks.base import Attack, AttackedAttribute, AttackedRelease, CannotTry
 from sqlaudit.release.attacks.linkage import AttributeLinkage, Linkage
 from sqlaudit.release.attacks.minimality import Minimality
@@ -185,64 +184,31 @@ Name = str | Pair
 """A column, as `zip`, as `zip=plz` where the other table calls it otherwise, or as a pair of both names."""
 
 
-@wrong_types_told
-def attack(
-    target: Any = None,
-    *,
-    qi: Sequence[str] = (),
-    sensitive: Sequence[str] | str = (),
-    identified: Any = None,
-    match: Sequence[Name] = (),
-    key: Name | None = None,
-    other_release: Any = None,
-    other_qi: Sequence[str] = (),
-    position: Name | None = None,
-    categories: Mapping[str, Any] | str | Path | None = None,
-    hierarchies: Hierarchies | Mapping[str, Any] | str | Path | None = None,
-    require: Require = None,
-    node: Sequence[int] | None = None,
-    k: int = 5,
-    pieces: int = 3,
-    sure: int | str | float | Fraction = "0.9",
-    width: int | str | float | Fraction | None = None,
-    only: Sequence[str] = (),
-    entity: str | None = None,
-    joint: bool = False,
-    nulls: NullPolicy | str = NullPolicy.EQUAL,
-    values: Folding | str | None = None,
-    show_values: bool = False,
-    top: int = 10,
-    seed: int = 0,
-    db: Database = None,
-    query: str = "",
-    where: str = "",
-    read: ReadOptions | Mapping[str, Any] | None = None,
-    buckets: Buckets | Mapping[str, Any] | None = None,
-    limits: Limits | Mapping[str, Any] | None = None,
-    roles: Roles | Mapping[str, Any] | None = None,
-) -> AttackResult:
+@takes(
+    "target * qi sensitive identified match key other_release other_qi position categories hierarchies require node k "
+    "pieces sure width only entity joint nulls values show_values top seed db query where read buckets limits roles",
+    *(AttackRequest, Roles),
+    categories=("Mapping[str, Any] | str | Path | None", None),
+    hierarchies=("Hierarchies | Mapping[str, Any] | str | Path | None", None),
+    node=("Sequence[int] | None", None),
+    sure=("int | str | float | Fraction", "0.9"),
+)
+def attack(given: Given) -> AttackResult:
     """Try attacks on a release and tell how many persons each exposes, and how surely (`sqlaudit attack`).
 
     Args:
         target: the release: a table, view, file path or glob, or a pandas, polars or Arrow table; None with `query`.
-        qi: its quasi-identifiers. sensitive: its sensitive attributes.
-        identified: a table with names; match: the columns to link by (all quasi-identifiers when empty); key: a column
-            in both that says who is who in truth.
-        other_release: another release of the same table; other_qi: its quasi-identifiers (those of this one that it
-            has when empty); position: a column that numbers the rows in both, where rows have no order of their own.
+        match: the columns to link by, as `zip`, `zip=plz` or a pair; all quasi-identifiers when empty.
+        other_qi: quasi-identifiers of the other release; those of this one that it has when empty.
+        position: a column that numbers the rows in both, where rows have no order of their own.
         categories: categories of sensitive values: a file, or a mapping as `sqlaudit.classes.inputs.read_inputs` takes
             it.
         hierarchies: hierarchies of the quasi-identifiers, to read their labels in cells: a file, folder or mapping.
-        require, node: the release is a minimal node of a search for these requirements, at these levels (found from
-            the cells when None): what follows from that alone.
-        k: who hides among fewer counts as found. pieces: the most values that an attacker rules out.
-        sure: from which probability on a guess counts as nearly sure. width: values this near count as similar.
+        require, node: the release is a minimal node of a search for these requirements, at these levels (found from the
+            cells when None): what follows from that alone.
+        pieces: the most values that an attacker rules out.
         only: the attacks to try, by name; empty = all.
-        entity, joint, nulls, db, query, where, read, buckets, limits: as for `sqlaudit.audit`.
-        show_values, top: whether classes and values may be shown, and how many for each attack. seed: of shuffles.
-        roles: the roles at once, instead of their parameters: a mapping of these, or what `profile(…).roles` proposes.
-        values: `fold` or `exact`: whether persons and sensitive values that differ only in case, blanks, width or
-            characters without a picture are one; where some do, it has to be said.
+        show_values, top: whether classes and values may be shown, and how many for each attack.
 
     Raises:
         UsageError: a column that is not there, or an input that does not fit.
@@ -256,20 +222,20 @@ def attack(
         >>> [(one.attack, one.exposed) for one in found.exposures][:3]
         [('linkage', 1), ('linkage_attribute', 2), ('homogeneity', 3)]
     """
-    options = made(ReadOptions, read, "read")
-    roles = roles_from(locals())
-    asked = requirements(require)
-    given = {
-        **locals(),
-        "identified": _table(identified, options, "the identified table"),
-        "other_release": _table(other_release, options, "the other release"),
-        "categories": inputs_from(categories),
-        "hierarchies": hierarchies_from(hierarchies, roles),
+    options = made(ReadOptions, given.read, "read")
+    roles = roles_from(vars(given))
+    asked = requirements(given.require)
+    said = {
+        **vars(given),
+        "identified": _table(given.identified, options, "the identified table"),
+        "other_release": _table(given.other_release, options, "the other release"),
+        "categories": inputs_from(given.categories),
+        "hierarchies": hierarchies_from(given.hierarchies, roles),
     }
-    published = KnownSearch(asked, None if node is None else tuple(node)) if asked else None
-    request = request_from(AttackRequest, given, published=published)
-    chosen = make_target(target, query=query, where=where, read=read, buckets=buckets)
-    with opened(db, limits, chosen, *request.targets) as engine:
+    published = KnownSearch(asked, None if given.node is None else tuple(given.node)) if asked else None
+    request = request_from(AttackRequest, said, published=published)
+    chosen = target_of(given)
+    with opened(given.db, given.limits, chosen, *request.targets) as engine:
         return attacked(engine, chosen, roles, request)
 
 

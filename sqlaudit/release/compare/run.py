@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import fields, replace
-from fractions import Fraction
 from typing import Any, ClassVar
 
 from sqlaudit.audits.auditor import Auditor
 from sqlaudit.audits.result import AuditResult
 from sqlaudit.base.columns_of import resolve
 from sqlaudit.base.errors import UsageError
-from sqlaudit.base.options import request_from, wrong_types_told
+from sqlaudit.base.options import REQUIRED, Given, request_from, takes
 from sqlaudit.base.parameter_names import about, spelled
 from sqlaudit.base.relation import Relation, Statement
-from sqlaudit.base.spec import AuditSpec, Buckets, Folding, Limits, ReadOptions, Roles, make_target
+from sqlaudit.base.spec import AuditSpec, Roles, make_target
 from sqlaudit.engines import opened
-from sqlaudit.engines.contract import Database, Engine, provenance
+from sqlaudit.engines.contract import Engine, provenance
 from sqlaudit.engines.workbench import workbench_of
 from sqlaudit.hierarchies.dictionary import held, values_statement
 from sqlaudit.hierarchies.read import read_hierarchies
 from sqlaudit.models.measures import chosen
-from sqlaudit.models.registry import Require, requirements
+from sqlaudit.models.registry import requirements
 from sqlaudit.release.attacks.request import AttackRequest
 from sqlaudit.release.attacks.result import AttackResult
 from sqlaudit.release.attacks.run import attack_release
@@ -195,49 +193,31 @@ def attack_alone(engine: Engine, request: CompareRequest, known: bool) -> Attack
     return attack_release(engine, request.release, _roles(request), asked, rows_meant=known)
 
 
-@wrong_types_told
-def compare(
-    original: Any,
-    release: Any,
-    *,
-    qi: Sequence[str],
-    sensitive: Sequence[str] | str = (),
-    key: Sequence[str] | str = (),
-    by_position: bool = False,
-    hierarchies: Any = None,
-    other: Any = None,
-    measures: Sequence[str] = (),
-    beta: int | float | str | Fraction = 1,
-    distance: str = "equal",
-    queries: Sequence[str] | str = (),
-    workload: int = 100,
-    noise_queries: int = 100,
-    seed: int = 0,
-    require: Require = None,
-    inputs: Mapping[str, Any] | None = None,
-    show_values: bool = False,
-    values: Folding | str | None = None,
-    db: Database = None,
-    read: ReadOptions | Mapping[str, Any] | None = None,
-    buckets: Buckets | Mapping[str, Any] | None = None,
-    limits: Limits | Mapping[str, Any] | None = None,
-) -> CompareResult:
+@takes(
+    "original release * qi sensitive key by_position hierarchies other measures beta distance queries workload "
+    "noise_queries seed require inputs show_values values db read buckets limits",
+    CompareRequest,
+    **dict.fromkeys(("original", "release"), ("Any", REQUIRED)),
+    other=("Any", None),
+    qi=("Sequence[str] | str", REQUIRED),
+    key=("Sequence[str] | str", ()),
+)
+def compare(given: Given) -> CompareResult:
     """Compare a release with its original (`sqlaudit compare`).
 
     Args:
         original, release: tables, views, file paths, frames or `Target`s, both in one database or both files or frames.
-        qi: the quasi-identifiers, which both have. sensitive: sensitive attributes, which the release leaves unchanged.
-        key: columns that name a row in both. by_position: rows correspond by their order. Without either, counts alone
-            say which rows belong together, where they leave no choice.
+        key: columns that name a row in both. Without these or `by_position`, counts alone say which rows belong
+            together, where they leave no choice.
+        by_position: rows correspond by their order.
         hierarchies: a file, a folder or a mapping, as `sqlaudit.hierarchies.read.read_hierarchies` takes it.
         other: another release of the same original; the result says which of the two is coarser.
-        measures: names of loss measures, all by default. beta: the exponent of height weights.
-        distance: of sensitive values: equal, ordered or hierarchical.
+        measures: names of loss measures, all by default.
         queries: aggregate queries (one text may hold several) that are asked of both tables.
-        workload: how many random counting queries. noise_queries: how many for the range-query noise. seed: of both.
+        workload: how many random counting queries.
+        noise_queries: how many for the range-query noise.
         require, inputs: as for `sqlaudit.audit`, for the audit of the release.
         show_values: whether answers of grouped queries name their groups.
-        values, db, read, limits: as for `sqlaudit.audit`.
         buckets: the second table of a bucketized release, as for `sqlaudit.audit`; `release` has the persons.
 
     Raises:
@@ -254,14 +234,14 @@ def compare(
     """
     request = request_from(
         CompareRequest,
-        locals(),
-        original=make_target(original, read=read),
-        release=make_target(release, read=read, buckets=buckets),
-        other=None if other is None else make_target(other, read=read),
-        requirements=requirements(require),
-        inputs=inputs or {},
+        vars(given),
+        original=make_target(given.original, read=given.read),
+        release=make_target(given.release, read=given.read, buckets=given.buckets),
+        other=None if given.other is None else make_target(given.other, read=given.read),
+        requirements=requirements(given.require),
+        inputs=given.inputs or {},
     )
-    with opened(db, limits, *request.targets) as engine:
+    with opened(given.db, given.limits, *request.targets) as engine:
         return compare_tables(engine, request)
 
 

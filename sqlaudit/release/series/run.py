@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from sqlaudit.base.columns_of import Resolved, resolve
 from sqlaudit.base.errors import UsageError
-from sqlaudit.base.options import request_from, wrong_types_told
+from sqlaudit.base.options import REQUIRED, Given, request_from, takes
 from sqlaudit.base.parameter_names import about, spelled
 from sqlaudit.base.relation import Kind, Relation, Statement
-from sqlaudit.base.spec import Folding, Limits, ReadOptions, Requirement, Target, make_target
+from sqlaudit.base.spec import Requirement, Target, make_target
 from sqlaudit.base.sql import render
 from sqlaudit.classes.opening import ColumnValues, loaded, refuse_merged, settled
 from sqlaudit.engines import opened
-from sqlaudit.engines.contract import Database, Engine, provenance
+from sqlaudit.engines.contract import Engine, provenance
 from sqlaudit.models.base import Check, Context
 from sqlaudit.models.judge import Asked, check_of
-from sqlaudit.models.registry import OF_RELEASES, Require, requirements
+from sqlaudit.models.registry import OF_RELEASES, requirements
 from sqlaudit.models.releases import MInvariance
 from sqlaudit.release.series.request import SeriesRequest
 from sqlaudit.release.series.result import AttributeFigures, ReleaseFigures, ReleasesResult, SingledOut, ValuesLeft
@@ -315,35 +315,19 @@ def check_of_series(requirement: Requirement, found: AttributeFigures) -> Check:
     return check_of(Asked(model, requirement, found.sensitive), model.judge_releases(found), rows)
 
 
-@wrong_types_told
-def releases(
-    targets: Sequence[Any],
-    *,
-    entity: str = "",
-    values: Folding | str | None = None,
-    qi: Sequence[str] | str = (),
-    sensitive: Sequence[str] | str = (),
-    counterfeits: bool = False,
-    require: Require = None,
-    show_values: bool = False,
-    top: int = 10,
-    db: Database = None,
-    read: ReadOptions | Mapping[str, Any] | None = None,
-    limits: Limits | Mapping[str, Any] | None = None,
-) -> ReleasesResult:
+@takes(
+    "targets * entity values qi sensitive counterfeits require show_values top db read limits",
+    SeriesRequest,
+    targets=("Sequence[Any]", REQUIRED),
+)
+def releases(given: Given) -> ReleasesResult:
     """Tell what several releases of one table say together (`sqlaudit releases`).
 
     Args:
         targets: all releases, in the order they were published: tables, views, file paths, frames or `Target`s, all in
             one database or all files or frames.
-        entity: the column that names the person of a row, by the same key in every release; it is not published.
-        qi: the quasi-identifiers, as each release publishes them. sensitive: sensitive attributes, unchanged in each.
-        counterfeits: whether rows without an entity are counterfeits, which stand for nobody.
         require: what must hold: `{"m_invariance": 3}`, or texts such as "m_invariance=3".
         show_values, top: whether persons may be shown of whom one value is left, and how many.
-        db, read, limits: as for `sqlaudit.audit`.
-        values: `fold` or `exact`: whether persons and sensitive values that differ only in case, blanks, width or
-            characters without a picture are one; where some do, it has to be said.
 
     Raises:
         UsageError: fewer than two releases, a column that is not there, rows that name nobody, persons with several
@@ -358,13 +342,14 @@ def releases(
         >>> found.passed, found.attribute("ill").unsteady, found.attribute("ill").singled_out
         (False, 1, 3)
     """
-    asked = requirements(require, OF_RELEASES)
-    if isinstance(targets, str) or not isinstance(targets, Sequence):
-        targets = [targets]
-    given = [_numbered(make_target(one, read=read), place) for place, one in enumerate(targets, 1)]
-    request = request_from(SeriesRequest, locals(), requirements=asked)
-    with opened(db, limits, *given) as engine:
-        return find_in_releases(engine, given, request)
+    asked = requirements(given.require, OF_RELEASES)
+    several = (
+        given.targets if isinstance(given.targets, Sequence) and not isinstance(given.targets, str) else [given.targets]
+    )
+    targets = [_numbered(make_target(one, read=given.read), place) for place, one in enumerate(several, 1)]
+    request = request_from(SeriesRequest, vars(given), requirements=asked)
+    with opened(given.db, given.limits, *targets) as engine:
+        return find_in_releases(engine, targets, request)
 
 
 def _numbered(target: Target, place: int) -> Target:

@@ -156,9 +156,9 @@ _COARSE, _OWN = "How coarse boxes may become", "What single messages ask for"
 
 _THEIRS, _KNOWN = "Boxes of somebody else", "What attackers know"
 
-_LENGTH = OptionKind("text", lambda name, value: metres(value, name))
+_LENGTH = OptionKind("text", lambda name, value: metres(value, name), python="Share")
 
-_TIME = OptionKind("text", lambda name, value: seconds(value, name))
+_TIME = OptionKind("text", lambda name, value: seconds(value, name), python="Share")
 
 
 def _users(**more: Any) -> Any:

@@ -4,24 +4,22 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 from sqlaudit.audits.auditor import Auditor
 from sqlaudit.audits.release import bare, before, contradiction, statements_before, write
 from sqlaudit.base.columns_of import Resolved, find_column, resolve
 from sqlaudit.base.errors import EngineError, UsageError
-from sqlaudit.base.numbers import Share
-from sqlaudit.base.options import request_from, wrong_types_told
+from sqlaudit.base.options import REQUIRED, Given, request_from, takes
 from sqlaudit.base.parameter_names import about, spelled
 from sqlaudit.base.publication import NOTHING, Publication
 from sqlaudit.base.relation import Relation, Row, Statement
-from sqlaudit.base.spec import AuditSpec, Folding, KnownRows, Limits, ReadOptions, Roles, Target, make_target
+from sqlaudit.base.spec import AuditSpec, Folding, KnownRows, Roles, Target, make_target, target_of
 from sqlaudit.base.sql import Raw, render
 from sqlaudit.classes.opening import ColumnValues, refuse_merged, settled
 from sqlaudit.engines import connect, opened
@@ -42,7 +40,7 @@ from sqlaudit.remedies.cloak.messages import (
     release_statement,
     users_seen,
 )
-from sqlaudit.remedies.cloak.request import BOUNDS, Background, BoxRequest, CloakRequest, Divide, Places, Tolerances
+from sqlaudit.remedies.cloak.request import BOUNDS, Background, BoxRequest, CloakRequest, Places, Tolerances
 from sqlaudit.remedies.cloak.result import Attacks, BoxAudit, CloakLevel, CloakResult, Holding, MessageOutcome
 from sqlaudit.remedies.cloak.stream import CloakStream, SentBox
 
@@ -473,42 +471,17 @@ def _arrivals_audited(messages: Messages, told: _Told) -> Holding | None:
         return _held(workbench, relation, messages.request.k, told.published) if told.published else None
 
 
-@wrong_types_told
-def cloak(
-    messages: Any = None,
-    *,
-    user: str,
-    x: str,
-    y: str,
-    time: str,
-    values: Folding | str | None = None,
-    k: int,
-    box: Share,
-    interval: Share,
-    smallest_box: Share | None = None,
-    smallest_interval: Share | None = None,
-    divide: Divide | str = Divide.ALTERNATELY,
-    k_column: str = "",
-    box_column: str = "",
-    interval_column: str = "",
-    delay: Share | None = None,
-    delay_column: str = "",
-    suppress: Share = 0,
-    lonlat: bool = False,
-    identifier: Sequence[str] = (),
-    properties: Any = None,
-    property_bounds: Sequence[str] = BOUNDS[:4],
-    owner: str = "owner",
-    observations: Any = None,
-    to: str | Path | None = None,
-    publish_sql: bool = False,
-    keep_column: Sequence[str] | str = (),
-    db: str | Engine | None = None,
-    query: str = "",
-    where: str = "",
-    read: ReadOptions | Mapping[str, Any] | None = None,
-    limits: Limits | Mapping[str, Any] | None = None,
-) -> CloakResult:
+@takes(
+    "messages * user x y time values k box interval smallest_box smallest_interval divide k_column box_column "
+    "interval_column delay delay_column suppress lonlat identifier properties property_bounds owner observations to "
+    "publish_sql keep_column db query where read limits",
+    *(Places, CloakRequest, Tolerances, Background, Publication),
+    messages=("Any", None),
+    **dict.fromkeys(("user", "x", "y", "time"), ("str", REQUIRED)),
+    k=("int", REQUIRED),
+    **dict.fromkeys(("box", "interval"), ("Share", REQUIRED)),
+)
+def cloak(given: Given) -> CloakResult:
     """Hide each message among k users, in a box in space and an interval in time (`sqlaudit cloak`).
 
     Every published box holds messages of at least k different users that are published with this very box. No two boxes
@@ -519,24 +492,16 @@ def cloak(
         messages: a table, view, file path or glob, or a pandas, polars or Arrow table; None with `query`.
         user, x, y, time: columns or expressions: who sent a message, where (metres on a plane), and when (a timestamp,
             or a number of seconds).
-        k: as many different users at least.
-        box, interval: the largest box (its side in metres, or `1km`) and interval (seconds, or `10min`).
-        smallest_box, smallest_interval: no box is smaller; a sixteenth of the largest unless said.
+        box: the side of the largest box, in metres or as `1km`.
+        interval: the largest interval, in seconds or as `10min`.
         divide: what is divided first: `alternately`, `space-first` or `time-first`.
         k_column, box_column, interval_column: columns with what a single message asks for: more users, no larger box
             (metres), no longer interval (seconds). A missing value asks for nothing of its own.
         delay: cloak messages as they come, and hold none back longer (seconds, or `30s`): all boxes have the side
-            `box`, and their times are whole multiples of `interval`. delay_column: less than that for single messages.
+            `box`, and their times are whole multiples of `interval`.
+        delay_column: less than that for single messages.
         suppress: the share of the messages that may be dropped, besides those that no box can hide, for finer boxes.
-        lonlat: x and y are longitude and latitude in degrees.
-        identifier: further columns that are not published.
-        properties, property_bounds, owner: rectangles and whom they belong to, for restricted space identification.
-        observations: who was seen where and when, in columns of the same names, for observation identification.
-        to: write the messages to a .parquet or .csv file, or their SELECT to a .sql file. publish_sql: tell it, too.
-        keep_column: columns that are written though they look like direct identifiers.
-        db, query, where, read, limits: as for `sqlaudit.audit`.
-        values: `fold` or `exact`: whether persons and sensitive values that differ only in case, blanks, width or
-            characters without a picture are one; where some do, it has to be said.
+        publish_sql: tell the SELECT of the release, too.
 
     Raises:
         UsageError: a column, size or file that does not fit.
@@ -549,57 +514,40 @@ def cloak(
         >>> found.published, found.boxes, [float(level.side) for level in found.levels if level.boxes]
         (5, 2, [125.0])
     """
-    tables = {"properties": _table(properties, read), "observations": _table(observations, read)}
+    tables = _tables(given, "properties", "observations")
     request = request_from(
         CloakRequest,
-        locals(),
-        target=make_target(messages, query=query, where=where, read=read),
-        places=request_from(Places, locals()),
-        tolerances=request_from(Tolerances, locals()),
-        background=request_from(Background, {**locals(), **tables}),
+        vars(given),
+        target=target_of(given, "messages"),
+        places=request_from(Places, vars(given)),
+        tolerances=request_from(Tolerances, vars(given)),
+        background=request_from(Background, vars(given) | tables),
     )
-    publication = request_from(Publication, locals())
+    publication = request_from(Publication, vars(given))
     publication.check()
-    refuse_overwriting([publication.file], files_read(db, request.targets()))
-    with opened(db, limits, *request.targets()) as engine:
+    refuse_overwriting([publication.file], files_read(given.db, request.targets()))
+    with opened(given.db, given.limits, *request.targets()) as engine:
         if request.delay is not None:
             return cloak_arrivals(engine, request, publication)
         return cloak_messages(engine, request, publication)
 
 
-@wrong_types_told
-def audit_boxes(
-    messages: Any = None,
-    *,
-    k: int,
-    bounds: Sequence[str] = BOUNDS,
-    user: str = "user",
-    x: str = "x",
-    y: str = "y",
-    time: str = "time",
-    values: Folding | str | None = None,
-    positions: Any = None,
-    properties: Any = None,
-    property_bounds: Sequence[str] = BOUNDS[:4],
-    owner: str = "owner",
-    observations: Any = None,
-    db: str | Engine | None = None,
-    query: str = "",
-    where: str = "",
-    read: ReadOptions | Mapping[str, Any] | None = None,
-    limits: Limits | Mapping[str, Any] | None = None,
-) -> BoxAudit:
+@takes(
+    "messages * k bounds user x y time values positions properties property_bounds owner observations db query where "
+    "read limits",
+    *(Places, BoxRequest, Background),
+    messages=("Any", None),
+    k=("int", REQUIRED),
+    **{name: ("str", name) for name in ("user", "x", "y", "time")},
+)
+def audit_boxes(given: Given) -> BoxAudit:
     """Audit the boxes of messages that somebody else cloaked (`sqlaudit cloak --audit-only`).
 
     Args:
-        messages: the messages with their boxes, as for `cloak`. k: as many different users at least.
+        messages: the messages with their boxes, as for `cloak`.
         bounds: its columns x_min, x_max, y_min, y_max, t_min, t_max.
         user: the column of users, in the messages (if they have it), the positions and the observations.
-        x, y, time: columns of the positions and observations. positions: where users truly were.
-        properties, property_bounds, owner, observations: as for `cloak`.
-        db, query, where, read, limits: as for `sqlaudit.audit`.
-        values: `fold` or `exact`: whether persons and sensitive values that differ only in case, blanks, width or
-            characters without a picture are one; where some do, it has to be said.
+        x, y, time: columns of the positions and observations.
 
     Raises:
         UsageError: a column that is not there or does not fit.
@@ -613,17 +561,18 @@ def audit_boxes(
         >>> found.passed, found.classes.fewest, found.classes.failing_messages
         (False, 1, 1)
     """
-    tables = {"properties": _table(properties, read), "observations": _table(observations, read)}
     request = request_from(
         BoxRequest,
-        {**locals(), "positions": _table(positions, read)},
-        target=make_target(messages, query=query, where=where, read=read),
-        places=request_from(Places, locals()),
-        background=request_from(Background, {**locals(), **tables}),
+        vars(given) | _tables(given, "positions"),
+        target=target_of(given, "messages"),
+        places=request_from(Places, vars(given)),
+        background=request_from(Background, vars(given) | _tables(given, "properties", "observations")),
     )
-    with opened(db, limits, *request.targets()) as engine:
+    with opened(given.db, given.limits, *request.targets()) as engine:
         return audit_given_boxes(engine, request)
 
 
-def _table(table: Any, read: ReadOptions | Mapping[str, Any] | None) -> Target | None:
-    return None if table is None else make_target(table, read=read)
+def _tables(given: Given, *names: str) -> dict[str, Target | None]:
+    """Further tables that a function was given, which are read as the messages are."""
+    tables = {name: vars(given)[name] for name in names}
+    return {name: None if one is None else make_target(one, read=given.read) for name, one in tables.items()}

@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from sqlaudit.audits.release import before, in_one_spelling, refuse_without_buckets, statements_before
 from sqlaudit.base.errors import BudgetSpent, EngineError, Incomplete, UsageError, until
-from sqlaudit.base.numbers import Share
-from sqlaudit.base.options import request_from, wrong_types_told
+from sqlaudit.base.options import Given, request_from, takes
 from sqlaudit.base.parameter_names import about
 from sqlaudit.base.publication import BucketPublication
 from sqlaudit.base.relation import Statement
-from sqlaudit.base.spec import Folding, Limits, NullPolicy, ReadOptions, Roles, Sampling, make_target, roles_from
+from sqlaudit.base.spec import NullPolicy, Roles, Sampling, roles_from, target_of
 from sqlaudit.base.sql import Raw, render
 from sqlaudit.classes.inputs import read_inputs
 from sqlaudit.classes.opening import ResolvedRoles, load_columns, refuse_merged, shown_roles, values_of
@@ -30,7 +27,7 @@ from sqlaudit.engines.writing import files_read, refuse_overwriting
 from sqlaudit.hierarchies.levels import Hierarchy, Use
 from sqlaudit.lattices.coding import decides, read_attributes
 from sqlaudit.lattices.run import SearchedTable, find_nodes, open_table, plan_lattice, targets_of
-from sqlaudit.models.registry import Require, requirements
+from sqlaudit.models.registry import requirements
 from sqlaudit.release.compare.result import Loss
 from sqlaudit.remedies import rewriting
 from sqlaudit.remedies.recode.classes import Classes, common_of, dense, sorted_groups, unique_classes
@@ -48,7 +45,7 @@ from sqlaudit.remedies.recode.reading import (
     read_classes,
     typed,
 )
-from sqlaudit.remedies.recode.request import BY_DEFAULT, Method, Order, RecodeRequest
+from sqlaudit.remedies.recode.request import Method, RecodeRequest
 from sqlaudit.remedies.recode.result import Beside, RecodeColumn, RecodeResult
 from sqlaudit.remedies.result import Release
 from sqlaudit.remedies.rewriting import RANGE, STAR, ColumnLevel, Integers, Piece, RemedyTable, at, groups_of, rewrite
@@ -407,63 +404,20 @@ def _stuck(read: ReadTable, rows: int) -> str:
     )
 
 
-@wrong_types_told
-def recode(
-    target: Any = None,
-    *,
-    qi: Sequence[str] | str = (),
-    require: Require = None,
-    sensitive: Sequence[str] | str = (),
-    hierarchies: Any = None,
-    method: Method | str = Method.KACA,
-    order: Order | str = Order.SMALLEST,
-    seed: int | None = None,
-    beta: int | float | str | Fraction = 0,
-    measure: str = BY_DEFAULT,
-    lattice: bool = True,
-    time_budget: float | None = None,
-    identifier: Sequence[str] | str = (),
-    entity: str | None = None,
-    joint: bool = False,
-    nulls: NullPolicy | str = NullPolicy.EQUAL,
-    values: Folding | str | None = None,
-    sampling_fraction: Share | None = None,
-    population_size: int | None = None,
-    publish_sql: bool = False,
-    to: str | Path | None = None,
-    buckets_to: str | Path | None = None,
-    original_qi: bool = False,
-    keep_column: Sequence[str] | str = (),
-    db: str | Engine | None = None,
-    query: str = "",
-    where: str = "",
-    inputs: Mapping[str, Any] | None = None,
-    read: ReadOptions | Mapping[str, Any] | None = None,
-    limits: Limits | Mapping[str, Any] | None = None,
-    roles: Roles | Mapping[str, Any] | None = None,
-) -> RecodeResult:
+@takes(
+    "target * qi require sensitive hierarchies method order seed beta measure lattice time_budget identifier entity "
+    "joint nulls values sampling_fraction population_size publish_sql to buckets_to original_qi keep_column db query "
+    "where inputs read limits roles",
+    *(RecodeRequest, BucketPublication, Roles, Sampling),
+)
+def recode(given: Given) -> RecodeResult:
     """Make a table safe by local recoding: each class as coarse as it must be, and no coarser (`sqlaudit recode`).
 
     Args:
-        target: a table, view, file path or glob, or a pandas, polars or Arrow table; None with `query`.
-        qi, sensitive, identifier, entity, joint, nulls, sampling_fraction, population_size, inputs, require: as for
-            `audit`. Requirements are those that a class satisfies by itself.
+        require: as for `audit`; requirements that a class satisfies by itself.
         hierarchies: how each quasi-identifier becomes coarser, as for `lattice`.
-        method: `kaca` merges each class that falls short with its nearest class; `mondrian` splits the table as long as
-            every part satisfies the requirements, ordered columns at medians into ranges.
-        order: which class KACA merges next: `smallest` or `random`. seed: of the random order.
-        beta: the exponent of KACA's weights of levels, 1/(j-1)^beta; 0 = every level weighs the same.
-        measure: the loss of `compare` that is named first.
-        lattice: whether the best node of the lattice is found for comparison. time_budget: seconds.
+        lattice: whether the best node of the lattice is found for comparison.
         publish_sql: make the SELECT of the release (`release.sql` of the result).
-        to: write the release to a .parquet or .csv file, or its SELECT to a .sql file.
-        buckets_to: publish in buckets: `to` gets the persons, this file the values of their buckets.
-        original_qi: whether persons keep their quasi-identifiers as they were there.
-        keep_column: columns that are written though they look like direct identifiers.
-        db, query, where, read, limits: as for `audit`.
-        roles: the roles at once, instead of their parameters: a mapping of these, or what `profile(…).roles` proposes.
-        values: `fold` or `exact`: whether persons and sensitive values that differ only in case, blanks, width or
-            characters without a picture are one; where some do, it has to be said.
 
     Raises:
         UsageError: a column, hierarchy, requirement or option that does not fit.
@@ -479,20 +433,14 @@ def recode(
     """
     request = request_from(
         RecodeRequest,
-        locals(),
-        target=make_target(target, query=query, where=where, read=read),
-        roles=roles_from(
-            locals(),
-            sampling=request_from(
-                Sampling, {"sampling_fraction": sampling_fraction, "population_size": population_size}
-            ),
-        ),
-        requirements=requirements(require),
-        inputs=inputs or {},
-        publication=request_from(BucketPublication, locals()),
+        vars(given),
+        target=target_of(given),
+        roles=roles_from(vars(given), sampling=request_from(Sampling, vars(given))),
+        requirements=requirements(given.require),
+        inputs=given.inputs or {},
+        publication=request_from(BucketPublication, vars(given)),
     )
-    refuse_overwriting(
-        [request.publication.file, request.publication.buckets], files_read(db, targets_of(request.of_lattice()))
-    )
-    with opened(db, limits, *targets_of(request.of_lattice())) as engine:
+    targets = targets_of(request.of_lattice())
+    refuse_overwriting([request.publication.file, request.publication.buckets], files_read(given.db, targets))
+    with opened(given.db, given.limits, *targets) as engine:
         return recode_and_publish(engine, request)

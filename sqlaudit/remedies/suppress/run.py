@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import math
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,22 +15,11 @@ import numpy as np
 from sqlaudit.audits.release import before, in_one_spelling, statements_before
 from sqlaudit.base import solver
 from sqlaudit.base.errors import UsageError
-from sqlaudit.base.numbers import Share
-from sqlaudit.base.options import request_from, wrong_types_told
+from sqlaudit.base.options import Given, request_from, takes
 from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.publication import NOTHING, Publication, Suppressed
 from sqlaudit.base.relation import Statement
-from sqlaudit.base.spec import (
-    AuditSpec,
-    Folding,
-    Limits,
-    NullPolicy,
-    ReadOptions,
-    Roles,
-    Target,
-    make_target,
-    roles_from,
-)
+from sqlaudit.base.spec import AuditSpec, NullPolicy, Roles, Target, roles_from, target_of
 from sqlaudit.base.sql import Raw, render
 from sqlaudit.classes.inputs import further_targets
 from sqlaudit.classes.opening import refuse_merged, resolve_roles, shown_roles, values_of
@@ -39,7 +27,7 @@ from sqlaudit.engines import opened
 from sqlaudit.engines.contract import Engine, provenance
 from sqlaudit.engines.writing import files_read, refuse_overwriting
 from sqlaudit.lattices.losses import column_weights
-from sqlaudit.models.registry import Require, requirements
+from sqlaudit.models.registry import requirements
 from sqlaudit.remedies.result import Release
 from sqlaudit.remedies.rewriting import KEEP, STAR, Patterns, Piece, RemedyTable, read_patterns, release, rewrite
 from sqlaudit.remedies.suppress.exact import decide
@@ -259,50 +247,21 @@ def _result(
     )
 
 
-@wrong_types_told
-def suppress(
-    target: Any = None,
-    *,
-    qi: Sequence[str] | str = (),
-    require: Require = None,
-    sensitive: Sequence[str] | str = (),
-    how: How | str = How.AUTO,
-    rows: Suppressed | str | None = None,
-    weights: Mapping[str, Share] | None = None,
-    time_limit: float | None = 60.0,
-    seed: int | None = None,
-    publish_sql: bool = False,
-    to: str | Path | None = None,
-    keep_column: Sequence[str] | str = (),
-    identifier: Sequence[str] | str = (),
-    entity: str | None = None,
-    nulls: NullPolicy | str = NullPolicy.EQUAL,
-    values: Folding | str | None = None,
-    db: str | Engine | None = None,
-    query: str = "",
-    where: str = "",
-    inputs: Mapping[str, Any] | None = None,
-    read: ReadOptions | Mapping[str, Any] | None = None,
-    limits: Limits | Mapping[str, Any] | None = None,
-    roles: Roles | Mapping[str, Any] | None = None,
-) -> SuppressResult:
+@takes(
+    "target * qi require sensitive how rows weights time_limit seed publish_sql to keep_column identifier entity "
+    "nulls values db query where inputs read limits roles",
+    *(SuppressRequest, Publication, Roles),
+    time_limit=("float | None", 60.0),
+)
+def suppress(given: Given) -> SuppressResult:
     """Find the fewest cells to suppress so that a release is safe (`sqlaudit suppress`).
 
     Args:
-        target: a table, view, file path or glob, or a pandas, polars or Arrow table; None with `query`.
-        qi: the quasi-identifiers. require: k-anonymity, distinct l-diversity, or both.
-        sensitive: with l-diversity the sensitive attribute.
+        require: k-anonymity, distinct l-diversity, or both.
         how: `exact`, `fast`, or `auto`: exact where the program is small enough.
-        rows: suppress whole rows instead of cells: `drop` leaves them out, `star` makes all their columns `*`.
-        weights: what a cell weighs, by its column. time_limit: seconds for the exact program, None = any.
-        seed: decides which copies of a row part when they do; a secret number when None.
-        publish_sql: put the SELECT of the release into the result. to: write the release to a .parquet or .csv file,
-            or its SELECT to a .sql file.
-        keep_column: columns that are written though they look like direct identifiers.
-        identifier, entity, nulls, db, query, where, inputs, read, limits: as for `audit`.
-        roles: the roles at once, instead of their parameters: a mapping of these, or what `profile(…).roles` proposes.
-        values: `fold` or `exact`: whether persons and sensitive values that differ only in case, blanks, width or
-            characters without a picture are one; where some do, it has to be said.
+        weights: what a cell costs, by its column; 1 when not named.
+        time_limit: seconds for the exact program, None = any; then the best answer so far, with its gap.
+        publish_sql: put the SELECT of the release into the result.
 
     Raises:
         UsageError: a request that does not fit the table, or that it cannot satisfy.
@@ -318,16 +277,16 @@ def suppress(
     """
     request = request_from(
         SuppressRequest,
-        locals(),
-        target=make_target(target, query=query, where=where, read=read),
-        roles=roles_from(locals()),
-        requirements=requirements(require),
-        inputs=inputs or {},
+        vars(given),
+        target=target_of(given),
+        roles=roles_from(vars(given)),
+        requirements=requirements(given.require),
+        inputs=given.inputs or {},
     )
-    published = request_from(Publication, locals())
+    published = request_from(Publication, vars(given))
     published.check()
-    refuse_overwriting([published.file], files_read(db, targets_of(request)))
-    with opened(db, limits, *targets_of(request)) as engine:
+    refuse_overwriting([published.file], files_read(given.db, targets_of(request)))
+    with opened(given.db, given.limits, *targets_of(request)) as engine:
         return suppress_table(engine, request, published)
 
 
