@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,8 +17,8 @@ from sqlaudit.base.version import __version__
 from sqlaudit.cli.exits import say, tell
 from sqlaudit.cli.options import role_options
 from sqlaudit.cli.output import print_data
-from sqlaudit.cli.policy_options import WhichPolicy, which_policy
-from sqlaudit.cli.requests import Sectioned, handing, in_section, made_option, typed
+from sqlaudit.cli.policies import which_policy
+from sqlaudit.cli.requests import PATH, command_of, handing, in_section, options_for, typed
 from sqlaudit.gates.standalone.checks import AnswerForm, Returns, compile_cells, compile_statements, script
 from sqlaudit.tabular.request import AggregatesRequest
 
@@ -29,15 +29,9 @@ _what = in_section("What to write")
 _table = in_section("The table")
 _policy = in_section("A policy instead of a table")
 _out = in_section("Output")
-_PATH = click.Path(path_type=Path)
 _CONTRACT = (".yaml", ".yml")
 _CELLS = ("count", "contributors", "value", "holdings", "largest")
 _OF_CELLS = tuple(one for name, one in options_of(AggregatesRequest) if name in _CELLS)
-
-
-def _which(*, file: Path | None, dbt_project: Path | None, dbt_target: str | None) -> WhichPolicy | None:
-    named = file is not None or dbt_project is not None or dbt_target is not None
-    return which_policy(file, dbt_project, dbt_target) if named else None
 
 
 def _cells(**given: Any) -> dict[str, Any]:
@@ -47,40 +41,49 @@ def _cells(**given: Any) -> dict[str, Any]:
     return {name: found[name] for name in _CELLS if found.get(name)}
 
 
-@click.command(cls=Sectioned)
-@click.argument("checks", metavar="[CHECK]...", nargs=-1)
-@_what(
-    "--dialect", default="duckdb", show_default=True, metavar="NAME", help="snowflake, bigquery, redshift, trino ..."
-)
-@_what(
-    "--returns",
-    type=click.Choice([one.value for one in Returns]),
-    help="What a statement returns. Default: figures; of a policy row, which 'test --results' reads.",
-)
-@_what("--inputs", type=_PATH, metavar="FILE", help="A population, or 'class_function: identity'.")
-@_table("--table", metavar="NAME", help="The table or view, as the warehouse calls it.")
-@_table("--query", metavar="SQL", help="One SELECT in the dialect, instead of a table.")
-@_table("--exact-names", is_flag=True, help="Columns are named in their exact case; quote them.")
-@_table("--where", metavar="CONDITION", help="Only the rows for which this SQL condition holds.")
-@role_options
-@handing("cells", _cells, *(made_option(replace(one, section="Cells of a published table")) for one in _OF_CELLS))
-@handing(
-    "which",
-    _which,
-    _policy("-f", "--file", type=_PATH, metavar="POLICY", help="Write the tests of a policy."),
-    _policy("--dbt-project", type=_PATH, metavar="FOLDER", help="Write those in the meta of dbt models."),
-    _policy("--dbt-target", metavar="NAME", help="The target of the dbt profile. Default: dbt's own."),
-)
-@_policy("--select", multiple=True, metavar="TESTS", help="Only these, as for 'sqlaudit test'.")
-@_policy("--run", metavar="NAME", help="Make this part of every statement's name: see 'test --run'.")
-@_policy("--each-to", type=_PATH, metavar="FOLDER", help="Write each statement to a file of its own.")
-@_out(
-    "-o",
-    "--output",
-    "output_file",
-    type=_PATH,
-    metavar="FILE",
-    help="Write the script to a file; with -f also .yaml: a data contract.",
+@command_of(
+    click.Argument(["checks"], metavar="[CHECK]...", nargs=-1),
+    _what(
+        "--dialect",
+        default="duckdb",
+        show_default=True,
+        metavar="NAME",
+        help="snowflake, bigquery, redshift, trino ...",
+    ),
+    _what(
+        "--returns",
+        type=click.Choice([one.value for one in Returns]),
+        help="What a statement returns. Default: figures; of a policy row, which 'test --results' reads.",
+    ),
+    _what("--inputs", type=PATH, metavar="FILE", help="A population, or 'class_function: identity'."),
+    _table("--table", metavar="NAME", help="The table or view, as the warehouse calls it."),
+    _table("--query", metavar="SQL", help="One SELECT in the dialect, instead of a table."),
+    _table("--exact-names", is_flag=True, help="Columns are named in their exact case; quote them."),
+    _table("--where", metavar="CONDITION", help="Only the rows for which this SQL condition holds."),
+    role_options,
+    handing(
+        "cells",
+        _cells,
+        *(made for one in _OF_CELLS for made in options_for(replace(one, section="Cells of a published table"))),
+    ),
+    handing(
+        "which",
+        lambda **named: which_policy(**named) if set(named.values()) != {None} else None,
+        _policy("-f", "--file", type=PATH, metavar="POLICY", help="Write the tests of a policy."),
+        _policy("--dbt-project", type=PATH, metavar="FOLDER", help="Write those in the meta of dbt models."),
+        _policy("--dbt-target", metavar="NAME", help="The target of the dbt profile. Default: dbt's own."),
+    ),
+    _policy("--select", multiple=True, metavar="TESTS", help="Only these, as for 'sqlaudit test'."),
+    _policy("--run", metavar="NAME", help="Make this part of every statement's name: see 'test --run'."),
+    _policy("--each-to", type=PATH, metavar="FOLDER", help="Write each statement to a file of its own."),
+    _out(
+        "-o",
+        "--output",
+        "output_file",
+        type=PATH,
+        metavar="FILE",
+        help="Write the script to a file; with -f also .yaml: a data contract.",
+    ),
 )
 def command(
     checks: tuple[str, ...],
@@ -93,7 +96,7 @@ def command(
     exact_names: bool,
     roles: Roles,
     cells: dict[str, Any],
-    which: WhichPolicy | None,
+    which: Mapping[str, Any] | None,
     select: tuple[str, ...],
     run: str | None,
     each_to: Path | None,
@@ -150,7 +153,7 @@ def _form(returns: str | None, output_file: Path | None) -> Returns:
 
 
 def _of_policy(
-    which: WhichPolicy,
+    which: Mapping[str, Any],
     select: tuple[str, ...],
     wording: tuple[str, bool, Returns, str],
     to: tuple[Path | None, Path | None],
@@ -164,7 +167,7 @@ def _of_policy(
     folder, output_file = to
     if folder is not None and output_file is not None:
         raise UsageError("Give --each-to or --output, not both.")
-    policy = GateRequest(which.file, which.dbt_project, which.dbt_target).read()
+    policy = GateRequest(**which).read()
     made = policy_statements(selected(policy.tables, select), Wording(*wording))
     mistakes = mistakes_of(policy)
     for mistake in mistakes:

@@ -7,13 +7,11 @@ from click.shell_completion import get_completion_class
 
 from sqlaudit.base.errors import ExitCode
 from sqlaudit.cli.output import print_data
-from sqlaudit.cli.requests import Sectioned
+from sqlaudit.cli.requests import command_of
 
 
-@click.command(cls=Sectioned)
-@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
-@click.pass_context
-def command(context: click.Context, shell: str) -> int:
+@command_of(click.Argument(["shell"], type=click.Choice(["bash", "zsh", "fish"])))
+def command(shell: str) -> int:
     """Print what makes SHELL complete commands and options: to be read when the shell starts.
 
     \b
@@ -23,6 +21,6 @@ def command(context: click.Context, shell: str) -> int:
     """
     kind = get_completion_class(shell)
     assert kind is not None
-    found = kind(context.find_root().command, {}, "sqlaudit", "_SQLAUDIT_COMPLETE")
+    found = kind(click.get_current_context().find_root().command, {}, "sqlaudit", "_SQLAUDIT_COMPLETE")
     print_data(found.source_template % found.source_vars())
     return ExitCode.OK

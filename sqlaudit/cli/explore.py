@@ -17,7 +17,7 @@ from sqlaudit.base.parameter_names import spelled
 from sqlaudit.cli.exits import is_quiet, say, worst
 from sqlaudit.cli.options import bucketized_options, require_of, role_options, target_options
 from sqlaudit.cli.output import check_plot, write_pictures
-from sqlaudit.cli.requests import given_options, request_options
+from sqlaudit.cli.requests import PATH, given_options, request_options
 from sqlaudit.cli.runner import Job, declared, verdict
 from sqlaudit.column_sets.records.request import RecordRequest
 from sqlaudit.column_sets.request import ColumnRequest
@@ -134,7 +134,7 @@ def records(job: Job, request: RecordRequest) -> int:
         "MODEL=LIMIT",
         "km@2=5, profile_k=5, unicity@4=5%, coherence@2=k:5,h:0.8",
     ),
-    click.option("--plot", type=click.Path(path_type=Path), metavar="FILE", help="Draw the curve into a .svg file."),
+    click.Option(["--plot"], type=PATH, metavar="FILE", help="Draw the curve into a .svg file."),
 )
 def persons(job: Job, given: Mapping[str, Any], plot: Path | None) -> int:
     """Tell what somebody learns who knows some events of a person in TARGET.

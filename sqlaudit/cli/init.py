@@ -15,7 +15,7 @@ from sqlaudit.base.spec import Limits, Target
 from sqlaudit.cli.exits import say, tell
 from sqlaudit.cli.options import Work, limit_options
 from sqlaudit.cli.output import print_data
-from sqlaudit.cli.requests import Sectioned, in_section
+from sqlaudit.cli.requests import PATH, command_of, in_section
 
 if TYPE_CHECKING:
     from sqlaudit.base.addresses import Whereabouts
@@ -29,20 +29,28 @@ _OPEN = (
 )
 _where = in_section("Where the tables are")
 _out = in_section("Output")
-_PATH = click.Path(path_type=Path)
 
 
-@click.command(cls=Sectioned)
-@click.argument("names", nargs=-1, metavar="[TABLE|FILE]...")
-@_where("--db", metavar="DATABASE", help="A DuckDB or SQLite file, a PostgreSQL URL without a password, or a Spark.")
-@_where("--db-env", metavar="NAME", help="The environment variable that holds the database's URL.")
-@_where("--dbt-profile", metavar="NAME", help="A profile of dbt's profiles.yml.")
-@_out(
-    "-o", "--output", type=_PATH, default=Path("sqlaudit.yml"), show_default=True, metavar="FILE", help="- for stdout."
+@command_of(
+    click.Argument(["names"], nargs=-1, metavar="[TABLE|FILE]..."),
+    _where(
+        "--db", metavar="DATABASE", help="A DuckDB or SQLite file, a PostgreSQL URL without a password, or a Spark."
+    ),
+    _where("--db-env", metavar="NAME", help="The environment variable that holds the database's URL."),
+    _where("--dbt-profile", metavar="NAME", help="A profile of dbt's profiles.yml."),
+    _out(
+        "-o",
+        "--output",
+        type=PATH,
+        default=Path("sqlaudit.yml"),
+        show_default=True,
+        metavar="FILE",
+        help="- for stdout.",
+    ),
+    _out("--force", is_flag=True, help="Replace a file that is there already."),
+    _out("--schema", type=PATH, metavar="FILE", help="Write the JSON Schema for editors, too, and refer to it."),
+    limit_options,
 )
-@_out("--force", is_flag=True, help="Replace a file that is there already.")
-@_out("--schema", type=_PATH, metavar="FILE", help="Write the JSON Schema for editors, too, and refer to it.")
-@limit_options
 def command(
     names: tuple[str, ...],
     db: str | None,

@@ -12,7 +12,7 @@ from sqlaudit.base.errors import ExitCode, UsageError
 from sqlaudit.base.spec import Limits, ReadOptions, Target
 from sqlaudit.cli.exits import tell
 from sqlaudit.cli.options import Work, limit_options, read_options
-from sqlaudit.cli.requests import Sectioned, in_section, split_lists
+from sqlaudit.cli.requests import command_of, in_section, split_lists
 
 if TYPE_CHECKING:
     from sqlaudit.cli.agents.tools import Offered
@@ -23,12 +23,13 @@ MEMORY = "1GB"
 _what = in_section("What agents may look at")
 
 
-@click.command(cls=Sectioned)
-@click.argument("names", metavar="[FILE|FOLDER]...", nargs=-1)
-@_what("--db", metavar="DATABASE", help="A DuckDB or SQLite file, a PostgreSQL URL or conninfo, or a Spark.")
-@_what("--tables", multiple=True, metavar="TABLES", help="With --db: these tables alone. [default: all it has]")
-@read_options
-@limit_options
+@command_of(
+    click.Argument(["names"], metavar="[FILE|FOLDER]...", nargs=-1),
+    _what("--db", metavar="DATABASE", help="A DuckDB or SQLite file, a PostgreSQL URL or conninfo, or a Spark."),
+    _what("--tables", multiple=True, metavar="TABLES", help="With --db: these tables alone. [default: all it has]"),
+    read_options,
+    limit_options,
+)
 def command(names: tuple[str, ...], db: str | None, tables: tuple[str, ...], read: ReadOptions, limits: Limits) -> int:
     """Let an agent ask about tables, over the Model Context Protocol on stdin and stdout.
 

@@ -10,13 +10,11 @@ from sqlaudit.base.errors import ExitCode
 from sqlaudit.base.result import Code, Operator, plain
 from sqlaudit.cli.options import output_options
 from sqlaudit.cli.output import Output
-from sqlaudit.cli.requests import Sectioned
+from sqlaudit.cli.requests import command_of
 from sqlaudit.models.phrases import catalogue_document, model_document
 
 
-@click.command(cls=Sectioned)
-@click.argument("name", required=False)
-@output_options
+@command_of(click.Argument(["name"], required=False), output_options)
 def command(name: str | None, output: Output) -> int:
     """List the privacy models, or explain the one called NAME.
 

@@ -19,15 +19,7 @@ from sqlaudit.cli.options import (
     require_options,
     role_options,
 )
-from sqlaudit.cli.requests import (
-    given_options,
-    handing,
-    in_section,
-    read_request,
-    request_options,
-    shared,
-    whole_number,
-)
+from sqlaudit.cli.requests import Group, given_options, handing, in_section, read_request, request_options, whole_number
 from sqlaudit.cli.runner import Job, declared, verdict
 from sqlaudit.release.attacks.request import AttackRequest, KnownSearch
 from sqlaudit.release.compare.request import CompareRequest
@@ -46,9 +38,9 @@ def _tables(*, names: tuple[str, ...], db: str | None, **values: Any) -> dict[st
 
 
 @declared(
-    shared(
+    Group(
         _tables,
-        click.argument("names", metavar="RELEASE RELEASE...", nargs=-1),
+        click.Argument(["names"], metavar="RELEASE RELEASE...", nargs=-1),
         in_section("What to look at")(
             "--db", metavar="DATABASE", help="A DuckDB file, or a PostgreSQL URL or conninfo. Without it: files."
         ),
@@ -101,10 +93,10 @@ def _compared_tables(
     return {"db": db, "tables": tables}
 
 
-_table_options = shared(
+_table_options = Group(
     _compared_tables,
-    click.argument("original"),
-    click.argument("release"),
+    click.Argument(["original"]),
+    click.Argument(["release"]),
     _tables_of("--db", metavar="DATABASE", help="A DuckDB file, or a PostgreSQL URL. Without it both are files."),
     _tables_of("--other-release", metavar="TABLE", help="Another release: which of the two is coarser?"),
     *read_parameters,

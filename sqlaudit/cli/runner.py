@@ -13,10 +13,10 @@ from sqlaudit.base.errors import ExitCode
 from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.options import request_from
 from sqlaudit.base.relation import Relation, Statement
-from sqlaudit.base.spec import AuditSpec, Limits, Roles, Sampling, Target
+from sqlaudit.base.spec import Limits, Roles, Sampling, Target
 from sqlaudit.cli.options import Demands, Work, limit_options, output_options, work_options
 from sqlaudit.cli.output import Output
-from sqlaudit.cli.requests import Sectioned
+from sqlaudit.cli.requests import Group, command_of
 from sqlaudit.engines.contract import Engine
 from sqlaudit.reports.document import Document, markdown, visible
 from sqlaudit.reports.formats import render_json
@@ -65,7 +65,7 @@ class Job:
         self,
         plan: Callable[[Engine, Relation], Sequence[Statement]],
         find: Callable[[Engine], R],
-        document: Callable[[R], Document],
+        document: Callable[[Any], Document],
         code: Callable[[R], int] = lambda _: ExitCode.OK,
         *,
         targets: Sequence[Target] = (),
@@ -73,6 +73,7 @@ class Job:
         sql: Callable[[R], str] = lambda _: "",
         stopped: Callable[[R], bool] = lambda _: False,
         finish: Callable[[R], R] = lambda result: result,
+        told: Callable[[R], Reportable] | None = None,
     ) -> int:
         """Do it over an open engine, or show what would be done; the exit code.
 
@@ -82,6 +83,7 @@ class Job:
             targets: everything that is read; nothing = the target. reads: the tables that a plan names; nothing = the
                 target, or the targets. sql: stands after the report.
             stopped: whether somebody stopped it. finish: what is done after the engine is closed, before the report.
+            told: what the report is of; nothing = what was found.
 
         Raises:
             SqlauditError: what keeps it from being done.
@@ -89,7 +91,8 @@ class Job:
         from sqlaudit.cli.session import session
 
         def emit(result: R) -> None:
-            self.output.emit(lambda: document(result), result.to_dict, sql(result))
+            found: Reportable = result if told is None else told(result)
+            self.output.emit(lambda: document(found), found.to_dict, sql(result))
 
         with session(self.db, self.limits, self.work, *(targets or [self.target])) as engine:
             if self.work.dry_run or self.work.explain:
@@ -112,12 +115,14 @@ def verdict(passed: bool) -> ExitCode:
     return ExitCode.OK if passed else ExitCode.REQUIREMENT_FAILED
 
 
-def declared(*groups: Callable[[Any], Any]) -> Callable[[Callable[..., int]], click.Command]:
+EVERY = (output_options, work_options, limit_options)
+
+
+def declared(*groups: Group | click.Parameter) -> Callable[[Callable[..., int]], click.Command]:
     """A command with the options of these groups, and with those of every command behind them.
 
     It gets a `Job`, and what groups make besides by name.
     """
-    every = () if output_options in groups else (output_options,)
 
     def decorate(command: Callable[..., int]) -> click.Command:
         @functools.wraps(command)
@@ -125,10 +130,7 @@ def declared(*groups: Callable[[Any], Any]) -> Callable[[Callable[..., int]], cl
             names = {one.name for one in fields(Job)} & values.keys()
             return command(Job(**{name: values.pop(name) for name in names}), **values)
 
-        made: Any = with_job
-        for group in reversed((*groups, *every, work_options, limit_options)):
-            made = group(made)
-        return click.command(cls=Sectioned)(made)
+        return command_of(*groups, *(one for one in EVERY if one not in groups))(with_job)
 
     return decorate
 
@@ -137,19 +139,6 @@ def declared(*groups: Callable[[Any], Any]) -> Callable[[Callable[..., int]], cl
 
 SCHEMA = "sqlaudit-plan/1"
 _NOTE = "Nothing was measured. Statements that depend on what these find are not listed."
-
-
-def show_plan(engine: Engine, spec: AuditSpec, work: Work, output: Output) -> None:
-    """Print the statements of an audit and the tables that they read; with `--explain` the database's plans.
-
-    Raises:
-        SqlauditError: the target cannot be opened, or a role is missing in it.
-    """
-    from sqlaudit.audits.auditor import Auditor
-
-    statements = Auditor(engine).plan(spec)
-    tables = engine.open(spec.target).tables or (spec.target.name,)
-    show_statements(engine, tables, statements, work, output)
 
 
 def show_statements(

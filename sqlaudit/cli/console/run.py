@@ -14,8 +14,8 @@ from sqlaudit.base.errors import ExitCode, Interrupted, SqlauditError, UsageErro
 from sqlaudit.base.spec import Target
 from sqlaudit.classes.inputs import population_target
 from sqlaudit.cli.audit import code_of as audit_code
+from sqlaudit.cli.console.command import ConsoleRequest
 from sqlaudit.cli.console.commands import GROUPS
-from sqlaudit.cli.console.request import ConsoleRequest
 from sqlaudit.cli.console.screen import Reported, Screen, check_into
 from sqlaudit.cli.console.session import Session, State, sentence
 from sqlaudit.cli.console.statements import Piece, StatementError, split
@@ -48,7 +48,7 @@ def run_console(asked: ConsoleRequest) -> ExitCode:
     with opened as workspace:
         screen = Screen(outside.terminal(save), asked.layout)
         session = Session(
-            workspace, screen, GROUPS, asked.demands.inputs, asked.show_values, timeout=asked.limits.timeout
+            workspace, screen, GROUPS, asked.asked.inputs, asked.show_values, timeout=asked.limits.timeout
         )
         session.state = _first_state(workspace, asked)
         if asked.file is not None:
@@ -72,7 +72,7 @@ def run_console(asked: ConsoleRequest) -> ExitCode:
 
 def _first_state(workspace: Workspace, given: ConsoleRequest) -> State:
     targets = [workspace.target(name) for name in given.names]
-    asked = given.demands
+    asked = given.asked
     for target in targets:
         workspace.describe(target)
     if "population" in asked.inputs:  # a table that an audit reads besides
