@@ -17,7 +17,7 @@ from sqlaudit.base.errors import UsageError
 from sqlaudit.base.options import request_from
 from sqlaudit.base.parameter_names import speaking
 from sqlaudit.base.spec import Requirement, Roles
-from sqlaudit.cli.console.layout import width_of
+from sqlaudit.cli.console.screen import width_of
 from sqlaudit.models.registry import CELL_RULES, REGISTRY, Among, contradiction, parse_requirement
 from sqlaudit.reports.document import visible
 from sqlaudit.tabular.request import AggregatesRequest

@@ -18,6 +18,7 @@ from sqlaudit.base.version import __version__
 from sqlaudit.cli.console.screen import Reported
 from sqlaudit.cli.console.session import Command, Session, State
 from sqlaudit.cli.console.workspace import Workspace
+from sqlaudit.cli.output import output_for
 from sqlaudit.gates.connections import holds_password
 from sqlaudit.gates.proposal import scalar
 from sqlaudit.reports.document import limit, visible
@@ -153,7 +154,7 @@ def report(session: Session, rest: str) -> None:
     if session.reported is None:
         result = session.audit()
         session.reported = Reported(lambda: audit_document(result), result.to_dict)
-    session.screen.terminal.save(path, session.reported)
+    output_for(None, path).emit(session.reported.document, session.reported.data)
     session.screen.note(f"wrote {str(path)!r}.")
 
 

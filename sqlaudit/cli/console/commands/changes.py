@@ -1,13 +1,15 @@
-"""What-if on the roles: quasi-identifiers taken out, put in, and made coarser."""
+"""Commands that ask what if the roles were different, with the figures before and after."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from sqlglot import exp
 
+from sqlaudit.audits.report import audit_document
 from sqlaudit.audits.result import AuditResult
 from sqlaudit.base.columns_of import find_column, resolve, unknown_column
 from sqlaudit.base.errors import UsageError
@@ -17,6 +19,10 @@ from sqlaudit.base.numbers import exact_number
 from sqlaudit.base.relation import ColumnInfo, Kind, Relation
 from sqlaudit.base.result import Documented
 from sqlaudit.base.spec import Roles
+from sqlaudit.cli.console.commands.roles import show
+from sqlaudit.cli.console.screen import Reported
+from sqlaudit.cli.console.session import Command, Session
+from sqlaudit.cli.console.statements import arguments
 from sqlaudit.models.base import Check
 from sqlaudit.models.phrases import VERDICTS, full_title, level_text, limit_text
 from sqlaudit.reports.document import (
@@ -40,48 +46,98 @@ _MOMENTS = (Kind.DATE, Kind.TIMESTAMP)
 PARTS = ("year", "quarter", "month", "week", "day")
 
 
-def dropped(roles: Roles, name: str, relation: Relation, dialect: str) -> Roles:
-    """The roles without a quasi-identifier, named as it stands there or by its column.
+# `\drop`, `\add`, `\generalize`, `\undo`.
+
+
+def drop(session: Session, rest: str) -> None:
+    """Leave a quasi-identifier out, named as it stands there or by its column."""
+    names = arguments(rest, session.workspace.dialect, "\\drop")
+    if len(names) != 1:
+        raise UsageError("\\drop takes one quasi-identifier, for instance \\drop age.")
+    roles = session.require_roles()
+    at = _place(session, roles, names[0], "drop")
+    kept = roles.quasi_identifiers[:at] + roles.quasi_identifiers[at + 1 :]
+    if not kept:
+        raise UsageError(f"{names[0]} is the only quasi-identifier; without any there is nothing to audit.")
+    _compare(session, replace(roles, quasi_identifiers=kept), f"without {names[0]}")
+
+
+def add(session: Session, rest: str) -> None:
+    """Let others know further columns."""
+    names = arguments(rest, session.workspace.dialect, "\\add")
+    if not names:
+        raise UsageError("Name the columns: \\add zip.")
+    roles, relation = session.require_roles(), session.relation()
+    for name in names:
+        resolve(name, relation, session.workspace.dialect, "\\add")
+    roles = replace(roles, quasi_identifiers=(*roles.quasi_identifiers, *names))
+    _compare(session, roles, f"with {', '.join(names)}")
+
+
+def generalize(session: Session, rest: str) -> None:
+    """Make a quasi-identifier coarser: by a width for numbers, a number of characters for texts, a part of the calendar
+    for dates, or SQL."""
+    words, dialect = rest.split(None, 1), session.workspace.dialect
+    if len(words) < 2:
+        raise UsageError("Name a quasi-identifier and how coarse it becomes: \\generalize age 10.")
+    name = arguments(words[0], dialect, "\\generalize")[0]
+    relation, roles = session.relation(), session.require_roles()
+    at = _place(session, roles, name, "generalize")
+    column = find_column(name, relation)
+    if column is None:
+        raise unknown_column(name, relation, "\\generalize")
+    new, known = coarser(column, words[1].strip(), relation, dialect), roles.quasi_identifiers
+    roles = replace(roles, quasi_identifiers=(*known[:at], new, *known[at + 1 :]))
+    _compare(session, roles, f"{name} as {name if new in known else new}")
+
+
+def undo(session: Session, rest: str) -> None:
+    """Take the last change of roles, requirements or relation back."""
+    if rest:
+        raise UsageError("\\undo takes nothing more.")
+    session.undo()
+    show(session)
+
+
+CHANGES = (
+    Command("drop", "COLUMN", "without this quasi-identifier", drop, "qi"),
+    Command("generalize", "COLUMN HOW", "coarser: age 10, zip 3, birth year, or SQL", generalize, "generalize"),
+    Command("add", "COLUMNS", "others know these columns, too", add, "columns"),
+    Command("undo", "", "take the last change back", undo),
+)
+
+
+def _place(session: Session, roles: Roles, name: str, command: str) -> int:
+    """Which quasi-identifier is meant.
 
     Raises:
         UsageError: it is none.
     """
-    at = _place(roles, name, relation, dialect, "drop")
-    kept = roles.quasi_identifiers[:at] + roles.quasi_identifiers[at + 1 :]
-    if not kept:
-        raise UsageError(f"{name} is the only quasi-identifier; without any there is nothing to audit.")
-    return replace(roles, quasi_identifiers=kept)
-
-
-def added(roles: Roles, names: tuple[str, ...], relation: Relation, dialect: str) -> Roles:
-    """The roles with further quasi-identifiers.
-
-    Raises:
-        UsageError: no such column, or one that has a role already.
-    """
-    for name in names:
-        resolve(name, relation, dialect, "\\add")
-    return replace(roles, quasi_identifiers=(*roles.quasi_identifiers, *names))
-
-
-def generalized(roles: Roles, name: str, how: str, relation: Relation, dialect: str) -> Roles:
-    """The roles with a quasi-identifier made coarser.
-
-    Args:
-        roles: the roles so far. name: the quasi-identifier's column. relation: where it is. dialect: of the database.
-        how: a width for numbers, a number of characters for texts, a part of the calendar for dates, or SQL.
-
-    Raises:
-        UsageError: no such quasi-identifier, or a way that has no meaning for what the column holds.
-    """
-    at = _place(roles, name, relation, dialect, "generalize")
+    items, relation, dialect = roles.quasi_identifiers, session.relation(), session.workspace.dialect
+    if name in items:
+        return items.index(name)
     column = find_column(name, relation)
-    if column is None:
-        raise unknown_column(name, relation, "\\generalize")
-    expression = coarser(column, how.strip(), relation, dialect)
-    items = list(roles.quasi_identifiers)
-    items[at] = expression
-    return replace(roles, quasi_identifiers=tuple(items))
+    for at, item in enumerate(items):
+        if column is not None and _columns(resolve(item, relation, dialect, "\\qi").sql, dialect) == {column.name}:
+            return at
+    hint = closest(name, items) or (f" \\add {name} makes it one." if column is not None else "")
+    raise UsageError(f"\\{command}: {name} is no quasi-identifier now.{hint}")
+
+
+def _compare(session: Session, roles: Roles, change: str) -> None:
+    """Show both audits side by side; the change stays when both could be made."""
+    before = session.audit()
+    session.change(replace(session.state, roles=roles))
+    with ExitStack() as left:  # also a Ctrl-C takes the change back
+        left.callback(session.undo)
+        after = session.audit()
+        left.pop_all()
+    changed = Changed(change, before, after)
+    session.screen.report(Reported(lambda: changed_document(changed), changed.to_dict))
+    session.reported = Reported(lambda: audit_document(after), after.to_dict)
+
+
+# A coarser form of a column.
 
 
 def coarser(column: ColumnInfo, how: str, relation: Relation, dialect: str) -> str:
@@ -91,7 +147,10 @@ def coarser(column: ColumnInfo, how: str, relation: Relation, dialect: str) -> s
         >>> coarser(ColumnInfo("age", "INTEGER", Kind.INTEGER), "10", Relation("t", (), "t"), "duckdb")
         'floor(age / 10.0) * 10'
     """
-    number = _number(how)
+    try:
+        number = exact_number(how)
+    except UsageError:
+        number = None
     name = column.name if column.name.isidentifier() and column.name.islower() else quote(column.name, dialect)
     if number is not None and number > 0:
         return _by_number(column, name, number)
@@ -137,26 +196,6 @@ def _ways(column: ColumnInfo) -> str:
     return f"{column.name} holds {column.type}: give a SQL expression over it."
 
 
-def _number(text: str) -> Fraction | None:
-    try:
-        return exact_number(text)
-    except UsageError:
-        return None
-
-
-def _place(roles: Roles, name: str, relation: Relation, dialect: str, command: str) -> int:
-    """Which quasi-identifier is meant."""
-    items = roles.quasi_identifiers
-    if name in items:
-        return items.index(name)
-    column = find_column(name, relation)
-    for at, item in enumerate(items):
-        if column is not None and _columns(resolve(item, relation, dialect, "\\qi").sql, dialect) == {column.name}:
-            return at
-    hint = closest(name, items) or (f" \\add {name} makes it one." if column is not None else "")
-    raise UsageError(f"\\{command}: {name} is no quasi-identifier now.{hint}")
-
-
 def _columns(sql: str, dialect: str) -> set[str]:
     tree = guard_expression(sql, dialect, "\\qi")
     return {column.name for column in tree.find_all(exp.Column)}
@@ -179,30 +218,19 @@ class Changed(Documented):
 def changed_document(changed: Changed) -> Document:
     """The figures before and after, side by side."""
     before, after = changed.before, changed.after
+    figures, new = _figures(after), [warned for warned in after.warnings if warned not in after.notices]
     known = listing(after.roles.get("quasi_identifiers", ()))
+    when = "still" if before.passed == after.passed else "now"
+    verdict = f"{when} {'PASS' if after.passed else 'FAIL'}" if after.required else "What if"
     return Document(
-        _headline(changed),
+        Toned(f"{verdict}: {changed.change}", ("good" if after.passed else "bad") if after.required else "plain"),
         (Paragraph(f"Quasi-identifiers now: {known}. \\undo takes the change back."), *notices_block(after.notices)),
         (
-            *section("Classes", _table(tuple(_class_rows(before, after)))),
+            *section("Classes", _table(tuple((title, one, figures[title]) for title, one in _figures(before).items()))),
             *section("Models", _table(tuple(_check_rows(before, after)), judged=bool(after.required))),
-            *section(
-                "Warnings",
-                Bullets(
-                    tuple(Toned(warned.message, "warn") for warned in after.warnings if warned not in after.notices)
-                ),
-            ),
+            *section("Warnings", Bullets(tuple(Toned(one.message, "warn") for one in new))),
         ),
     )
-
-
-def _headline(changed: Changed) -> Toned:
-    if not changed.after.required:
-        return Toned(f"What if: {changed.change}")
-    when = "still" if changed.before.passed == changed.after.passed else "now"
-    if changed.after.passed:
-        return Toned(f"{when} PASS: {changed.change}", "good")
-    return Toned(f"{when} FAIL: {changed.change}", "bad")
 
 
 def _table(rows: tuple[tuple[Words, ...], ...], judged: bool = False) -> Table:
@@ -212,33 +240,18 @@ def _table(rows: tuple[tuple[Words, ...], ...], judged: bool = False) -> Table:
     return Table(tuple(heads), rows)
 
 
-def _class_rows(before: AuditResult, after: AuditResult) -> Iterator[tuple[Words, ...]]:
+def _figures(result: AuditResult) -> dict[str, str]:
     """How many classes, how small, and how many rows are easily found."""
-    for title, figures in zip(_TITLES, zip(_figures(before), _figures(after), strict=True), strict=True):
-        yield title, *figures
-
-
-_TITLES = (
-    "equivalence classes",
-    "smallest class",
-    "alone in their class",
-    f"in classes below {_RISK}",
-    "risk on average",
-)
-
-
-def _figures(result: AuditResult) -> tuple[str, ...]:
     sizes = result.classes
-    _, alone = sizes.below(2)
-    _, few = sizes.below(_RISK)
+    (_, alone), (_, few) = sizes.below(2), sizes.below(_RISK)
     risk = percent(Fraction(sizes.count, sizes.members)) if sizes.members and not sizes.per_row else "–"
-    return (
-        count(sizes.count),
-        count(sizes.min_size or 0),
-        f"{count(alone)} ({part(alone, sizes.members)})",
-        f"{count(few)} ({part(few, sizes.members)})",
-        risk,
-    )
+    return {
+        "equivalence classes": count(sizes.count),
+        "smallest class": count(sizes.min_size or 0),
+        "alone in their class": f"{count(alone)} ({part(alone, sizes.members)})",
+        f"in classes below {_RISK}": f"{count(few)} ({part(few, sizes.members)})",
+        "risk on average": risk,
+    }
 
 
 def _check_rows(before: AuditResult, after: AuditResult) -> Iterator[tuple[Words, ...]]:
