@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import functools
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sqlaudit.base.errors import EngineError, ExitCode, Incomplete, UsageError
 from sqlaudit.base.frozen import dataclass
@@ -27,13 +27,12 @@ from sqlaudit.cli.options import (
     sampling_options,
 )
 from sqlaudit.cli.runner import Job, declared
-from sqlaudit.reports.document import About, Document, plural
+from sqlaudit.reports.document import About, plural
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
     from sqlaudit.audits.auditor import Auditor
-    from sqlaudit.audits.criteria.criteria import CriteriaResult
     from sqlaudit.audits.result import AuditResult
     from sqlaudit.classes.failing import AllFailing, FailingClass
     from sqlaudit.engines.contract import Engine
@@ -87,7 +86,6 @@ def run_audit(job: Job, spec: AuditSpec, failing: FailingOptions, further: Furth
     """
     from sqlaudit.audits.auditor import Auditor
     from sqlaudit.audits.classes import WORST_CLASSES
-    from sqlaudit.audits.report import audit_document
     from sqlaudit.base.files import TABLE_SUFFIXES, check_destination
     from sqlaudit.engines.writing import refuse_overwriting
 
@@ -107,16 +105,14 @@ def run_audit(job: Job, spec: AuditSpec, failing: FailingOptions, further: Furth
         auditor.export = export
         return auditor.audit(spec) if certifier is None else certifier.audit(auditor, spec)
 
-    document: Callable[[Any], Document] = audit_document
-    told: Callable[[AuditResult], CriteriaResult] | None = None
+    told = None
     if further.criteria:
-        from sqlaudit.audits.criteria.criteria import criteria_document, criteria_of
+        from sqlaudit.audits.criteria.criteria import criteria_of
 
-        document, told = criteria_document, functools.partial(criteria_of, public=further.criteria == "public")
+        told = functools.partial(criteria_of, public=further.criteria == "public")
     return job.run(
         lambda engine, _: Auditor(engine).plan(spec),
         find,
-        document,
         lambda result: worst(code_of(result), export.code if export is not None else ExitCode.OK),
         targets=[spec.target, *_further(spec)],
         reads=[spec.target],

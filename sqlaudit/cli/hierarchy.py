@@ -38,7 +38,6 @@ def command(job: Job, column: str, request: HierarchyRequest) -> int:
       sqlaudit hierarchy patients.csv job --from jobs.csv --default other
     """
     from sqlaudit.base.files import check_destination
-    from sqlaudit.hierarchies.result import hierarchy_document
 
     made = request.hierarchy(column)
     if request.to is not None:
@@ -46,6 +45,5 @@ def command(job: Job, column: str, request: HierarchyRequest) -> int:
     return job.run(
         lambda engine, _: plan_hierarchy(engine, job.target, made),
         lambda engine: check_hierarchy(engine, job.target, made, request.to, request.show_values),
-        hierarchy_document,
         lambda result: verdict(result.usable),
     )

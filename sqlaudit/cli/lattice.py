@@ -44,7 +44,6 @@ def command(job: Job, search: Mapping[str, Any], publication: LatticePublication
     """
     from sqlaudit.audits.release import statements_before
     from sqlaudit.cli.signals import LastResort
-    from sqlaudit.lattices.report import lattice_document
     from sqlaudit.lattices.run import check_publication, make, open_table, plan_lattice, search_and_publish, targets_of
 
     def plan(engine: Engine, _: Relation) -> list[Statement]:
@@ -70,7 +69,6 @@ def command(job: Job, search: Mapping[str, Any], publication: LatticePublication
     return job.run(
         plan,
         lambda engine: search_and_publish(engine, request, publication, _teller(engine)),
-        lattice_document,
         code,
         targets=targets_of(request),
         sql=lambda result: result.published.sql if result.published and result.published.view else "",

@@ -51,7 +51,6 @@ def recode(job: Job, recoding: Mapping[str, Any], publication: BucketPublication
     Exit code 0: a recoding was found, 1: there is none, 4: out of time.
     """
     from sqlaudit.lattices.run import targets_of
-    from sqlaudit.remedies.recode.result import recode_document
     from sqlaudit.remedies.recode.run import plan_recoding, recode_and_publish
 
     def code(result: RecodeResult) -> ExitCode:
@@ -66,7 +65,6 @@ def recode(job: Job, recoding: Mapping[str, Any], publication: BucketPublication
     return job.run(
         lambda engine, _: plan_recoding(engine, request),
         lambda engine: recode_and_publish(engine, request, _teller(engine, request)),
-        recode_document,
         code,
         targets=targets_of(request.of_lattice()),
         sql=lambda result: result.release.sql if result.release and publication.with_sql else "",
@@ -122,7 +120,6 @@ def suppress(job: Job, how: How, chosen: Mapping[str, Any], published: Publicati
           --require k=5 --require l=2 --weights zip=2 --to release.parquet
     Exit code 0: a safe release was found, 4: --exact was asked for and is not proven.
     """
-    from sqlaudit.remedies.suppress.result import suppress_document
     from sqlaudit.remedies.suppress.run import plan_suppression, suppress_table, targets_of
 
     def code(result: SuppressResult) -> ExitCode:
@@ -135,7 +132,6 @@ def suppress(job: Job, how: How, chosen: Mapping[str, Any], published: Publicati
     return job.run(
         lambda engine, _: plan_suppression(engine, request, published),
         lambda engine: suppress_table(engine, request, published, engine.progress),
-        suppress_document,
         code,
         targets=targets_of(request),
         sql=lambda result: result.release.sql if result.release and published.with_sql else "",
@@ -183,7 +179,6 @@ def cloak(job: Job, publication: Publication, audit_only: bool, **given: Mapping
       sqlaudit cloak theirs.csv --audit-only --k 5 --properties flats.csv
     Exit code 1: no message can be published, or (--audit-only) boxes hold too few users.
     """
-    from sqlaudit.remedies.cloak.result import cloak_document
     from sqlaudit.remedies.cloak.run import cloak_arrivals, cloak_messages, plan_arrivals, plan_cloaking
 
     def code(result: CloakResult) -> ExitCode:
@@ -209,7 +204,6 @@ def cloak(job: Job, publication: Publication, audit_only: bool, **given: Mapping
     return job.run(
         lambda engine, _: plan(engine, request, publication),
         lambda engine: cloak(engine, request, publication),
-        cloak_document,
         code,
         targets=request.targets(),
         sql=lambda result: result.sql if publication.with_sql else "",
@@ -217,7 +211,6 @@ def cloak(job: Job, publication: Publication, audit_only: bool, **given: Mapping
 
 
 def _audit_boxes(job: Job, given: Given, publication: Publication) -> int:
-    from sqlaudit.remedies.cloak.result import box_audit_document
     from sqlaudit.remedies.cloak.run import audit_given_boxes as audit_boxes
     from sqlaudit.remedies.cloak.run import plan_boxes
 
@@ -239,7 +232,6 @@ def _audit_boxes(job: Job, given: Given, publication: Publication) -> int:
     return job.run(
         lambda engine, _: plan_boxes(engine, request),
         lambda engine: audit_boxes(engine, request),
-        box_audit_document,
         lambda result: verdict(result.passed),
         targets=request.targets(),
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, fields, replace
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -21,16 +21,12 @@ from sqlaudit.engines.contract import Engine
 from sqlaudit.reports.document import Document, markdown, visible
 from sqlaudit.reports.formats import render_json
 
-
-class Reportable(Protocol):
-    """What a job finds."""
-
-    def to_dict(self) -> Mapping[str, Any]:
-        """It for programs."""
+if TYPE_CHECKING:
+    from sqlaudit.reports.notebook import Shown
 
 
 T = TypeVar("T")
-R = TypeVar("R", bound=Reportable)
+R = TypeVar("R")
 
 
 @dataclass(frozen=True)
@@ -65,7 +61,6 @@ class Job:
         self,
         plan: Callable[[Engine, Relation], Sequence[Statement]],
         find: Callable[[Engine], R],
-        document: Callable[[Any], Document],
         code: Callable[[R], int] = lambda _: ExitCode.OK,
         *,
         targets: Sequence[Target] = (),
@@ -73,26 +68,28 @@ class Job:
         sql: Callable[[R], str] = lambda _: "",
         stopped: Callable[[R], bool] = lambda _: False,
         finish: Callable[[R], R] = lambda result: result,
-        told: Callable[[R], Reportable] | None = None,
+        told: Callable[[R], Shown] | None = None,
+        document: Callable[[R], Document] | None = None,
     ) -> int:
         """Do it over an open engine, or show what would be done; the exit code.
 
         Args:
             plan: the statements that would run; it gets the opened target, or the first of the targets. find: does it.
-            document: reports what was found. code: what follows from that, after the report.
+            code: what follows from what was found, after the report.
             targets: everything that is read; nothing = the target. reads: the tables that a plan names; nothing = the
                 target, or the targets. sql: stands after the report.
             stopped: whether somebody stopped it. finish: what is done after the engine is closed, before the report.
-            told: what the report is of; nothing = what was found.
+            told: what the report is of; nothing = what was found. document: reports that; nothing = as it says itself.
 
         Raises:
             SqlauditError: what keeps it from being done.
         """
         from sqlaudit.cli.session import session
+        from sqlaudit.reports.notebook import document_of
 
         def emit(result: R) -> None:
-            found: Reportable = result if told is None else told(result)
-            self.output.emit(lambda: document(found), found.to_dict, sql(result))
+            found: Any = result if told is None else told(result)
+            self.output.emit(lambda: (document or document_of)(found), found.to_dict, sql(result))
 
         with session(self.db, self.limits, self.work, *(targets or [self.target])) as engine:
             if self.work.dry_run or self.work.explain:

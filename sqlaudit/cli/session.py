@@ -67,16 +67,15 @@ def session(db: str | Whereabouts | None, limits: Limits, work: Work, *targets: 
                 yield engine
 
 
-def show_statement(done: Executed) -> None:
-    """A statement that ran, on stderr, headed by its step and time."""
+def statement_text(done: Executed) -> str:
+    """A statement that ran, headed by its step and time, with a semicolon and an end of line behind it."""
     seconds = "" if done.seconds is None else f", {done.seconds:.3f} s"
-    say_sql(f"-- {done.name}{seconds}\n{done.sql}")
+    return f"-- {done.name}{seconds}\n" + "\n".join(visible(line) for line in done.sql.rstrip().splitlines()) + ";\n"
 
 
-def say_sql(text: str) -> None:
-    """SQL on stderr, with a semicolon and an empty line after it."""
-    shown = "\n".join(visible(line) for line in text.rstrip().splitlines())
-    click.echo(in_encoding(f"{shown};\n", getattr(sys.stderr, "encoding", None)), err=True)
+def show_statement(done: Executed) -> None:
+    """A statement that ran, on stderr, with an empty line after it."""
+    click.echo(in_encoding(statement_text(done), getattr(sys.stderr, "encoding", None)), err=True)
 
 
 class Interruptible:

@@ -22,6 +22,7 @@ from sqlaudit.cli.console.workspace import Rows
 from sqlaudit.cli.output import PLAIN_WIDTH, Output
 from sqlaudit.reports.document import Document, Table, in_words, plural, text_of, visible
 from sqlaudit.reports.formats import json_text, render_json
+from sqlaudit.reports.notebook import document_of
 from sqlaudit.reports.stored import to_json as stored_document
 from sqlaudit.reports.text import render_text
 
@@ -35,6 +36,11 @@ class Reported:
 
     document: Callable[[], Document]
     data: Callable[[], Mapping[str, Any]]
+
+
+def report_of(result: Any) -> Reported:
+    """The report of any result that a public function returns."""
+    return Reported(lambda: document_of(result), result.to_dict)
 
 
 @dataclass(frozen=True)
@@ -78,7 +84,8 @@ class Screen:
         """A report: as text, its tables as CSV, or one line of JSON."""
         if self.layout == "json":
             document = reported.document()
-            self._put([_one_line({**reported.data(), "report": stored_document(document)})])
+            lines = render_json({**reported.data(), "report": stored_document(document)}).splitlines()
+            self._put([" ".join(map(str.strip, lines)) + "\n"])  # so that a program reads one result a line
         elif self.layout == "csv":
             self._put(self._seen(_csv_of(reported.document())))
         else:
@@ -214,11 +221,6 @@ def _chunks(pieces: Iterable[str]) -> Iterator[str]:
             held, size = [], 0
     if held:
         yield "".join(held)
-
-
-def _one_line(data: Mapping[str, Any]) -> str:
-    """JSON in one line, so that a program reads one result a line."""
-    return " ".join(line.strip() for line in render_json(data).splitlines()) + "\n"
 
 
 def _csv_of(document: Document) -> Iterator[str]:

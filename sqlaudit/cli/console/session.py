@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import sqlaudit
-from sqlaudit.audits.report import audit_document
 from sqlaudit.audits.result import AuditResult
 from sqlaudit.base.errors import EngineError, Incomplete, Interrupted, UsageError
 from sqlaudit.base.names import closest
 from sqlaudit.base.parameter_names import speaking
 from sqlaudit.base.relation import Relation
 from sqlaudit.base.spec import KnownRows, Requirement, Roles, Target
-from sqlaudit.cli.console.screen import Reported, Screen
+from sqlaudit.cli.console.screen import Reported, Screen, report_of
 from sqlaudit.cli.console.statements import (
     Piece,
     in_the_statement,
@@ -29,7 +27,7 @@ from sqlaudit.cli.console.statements import (
 from sqlaudit.cli.console.workspace import Workspace
 from sqlaudit.engines.contract import Engine, Executed
 from sqlaudit.engines.watch import Deadline
-from sqlaudit.tabular.result import AggregatesResult, aggregates_document
+from sqlaudit.tabular.result import AggregatesResult
 
 if TYPE_CHECKING:
     from sqlaudit.cli.console.commands.explore import Supposed
@@ -175,7 +173,7 @@ class Session:
         target = self.state.target or self.selected
         if target is None or target.query:
             return "query" if target else ""
-        short = next((name for name, path in self.workspace.files.items() if path == target.relation), None)
+        short = self.workspace.short_name(target.relation)
         return short or target.relation.rpartition(".")[2].strip('"')
 
     def relation(self) -> Relation:
@@ -238,15 +236,10 @@ class Session:
         hint = f" \\profile proposes: \\qi {', '.join(proposed)}" if proposed else " For instance: \\qi age sex"
         raise UsageError(f"Name the quasi-identifiers first: what others may know about a person.{hint}")
 
-    def show(self, reported: Reported) -> None:
-        """Show a report, and keep it for `\\report`."""
-        self.reported = reported
-        self.screen.report(reported)
-
-    def show_audit(self) -> AuditResult:
-        """Audit, and show what was found."""
-        result = self.audit(afresh=True)
-        self.show(Reported(lambda: audit_document(result), result.to_dict))
+    def show(self, result: T) -> T:
+        """Show the report of a result, and keep it for another file."""
+        self.reported = report_of(result)
+        self.screen.report(self.reported)
         return result
 
     # --- statements ---
@@ -286,7 +279,7 @@ class Session:
             sampling=kept.sampling,
         )
         self.change(State(target, roles, said.requirements))
-        return self.show_audit()
+        return self.show(self.audit(afresh=True))
 
     def _cells_statement(self, piece: Piece) -> AggregatesResult:
         """Judge published cells; roles and requirements are about rows of persons, and stay as they are."""
@@ -297,42 +290,32 @@ class Session:
         before, linked = ([self.workspace.target(name) for name in names] for names in (said.before, said.linked))
         request = replace(said.request, show_values=self.show_values)
         with speaking(in_the_statement):
-            result = find_unsafe_cells(self.engine, target, request, before, linked)
-        self.show(Reported(lambda: aggregates_document(result), result.to_dict))
-        return result
+            return self.show(find_unsafe_cells(self.engine, target, request, before, linked))
 
     # --- time ---
 
     def _in_time(self, work: Callable[[], T]) -> T:
         """The work within the timeout, with its statements noted."""
         self.engine.executed.clear()
+        deadline = None if self.timeout is None else Deadline(self.timeout, self.cancel)
         try:
-            with self._deadline() as deadline:
-                try:
-                    return work()
-                except Interrupted:
-                    if deadline is None or not deadline.over:
-                        raise
-                    raise Incomplete(f"The time limit of {self.timeout:g} seconds was reached.") from None
+            return work()
+        except Interrupted:
+            if deadline is None or not deadline.over:
+                raise
+            raise Incomplete(f"The time limit of {self.timeout:g} seconds was reached.") from None
         except EngineError as error:
+            if deadline is not None:
+                deadline.stop()
             if self.workspace.is_alive():
                 raise
             self.workspace.refresh()
             raise EngineError(f"{error} The console has connected again.") from None
         finally:
+            if deadline is not None:
+                deadline.stop()
             if self.engine.executed:
                 self.steps = list(self.engine.executed)
-
-    @contextmanager
-    def _deadline(self) -> Iterator[Deadline | None]:
-        if self.timeout is None:
-            yield None
-            return
-        deadline = Deadline(self.timeout, self.cancel)
-        try:
-            yield deadline
-        finally:
-            deadline.stop()
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,6 @@ from fractions import Fraction
 
 from sqlglot import exp
 
-from sqlaudit.audits.report import audit_document
 from sqlaudit.audits.result import AuditResult
 from sqlaudit.base.columns_of import find_column, resolve, unknown_column
 from sqlaudit.base.errors import UsageError
@@ -20,7 +19,7 @@ from sqlaudit.base.relation import ColumnInfo, Kind, Relation
 from sqlaudit.base.result import Documented
 from sqlaudit.base.spec import Roles
 from sqlaudit.cli.console.commands.roles import show
-from sqlaudit.cli.console.screen import Reported
+from sqlaudit.cli.console.screen import Reported, report_of
 from sqlaudit.cli.console.session import Command, Session
 from sqlaudit.cli.console.statements import arguments
 from sqlaudit.models.base import Check
@@ -134,7 +133,7 @@ def _compare(session: Session, roles: Roles, change: str) -> None:
         left.pop_all()
     changed = Changed(change, before, after)
     session.screen.report(Reported(lambda: changed_document(changed), changed.to_dict))
-    session.reported = Reported(lambda: audit_document(after), after.to_dict)
+    session.reported = report_of(after)
 
 
 # A coarser form of a column.

@@ -15,7 +15,6 @@ from sqlaudit.cli.console.screen import Reported
 from sqlaudit.cli.console.session import Command, Session
 from sqlaudit.cli.console.statements import tokens_of
 from sqlaudit.models.disclosure.exact import DisclosurePoint
-from sqlaudit.profiles.result import profile_document
 from sqlaudit.reports.document import Column, Document, Paragraph, Section, Table, Toned, Words, figure, plural, section
 from sqlaudit.reports.glossary import PAGE
 
@@ -75,8 +74,7 @@ def is_select(text: str, dialect: str) -> bool:
 def look(session: Session, rest: str) -> None:
     """Look at the columns and propose roles."""
     _no_more(rest, "\\profile")
-    result = sqlaudit.profile(session.target(), db=session.engine, show_values=session.show_values)
-    session.show(Reported(lambda: profile_document(result), result.to_dict))
+    session.show(sqlaudit.profile(session.target(), db=session.engine, show_values=session.show_values))
 
 
 def refresh(session: Session, rest: str) -> None:
