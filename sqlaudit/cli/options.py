@@ -166,13 +166,6 @@ def inputs_from(path: Path | None) -> Mapping[str, Any]:
     return load_inputs(path)
 
 
-def _limits(**values: Any) -> Limits:
-    limits = read_request(Limits, **values)
-    if limits.temp_directory and not is_folder(limits.temp_directory):
-        raise UsageError(f"--temp-directory {limits.temp_directory!r} is not a folder.")
-    return limits
-
-
 _what = in_section("What to look at")
 read_parameters = parameters_of(ReadOptions, last=("all_text", "hive_partitioning"))
 TARGET = (
@@ -271,6 +264,14 @@ further_options = request_options(FurtherReports, "further")
 
 work_options = request_options(Work, "work")
 """What is shown of the work; the command gets `work: Work`."""
+
+
+def _limits(**values: Any) -> Limits:
+    limits = read_request(Limits, **values)
+    if limits.temp_directory and not is_folder(limits.temp_directory):
+        raise UsageError(f"--temp-directory {limits.temp_directory!r} is not a folder.")
+    return limits
+
 
 limit_options = handing("limits", _limits, *parameters_of(Limits))
 """Budgets; the command gets `limits: Limits`."""

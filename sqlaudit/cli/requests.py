@@ -90,28 +90,26 @@ class Sectioned(click.Command):
 
 def written_files(ctx: click.Context) -> list[Path]:
     """The files that a command was told to write."""
-    options = {one.name for one in ctx.command.params if WRITTEN & {*one.opts}}
-    return [Path(value) for name, value in _values(ctx) if name in options]
+    return [Path(value) for parameter, value in _values(ctx) if WRITTEN & {*parameter.opts}]
 
 
-def _values(ctx: click.Context) -> Iterator[tuple[str, str | Path]]:
-    """The texts and paths that the command line gave, with the parameter's name."""
+def _values(ctx: click.Context) -> Iterator[tuple[click.Parameter, str | Path]]:
+    """The texts and paths that the command line gave, with the parameter."""
+    parameters = {one.name: one for one in ctx.command.params}
     for name, given in ctx.params.items():
         for value in given if isinstance(given, tuple | list) else (given,):
             if isinstance(value, str | Path):
-                yield name, value
+                yield parameters[name], value
 
 
 def _named_files(ctx: click.Context) -> Iterator[Path]:
     """The files that the other parameters name: tables, databases, inputs, and what YAML files name in their turn."""
-    arguments = {one.name for one in ctx.command.params if isinstance(one, click.Argument)}
-    options = {one.name for one in ctx.command.params if WRITTEN & {*one.opts}}
-    for name, value in _values(ctx):
-        if name in options or not str(value):
+    for parameter, value in _values(ctx):
+        if WRITTEN & {*parameter.opts} or not str(value):
             continue
-        if name in arguments:
+        if isinstance(parameter, click.Argument):
             yield from files_read(None, [Target(relation=str(value))])
-        elif name == "query":
+        elif parameter.name == "query":
             yield from files_read(None, [Target(query=str(value))])
         elif is_file(value):
             yield from files_read(str(value), ())

@@ -144,20 +144,15 @@ def show_statements(
     """Print statements and the tables that they read; with `--explain` the database's plans."""
     plans = [engine.explain(statement) for statement in statements] if work.explain else []
     if output.format == "json":
-        output.write(render_json(_data(engine, tables, statements, plans)))
+        listed = [{"name": statement.name, "sql": statement.sql} for statement in statements]
+        for entry, plan in zip(listed, plans, strict=False):
+            entry["plan"] = plan
+        data = {"schema": SCHEMA, "engine": engine.version(), "tables": list(tables), "statements": listed}
+        output.write(render_json(data))
     elif output.format == "markdown":
         output.write(_markdown(tables, statements, plans))
     else:
         output.write(_script(tables, statements, plans))
-
-
-def _data(
-    engine: Engine, tables: Sequence[str], statements: Sequence[Statement], plans: Sequence[str]
-) -> dict[str, Any]:
-    listed = [{"name": statement.name, "sql": statement.sql} for statement in statements]
-    for entry, plan in zip(listed, plans, strict=False):
-        entry["plan"] = plan
-    return {"schema": SCHEMA, "engine": engine.version(), "tables": list(tables), "statements": listed}
 
 
 def _script(tables: Sequence[str], statements: Sequence[Statement], plans: Sequence[str]) -> str:

@@ -75,11 +75,6 @@ class Screen:
         self._filled = False
         self._name = ""
 
-    @property
-    def file(self) -> str:
-        """The file that takes everything, empty when there is none."""
-        return self._name
-
     def report(self, reported: Reported) -> None:
         """A report: as text, its tables as CSV, or one line of JSON."""
         if self.layout == "json":
@@ -131,14 +126,13 @@ class Screen:
         self.close()
         if path is None:
             return
-        held = contextlib.ExitStack()
-        temporary = held.enter_context(replacing(path))
-        try:
-            self._file = temporary.open("w", encoding="utf-8", newline="")
-        except OSError as error:
-            held.__exit__(_Dropped, _Dropped(), None)
-            raise UsageError(f"{str(path)!r} cannot be written: {error.strerror}.") from None
-        self._held, self._name, self._filled = held, str(path), False
+        with contextlib.ExitStack() as held:  # which leaves an older file as it is when something fails
+            temporary = held.enter_context(replacing(path))
+            try:
+                self._file = temporary.open("w", encoding="utf-8", newline="")
+            except OSError as error:
+                raise UsageError(f"{str(path)!r} cannot be written: {error.strerror}.") from None
+            self._held, self._name, self._filled = held.pop_all(), str(path), False
 
     def close(self) -> None:
         """Finish the file, if there is one: it takes its place now.
@@ -146,15 +140,15 @@ class Screen:
         Raises:
             UsageError: the file cannot be written.
         """
-        file, held, name = self._file, self._held, self._name
+        file, held = self._file, self._held
         if file is None:
             return
         try:
             file.close()
         except OSError as error:
             self.drop()
-            raise UsageError(f"{name!r} could not be written: {error.strerror}.") from None
-        self._file, self._held, self._name = None, contextlib.ExitStack(), ""
+            raise UsageError(f"{self._name!r} could not be written: {error.strerror}.") from None
+        self._file = None
         held.close()
 
     def close_after_error(self) -> None:
@@ -166,12 +160,11 @@ class Screen:
 
     def drop(self) -> None:
         """Leave the file as it was before, if there is one."""
-        file, held = self._file, self._held
-        self._file, self._held, self._name = None, contextlib.ExitStack(), ""
+        file, self._file = self._file, None
         if file is not None:
             with contextlib.suppress(OSError):
                 file.close()
-            held.__exit__(_Dropped, _Dropped(), None)
+            self._held.__exit__(_Dropped, _Dropped(), None)
 
     def _seen(self, pieces: Iterable[str]) -> Iterable[str]:
         """Texts as they are for files and pipes; at a terminal, what would steer it is shown instead."""
@@ -191,9 +184,8 @@ class Screen:
                 self._file.write(chunk)
                 self._file.flush()
             except OSError as error:
-                name = self._name
                 self.drop()
-                raise UsageError(f"{name!r} could not be written: {error.strerror}.") from None
+                raise UsageError(f"{self._name!r} could not be written: {error.strerror}.") from None
 
 
 class _Dropped(Exception):

@@ -81,7 +81,9 @@ class Workspace:
 
     def target(self, written: str) -> Target:
         """The table or file that somebody means by a name; a file becomes readable."""
-        name = _unquoted(written.strip())
+        name = written.strip()
+        if len(name) > 1 and name[0] == name[-1] == "'":
+            name = name[1:-1].replace("''", "'")
         path = self.files.get(name.casefold())
         if path is not None and not self._is_table(name):
             return Target(relation=path, read=self._read)
@@ -258,8 +260,3 @@ def _only_table(root: exp.Query) -> exp.Table | None:
 def _bare(name: str) -> str:
     """The name of a table without the quotes of any dialect."""
     return name.replace('"', "").replace("`", "")
-
-
-def _unquoted(name: str) -> str:
-    """The name of a file without the single quotes around it."""
-    return name[1:-1].replace("''", "'") if len(name) > 1 and name[0] == name[-1] == "'" else name

@@ -11,11 +11,11 @@ from typing import Any
 from sqlaudit.base.columns_of import resolve
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.numbers import exact_share
-from sqlaudit.base.spec import Folding, KnownRows, Roles, Sampling, Target
+from sqlaudit.base.spec import Folding, KnownRows, Roles, Sampling
 from sqlaudit.cli.console.screen import Reported
 from sqlaudit.cli.console.session import Command, Session
 from sqlaudit.cli.console.statements import Reader, arguments, read_requirements
-from sqlaudit.reports.document import Document, Facts, Words, limit
+from sqlaudit.reports.document import Document, Facts, limit
 
 # `\qi`, `\sensitive`, `\entity`, `\require`: the roles of columns, and what must hold.
 
@@ -115,36 +115,30 @@ def require(session: Session, rest: str) -> None:
 
 def show(session: Session) -> None:
     """The current relation, its roles and the requirements."""
-    state = session.state
+    state, roles = session.state, session.state.roles
     target = state.target or session.selected
-    pairs: tuple[tuple[str, str], ...] = (
-        ("acts on", _called(target)),
-        ("quasi-identifiers", ", ".join(state.roles.quasi_identifiers) or "none"),
-        ("sensitive columns", ", ".join(state.roles.sensitive) or "none"),
-        ("direct identifiers", ", ".join(state.roles.identifiers) or "none"),
-        ("person column", state.roles.entity or "none"),
-        *_sampled(state.roles.sampling),
-        *((("known rows of a person", state.roles.known_rows.value),) if state.roles.entity else ()),
-        *((("persons and values", state.roles.values.value),) if state.roles.values else ()),
-        ("requirements", ", ".join(one.text for one in state.requirements) or "none"),
-    )
-    facts: tuple[tuple[str, Words], ...] = pairs
-    session.screen.report(Reported(lambda: Document("Roles", (Facts(facts),)), lambda: dict(pairs)))
+    acts_on = "nothing yet" if target is None else target.name + (", with a condition" if target.where else "")
+    pairs = {
+        "acts on": "a SELECT" if target is not None and target.query else acts_on,
+        "quasi-identifiers": ", ".join(roles.quasi_identifiers) or "none",
+        "sensitive columns": ", ".join(roles.sensitive) or "none",
+        "direct identifiers": ", ".join(roles.identifiers) or "none",
+        "person column": roles.entity or "none",
+        **_sampled(roles.sampling),
+        **({"known rows of a person": roles.known_rows.value} if roles.entity else {}),
+        **({"persons and values": roles.values.value} if roles.values else {}),
+        "requirements": ", ".join(one.text for one in state.requirements) or "none",
+    }
+    session.screen.report(Reported(lambda: Document("Roles", (Facts(tuple(pairs.items())),)), lambda: pairs))
 
 
-def _sampled(sampling: Sampling) -> tuple[tuple[str, str], ...]:
+def _sampled(sampling: Sampling) -> dict[str, str]:
     """How the relation is a sample, where that was said."""
     if sampling.sampling_fraction is not None:
-        return (("share of its population", limit(sampling.sampling_fraction)),)
+        return {"share of its population": limit(sampling.sampling_fraction)}
     if sampling.population_size is not None:
-        return (("people in its population", f"{sampling.population_size:,}"),)
-    return (("sampling weights", sampling.weights),) if sampling.weights is not None else ()
-
-
-def _called(target: Target | None) -> str:
-    if target is None:
-        return "nothing yet"
-    return "a SELECT" if target.query else target.name + (", with a condition" if target.where else "")
+        return {"people in its population": f"{sampling.population_size:,}"}
+    return {} if sampling.weights is None else {"sampling weights": sampling.weights}
 
 
 def _names(session: Session, rest: str, command: str) -> tuple[str, ...]:

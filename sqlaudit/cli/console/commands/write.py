@@ -85,20 +85,17 @@ def _table(state: State, target: Target, workspace: Workspace, folder: Path) -> 
 
 def _judged(roles: Roles) -> Iterator[str]:
     """How the roles are read, where that was said."""
-    if roles.joint:
-        yield "    joint: true"
-    if roles.nulls is not NullPolicy.EQUAL:
-        yield f"    nulls: {roles.nulls.value}"
-    if roles.sampling.sampling_fraction is not None:
-        yield f"    sampling_fraction: {limit(roles.sampling.sampling_fraction)}"
-    if roles.sampling.population_size is not None:
-        yield f"    population_size: {roles.sampling.population_size}"
-    if roles.sampling.weights is not None:
-        yield f"    weights: {scalar(roles.sampling.weights)}"
-    if roles.known_rows is not KnownRows.WORSE:
-        yield f"    known_rows: {roles.known_rows.value}"
-    if roles.values is not None:
-        yield f"    values: {roles.values.value}"
+    sampling, share = roles.sampling, roles.sampling.sampling_fraction
+    said = {
+        "joint": "true" if roles.joint else None,
+        "nulls": None if roles.nulls is NullPolicy.EQUAL else roles.nulls.value,
+        "sampling_fraction": None if share is None else limit(share),
+        "population_size": sampling.population_size,
+        "weights": None if sampling.weights is None else scalar(sampling.weights),
+        "known_rows": None if roles.known_rows is KnownRows.WORSE else roles.known_rows.value,
+        "values": None if roles.values is None else roles.values.value,
+    }
+    yield from (f"    {key}: {value}" for key, value in said.items() if value is not None)
 
 
 def _read(options: ReadOptions) -> Iterator[str]:
