@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -26,12 +26,10 @@ from sqlaudit.cli.options import (
     role_options,
     sampling_options,
 )
-from sqlaudit.cli.runner import Job, declared
+from sqlaudit.cli.runner import Job, declared, verdict
 from sqlaudit.reports.document import About, plural
 
 if TYPE_CHECKING:
-    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-
     from sqlaudit.audits.auditor import Auditor
     from sqlaudit.audits.result import AuditResult
     from sqlaudit.classes.failing import AllFailing, FailingClass
@@ -95,7 +93,7 @@ def run_audit(job: Job, spec: AuditSpec, failing: FailingOptions, further: Furth
         raise UsageError("A certificate is of one table; leave --certificate or --buckets out.")
     if further.key is not None and further.new_key:
         refuse_overwriting([further.file, job.output.file], [further.key, further.key.with_suffix(".pub.pem")])
-    certifier = _Certifier.of(further, failing, job.db) if further.file is not None else None
+    audit = Auditor.audit if further.file is None else _certifying(further, failing, job.db is not None)
     export = _Export(failing.file, failing.show_values) if failing.file is not None else None
     usual = WORST_CLASSES if job.output.format in ("html", "json") else 0  # a statement more
     worst_classes = usual if failing.worst is None else failing.worst
@@ -103,7 +101,7 @@ def run_audit(job: Job, spec: AuditSpec, failing: FailingOptions, further: Furth
     def find(engine: Engine) -> AuditResult:
         auditor = Auditor(engine, failing.number, failing.show_values, worst_classes=worst_classes)
         auditor.export = export
-        return auditor.audit(spec) if certifier is None else certifier.audit(auditor, spec)
+        return audit(auditor, spec)
 
     told = None
     if further.criteria:
@@ -150,49 +148,39 @@ def _further(spec: AuditSpec) -> tuple[Target, ...]:
 
 def code_of(result: AuditResult) -> ExitCode:
     """The exit code that a result asks for."""
-    verdict = ExitCode.REQUIREMENT_FAILED if result.required and not result.passed else ExitCode.OK
-    return verdict if result.complete else worst(verdict, ExitCode.INCOMPLETE)
+    return verdict(not result.required or result.passed, result.complete)
 
 
-@dataclass(frozen=True)
-class _Certifier:
-    """Audits and writes the certificate of that; the key that signs it was read before any work began."""
+def _certifying(
+    asked: FurtherReports, failing: FailingOptions, db: bool
+) -> Callable[[Auditor, AuditSpec], AuditResult]:
+    """An audit that writes its certificate; the key that signs it is read now, before any work begins.
 
-    file: Path
-    key: Ed25519PrivateKey | None
-    db: bool
+    Raises:
+        UsageError: it cannot be written, or the audit would run statements that nobody can run again.
+    """
+    from sqlaudit.base.files import check_destination
+    from sqlaudit.certificates.certificate import new_key, private_key, write_certificate
+    from sqlaudit.certificates.making import audit_certified
 
-    @classmethod
-    def of(cls, asked: FurtherReports, failing: FailingOptions, db: str | None) -> _Certifier:
-        """What writes it.
+    file = asked.file
+    assert file is not None
+    check_destination(file, (".json",))
+    if failing.file is not None:
+        raise UsageError("--certificate and --failing-classes-to are two runs: classes are no part of what it holds.")
+    if asked.criteria:
+        raise UsageError("--certificate and --criteria are two runs: criteria ask for figures besides.")
+    if asked.new_key and asked.key is not None:
+        tell(f"made the key {str(asked.key)!r}; give its public half, {str(new_key(asked.key))!r}, to others.")
+    key = None if asked.key is None else private_key(asked.key)
 
-        Raises:
-            UsageError: it cannot be written, or the audit would run statements that nobody can run again.
-        """
-        from sqlaudit.base.files import check_destination
-        from sqlaudit.certificates.certificate import new_key, private_key
-
-        assert asked.file is not None
-        check_destination(asked.file, (".json",))
-        if failing.file is not None:
-            raise UsageError(
-                "--certificate and --failing-classes-to are two runs: classes are no part of what it holds."
-            )
-        if asked.criteria:
-            raise UsageError("--certificate and --criteria are two runs: criteria ask for figures besides.")
-        if asked.new_key and asked.key is not None:
-            tell(f"made the key {str(asked.key)!r}; give its public half, {str(new_key(asked.key))!r}, to others.")
-        return cls(asked.file, None if asked.key is None else private_key(asked.key), db is not None)
-
-    def audit(self, auditor: Auditor, spec: AuditSpec) -> AuditResult:
-        """Audit, and write the certificate."""
-        from sqlaudit.certificates.certificate import write_certificate
-        from sqlaudit.certificates.making import audit_certified
-
-        result, certificate = audit_certified(auditor, spec, self.db, self.key)
-        write_certificate(self.file, certificate)
-        tell(f"wrote the certificate to {str(self.file)!r}{'' if self.key is None else ', signed'}.")
+    def audit(auditor: Auditor, spec: AuditSpec) -> AuditResult:
+        result, certificate = audit_certified(auditor, spec, db, key)
+        write_certificate(file, certificate)
+        tell(f"wrote the certificate to {str(file)!r}{'' if key is None else ', signed'}.")
         return result
+
+    return audit
 
 
 @dataclass

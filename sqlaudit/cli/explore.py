@@ -15,11 +15,11 @@ from sqlaudit.base.errors import ExitCode, UsageError
 from sqlaudit.base.files import check_destination
 from sqlaudit.base.options import FILE, option, request_from
 from sqlaudit.base.parameter_names import spelled
-from sqlaudit.cli.exits import is_quiet, say, worst
+from sqlaudit.cli.exits import is_quiet, say
 from sqlaudit.cli.options import bucketized_options, require_of, role_options, target_options
 from sqlaudit.cli.output import write_pictures
 from sqlaudit.cli.requests import PATH, given_options, request_options
-from sqlaudit.cli.runner import Job, declared, verdict
+from sqlaudit.cli.runner import Job, declared, telling, verdict
 from sqlaudit.column_sets.records.request import RecordRequest
 from sqlaudit.column_sets.request import ColumnRequest
 from sqlaudit.events.request import PersonsRequest
@@ -27,8 +27,6 @@ from sqlaudit.profiles.request import ProfileRequest
 
 if TYPE_CHECKING:
     from sqlaudit.audits.disclosure.results import DisclosureResult
-    from sqlaudit.column_sets.identify import Tell
-    from sqlaudit.engines.contract import Engine
     from sqlaudit.events.result import PersonsResult
 
 
@@ -70,8 +68,8 @@ def columns(job: Job, request: ColumnRequest) -> int:
 
     return job.run(
         lambda engine, relation: plan_columns(engine, relation, request),
-        lambda engine: find_columns(engine, job.target, request, announce=_announce, tell=_teller(engine)),
-        lambda result: ExitCode.OK if result.complete or not result.open_sets else ExitCode.INCOMPLETE,
+        lambda engine: find_columns(engine, job.target, request, announce=_announce, tell=telling(engine, _progress)),
+        lambda result: verdict(True, result.complete or not result.open_sets),
         stopped=lambda result: result.by_hand,
     )
 
@@ -83,14 +81,8 @@ def _announce(columns: int, candidates: int, limit: int | None) -> None:
         click.echo(f"{columns} columns have {number} sets of {size} columns; most follow from others.", err=True)
 
 
-def _teller(engine: Engine) -> Tell:
-    """Progress of a walk: sets decided and the border so far."""
-
-    def tell(decided: int, border: int) -> None:
-        if engine.progress is not None:
-            engine.progress(f"{decided:,} sets decided, border {border:,}; Ctrl-C keeps what is proven", None)
-
-    return tell
+def _progress(decided: int, border: int) -> str:
+    return f"{decided:,} sets decided, border {border:,}; Ctrl-C keeps what is proven"
 
 
 # `sqlaudit records`: how special single records are.
@@ -158,7 +150,7 @@ def persons(job: Job, given: Mapping[str, Any], plot: Path | None) -> int:
                     "There is no curve to draw: ask for more known events with --known, of a table with persons."
                 )
             write_pictures(plot, [picture])
-        return verdict(result.passed) if result.complete else worst(verdict(result.passed), ExitCode.INCOMPLETE)
+        return verdict(result.passed, result.complete)
 
     if plot is not None:
         check_destination(plot, (".svg",))

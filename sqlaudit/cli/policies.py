@@ -134,7 +134,7 @@ gate_output_options = handing(
         "test: .csv, .jsonl, .parquet.",
     ),
 )
-"""Adds how a run is reported; the command gets `output: GateOutput`."""
+"""How a run is reported; the command gets `output: GateOutput`."""
 
 
 # Which policy is meant, and which of its tests.

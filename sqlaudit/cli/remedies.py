@@ -12,15 +12,13 @@ from sqlaudit.cli.exits import say
 from sqlaudit.cli.options import population_options, require_options, role_options, target_options
 from sqlaudit.cli.output import say_written
 from sqlaudit.cli.requests import given_options, handing, in_section, request_options
-from sqlaudit.cli.runner import Job, declared, verdict
+from sqlaudit.cli.runner import Job, declared, telling, verdict
 from sqlaudit.remedies.cloak.request import Background, BoxRequest, CloakRequest, Places, Tolerances
 from sqlaudit.remedies.recode.request import Method, RecodeRequest
 from sqlaudit.remedies.suppress.request import How, SuppressRequest
 
 if TYPE_CHECKING:
-    from sqlaudit.engines.contract import Engine
     from sqlaudit.remedies.cloak.result import CloakResult
-    from sqlaudit.remedies.recode.kaca import Tell
     from sqlaudit.remedies.recode.result import RecodeResult
     from sqlaudit.remedies.suppress.result import SuppressResult
 
@@ -60,26 +58,19 @@ def recode(job: Job, recoding: Mapping[str, Any], publication: BucketPublication
             say("nothing was published: there is no recoding.")
         return verdict(result.passed)
 
+    def progress(done: int, groups: int) -> str:
+        steps, left = ("merges", "classes left") if request.method is Method.KACA else ("rounds", "groups tried")
+        return f"{done:,} {steps}, {groups:,} {left}"
+
     request = job.request(RecodeRequest, recoding, publication=publication)
     publication.check()
     return job.run(
         lambda engine, _: plan_recoding(engine, request),
-        lambda engine: recode_and_publish(engine, request, _teller(engine, request)),
+        lambda engine: recode_and_publish(engine, request, telling(engine, progress)),
         code,
         targets=targets_of(request.of_lattice()),
         sql=lambda result: result.release.sql if result.release and publication.with_sql else "",
     )
-
-
-def _teller(engine: Engine, request: RecodeRequest) -> Tell:
-    """Progress: merges and classes that are left, or rounds of splits and groups so far."""
-    steps, left = ("merges", "classes left") if request.method is Method.KACA else ("rounds", "groups tried")
-
-    def tell(done: int, groups: int) -> None:
-        if engine.progress is not None:
-            engine.progress(f"{done:,} {steps}, {groups:,} {left}", None)
-
-    return tell
 
 
 # `sqlaudit suppress`: the fewest cells to make `*` so that a release is safe, and that release.
@@ -125,7 +116,7 @@ def suppress(job: Job, how: How, chosen: Mapping[str, Any], published: Publicati
     def code(result: SuppressResult) -> ExitCode:
         if result.release is not None:
             say_written(published, result.release.rows)
-        return ExitCode.OK if result.complete else ExitCode.INCOMPLETE
+        return verdict(True, result.complete)
 
     request = job.request(SuppressRequest, {**chosen, "how": how})
     published.check()

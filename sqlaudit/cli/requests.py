@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import click
 
@@ -189,36 +189,6 @@ _SAID = {
     "exact": "They are different, as they are written.",
 }
 PATH = click.Path(path_type=Path)
-_MADE: Mapping[str, Callable[[Option], dict[str, Any]]] = {
-    "switch": lambda one: {"default": None},
-    "flag": lambda one: {"default": True, "show_default": bool(one.shown)} if one.default else {"is_flag": True},
-    "whole": lambda one: {"type": WholeNumber()},
-    "range": lambda one: {"type": WholeRange(one.least, one.most)},
-    "names": lambda one: {"multiple": True},
-    "weights": lambda one: {"multiple": True},
-    "choice": lambda one: {"type": click.Choice(one.kind.words)},
-    "seconds": lambda one: {"type": Read(duration)},
-    "memory": lambda one: {"type": Read(size)},
-    "pieces": lambda one: {"type": Read(pieces)},
-    "probability": lambda one: {"type": Read(probability)},
-    "witness": lambda one: {"type": Read(number_or_worst)},
-    "most": lambda one: {"type": Read(lambda text: one.every if (read := count_or_all(text)) is None else read)},
-    "queries": lambda one: {"type": PATH, "multiple": True},
-    "file": lambda one: {"type": PATH},
-    "source": lambda one: {"type": PATH},
-}
-"""What `click.Option` takes besides, by the kind of an option."""
-_TYPED: Mapping[str, Callable[[str, Any], Any]] = {
-    "names": lambda flag, value: split_lists(value, flag),
-    "queries": lambda flag, value: tuple(file_text(path, flag) for path in value),
-    "weights": lambda flag, value: weights(value, flag),
-    "texts": lambda _, value: null_values(value),
-    "delimiter": lambda _, value: delimiter(value),
-    "view": lambda flag, value: name_of_view(value, flag),
-    "column": lambda flag, value: one_column(value, flag),
-    "ordered": lambda flag, value: split_list(value, flag) if value else (),
-}
-"""What was typed as the value of a field, by the kind of an option; others are what click makes of them."""
 
 
 def split_lists(texts: Iterable[str], option: str) -> tuple[str, ...]:
@@ -257,18 +227,21 @@ def weights(texts: Iterable[str], option: str) -> dict[str, Fraction]:
     return found
 
 
-def file_text(path: Path, option: str) -> str:
-    """What is in a file that an option names.
+def file_texts(paths: Iterable[Path], option: str) -> tuple[str, ...]:
+    """What is in the files that an option names.
 
     Raises:
-        UsageError: it cannot be read.
+        UsageError: one cannot be read.
     """
-    try:
-        return path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise UsageError(f"{option} {str(path)!r} cannot be read: {error.strerror}.") from None
-    except UnicodeDecodeError:
-        raise UsageError(f"{option} {str(path)!r} is not UTF-8 text.") from None
+    found = []
+    for path in paths:
+        try:
+            found.append(path.read_text(encoding="utf-8"))
+        except OSError as error:
+            raise UsageError(f"{option} {str(path)!r} cannot be read: {error.strerror}.") from None
+        except UnicodeDecodeError:
+            raise UsageError(f"{option} {str(path)!r} is not UTF-8 text.") from None
+    return tuple(found)
 
 
 def name_of_view(text: str, option: str) -> str:
@@ -400,8 +373,8 @@ def number_or_worst(text: str) -> int | str:
     return text if text == "worst" else int(text)
 
 
-def count_or_all(text: str) -> int | None:
-    """A number of things, None for `all`.
+def count_or_all(text: str, every: int | None = None) -> int | None:
+    """A number of things, `every` for `all`.
 
     Raises:
         ValueError: it is neither.
@@ -409,7 +382,45 @@ def count_or_all(text: str) -> int | None:
     word = text.strip().lower()
     if word != "all" and not (word.isascii() and word.isdecimal()):
         raise ValueError("neither a number nor 'all'.")
-    return None if word == "all" else int(word)
+    return every if word == "all" else int(word)
+
+
+class Taken(NamedTuple):
+    """How the command line takes a kind of option.
+
+    Args:
+        attributes: what `click.Option` takes besides. read: the value of the field, from what click made of the option
+            and how that is called.
+    """
+
+    attributes: Callable[[Option], dict[str, Any]] = lambda _: {}
+    read: Callable[[Any, str], Any] = lambda value, _: value
+
+
+_KINDS: Mapping[str, Taken] = {
+    "switch": Taken(lambda _: {"default": None}),
+    "flag": Taken(lambda one: {"default": True, "show_default": bool(one.shown)} if one.default else {"is_flag": True}),
+    "whole": Taken(lambda _: {"type": WholeNumber()}),
+    "range": Taken(lambda one: {"type": WholeRange(one.least, one.most)}),
+    "most": Taken(lambda one: {"type": Read(functools.partial(count_or_all, every=one.every))}),
+    "choice": Taken(lambda one: {"type": click.Choice(one.kind.words)}),
+    "seconds": Taken(lambda _: {"type": Read(duration)}),
+    "memory": Taken(lambda _: {"type": Read(size)}),
+    "pieces": Taken(lambda _: {"type": Read(pieces)}),
+    "probability": Taken(lambda _: {"type": Read(probability)}),
+    "witness": Taken(lambda _: {"type": Read(number_or_worst)}),
+    "names": Taken(lambda _: {"multiple": True}, split_lists),
+    "weights": Taken(lambda _: {"multiple": True}, weights),
+    "ordered": Taken(read=lambda value, flag: split_list(value, flag) if value else ()),
+    "column": Taken(read=one_column),
+    "view": Taken(read=name_of_view),
+    "texts": Taken(read=lambda value, _: null_values(value)),
+    "delimiter": Taken(read=lambda value, _: delimiter(value)),
+    "queries": Taken(lambda _: {"type": PATH, "multiple": True}, file_texts),
+    "file": Taken(lambda _: {"type": PATH}),
+    "source": Taken(lambda _: {"type": PATH}),
+}
+"""By the name of a kind; others are texts."""
 
 
 def flags_of(one: Option) -> tuple[str, ...]:
@@ -424,8 +435,7 @@ def options_for(one: Option) -> tuple[SectionedOption, ...]:
     """The options of the command line for a field: one, but for words that are flags of their own."""
     if one.kind.name == "folding":
         return _either(one)
-    made = _MADE.get(one.kind.name)
-    more = {} if made is None else made(one)
+    more = _KINDS.get(one.kind.name, Taken()).attributes(one)
     if one.shown and one.kind.name != "flag":
         more |= {"default": one.shown, "show_default": True}
     if one.alone:
@@ -491,8 +501,8 @@ def typed(request: type[Any], values: Mapping[str, Any]) -> dict[str, Any]:
     for one in _offered(request):
         value = values[one.name]
         if value is not None or one.shown:
-            reader = _TYPED.get(one.kind.name)
-            found[one.name] = value if reader is None else reader(flags_of(one)[0].partition("/")[0], value)
+            flag = flags_of(one)[0].partition("/")[0]
+            found[one.name] = _KINDS.get(one.kind.name, Taken()).read(value, flag)
     return found
 
 

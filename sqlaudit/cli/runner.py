@@ -107,9 +107,23 @@ class Job:
         return code(result)
 
 
-def verdict(passed: bool) -> ExitCode:
-    """The exit code of what holds or does not."""
+def verdict(passed: bool, complete: bool = True) -> ExitCode:
+    """The exit code of what holds or does not, or is not known in the end."""
+    if not complete:
+        return ExitCode.INCOMPLETE
     return ExitCode.OK if passed else ExitCode.REQUIREMENT_FAILED
+
+
+def telling(
+    engine: Engine, words: Callable[..., str], share: Callable[..., float | None] = lambda *_: None
+) -> Callable[..., None]:
+    """Shows progress in these words of what is told, and the share that is done, where somebody sees it."""
+
+    def tell(*found: Any) -> None:
+        if engine.progress is not None:
+            engine.progress(words(*found), share(*found))
+
+    return tell
 
 
 EVERY = (output_options, work_options, limit_options)

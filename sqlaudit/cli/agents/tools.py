@@ -175,9 +175,8 @@ class AgentTool:
         named = {"type": "string", "enum": list(tables)}
         properties: dict[str, Any] = {"table": {**named, "description": "The table, by its name here."}}
         for name, one in self.options.items():
-            properties[name] = {**_shape(one), "description": one.help}
-            if name == _OTHER_TABLE:
-                properties[name] = {**named, "description": one.help}
+            shape = named if name == _OTHER_TABLE else _shape(one)
+            properties[name] = {**shape, "description": one.help}
         return {
             "type": "object",
             "properties": properties,

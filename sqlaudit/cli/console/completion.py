@@ -11,7 +11,7 @@ from prompt_toolkit.document import Document
 
 from sqlaudit.base.errors import SqlauditError
 from sqlaudit.base.names import quote
-from sqlaudit.cli.console.commands.changes import PARTS
+from sqlaudit.cli.console.commands.roles import PARTS
 from sqlaudit.cli.console.session import Session
 from sqlaudit.cli.console.statements import CLAUSES, pending
 from sqlaudit.gates.standalone.names import DIALECTS

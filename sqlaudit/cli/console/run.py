@@ -41,6 +41,7 @@ from sqlaudit.cli.console.statements import Piece, StatementError, is_complete, 
 from sqlaudit.cli.console.workspace import Workspace
 from sqlaudit.cli.exits import Boundary, say, worst
 from sqlaudit.cli.output import Output, print_data
+from sqlaudit.cli.runner import verdict
 from sqlaudit.cli.session import Interruptible, ProgressBar
 from sqlaudit.cli.signals import ENDING
 from sqlaudit.column_sets.result import ColumnSets
@@ -117,18 +118,15 @@ def run_script(session: Session, outside: Outside, texts: Sequence[str]) -> Exit
 
 
 def _script_step(session: Session, outside: Outside, piece: Piece, told: bool) -> ExitCode:
-    begun = time.monotonic()
     try:
         with Interruptible(session.cancel, session.engine.executed), outside.working(session):
-            code = code_of(session.run(piece))
+            return code_of(session.run(piece))
     except StatementError:
         raise
     except SqlauditError as error:
         place = f"Line {piece.line}: " if told and piece.line > 1 else ""
         error.args = (place + sentence(str(error)),)
         raise
-    tell_time(session, begun)
-    return code
 
 
 def code_of(result: object | None) -> ExitCode:
@@ -144,17 +142,11 @@ def code_of(result: object | None) -> ExitCode:
 
         return code_of_comparison(result)
     if isinstance(result, AggregatesResult):
-        return ExitCode.OK if result.passed else ExitCode.REQUIREMENT_FAILED
-    if isinstance(result, ColumnSets) and not result.complete and result.open_sets:
-        return ExitCode.INCOMPLETE
-    assert result is None or isinstance(result, ColumnSets | AttackResult)
+        return verdict(result.passed)
+    if isinstance(result, ColumnSets):
+        return verdict(True, result.complete or not result.open_sets)
+    assert result is None or isinstance(result, AttackResult)
     return ExitCode.OK
-
-
-def tell_time(session: Session, begun: float) -> None:
-    """How long a step took, when that is wanted."""
-    if session.timing:
-        click.echo(f"Time: {time.monotonic() - begun:.3f} s", err=True)
 
 
 # Ctrl-C at a prompt: it cancels what runs, however often it is pressed, and never ends the console.
@@ -227,7 +219,8 @@ class Outside:
 
     @contextlib.contextmanager
     def working(self, session: Session) -> Iterator[None]:
-        """While a step runs: a bar on a terminal when it takes long."""
+        """While a step runs: a bar on a terminal when it takes long; then its time, when that is wanted."""
+        begun = time.monotonic()
         with ProgressBar() as bar:
             self._bar = bar
             session.engine.progress = bar.update
@@ -235,6 +228,8 @@ class Outside:
                 yield
             finally:
                 self._bar = None
+        if session.timing:
+            click.echo(f"Time: {time.monotonic() - begun:.3f} s", err=True)
 
 
 def _fits(text: str) -> bool:
@@ -246,14 +241,12 @@ def _fits(text: str) -> bool:
 
 def converse(session: Session, outside: Outside) -> ExitCode:
     """Read and carry out what somebody types, until they leave."""
-
-    colour = Output().colour
-    prompt = Prompt(session, colour)
+    read = prompt_of(session)
     click.echo(f"sqlaudit {__version__} on {session.engine.version()}. \\? lists the commands, \\q leaves.")
     while not session.left and not ENDING.leaves:
         ENDING.forgive()
         try:
-            _carry_out(session, outside, prompt.read())
+            _carry_out(session, outside, read())
         except EOFError:
             break
         except KeyboardInterrupt:  # at the prompt it drops what was typed
@@ -275,7 +268,6 @@ def _carry_out(session: Session, outside: Outside, text: str) -> None:
 
 def _typed_step(session: Session, outside: Outside, piece: Piece) -> bool:
     """Whether a piece was carried out; what went wrong has been said."""
-    begun = time.monotonic()
     with Boundary() as boundary:
         try:
             with Cancelling(session.cancel) as cancelling, outside.working(session):
@@ -290,7 +282,6 @@ def _typed_step(session: Session, outside: Outside, piece: Piece) -> bool:
         except SqlauditError as error:
             say("cancelled." if cancelling.stopped else sentence(str(error)))
             return False
-    tell_time(session, begun)
     return not boundary.code
 
 
@@ -326,51 +317,41 @@ class ConsoleLexer(PostgresLexer):  # type: ignore[misc]  # pygments has no type
             yield at, Keyword if value.upper() in _OWN_WORDS else kind, value
 
 
-class Prompt:
-    """Reads what somebody types.
+def prompt_of(session: Session) -> Callable[[], str]:
+    """What reads the next statements or command that somebody types.
 
-    Args:
-        session: what completion knows about. colour: whether colours may be used.
+    It raises EOFError at Ctrl-D, and KeyboardInterrupt at Ctrl-C, which drops the line.
     """
+    keys = KeyBindings()
 
-    def __init__(self, session: Session, colour: bool = True) -> None:
-        self._session = session
-        self._editor: PromptSession[str] = PromptSession(
-            history=history(),
-            completer=ConsoleCompleter(session),
-            complete_while_typing=False,
-            multiline=True,
-            key_bindings=self._keys(),
-            lexer=PygmentsLexer(ConsoleLexer) if colour else None,
-            style=_COLOURS,
-            prompt_continuation=lambda width, line, wrapped: " " * max(0, width - 3) + "-> ",
-            include_default_pygments_style=False,
-        )
+    @keys.add("enter")
+    def _(event: KeyPressEvent) -> None:
+        """Run what is complete; else begin another line."""
+        buffer = event.current_buffer
+        if buffer.complete_state is not None and buffer.complete_state.current_completion is not None:
+            buffer.complete_state = None
+        elif buffer.text.strip().casefold() in SPOKEN or is_complete(buffer.text, session.workspace.dialect):
+            buffer.validate_and_handle()
+        else:
+            buffer.insert_text("\n")
 
-    def read(self) -> str:
-        """The next statements or command.
+    editor: PromptSession[str] = PromptSession(
+        history=history(),
+        completer=ConsoleCompleter(session),
+        complete_while_typing=False,
+        multiline=True,
+        key_bindings=keys,
+        lexer=PygmentsLexer(ConsoleLexer) if Output().colour else None,
+        style=_COLOURS,
+        prompt_continuation=lambda width, line, wrapped: " " * max(0, width - 3) + "-> ",
+        include_default_pygments_style=False,
+    )
 
-        Raises:
-            EOFError: Ctrl-D. KeyboardInterrupt: Ctrl-C, which drops the line.
-        """
-        typed = self._editor.prompt(f"{visible(self._session.called()) or 'sqlaudit'}=> ")
+    def read() -> str:
+        typed = editor.prompt(f"{visible(session.called()) or 'sqlaudit'}=> ")
         return SPOKEN.get(typed.strip().casefold(), typed)
 
-    def _keys(self) -> KeyBindings:
-        keys = KeyBindings()
-
-        @keys.add("enter")
-        def _(event: KeyPressEvent) -> None:
-            """Run what is complete; else begin another line."""
-            buffer = event.current_buffer
-            if buffer.complete_state is not None and buffer.complete_state.current_completion is not None:
-                buffer.complete_state = None
-            elif buffer.text.strip().casefold() in SPOKEN or is_complete(buffer.text, self._session.workspace.dialect):
-                buffer.validate_and_handle()
-            else:
-                buffer.insert_text("\n")
-
-        return keys
+    return read
 
 
 def history() -> History:

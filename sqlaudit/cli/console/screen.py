@@ -288,9 +288,7 @@ def as_table(rows: Rows, widest: int | None = None, limit: int | None = None) ->
 def as_csv(rows: Rows) -> Iterator[str]:
     """The lines of a CSV with a header; NULL is an empty field, a formula gets a leading apostrophe as in exports."""
     yield csv_line([column.name for column in rows.columns])
-    for batch in rows.batches:
-        for row in batch:
-            yield csv_line(row)
+    yield from map(csv_line, itertools.chain.from_iterable(rows.batches))
 
 
 def csv_line(cells: Iterable[Any]) -> str:
@@ -308,11 +306,8 @@ def csv_line(cells: Iterable[Any]) -> str:
 def as_json(rows: Rows) -> Iterator[str]:
     """One JSON object in pieces that together are one line: `{"columns": [{"name", "type"}], "rows": [[…], …]}`."""
     yield '{"columns": ' + json_text([{"name": one.name, "type": one.type} for one in rows.columns]) + ', "rows": ['
-    begun = False
-    for batch in rows.batches:
-        for row in batch:
-            yield (", " if begun else "") + json_text([plain(value) for value in row])
-            begun = True
+    for number, row in enumerate(itertools.chain.from_iterable(rows.batches)):
+        yield (", " if number else "") + json_text([plain(value) for value in row])
     yield "]}\n"
 
 

@@ -268,15 +268,12 @@ class Session:
         said = parse_audit(piece.text, self.workspace.dialect, piece.line)
         target = self.workspace.query(said.query) if said.query else self.workspace.target(said.relation)
         kept = self.state.roles  # what the statement has no words for
-        known = kept.known_rows if said.roles.entity else KnownRows.WORSE
         roles = replace(
-            said.roles,
-            identifiers=kept.identifiers,
-            joint=kept.joint,
-            nulls=kept.nulls,
-            known_rows=known,
-            values=kept.values,
-            sampling=kept.sampling,
+            kept,
+            quasi_identifiers=said.roles.quasi_identifiers,
+            sensitive=said.roles.sensitive,
+            entity=said.roles.entity,
+            known_rows=kept.known_rows if said.roles.entity else KnownRows.WORSE,
         )
         self.change(State(target, roles, said.requirements))
         return self.show(self.audit(afresh=True))

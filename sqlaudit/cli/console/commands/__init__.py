@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from sqlaudit.cli.console.commands import ask, changes, explore, roles, write
+from sqlaudit.cli.console.commands import ask, explore, roles, write
 from sqlaudit.cli.console.session import Command
 
 GROUPS: Mapping[str, tuple[Command, ...]] = {
     "The data": explore.DATA,
     "Roles, and what must hold": roles.ROLES,
     "Questions about the current relation": ask.COMMANDS,
-    "What if?": (*changes.CHANGES, *explore.CLASSES),
+    "What if?": (*roles.CHANGES, *explore.CLASSES),
     "Writing": write.COMMANDS,
     "The console": explore.SESSION,
 }

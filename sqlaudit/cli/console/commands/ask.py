@@ -190,8 +190,7 @@ def try_attacks(session: Session, rest: str) -> AttackResult:
 
 
 def _file(text: str) -> str | None:
-    name = text.strip().strip("'")
-    return name or None
+    return text.strip().strip("'") or None
 
 
 COMMANDS = (
