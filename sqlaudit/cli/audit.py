@@ -115,6 +115,7 @@ def run_audit(job: Job, spec: AuditSpec, failing: FailingOptions, further: Furth
         targets=[spec.target, *_further(spec)],
         reads=[spec.target],
         told=told,
+        opening=False,
     )
 
 

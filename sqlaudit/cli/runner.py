@@ -12,7 +12,7 @@ import click
 from sqlaudit.base.errors import ExitCode
 from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.options import request_from
-from sqlaudit.base.relation import Relation, Statement
+from sqlaudit.base.relation import Statement
 from sqlaudit.base.spec import Limits, Roles, Sampling, Target
 from sqlaudit.cli.options import Demands, Work, limit_options, output_options, work_options
 from sqlaudit.cli.output import Output
@@ -59,7 +59,7 @@ class Job:
 
     def run(
         self,
-        plan: Callable[[Engine, Relation], Sequence[Statement]],
+        plan: Callable[[Engine, Any], Sequence[Statement]],
         find: Callable[[Engine], R],
         code: Callable[[R], int] = lambda _: ExitCode.OK,
         *,
@@ -70,6 +70,7 @@ class Job:
         finish: Callable[[R], R] = lambda result: result,
         told: Callable[[R], Shown] | None = None,
         document: Callable[[R], Document] | None = None,
+        opening: bool = True,
     ) -> int:
         """Do it over an open engine, or show what would be done; the exit code.
 
@@ -80,6 +81,7 @@ class Job:
                 target, or the targets. sql: stands after the report.
             stopped: whether somebody stopped it. finish: what is done after the engine is closed, before the report.
             told: what the report is of; nothing = what was found. document: reports that; nothing = as it says itself.
+            opening: whether a plan gets the opened target; else it opens that itself, under the name that it shows.
 
         Raises:
             SqlauditError: what keeps it from being done.
@@ -94,9 +96,12 @@ class Job:
         with session(self.db, self.limits, self.work, *(targets or [self.target])) as engine:
             if self.work.dry_run or self.work.explain:
                 named = reads or ([self.target] if self.target else targets)
+                statements = None if opening else plan(engine, None)
                 opened = [(engine.open(one), one) for one in named]
                 names = dict.fromkeys(name for relation, one in opened for name in relation.tables or (one.name,))
-                show_statements(engine, tuple(names), plan(engine, opened[0][0]), self.work, self.output)
+                if statements is None:
+                    statements = plan(engine, opened[0][0])
+                show_statements(engine, tuple(names), statements, self.work, self.output)
                 return ExitCode.OK
             result = find(engine)
             if stopped(result):  # what is known is worth telling before the way out

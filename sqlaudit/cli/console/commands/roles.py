@@ -201,7 +201,7 @@ def drop(session: Session, rest: str) -> None:
     if len(names) != 1:
         raise UsageError("\\drop takes one quasi-identifier, for instance \\drop age.")
     roles = session.require_roles()
-    at = _place(session, roles, names[0], "drop")
+    at = _place(roles, names[0], session.relation(), session.workspace.dialect, "drop")
     kept = roles.quasi_identifiers[:at] + roles.quasi_identifiers[at + 1 :]
     if not kept:
         raise UsageError(f"{names[0]} is the only quasi-identifier; without any there is nothing to audit.")
@@ -228,7 +228,7 @@ def generalize(session: Session, rest: str) -> None:
         raise UsageError("Name a quasi-identifier and how coarse it becomes: \\generalize age 10.")
     name = arguments(words[0], dialect, "\\generalize")[0]
     relation, roles = session.relation(), session.require_roles()
-    at = _place(session, roles, name, "generalize")
+    at = _place(roles, name, relation, dialect, "generalize")
     column = find_column(name, relation)
     if column is None:
         raise unknown_column(name, relation, "\\generalize")
@@ -253,13 +253,13 @@ CHANGES = (
 )
 
 
-def _place(session: Session, roles: Roles, name: str, command: str) -> int:
+def _place(roles: Roles, name: str, relation: Relation, dialect: str, command: str) -> int:
     """Which quasi-identifier is meant.
 
     Raises:
         UsageError: it is none.
     """
-    items, relation, dialect = roles.quasi_identifiers, session.relation(), session.workspace.dialect
+    items = roles.quasi_identifiers
     if name in items:
         return items.index(name)
     column = find_column(name, relation)
