@@ -19,7 +19,7 @@ from rich.console import Console
 from rich.text import Text
 
 from sqlaudit.cli import demo
-from sqlaudit.cli.console.terminal import ConsoleLexer
+from sqlaudit.cli.console.run import ConsoleLexer
 
 COLUMNS = 88
 BEGINS, ENDS = r"\x1b\[\?2004l", r"\x1b\[\?2004h"

@@ -11,7 +11,7 @@ from sqlaudit.cli.options import require_of, target_options
 from sqlaudit.cli.requests import in_section, request_options
 from sqlaudit.cli.runner import Job, declared, verdict
 from sqlaudit.tabular.request import AggregatesRequest
-from sqlaudit.tabular.result import AggregatesResult, aggregates_document
+from sqlaudit.tabular.result import AggregatesResult
 
 _together = in_section("How cells belong together")
 
@@ -71,7 +71,6 @@ def command(job: Job, request: AggregatesRequest, before: tuple[str, ...], linke
     return job.run(
         lambda engine, relation: plan_cells(engine, relation, request, [engine.open(one) for one in beside]),
         lambda engine: find_unsafe_cells(engine, target, request, older, beside),
-        aggregates_document,
         code,
         targets=[target, *older, *beside],
     )

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Iterator
+import functools
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sqlaudit.base.errors import EngineError, ExitCode, Incomplete, UsageError
 from sqlaudit.base.frozen import dataclass
-from sqlaudit.base.spec import AuditSpec, Coverage, Limits, Target
+from sqlaudit.base.spec import AuditSpec, Coverage, Target
 from sqlaudit.cli.exits import say, tell, worst
 from sqlaudit.cli.options import (
     FailingOptions,
     FurtherReports,
-    Work,
     bucketized_options,
     cover_options,
     coverage_options,
@@ -26,13 +26,10 @@ from sqlaudit.cli.options import (
     role_options,
     sampling_options,
 )
-from sqlaudit.cli.output import Output
-from sqlaudit.cli.runner import Job, declared, show_plan
+from sqlaudit.cli.runner import Job, declared, verdict
 from sqlaudit.reports.document import About, plural
 
 if TYPE_CHECKING:
-    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-
     from sqlaudit.audits.auditor import Auditor
     from sqlaudit.audits.result import AuditResult
     from sqlaudit.classes.failing import AllFailing, FailingClass
@@ -76,27 +73,18 @@ def command(job: Job, coverage: Coverage, failing: FailingOptions, cover: About,
 
         required = (*required, *wanted_besides(roles, required))
     spec = AuditSpec(job.target, roles, required, job.asked.inputs, coverage)
-    return run_audit(spec, job.db, job.limits, failing, job.work, replace(job.output, cover=cover), further)
+    return run_audit(replace(job, output=replace(job.output, cover=cover)), spec, failing, further)
 
 
-def run_audit(
-    spec: AuditSpec,
-    db: str | None,
-    limits: Limits,
-    failing: FailingOptions,
-    work: Work,
-    output: Output,
-    further: FurtherReports = FurtherReports(),
-) -> ExitCode:
+def run_audit(job: Job, spec: AuditSpec, failing: FailingOptions, further: FurtherReports = FurtherReports()) -> int:
     """Audit, report, export, certify; the exit code of it all.
 
     Raises:
         SqlauditError: what keeps the audit from being done.
     """
+    from sqlaudit.audits.auditor import Auditor
     from sqlaudit.audits.classes import WORST_CLASSES
-    from sqlaudit.audits.report import audit_document
     from sqlaudit.base.files import TABLE_SUFFIXES, check_destination
-    from sqlaudit.cli.session import session
     from sqlaudit.engines.writing import refuse_overwriting
 
     if failing.file is not None:
@@ -104,28 +92,31 @@ def run_audit(
     if further.file is not None and spec.target.buckets is not None:
         raise UsageError("A certificate is of one table; leave --certificate or --buckets out.")
     if further.key is not None and further.new_key:
-        refuse_overwriting([further.file, output.file], [further.key, further.key.with_suffix(".pub.pem")])
-    certifier = _Certifier.of(further, failing, db) if further.file is not None else None
-    with session(db, limits, work, spec.target, *_further(spec)) as engine:
-        if work.dry_run or work.explain:
-            show_plan(engine, spec, work, output)
-            return ExitCode.OK
-        usual = WORST_CLASSES if output.format in ("html", "json") else 0  # a statement more
-        worst_classes = usual if failing.worst is None else failing.worst
-        result, exported = _audit(engine, spec, failing, worst_classes, certifier)
+        refuse_overwriting([further.file, job.output.file], [further.key, further.key.with_suffix(".pub.pem")])
+    audit = Auditor.audit if further.file is None else _certifying(further, failing, job.db is not None)
+    export = _Export(failing.file, failing.show_values) if failing.file is not None else None
+    usual = WORST_CLASSES if job.output.format in ("html", "json") else 0  # a statement more
+    worst_classes = usual if failing.worst is None else failing.worst
+
+    def find(engine: Engine) -> AuditResult:
+        auditor = Auditor(engine, failing.number, failing.show_values, worst_classes=worst_classes)
+        auditor.export = export
+        return audit(auditor, spec)
+
+    told = None
     if further.criteria:
-        _emit_criteria(result, further.criteria == "public", output)
-    else:
-        output.emit(lambda: audit_document(result), result.to_dict)
-    return worst(code_of(result), exported)
+        from sqlaudit.audits.criteria.criteria import criteria_of
 
-
-def _emit_criteria(result: AuditResult, public: bool, output: Output) -> None:
-    """The report by criteria in the place of that of the audit."""
-    from sqlaudit.audits.criteria.criteria import criteria_document, criteria_of
-
-    found = criteria_of(result, public=public)
-    output.emit(lambda: criteria_document(found), found.to_dict)
+        told = functools.partial(criteria_of, public=further.criteria == "public")
+    return job.run(
+        lambda engine, _: Auditor(engine).plan(spec),
+        find,
+        lambda result: worst(code_of(result), export.code if export is not None else ExitCode.OK),
+        targets=[spec.target, *_further(spec)],
+        reads=[spec.target],
+        told=told,
+        opening=False,
+    )
 
 
 def _name_them(job: Job) -> str:
@@ -158,62 +149,39 @@ def _further(spec: AuditSpec) -> tuple[Target, ...]:
 
 def code_of(result: AuditResult) -> ExitCode:
     """The exit code that a result asks for."""
-    verdict = ExitCode.REQUIREMENT_FAILED if result.required and not result.passed else ExitCode.OK
-    return verdict if result.complete else worst(verdict, ExitCode.INCOMPLETE)
+    return verdict(not result.required or result.passed, result.complete)
 
 
-@dataclass(frozen=True)
-class _Certifier:
-    """Audits and writes the certificate of that; the key that signs it was read before any work began."""
+def _certifying(
+    asked: FurtherReports, failing: FailingOptions, db: bool
+) -> Callable[[Auditor, AuditSpec], AuditResult]:
+    """An audit that writes its certificate; the key that signs it is read now, before any work begins.
 
-    file: Path
-    key: Ed25519PrivateKey | None
-    db: bool
+    Raises:
+        UsageError: it cannot be written, or the audit would run statements that nobody can run again.
+    """
+    from sqlaudit.base.files import check_destination
+    from sqlaudit.certificates.certificate import new_key, private_key, write_certificate
+    from sqlaudit.certificates.making import audit_certified
 
-    @classmethod
-    def of(cls, asked: FurtherReports, failing: FailingOptions, db: str | None) -> _Certifier:
-        """What writes it.
+    file = asked.file
+    assert file is not None
+    check_destination(file, (".json",))
+    if failing.file is not None:
+        raise UsageError("--certificate and --failing-classes-to are two runs: classes are no part of what it holds.")
+    if asked.criteria:
+        raise UsageError("--certificate and --criteria are two runs: criteria ask for figures besides.")
+    if asked.new_key and asked.key is not None:
+        tell(f"made the key {str(asked.key)!r}; give its public half, {str(new_key(asked.key))!r}, to others.")
+    key = None if asked.key is None else private_key(asked.key)
 
-        Raises:
-            UsageError: it cannot be written, or the audit would run statements that nobody can run again.
-        """
-        from sqlaudit.base.files import check_destination
-        from sqlaudit.certificates.certificate import new_key, private_key
-
-        assert asked.file is not None
-        check_destination(asked.file, (".json",))
-        if failing.file is not None:
-            raise UsageError(
-                "--certificate and --failing-classes-to are two runs: classes are no part of what it holds."
-            )
-        if asked.criteria:
-            raise UsageError("--certificate and --criteria are two runs: criteria ask for figures besides.")
-        if asked.new_key and asked.key is not None:
-            tell(f"made the key {str(asked.key)!r}; give its public half, {str(new_key(asked.key))!r}, to others.")
-        return cls(asked.file, None if asked.key is None else private_key(asked.key), db is not None)
-
-    def audit(self, auditor: Auditor, spec: AuditSpec) -> AuditResult:
-        """Audit, and write the certificate."""
-        from sqlaudit.certificates.certificate import write_certificate
-        from sqlaudit.certificates.making import audit_certified
-
-        result, certificate = audit_certified(auditor, spec, self.db, self.key)
-        write_certificate(self.file, certificate)
-        tell(f"wrote the certificate to {str(self.file)!r}{'' if self.key is None else ', signed'}.")
+    def audit(auditor: Auditor, spec: AuditSpec) -> AuditResult:
+        result, certificate = audit_certified(auditor, spec, db, key)
+        write_certificate(file, certificate)
+        tell(f"wrote the certificate to {str(file)!r}{'' if key is None else ', signed'}.")
         return result
 
-
-def _audit(
-    engine: Engine, spec: AuditSpec, failing: FailingOptions, worst_classes: int, certifier: _Certifier | None
-) -> tuple[AuditResult, ExitCode]:
-    from sqlaudit.audits.auditor import Auditor
-
-    auditor = Auditor(engine, failing.number, failing.show_values, worst_classes=worst_classes)
-    if certifier is not None:
-        return certifier.audit(auditor, spec), ExitCode.OK
-    export = _Export(failing.file, failing.show_values) if failing.file is not None else None
-    auditor.export = export
-    return auditor.audit(spec), export.code if export is not None else ExitCode.OK
+    return audit
 
 
 @dataclass

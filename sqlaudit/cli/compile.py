@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,10 +15,10 @@ from sqlaudit.base.options import options_of
 from sqlaudit.base.spec import Roles, Target
 from sqlaudit.base.version import __version__
 from sqlaudit.cli.exits import say, tell
-from sqlaudit.cli.options import role_options
+from sqlaudit.cli.options import inputs_from, role_options
 from sqlaudit.cli.output import print_data
-from sqlaudit.cli.policy_options import WhichPolicy, which_policy
-from sqlaudit.cli.requests import Sectioned, handing, in_section, made_option, typed
+from sqlaudit.cli.policies import which_policy
+from sqlaudit.cli.requests import PATH, command_of, handing, in_section, options_for, typed
 from sqlaudit.gates.standalone.checks import AnswerForm, Returns, compile_cells, compile_statements, script
 from sqlaudit.tabular.request import AggregatesRequest
 
@@ -29,15 +29,9 @@ _what = in_section("What to write")
 _table = in_section("The table")
 _policy = in_section("A policy instead of a table")
 _out = in_section("Output")
-_PATH = click.Path(path_type=Path)
 _CONTRACT = (".yaml", ".yml")
 _CELLS = ("count", "contributors", "value", "holdings", "largest")
 _OF_CELLS = tuple(one for name, one in options_of(AggregatesRequest) if name in _CELLS)
-
-
-def _which(*, file: Path | None, dbt_project: Path | None, dbt_target: str | None) -> WhichPolicy | None:
-    named = file is not None or dbt_project is not None or dbt_target is not None
-    return which_policy(file, dbt_project, dbt_target) if named else None
 
 
 def _cells(**given: Any) -> dict[str, Any]:
@@ -47,57 +41,59 @@ def _cells(**given: Any) -> dict[str, Any]:
     return {name: found[name] for name in _CELLS if found.get(name)}
 
 
-@click.command(cls=Sectioned)
-@click.argument("checks", metavar="[CHECK]...", nargs=-1)
-@_what(
-    "--dialect", default="duckdb", show_default=True, metavar="NAME", help="snowflake, bigquery, redshift, trino ..."
-)
-@_what(
-    "--returns",
-    type=click.Choice([one.value for one in Returns]),
-    help="What a statement returns. Default: figures; of a policy row, which 'test --results' reads.",
-)
-@_what("--inputs", type=_PATH, metavar="FILE", help="A population, or 'class_function: identity'.")
-@_table("--table", metavar="NAME", help="The table or view, as the warehouse calls it.")
-@_table("--query", metavar="SQL", help="One SELECT in the dialect, instead of a table.")
-@_table("--exact-names", is_flag=True, help="Columns are named in their exact case; quote them.")
-@_table("--where", metavar="CONDITION", help="Only the rows for which this SQL condition holds.")
-@role_options
-@handing("cells", _cells, *(made_option(replace(one, section="Cells of a published table")) for one in _OF_CELLS))
-@handing(
-    "which",
-    _which,
-    _policy("-f", "--file", type=_PATH, metavar="POLICY", help="Write the tests of a policy."),
-    _policy("--dbt-project", type=_PATH, metavar="FOLDER", help="Write those in the meta of dbt models."),
-    _policy("--dbt-target", metavar="NAME", help="The target of the dbt profile. Default: dbt's own."),
-)
-@_policy("--select", multiple=True, metavar="TESTS", help="Only these, as for 'sqlaudit test'.")
-@_policy("--run", metavar="NAME", help="Make this part of every statement's name: see 'test --run'.")
-@_policy("--each-to", type=_PATH, metavar="FOLDER", help="Write each statement to a file of its own.")
-@_out(
-    "-o",
-    "--output",
-    "output_file",
-    type=_PATH,
-    metavar="FILE",
-    help="Write the script to a file; with -f also .yaml: a data contract.",
+@command_of(
+    click.Argument(["checks"], metavar="[CHECK]...", nargs=-1),
+    _what(
+        "--dialect",
+        default="duckdb",
+        show_default=True,
+        metavar="NAME",
+        help="snowflake, bigquery, redshift, trino ...",
+    ),
+    _what(
+        "--returns",
+        type=click.Choice([one.value for one in Returns]),
+        help="What a statement returns. Default: figures; of a policy row, which 'test --results' reads.",
+    ),
+    _what("--inputs", type=PATH, metavar="FILE", help="A population, or 'class_function: identity'."),
+    _table("--table", metavar="NAME", help="The table or view, as the warehouse calls it."),
+    _table("--query", metavar="SQL", help="One SELECT in the dialect, instead of a table."),
+    _table("--exact-names", is_flag=True, help="Columns are named in their exact case; quote them."),
+    _table("--where", metavar="CONDITION", help="Only the rows for which this SQL condition holds."),
+    role_options,
+    handing(
+        "cells",
+        _cells,
+        *(made for one in _OF_CELLS for made in options_for(replace(one, section="Cells of a published table"))),
+    ),
+    handing(
+        "which",
+        lambda **named: which_policy(**named) if set(named.values()) != {None} else None,
+        _policy("-f", "--file", type=PATH, metavar="POLICY", help="Write the tests of a policy."),
+        _policy("--dbt-project", type=PATH, metavar="FOLDER", help="Write those in the meta of dbt models."),
+        _policy("--dbt-target", metavar="NAME", help="The target of the dbt profile. Default: dbt's own."),
+    ),
+    _policy("--select", multiple=True, metavar="TESTS", help="Only these, as for 'sqlaudit test'."),
+    _policy("--run", metavar="NAME", help="Make this part of every statement's name: see 'test --run'."),
+    _policy("--each-to", type=PATH, metavar="FOLDER", help="Write each statement to a file of its own."),
+    _out(
+        "-o",
+        "--output",
+        "output_file",
+        type=PATH,
+        metavar="FILE",
+        help="Write the script to a file; with -f also .yaml: a data contract.",
+    ),
 )
 def command(
     checks: tuple[str, ...],
-    dialect: str,
-    returns: str | None,
-    inputs: Path | None,
-    table: str | None,
-    query: str | None,
-    where: str | None,
-    exact_names: bool,
     roles: Roles,
     cells: dict[str, Any],
-    which: WhichPolicy | None,
-    select: tuple[str, ...],
-    run: str | None,
-    each_to: Path | None,
+    which: Mapping[str, Any] | None,
     output_file: Path | None,
+    dialect: str,
+    exact_names: bool,
+    **given: Any,
 ) -> int:
     """Write each CHECK as one standalone SELECT, to be run where sqlaudit may not connect.
 
@@ -114,71 +110,63 @@ def command(
       sqlaudit compile --dialect snowflake --table release.counts --count n threshold=5
       sqlaudit compile --dialect snowflake -f sqlaudit.yml --each-to statements
     """
-    from sqlaudit.classes.inputs import load_inputs
-
     if output_file is not None:
         check_destination(output_file)
         check_ending(output_file, (".sql", ".txt", *(_CONTRACT if which is not None else ())))
     if which is not None:
-        if checks or table or query or where or inputs or roles != Roles() or any(cells.values()):
+        named = (checks, given["table"], given["query"], given["where"], given["inputs"], *cells.values())
+        if any(named) or roles != Roles():
             raise UsageError("A policy says itself what is checked: leave out checks, tables and roles beside -f.")
-        form = _form(returns, output_file)
-        return _of_policy(which, select, (dialect, exact_names, form, run or ""), (each_to, output_file))
-    if select or run or each_to:
+        in_contract = output_file is not None and output_file.suffix.lower() in _CONTRACT
+        if in_contract and given["returns"] not in (None, Returns.COUNT):
+            raise UsageError(f"A data contract counts what falls short; leave out --returns {given['returns']}.")
+        returns = Returns.COUNT if in_contract else Returns(given["returns"] or Returns.ROW)
+        wording = (dialect, exact_names, returns, given["run"] or "")
+        return _of_policy(which, given["select"], wording, given["each_to"], output_file)
+    if given["select"] or given["run"] or given["each_to"]:
         raise UsageError("--select, --run and --each-to belong to a policy; name it with -f.")
-    target = _target(table, query, where)
-    answer = AnswerForm(Returns(returns or Returns.FIGURES))
+    target = _target(given["table"], given["query"], given["where"])
+    answer = AnswerForm(Returns(given["returns"] or Returns.FIGURES))
     if any(cells.values()):
         compiled = compile_cells(target, checks, dialect=dialect, exact_names=exact_names, answer=answer, **cells)
     else:
-        given = load_inputs(inputs) if inputs is not None else {}
+        inputs = inputs_from(given["inputs"])
         compiled = compile_statements(
-            target, roles, checks, dialect=dialect, inputs=given, exact_names=exact_names, answer=answer
+            target, roles, checks, dialect=dialect, inputs=inputs, exact_names=exact_names, answer=answer
         )
-    text = script(compiled, target, __version__)
-    _put(text, sum(1 for one in compiled if one.sql), output_file)
+    _put(script(compiled, target, __version__), sum(1 for one in compiled if one.sql), output_file)
     return ExitCode.OK
 
 
-def _form(returns: str | None, output_file: Path | None) -> Returns:
-    """What statements of a policy return; in a contract it is a count, which must be 0."""
-    if output_file is None or output_file.suffix.lower() not in _CONTRACT:
-        return Returns(returns or Returns.ROW)
-    if returns not in (None, Returns.COUNT):
-        raise UsageError(f"A data contract counts what falls short; leave out --returns {returns}.")
-    return Returns.COUNT
-
-
 def _of_policy(
-    which: WhichPolicy,
+    which: Mapping[str, Any],
     select: tuple[str, ...],
     wording: tuple[str, bool, Returns, str],
-    to: tuple[Path | None, Path | None],
+    folder: Path | None,
+    output_file: Path | None,
 ) -> int:
-    """Write the tests of a policy: each to a file in the first of two places, or all as a script."""
+    """Write the tests of a policy: each to a file of a folder, or all as a script."""
     from sqlaudit.gates.api import GateRequest
     from sqlaudit.gates.run import mistakes_of
     from sqlaudit.gates.run import select as selected
-    from sqlaudit.gates.standalone.policies import Wording, policy_script, policy_statements
+    from sqlaudit.gates.standalone.policies import Wording, contract_text, policy_script, policy_statements
 
-    folder, output_file = to
     if folder is not None and output_file is not None:
         raise UsageError("Give --each-to or --output, not both.")
-    policy = GateRequest(which.file, which.dbt_project, which.dbt_target).read()
+    policy = GateRequest(**which).read()
     made = policy_statements(selected(policy.tables, select), Wording(*wording))
     mistakes = mistakes_of(policy)
     for mistake in mistakes:
         say(f"{mistake.place}: {mistake.message}")
     if not made:
         raise UsageError(f"{policy.file}: there is nothing to write.")
+    written = sum(1 for one in made if one.test_id)
     if folder is not None:
         _to_folder(made, folder)
     elif output_file is not None and output_file.suffix.lower() in _CONTRACT:
-        from sqlaudit.gates.standalone.policies import contract_text
-
-        _put(contract_text(made, policy.file), sum(1 for one in made if one.test_id), output_file)
+        _put(contract_text(made, policy.file), written, output_file)
     else:
-        _put(policy_script(made, policy.file, __version__), sum(1 for one in made if one.test_id), output_file)
+        _put(policy_script(made, policy.file, __version__), written, output_file)
     return ExitCode.USAGE if mistakes else ExitCode.OK
 
 

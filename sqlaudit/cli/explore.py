@@ -12,13 +12,14 @@ from click.core import ParameterSource
 
 from sqlaudit.audits.disclosure.request import ASK, DisclosureRequest, check_roles
 from sqlaudit.base.errors import ExitCode, UsageError
+from sqlaudit.base.files import check_destination
 from sqlaudit.base.options import FILE, option, request_from
 from sqlaudit.base.parameter_names import spelled
-from sqlaudit.cli.exits import is_quiet, say, worst
+from sqlaudit.cli.exits import is_quiet, say
 from sqlaudit.cli.options import bucketized_options, require_of, role_options, target_options
-from sqlaudit.cli.output import check_plot, write_pictures
-from sqlaudit.cli.requests import given_options, request_options
-from sqlaudit.cli.runner import Job, declared, verdict
+from sqlaudit.cli.output import write_pictures
+from sqlaudit.cli.requests import PATH, given_options, request_options
+from sqlaudit.cli.runner import Job, declared, telling, verdict
 from sqlaudit.column_sets.records.request import RecordRequest
 from sqlaudit.column_sets.request import ColumnRequest
 from sqlaudit.events.request import PersonsRequest
@@ -26,8 +27,6 @@ from sqlaudit.profiles.request import ProfileRequest
 
 if TYPE_CHECKING:
     from sqlaudit.audits.disclosure.results import DisclosureResult
-    from sqlaudit.column_sets.identify import Tell
-    from sqlaudit.engines.contract import Engine
     from sqlaudit.events.result import PersonsResult
 
 
@@ -46,10 +45,9 @@ def profile(job: Job, request: ProfileRequest) -> int:
       sqlaudit profile --db postgresql://auditor@host/db public.patients
     """
     from sqlaudit.profiles.columns import planned_statements
-    from sqlaudit.profiles.result import profile_document
     from sqlaudit.profiles.run import profile_target
 
-    return job.run(planned_statements, lambda engine: profile_target(engine, job.target, request), profile_document)
+    return job.run(planned_statements, lambda engine: profile_target(engine, job.target, request))
 
 
 # `sqlaudit columns`: which sets of columns re-identify.
@@ -66,14 +64,12 @@ def columns(job: Job, request: ColumnRequest) -> int:
       sqlaudit columns patients.csv --exclude record_id --k 5 --tolerance 1%
       sqlaudit columns patients.csv --identifying
     """
-    from sqlaudit.column_sets.result import columns_document
     from sqlaudit.column_sets.search import find_columns, plan_columns
 
     return job.run(
         lambda engine, relation: plan_columns(engine, relation, request),
-        lambda engine: find_columns(engine, job.target, request, announce=_announce, tell=_teller(engine)),
-        columns_document,
-        lambda result: ExitCode.OK if result.complete or not result.open_sets else ExitCode.INCOMPLETE,
+        lambda engine: find_columns(engine, job.target, request, announce=_announce, tell=telling(engine, _progress)),
+        lambda result: verdict(True, result.complete or not result.open_sets),
         stopped=lambda result: result.by_hand,
     )
 
@@ -85,14 +81,8 @@ def _announce(columns: int, candidates: int, limit: int | None) -> None:
         click.echo(f"{columns} columns have {number} sets of {size} columns; most follow from others.", err=True)
 
 
-def _teller(engine: Engine) -> Tell:
-    """Progress of a walk: sets decided and the border so far."""
-
-    def tell(decided: int, border: int) -> None:
-        if engine.progress is not None:
-            engine.progress(f"{decided:,} sets decided, border {border:,}; Ctrl-C keeps what is proven", None)
-
-    return tell
+def _progress(decided: int, border: int) -> str:
+    return f"{decided:,} sets decided, border {border:,}; Ctrl-C keeps what is proven"
 
 
 # `sqlaudit records`: how special single records are.
@@ -118,7 +108,7 @@ def records(job: Job, request: RecordRequest) -> int:
     return job.run(
         lambda engine, relation: plan_records(engine, relation, request),
         lambda engine: find_records(engine, job.target, request),
-        lambda result: records_document(result, suda=request.suda),
+        document=lambda result: records_document(result, suda=request.suda),
     )
 
 
@@ -134,7 +124,7 @@ def records(job: Job, request: RecordRequest) -> int:
         "MODEL=LIMIT",
         "km@2=5, profile_k=5, unicity@4=5%, coherence@2=k:5,h:0.8",
     ),
-    click.option("--plot", type=click.Path(path_type=Path), metavar="FILE", help="Draw the curve into a .svg file."),
+    click.Option(["--plot"], type=PATH, metavar="FILE", help="Draw the curve into a .svg file."),
 )
 def persons(job: Job, given: Mapping[str, Any], plot: Path | None) -> int:
     """Tell what somebody learns who knows some events of a person in TARGET.
@@ -149,7 +139,7 @@ def persons(job: Job, given: Mapping[str, Any], plot: Path | None) -> int:
       sqlaudit persons visits.csv --entity patient_id --qi clinic --require km@2=5 \\
           --require unicity@4=5%
     """
-    from sqlaudit.events.result import curve_picture, persons_document
+    from sqlaudit.events.result import curve_picture
     from sqlaudit.events.run import find_persons, plan_persons
 
     def code(result: PersonsResult) -> ExitCode:
@@ -160,16 +150,15 @@ def persons(job: Job, given: Mapping[str, Any], plot: Path | None) -> int:
                     "There is no curve to draw: ask for more known events with --known, of a table with persons."
                 )
             write_pictures(plot, [picture])
-        return verdict(result.passed) if result.complete else worst(verdict(result.passed), ExitCode.INCOMPLETE)
+        return verdict(result.passed, result.complete)
 
     if plot is not None:
-        check_plot(plot)
+        check_destination(plot, (".svg",))
     read = request_from(PersonsRequest, job.beside(given, "static_from"))
     request = replace(read, requirements=job.asked.requirements)
     return job.run(
         lambda engine, relation: plan_persons(engine, relation, request)[1],
         lambda engine: find_persons(engine, job.target, request),
-        persons_document,
         code,
         targets=[job.target, *request.targets],
         reads=[job.target, *request.targets],
@@ -217,7 +206,6 @@ def disclosure(job: Job, question: Mapping[str, Any]) -> int:
     What if somebody knows exactly this?
       sqlaudit disclosure patients.csv --qi age,sex --sensitive disease --given knowledge.yml
     """
-    from sqlaudit.audits.disclosure.report import disclosure_document
     from sqlaudit.audits.disclosure.run import find_disclosure, planned_statements
     from sqlaudit.audits.report import disclosure_pictures
 
@@ -230,7 +218,7 @@ def disclosure(job: Job, question: Mapping[str, Any]) -> int:
         return _answer(question["given"], question["show_values"], job)
     plot = question.get("plot")
     if plot is not None:
-        check_plot(plot)
+        check_destination(plot, (".svg",))
     request = job.request(DisclosureRequest, question)
 
     def draw(result: DisclosureResult) -> DisclosureResult:
@@ -245,14 +233,12 @@ def disclosure(job: Job, question: Mapping[str, Any]) -> int:
     return job.run(
         lambda engine, relation: planned_statements(engine, relation, job.roles),
         lambda engine: find_disclosure(engine, request),
-        disclosure_document,
         finish=draw,
     )
 
 
 def _answer(file: Path, show_values: bool, job: Job) -> int:
     """The answers to what a file asks."""
-    from sqlaudit.audits.disclosure.report import what_if_document
     from sqlaudit.audits.disclosure.what_if import answer, load_knowledge, planned_questions
 
     if job.work.explain:
@@ -261,5 +247,4 @@ def _answer(file: Path, show_values: bool, job: Job) -> int:
     return job.run(
         lambda engine, relation: planned_questions(engine, relation, job.roles, knowledge),
         lambda engine: answer(engine, job.target, job.roles, knowledge, show_values),
-        what_if_document,
     )

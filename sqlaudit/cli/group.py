@@ -81,6 +81,7 @@ COMMANDS = {
 _TOGETHER = {
     "explore": ("columns", "disclosure", "persons", "profile", "records"),
     "policies": ("baseline", "test"),
+    "programs": ("completion", "mcp"),
     "releases": ("attack", "compare", "releases"),
     "remedies": ("cloak", "recode", "suppress"),
     "stored": ("report", "verify"),

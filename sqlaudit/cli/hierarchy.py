@@ -2,37 +2,28 @@
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable
 from typing import Any
 
 import click
 
 from sqlaudit.base.errors import UsageError
-from sqlaudit.cli.options import target_options
-from sqlaudit.cli.requests import request_options
+from sqlaudit.cli.options import TARGET, target_of
+from sqlaudit.cli.requests import Group, request_options
 from sqlaudit.cli.runner import Job, declared, verdict
 from sqlaudit.hierarchies.request import HierarchyRequest, check_hierarchy, plan_hierarchy
 
 
-def column_behind_query(command: Callable[..., Any]) -> Callable[..., Any]:
+def _of_column(*, name: str | None, column: str | None, query: str | None, **more: Any) -> dict[str, Any]:
     """With `--query` there is no TARGET, so the first argument is the COLUMN."""
-
-    @functools.wraps(command)
-    def shifted(*args: Any, **values: Any) -> Any:
-        if values["query"] and values["column"] is None:
-            values["name"], values["column"] = None, values["name"]
-        if values["column"] is None:
-            raise UsageError("Name the COLUMN whose hierarchy it is, after the TARGET.")
-        return command(*args, **values)
-
-    return shifted
+    if query and column is None:
+        name, column = None, name
+    if column is None:
+        raise UsageError("Name the COLUMN whose hierarchy it is, after the TARGET.")
+    return {"column": column, **target_of(name=name, query=query, **more)}
 
 
 @declared(
-    column_behind_query,
-    target_options,
-    click.argument("column", metavar="COLUMN", required=False),
+    Group(_of_column, *TARGET, click.Argument(["column"], metavar="COLUMN", required=False)),
     request_options(HierarchyRequest, "request"),
 )
 def command(job: Job, column: str, request: HierarchyRequest) -> int:
@@ -47,7 +38,6 @@ def command(job: Job, column: str, request: HierarchyRequest) -> int:
       sqlaudit hierarchy patients.csv job --from jobs.csv --default other
     """
     from sqlaudit.base.files import check_destination
-    from sqlaudit.hierarchies.result import hierarchy_document
 
     made = request.hierarchy(column)
     if request.to is not None:
@@ -55,6 +45,5 @@ def command(job: Job, column: str, request: HierarchyRequest) -> int:
     return job.run(
         lambda engine, _: plan_hierarchy(engine, job.target, made),
         lambda engine: check_hierarchy(engine, job.target, made, request.to, request.show_values),
-        hierarchy_document,
         lambda result: verdict(result.usable),
     )

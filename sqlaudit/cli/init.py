@@ -15,7 +15,7 @@ from sqlaudit.base.spec import Limits, Target
 from sqlaudit.cli.exits import say, tell
 from sqlaudit.cli.options import Work, limit_options
 from sqlaudit.cli.output import print_data
-from sqlaudit.cli.requests import Sectioned, in_section
+from sqlaudit.cli.requests import PATH, command_of, in_section
 
 if TYPE_CHECKING:
     from sqlaudit.base.addresses import Whereabouts
@@ -29,20 +29,28 @@ _OPEN = (
 )
 _where = in_section("Where the tables are")
 _out = in_section("Output")
-_PATH = click.Path(path_type=Path)
 
 
-@click.command(cls=Sectioned)
-@click.argument("names", nargs=-1, metavar="[TABLE|FILE]...")
-@_where("--db", metavar="DATABASE", help="A DuckDB or SQLite file, a PostgreSQL URL without a password, or a Spark.")
-@_where("--db-env", metavar="NAME", help="The environment variable that holds the database's URL.")
-@_where("--dbt-profile", metavar="NAME", help="A profile of dbt's profiles.yml.")
-@_out(
-    "-o", "--output", type=_PATH, default=Path("sqlaudit.yml"), show_default=True, metavar="FILE", help="- for stdout."
+@command_of(
+    click.Argument(["names"], nargs=-1, metavar="[TABLE|FILE]..."),
+    _where(
+        "--db", metavar="DATABASE", help="A DuckDB or SQLite file, a PostgreSQL URL without a password, or a Spark."
+    ),
+    _where("--db-env", metavar="NAME", help="The environment variable that holds the database's URL."),
+    _where("--dbt-profile", metavar="NAME", help="A profile of dbt's profiles.yml."),
+    _out(
+        "-o",
+        "--output",
+        type=PATH,
+        default=Path("sqlaudit.yml"),
+        show_default=True,
+        metavar="FILE",
+        help="- for stdout.",
+    ),
+    _out("--force", is_flag=True, help="Replace a file that is there already."),
+    _out("--schema", type=PATH, metavar="FILE", help="Write the JSON Schema for editors, too, and refer to it."),
+    limit_options,
 )
-@_out("--force", is_flag=True, help="Replace a file that is there already.")
-@_out("--schema", type=_PATH, metavar="FILE", help="Write the JSON Schema for editors, too, and refer to it.")
-@limit_options
 def command(
     names: tuple[str, ...],
     db: str | None,
@@ -69,15 +77,24 @@ def command(
     from sqlaudit.reports.document import plural
     from sqlaudit.reports.formats import render_json
 
-    _check_destinations(output, force, schema)
+    if schema is not None:
+        check_destination(schema, (".json",))
+    if str(output) != "-":
+        check_destination(output)
+        check_ending(output, (".yml", ".yaml"))
+        if exists(output) and not force:
+            raise UsageError(f"{str(output)!r} is there already; --force replaces it, --output names another file.")
+    folder = Path() if str(output) == "-" else output.absolute().parent
     connection = _connection(db, db_env, dbt_profile)
     if connection is None and not names:
         raise UsageError("Name a database with --db, --db-env or --dbt-profile, or files.")
     database = None if connection is None else _database(connection)
     targets = [Target(relation=name) for name in names]
     with session(database, limits, Work(), *targets) as engine:
-        tables = _proposed(engine, names, "file" if connection is None else "table", output)
-    text = proposed_policy(_relative(connection, output), tables, _beside(schema, output) if schema else "")
+        tables = _proposed(engine, names, "file" if connection is None else "table", folder)
+    if connection is not None and connection[0] == "duckdb":
+        connection = "duckdb", beside(connection[1], folder)
+    text = proposed_policy(connection, tables, beside(schema, folder) if schema else "")
     if schema is not None:
         write_text(schema, render_json(policy_schema()))
     if str(output) == "-":
@@ -95,7 +112,7 @@ def command(
     return ExitCode.OK
 
 
-def _proposed(engine: Engine, names: Sequence[str], kind: str, output: Path) -> list[ProposedTable]:
+def _proposed(engine: Engine, names: Sequence[str], kind: str, folder: Path) -> list[ProposedTable]:
     """The tables with their profiles; one that nobody named and that cannot be read is left out.
 
     Raises:
@@ -122,7 +139,7 @@ def _proposed(engine: Engine, names: Sequence[str], kind: str, output: Path) -> 
         written = str(Path(name).absolute()) if engine.finds_files and exists(name) else name
         things = about_things(Path(name).stem if kind == "file" else name.rpartition(".")[2], profile.columns)
         if kind == "file":
-            written = _beside(Path(written), output)
+            written = beside(written, folder)
         tables.append((ProposedTable(kind, written, profile, things=things), relation))
     if not tables:
         raise UsageError("This database has no table or view that could be read.")
@@ -145,58 +162,48 @@ def _check_all(engine: Engine, names: Sequence[str]) -> None:
         raise UsageError(" ".join(said))
 
 
-def _check_destinations(output: Path, force: bool, schema: Path | None) -> None:
-    if schema is not None:
-        check_destination(schema, (".json",))
-    if str(output) == "-":
-        return
-    check_destination(output)
-    check_ending(output, (".yml", ".yaml"))
-    if exists(output) and not force:
-        raise UsageError(f"{str(output)!r} is there already; --force replaces it, --output names another file.")
-
-
 def _connection(db: str | None, db_env: str | None, dbt_profile: str | None) -> tuple[str, str] | None:
     """What the policy will say of the connection, as (kind, value)."""
-    from sqlaudit.gates.connections import holds_password
-
     given = [(kind, value) for kind, value in (("db", db), ("env", db_env), ("dbt_profile", dbt_profile)) if value]
     if len(given) > 1:
         raise UsageError("Give one of --db, --db-env and --dbt-profile.")
     if not given:
         return None
     kind, value = given[0]
-    if kind != "db":
-        return kind, value
-    if exists(value):
-        return "duckdb", value
-    if holds_password(value):
+    return connection_of(value, " and name it with --db-env.") if kind == "db" else (kind, value)
+
+
+def connection_of(db: str, instead: str) -> tuple[str, str]:
+    """What a policy says of a database, as (kind, value).
+
+    Args:
+        db: as `--db` takes it. instead: the end of the sentence about a password: how to name a variable.
+
+    Raises:
+        UsageError: it has a password.
+    """
+    from sqlaudit.gates.connections import holds_password
+
+    if exists(db):
+        return "duckdb", db
+    if holds_password(db):
         raise UsageError(
-            "A password has no place in a policy: put the whole URL into an environment variable and name it with "
-            "--db-env."
+            f"A password has no place in a policy: put the whole URL into an environment variable{instead}"
         )
-    service = value.removeprefix("service=")
-    return ("service", service) if value.startswith("service=") and " " not in service else ("url", value)
+    service = db.removeprefix("service=")
+    return ("service", service) if db.startswith("service=") and " " not in service else ("url", db)
 
 
 def _database(connection: tuple[str, str]) -> Whereabouts:
     from sqlaudit.gates.connections import database_of
     from sqlaudit.gates.result import Connection, Place
 
-    kind, value = connection
-    return database_of(Connection("main", kind, value, Place("the command line"), Path()))
+    return database_of(Connection("main", *connection, Place("the command line"), Path()))
 
 
-def _relative(connection: tuple[str, str] | None, output: Path) -> tuple[str, str] | None:
-    """A DuckDB file as the policy names it: from the policy's own folder."""
-    if connection is None or connection[0] != "duckdb":
-        return connection
-    return "duckdb", _beside(Path(connection[1]), output)
-
-
-def _beside(path: Path, output: Path) -> str:
-    folder = Path() if str(output) == "-" else output.absolute().parent
+def beside(path: str | Path, folder: Path) -> str:
+    """A path as a policy in a folder names it."""
     try:
         return Path(os.path.relpath(path, folder)).as_posix()
     except ValueError:  # another drive
-        return path.absolute().as_posix()
+        return Path(path).absolute().as_posix()

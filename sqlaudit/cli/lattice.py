@@ -10,14 +10,14 @@ from sqlaudit.cli.exits import say, tell
 from sqlaudit.cli.options import population_options, require_options, role_options, target_options
 from sqlaudit.cli.output import say_written
 from sqlaudit.cli.requests import given_options, request_options
-from sqlaudit.cli.runner import Job, declared, verdict
+from sqlaudit.cli.runner import Job, declared, telling, verdict
 from sqlaudit.lattices.request import LatticePublication, LatticeRequest
 
 if TYPE_CHECKING:
     from sqlaudit.base.relation import Relation, Statement
     from sqlaudit.engines.contract import Engine
     from sqlaudit.lattices.result import LatticeResult
-    from sqlaudit.lattices.search.tags import Progress, Tell
+    from sqlaudit.lattices.search.tags import Progress
 
 
 @declared(
@@ -44,7 +44,6 @@ def command(job: Job, search: Mapping[str, Any], publication: LatticePublication
     """
     from sqlaudit.audits.release import statements_before
     from sqlaudit.cli.signals import LastResort
-    from sqlaudit.lattices.report import lattice_document
     from sqlaudit.lattices.run import check_publication, make, open_table, plan_lattice, search_and_publish, targets_of
 
     def plan(engine: Engine, _: Relation) -> list[Statement]:
@@ -65,12 +64,14 @@ def command(job: Job, search: Mapping[str, Any], publication: LatticePublication
             say_written(publication, published.audit.rows)
         return code_of(result)
 
+    def share(progress: Progress) -> float | None:
+        return progress.decided / progress.total if progress.total else None
+
     request = job.request(LatticeRequest, search)
     check_publication(publication, job.db)
     return job.run(
         plan,
-        lambda engine: search_and_publish(engine, request, publication, _teller(engine)),
-        lattice_document,
+        lambda engine: search_and_publish(engine, request, publication, telling(engine, _decided, share)),
         code,
         targets=targets_of(request),
         sql=lambda result: result.published.sql if result.published and result.published.view else "",
@@ -81,21 +82,13 @@ def command(job: Job, search: Mapping[str, Any], publication: LatticePublication
 
 def code_of(result: LatticeResult) -> ExitCode:
     """The exit code that a result asks for."""
-    if not result.complete:
-        return ExitCode.INCOMPLETE
     audit = result.published.audit if result.published else None
-    return verdict(result.passed and (audit is None or audit.status != "fail"))
+    return verdict(result.passed and (audit is None or audit.status != "fail"), result.complete)
 
 
-def _teller(engine: Engine) -> Tell:
-    """Progress of a search: nodes decided of all, and the best loss so far."""
+def _decided(progress: Progress) -> str:
+    """Nodes decided of all, and the best loss so far."""
     from sqlaudit.reports.document import figure
 
-    def tell(progress: Progress) -> None:
-        if engine.progress is None:
-            return
-        best = "" if progress.best is None else f", best so far {figure(progress.best)}"
-        share = progress.decided / progress.total if progress.total else None
-        engine.progress(f"{progress.decided:,} of {progress.total:,} nodes decided{best}", share)
-
-    return tell
+    best = "" if progress.best is None else f", best so far {figure(progress.best)}"
+    return f"{progress.decided:,} of {progress.total:,} nodes decided{best}"

@@ -10,13 +10,11 @@ from sqlaudit.base.errors import ExitCode
 from sqlaudit.base.result import Code, Operator, plain
 from sqlaudit.cli.options import output_options
 from sqlaudit.cli.output import Output
-from sqlaudit.cli.requests import Sectioned
+from sqlaudit.cli.requests import command_of
 from sqlaudit.models.phrases import catalogue_document, model_document
 
 
-@click.command(cls=Sectioned)
-@click.argument("name", required=False)
-@output_options
+@command_of(click.Argument(["name"], required=False), output_options)
 def command(name: str | None, output: Output) -> int:
     """List the privacy models, or explain the one called NAME.
 
@@ -27,26 +25,25 @@ def command(name: str | None, output: Output) -> int:
     """
     from sqlaudit.models.registry import CELL_RULES, OF_RELEASES, PRESETS, REGISTRY, find_model
 
-    every = REGISTRY | CELL_RULES | OF_RELEASES
-    entries = [describe(find_model(name, every))] if name else [describe(model) for model in REGISTRY.values()]
-    rules = [describe(rule) for rule in CELL_RULES.values()]
-    series = [describe(model) for model in OF_RELEASES.values()]
+    if name:
+        model = describe(find_model(name, REGISTRY | CELL_RULES | OF_RELEASES))
+        one: ModelList = {"schema": "sqlaudit-models/1", "models": [model]}
+        output.emit(lambda: model_document(model), lambda: one)
+        return ExitCode.OK
+    every = (REGISTRY, CELL_RULES, OF_RELEASES)
+    entries, rules, series = ([describe(each) for each in listed.values()] for listed in every)
     presets: list[_Preset] = [
         {"name": preset, "requirements": list(found.requirements), "source": found.source}
         for preset, found in PRESETS.items()
     ]
-    if name:
-        one: ModelList = {"schema": "sqlaudit-models/1", "models": entries}
-        output.emit(lambda: model_document(entries[0]), lambda: one)
-    else:
-        data: ModelList = {
-            "schema": "sqlaudit-models/1",
-            "models": entries,
-            "cell_rules": rules,
-            "release_models": series,
-            "presets": presets,
-        }
-        output.emit(lambda: catalogue_document(entries, presets, rules, series), lambda: data)
+    data: ModelList = {
+        "schema": "sqlaudit-models/1",
+        "models": entries,
+        "cell_rules": rules,
+        "release_models": series,
+        "presets": presets,
+    }
+    output.emit(lambda: catalogue_document(entries, presets, rules, series), lambda: data)
     return ExitCode.OK
 
 

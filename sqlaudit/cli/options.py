@@ -1,23 +1,11 @@
-"""The options that commands share, each set defined once.
-
-A decorator adds its options to a command and hands the command one object instead of many values:
-
-    @click.command(cls=Sectioned)
-    @target_options      # target: Target, db: str | None
-    @role_options        # roles: Roles
-    @require_options     # asked: Demands
-    @limit_options       # limits: Limits
-    @work_options        # work: Work
-    @output_options      # output: Output
-    def command(target, db, roles, asked, limits, work, output): ...
-"""
+"""The options that commands share, each group defined once; of a group a command gets one object."""
 
 from __future__ import annotations
 
 import functools
 import shutil
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import field, replace
 from pathlib import Path
 from typing import Any
@@ -31,19 +19,18 @@ from sqlaudit.base.options import FILE, FLAG, MOST, RANGE, listed, option, optio
 from sqlaudit.base.spec import Buckets, Coverage, Limits, ReadOptions, Requirement, Roles, Sampling, Target
 from sqlaudit.cli.output import output_for
 from sqlaudit.cli.requests import (
-    Command,
+    PATH,
+    Group,
     handing,
     in_section,
-    made_option,
+    options_for,
     parameters_of,
     read_request,
     request_options,
-    shared,
 )
 from sqlaudit.reports.document import About
 from sqlaudit.reports.formats import FORMATS
 
-_PATH = click.Path(path_type=Path)
 _CLASSES, _SHOW = "Classes that fall short", "Showing the work"
 
 
@@ -128,31 +115,34 @@ class FailingOptions:
     show_values: bool = option(False, FLAG, "Show values of these classes, which may name persons.", _CLASSES)
 
 
-def _target(*, name: str | None, db: str | None, query: str | None, where: str | None, **read: Any) -> dict[str, Any]:
+def target_of(*, name: str | None, db: str | None, query: str | None, where: str | None, **more: Any) -> dict[str, Any]:
+    """What a command looks at, and in which database.
+
+    Raises:
+        UsageError: nothing is named, or two things are.
+    """
     if not name and not query:
         raise UsageError("Name a file, table or view to look at, or give a SELECT with --query.")
     if name and query:
         raise UsageError("Give a table or file, or a --query, not both.")
     if query and where:
         raise UsageError("--where restricts a table or file; put the condition into the --query itself.")
-    found = read_request(ReadOptions, **read)
+    buckets = [more.pop(one.name, None) for _, one in options_of(Buckets)]
+    found = read_request(ReadOptions, **more)
     if name == "-":
         target = Target(relation=spooled(found.format), where=where or "", read=found, label="stdin")
     else:
         target = Target(relation=name or "", query=query or "", where=where or "", read=found)
-    return {"target": target, "db": db}
+    return {"target": in_buckets(target, *buckets), "db": db}
 
 
-def _asked(*, require: tuple[str, ...], preset: tuple[str, ...], inputs: Path | None) -> Demands:
-    return Demands((*_presets(preset), *_requirements(require)), inputs_from(inputs))
-
-
-def _requirements(texts: tuple[str, ...], **among: Any) -> tuple[Requirement, ...]:
+def _requirements(texts: tuple[str, ...], among: str = "REGISTRY") -> tuple[Requirement, ...]:
     if not texts:
         return ()
-    from sqlaudit.models.registry import parse_requirements
+    from sqlaudit.models import registry
 
-    return tuple(one for text in texts for one in parse_requirements(text, **among))
+    found = getattr(registry, among)
+    return tuple(one for text in texts for one in registry.parse_requirements(text, among=found))
 
 
 def _presets(names: tuple[str, ...]) -> tuple[Requirement, ...]:
@@ -176,17 +166,10 @@ def inputs_from(path: Path | None) -> Mapping[str, Any]:
     return load_inputs(path)
 
 
-def _limits(**values: Any) -> Limits:
-    limits = read_request(Limits, **values)
-    if limits.temp_directory and not is_folder(limits.temp_directory):
-        raise UsageError(f"--temp-directory {limits.temp_directory!r} is not a folder.")
-    return limits
-
-
 _what = in_section("What to look at")
 read_parameters = parameters_of(ReadOptions, last=("all_text", "hive_partitioning"))
-_TARGET = (
-    click.argument("name", metavar="[TARGET]", required=False),
+TARGET = (
+    click.Argument(["name"], metavar="[TARGET]", required=False),
     _what(
         "--db",
         metavar="DATABASE",
@@ -197,15 +180,8 @@ _TARGET = (
     _what("--where", metavar="CONDITION", help="Only the rows for which this SQL condition holds."),
     *read_parameters,
 )
-target_options = shared(_target, *_TARGET)
-"""Adds TARGET and how it is read; the command gets `target: Target` and `db: str | None`."""
-
-
-def _bucketized(
-    *, buckets: str | None, bucket_column: str | None, bucket_count: str | None, **more: Any
-) -> dict[str, Any]:
-    found = _target(**more)
-    return {**found, "target": in_buckets(found["target"], buckets, bucket_column, bucket_count)}
+target_options = Group(target_of, *TARGET)
+"""TARGET and how it is read; the command gets `target: Target` and `db: str | None`."""
 
 
 def in_buckets(target: Target, buckets: str | None, column: str | None, count: str | None) -> Target:
@@ -219,56 +195,50 @@ def in_buckets(target: Target, buckets: str | None, column: str | None, count: s
     return replace(target, buckets=Buckets(buckets, column or "", count or ""))
 
 
-bucket_parameters = tuple(made_option(replace(one, shown="")) for _, one in options_of(Buckets))
-bucketized_options = shared(_bucketized, *_TARGET, *bucket_parameters)
+bucket_parameters = tuple(made for _, one in options_of(Buckets) for made in options_for(replace(one, shown="")))
+bucketized_options = Group(target_of, *TARGET, *bucket_parameters)
 """The same as `target_options`, for commands that also take the two tables of a bucketized release."""
 read_options = handing("read", functools.partial(read_request, ReadOptions), *read_parameters)
-"""Adds how files are read; the command gets `read: ReadOptions`."""
+"""How files are read; the command gets `read: ReadOptions`."""
 
 role_options = request_options(Roles, "roles")
-"""Adds the roles of columns; the command gets `roles: Roles`."""
+"""The roles of columns; the command gets `roles: Roles`."""
 
 sampling_options = request_options(Sampling, "sampling")
-"""Adds how the table is a sample; the command gets `sampling: Sampling`."""
+"""How the table is a sample; the command gets `sampling: Sampling`."""
 
 
 population_options = handing(
     "sampling",
     functools.partial(read_request, Sampling, weights=None),
-    *(made_option(one) for _, one in options_of(Sampling) if one.name != "weights"),
+    *(made for _, one in options_of(Sampling) if one.name != "weights" for made in options_for(one)),
 )
 """The same for commands whose --weights are those of columns."""
 
 _hold = in_section("What must hold")
 
 
-def require_of(among: str, section: str, metavar: str, help: str) -> Callable[[Command], Command]:
-    """Adds requirements of one kind alone, which the registry of models lists under this name; as `asked: Demands`."""
+def require_of(among: str, section: str, metavar: str, help: str) -> Group:
+    """Requirements of one kind alone, which the registry of models lists under this name; as `asked: Demands`."""
 
-    def make(*, require: tuple[str, ...]) -> Demands:
-        if not require:
-            return Demands()
-        from sqlaudit.models import registry
-
-        return Demands(_requirements(require, among=getattr(registry, among)))
-
-    return handing("asked", make, in_section(section)("--require", multiple=True, metavar=metavar, help=help))
+    parameter = in_section(section)("--require", multiple=True, metavar=metavar, help=help)
+    return handing("asked", lambda require: Demands(_requirements(require, among)), parameter)
 
 
 require_options = handing(
     "asked",
-    _asked,
+    lambda require, preset, inputs: Demands((*_presets(preset), *_requirements(require)), inputs_from(inputs)),
     _hold("--require", multiple=True, metavar="MODEL=LIMIT", help="k=5, l=3, t=0.2, recursive_l=c:3,l:2 ..."),
     _hold("--preset", multiple=True, metavar="NAME", help="A published rule; `sqlaudit models` lists them."),
-    _hold("--inputs", type=_PATH, metavar="FILE", help="What some models need besides: categories, orders, trees ..."),
+    _hold("--inputs", type=PATH, metavar="FILE", help="What some models need besides: categories, orders, trees ..."),
 )
-"""Adds requirements; the command gets `asked: Demands`."""
+"""Requirements; the command gets `asked: Demands`."""
 
 coverage_options = request_options(Coverage, "coverage")
-"""Adds what is said of columns that no requirement covers; the command gets `coverage: Coverage`."""
+"""What is said of columns that no requirement covers; the command gets `coverage: Coverage`."""
 
 failing_options = request_options(FailingOptions, "failing")
-"""Adds what is told of failing classes; the command gets `failing: FailingOptions`."""
+"""What is told of failing classes; the command gets `failing: FailingOptions`."""
 
 _out = in_section("Output")
 _cover_page = in_section("Whose report it is")
@@ -280,23 +250,31 @@ cover_options = handing(
     _cover_page("--purpose", default="", metavar="TEXT", help="What the table is for."),
     _cover_page("--sign-off", multiple=True, metavar="WHO", help="A line for somebody's signature. Repeatable."),
 )
-"""Adds whose report it is; the command gets `cover: About`."""
+"""Whose report it is; the command gets `cover: About`."""
 output_options = handing(
     "output",
     output_for,
     _out("--format", "output_format", type=click.Choice(FORMATS), help="Default: text, or by the ending of --output."),
-    _out("-o", "--output", "output_file", type=_PATH, metavar="FILE", help="Write the report to a file."),
+    _out("-o", "--output", "output_file", type=PATH, metavar="FILE", help="Write the report to a file."),
 )
-"""Adds format and file of the report; the command gets `output: Output`."""
+"""Format and file of the report; the command gets `output: Output`."""
 
 further_options = request_options(FurtherReports, "further")
-"""Adds what else tells of an audit; the command gets `further: FurtherReports`."""
+"""What else tells of an audit; the command gets `further: FurtherReports`."""
 
 work_options = request_options(Work, "work")
-"""Adds what is shown of the work; the command gets `work: Work`."""
+"""What is shown of the work; the command gets `work: Work`."""
+
+
+def _limits(**values: Any) -> Limits:
+    limits = read_request(Limits, **values)
+    if limits.temp_directory and not is_folder(limits.temp_directory):
+        raise UsageError(f"--temp-directory {limits.temp_directory!r} is not a folder.")
+    return limits
+
 
 limit_options = handing("limits", _limits, *parameters_of(Limits))
-"""Adds budgets; the command gets `limits: Limits`."""
+"""Budgets; the command gets `limits: Limits`."""
 
 
 # TARGET `-`: a table that comes through a pipe, kept until the command ends, as audits read it more than once.

@@ -52,7 +52,10 @@ class Output:
         else:
             covered = self._covered(document())
             text = laid_out(covered, self.format, self.width, self.colour, self.at_terminal and not sql)
-            text += _appended(sql, self.format) if sql else ""
+            if sql and self.format == "markdown":
+                text += f"\n```sql\n{sql};\n```\n"
+            elif sql and self.format == "text":
+                text += "\n" + "\n".join(map(visible, sql.splitlines())) + ";\n"
         self.write(text)
 
     def _covered(self, document: Document) -> Document:
@@ -99,12 +102,6 @@ def _command() -> str:
     return repeated(f"sqlaudit {context.info_name}", context.meta[GIVEN], flags)
 
 
-def _appended(sql: str, chosen: str) -> str:
-    if chosen == "markdown":
-        return f"\n```sql\n{sql};\n```\n"
-    return "\n" + "\n".join(visible(line) for line in sql.splitlines()) + ";\n" if chosen == "text" else ""
-
-
 def say_written(publication: Publication, rows: int, unit: str = "rows", release: str = "the release") -> None:
     """Say what was written to the file of a release, if it has one."""
     if publication.file is not None:
@@ -140,15 +137,6 @@ def print_data(text: str) -> None:
     except OSError as error:
         close_stdout()
         raise UsageError(f"The report could not be written: {error.strerror}.") from None
-
-
-def check_plot(path: Path) -> None:
-    """Nothing when a picture can be drawn into a file of this name, before any work begins.
-
-    Raises:
-        UsageError: it has another ending, or cannot be written.
-    """
-    check_destination(path, (".svg",))
 
 
 def write_pictures(path: Path, pictures: Sequence[Picture]) -> None:

@@ -19,15 +19,7 @@ from sqlaudit.cli.options import (
     require_options,
     role_options,
 )
-from sqlaudit.cli.requests import (
-    given_options,
-    handing,
-    in_section,
-    read_request,
-    request_options,
-    shared,
-    whole_number,
-)
+from sqlaudit.cli.requests import Group, given_options, handing, in_section, read_request, request_options, whole_number
 from sqlaudit.cli.runner import Job, declared, verdict
 from sqlaudit.release.attacks.request import AttackRequest, KnownSearch
 from sqlaudit.release.compare.request import CompareRequest
@@ -46,9 +38,9 @@ def _tables(*, names: tuple[str, ...], db: str | None, **values: Any) -> dict[st
 
 
 @declared(
-    shared(
+    Group(
         _tables,
-        click.argument("names", metavar="RELEASE RELEASE...", nargs=-1),
+        click.Argument(["names"], metavar="RELEASE RELEASE...", nargs=-1),
         in_section("What to look at")(
             "--db", metavar="DATABASE", help="A DuckDB file, or a PostgreSQL URL or conninfo. Without it: files."
         ),
@@ -69,14 +61,12 @@ def releases(job: Job, targets: list[Target], request: SeriesRequest) -> int:
       sqlaudit releases --db clinic.duckdb may june july --entity id --qi age,zip \\
           --sensitive diagnosis --require m_invariance=3
     """
-    from sqlaudit.release.series.result import releases_document
     from sqlaudit.release.series.run import find_in_releases, plan_releases
 
     request = replace(request, requirements=job.asked.requirements)
     return job.run(
         lambda engine, _: plan_releases(engine, targets, request),
         lambda engine: find_in_releases(engine, targets, request),
-        releases_document,
         lambda result: verdict(result.passed),
         targets=targets,
     )
@@ -101,10 +91,10 @@ def _compared_tables(
     return {"db": db, "tables": tables}
 
 
-_table_options = shared(
+_table_options = Group(
     _compared_tables,
-    click.argument("original"),
-    click.argument("release"),
+    click.Argument(["original"]),
+    click.Argument(["release"]),
     _tables_of("--db", metavar="DATABASE", help="A DuckDB file, or a PostgreSQL URL. Without it both are files."),
     _tables_of("--other-release", metavar="TABLE", help="Another release: which of the two is coarser?"),
     *read_parameters,
@@ -124,14 +114,12 @@ def compare(job: Job, tables: dict[str, Any], comparison: dict[str, Any]) -> int
           --hierarchies hierarchies.yml --require k=5
     Exit code 1: the release fails a requirement, or is no generalization of the original.
     """
-    from sqlaudit.release.compare.report import compare_document
     from sqlaudit.release.compare.run import compare_tables, plan_comparison
 
     request = job.request(CompareRequest, comparison, **tables)
     return job.run(
         lambda engine, _: plan_comparison(engine, request),
         lambda engine: compare_tables(engine, request),
-        compare_document,
         code_of,
         targets=request.targets,
     )
@@ -184,7 +172,6 @@ def attack(job: Job, attacker: Mapping[str, Any], published: KnownSearch | None)
       sqlaudit attack release.csv --qi zip,age,sex --sensitive diagnosis \\
           --identified voters.csv --match zip,age,sex
     """
-    from sqlaudit.release.attacks.result import attack_document
     from sqlaudit.release.attacks.run import attacked, chosen, hierarchies_from, inputs_from, plan_attacks
 
     given = {
@@ -197,6 +184,5 @@ def attack(job: Job, attacker: Mapping[str, Any], published: KnownSearch | None)
     return job.run(
         lambda engine, _: plan_attacks(engine, job.target, job.roles),
         lambda engine: attacked(engine, job.target, job.roles, request),
-        attack_document,
         targets=[job.target, *request.targets],
     )

@@ -12,15 +12,13 @@ from sqlaudit.cli.exits import say
 from sqlaudit.cli.options import population_options, require_options, role_options, target_options
 from sqlaudit.cli.output import say_written
 from sqlaudit.cli.requests import given_options, handing, in_section, request_options
-from sqlaudit.cli.runner import Job, declared, verdict
+from sqlaudit.cli.runner import Job, declared, telling, verdict
 from sqlaudit.remedies.cloak.request import Background, BoxRequest, CloakRequest, Places, Tolerances
 from sqlaudit.remedies.recode.request import Method, RecodeRequest
 from sqlaudit.remedies.suppress.request import How, SuppressRequest
 
 if TYPE_CHECKING:
-    from sqlaudit.engines.contract import Engine
     from sqlaudit.remedies.cloak.result import CloakResult
-    from sqlaudit.remedies.recode.kaca import Tell
     from sqlaudit.remedies.recode.result import RecodeResult
     from sqlaudit.remedies.suppress.result import SuppressResult
 
@@ -51,7 +49,6 @@ def recode(job: Job, recoding: Mapping[str, Any], publication: BucketPublication
     Exit code 0: a recoding was found, 1: there is none, 4: out of time.
     """
     from sqlaudit.lattices.run import targets_of
-    from sqlaudit.remedies.recode.result import recode_document
     from sqlaudit.remedies.recode.run import plan_recoding, recode_and_publish
 
     def code(result: RecodeResult) -> ExitCode:
@@ -61,27 +58,19 @@ def recode(job: Job, recoding: Mapping[str, Any], publication: BucketPublication
             say("nothing was published: there is no recoding.")
         return verdict(result.passed)
 
+    def progress(done: int, groups: int) -> str:
+        steps, left = ("merges", "classes left") if request.method is Method.KACA else ("rounds", "groups tried")
+        return f"{done:,} {steps}, {groups:,} {left}"
+
     request = job.request(RecodeRequest, recoding, publication=publication)
     publication.check()
     return job.run(
         lambda engine, _: plan_recoding(engine, request),
-        lambda engine: recode_and_publish(engine, request, _teller(engine, request)),
-        recode_document,
+        lambda engine: recode_and_publish(engine, request, telling(engine, progress)),
         code,
         targets=targets_of(request.of_lattice()),
         sql=lambda result: result.release.sql if result.release and publication.with_sql else "",
     )
-
-
-def _teller(engine: Engine, request: RecodeRequest) -> Tell:
-    """Progress: merges and classes that are left, or rounds of splits and groups so far."""
-    steps, left = ("merges", "classes left") if request.method is Method.KACA else ("rounds", "groups tried")
-
-    def tell(done: int, groups: int) -> None:
-        if engine.progress is not None:
-            engine.progress(f"{done:,} {steps}, {groups:,} {left}", None)
-
-    return tell
 
 
 # `sqlaudit suppress`: the fewest cells to make `*` so that a release is safe, and that release.
@@ -122,20 +111,18 @@ def suppress(job: Job, how: How, chosen: Mapping[str, Any], published: Publicati
           --require k=5 --require l=2 --weights zip=2 --to release.parquet
     Exit code 0: a safe release was found, 4: --exact was asked for and is not proven.
     """
-    from sqlaudit.remedies.suppress.result import suppress_document
     from sqlaudit.remedies.suppress.run import plan_suppression, suppress_table, targets_of
 
     def code(result: SuppressResult) -> ExitCode:
         if result.release is not None:
             say_written(published, result.release.rows)
-        return ExitCode.OK if result.complete else ExitCode.INCOMPLETE
+        return verdict(True, result.complete)
 
     request = job.request(SuppressRequest, {**chosen, "how": how})
     published.check()
     return job.run(
         lambda engine, _: plan_suppression(engine, request, published),
         lambda engine: suppress_table(engine, request, published, engine.progress),
-        suppress_document,
         code,
         targets=targets_of(request),
         sql=lambda result: result.release.sql if result.release and published.with_sql else "",
@@ -183,7 +170,6 @@ def cloak(job: Job, publication: Publication, audit_only: bool, **given: Mapping
       sqlaudit cloak theirs.csv --audit-only --k 5 --properties flats.csv
     Exit code 1: no message can be published, or (--audit-only) boxes hold too few users.
     """
-    from sqlaudit.remedies.cloak.result import cloak_document
     from sqlaudit.remedies.cloak.run import cloak_arrivals, cloak_messages, plan_arrivals, plan_cloaking
 
     def code(result: CloakResult) -> ExitCode:
@@ -209,7 +195,6 @@ def cloak(job: Job, publication: Publication, audit_only: bool, **given: Mapping
     return job.run(
         lambda engine, _: plan(engine, request, publication),
         lambda engine: cloak(engine, request, publication),
-        cloak_document,
         code,
         targets=request.targets(),
         sql=lambda result: result.sql if publication.with_sql else "",
@@ -217,7 +202,6 @@ def cloak(job: Job, publication: Publication, audit_only: bool, **given: Mapping
 
 
 def _audit_boxes(job: Job, given: Given, publication: Publication) -> int:
-    from sqlaudit.remedies.cloak.result import box_audit_document
     from sqlaudit.remedies.cloak.run import audit_given_boxes as audit_boxes
     from sqlaudit.remedies.cloak.run import plan_boxes
 
@@ -239,7 +223,6 @@ def _audit_boxes(job: Job, given: Given, publication: Publication) -> int:
     return job.run(
         lambda engine, _: plan_boxes(engine, request),
         lambda engine: audit_boxes(engine, request),
-        box_audit_document,
         lambda result: verdict(result.passed),
         targets=request.targets(),
     )

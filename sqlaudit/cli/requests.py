@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import click
 
@@ -22,26 +22,14 @@ from sqlaudit.base.spec import Target
 from sqlaudit.cli.exits import GIVEN, QUIET
 from sqlaudit.engines.writing import files_read, refuse_overwriting
 
-# Help pages whose options stand in sections, and decorators that hand a command objects instead of loose values.
+# Help pages whose options stand in sections, and commands that get objects instead of loose values.
 
 WRITTEN = {
-    "--output",
-    "--certificate",
-    "--to",
-    "--buckets-to",
-    "--failing-classes-to",
-    "--plot",
-    "--pictures",
-    "--schema",
-    "--report",
-    "--baseline",
-    "--store-failures",
-    "--save",
-    "--each-to",
+    *("--output", "--certificate", "--to", "--buckets-to", "--failing-classes-to", "--plot", "--pictures", "--schema"),
+    *("--report", "--baseline", "--store-failures", "--save", "--each-to"),
 }
 """The options that name what is written, in every command; all other paths are read."""
 _YAML = (".yml", ".yaml")
-Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 class SectionedOption(click.Option):
@@ -102,28 +90,26 @@ class Sectioned(click.Command):
 
 def written_files(ctx: click.Context) -> list[Path]:
     """The files that a command was told to write."""
-    options = {one.name for one in ctx.command.params if WRITTEN & {*one.opts}}
-    return [Path(value) for name, value in _values(ctx) if name in options]
+    return [Path(value) for parameter, value in _values(ctx) if WRITTEN & {*parameter.opts}]
 
 
-def _values(ctx: click.Context) -> Iterator[tuple[str, str | Path]]:
-    """The texts and paths that the command line gave, with the parameter's name."""
+def _values(ctx: click.Context) -> Iterator[tuple[click.Parameter, str | Path]]:
+    """The texts and paths that the command line gave, with the parameter."""
+    parameters = {one.name: one for one in ctx.command.params}
     for name, given in ctx.params.items():
         for value in given if isinstance(given, tuple | list) else (given,):
             if isinstance(value, str | Path):
-                yield name, value
+                yield parameters[name], value
 
 
 def _named_files(ctx: click.Context) -> Iterator[Path]:
     """The files that the other parameters name: tables, databases, inputs, and what YAML files name in their turn."""
-    arguments = {one.name for one in ctx.command.params if isinstance(one, click.Argument)}
-    options = {one.name for one in ctx.command.params if WRITTEN & {*one.opts}}
-    for name, value in _values(ctx):
-        if name in options or not str(value):
+    for parameter, value in _values(ctx):
+        if WRITTEN & {*parameter.opts} or not str(value):
             continue
-        if name in arguments:
+        if isinstance(parameter, click.Argument):
             yield from files_read(None, [Target(relation=str(value))])
-        elif name == "query":
+        elif parameter.name == "query":
             yield from files_read(None, [Target(query=str(value))])
         elif is_file(value):
             yield from files_read(str(value), ())
@@ -146,56 +132,52 @@ def _named_in(file: Path) -> Iterator[Path]:
                     left += one if isinstance(one, tuple) else (one,)
 
 
-def in_section(section: str) -> Callable[..., Callable[[Command], Command]]:
-    """`click.option` for one section of the help page: `option = in_section("Limits")`."""
+def in_section(section: str) -> Callable[..., SectionedOption]:
+    """Makes the options of one section of the help page, as `click.option` does: `option = in_section("Limits")`."""
 
-    def option(*declarations: str, **attributes: Any) -> Callable[[Command], Command]:
-        return click.option(*declarations, cls=SectionedOption, section=section, **attributes)
+    def option(*declarations: str, **attributes: Any) -> SectionedOption:
+        return SectionedOption(declarations, section=section, **attributes)
 
     return option
 
 
-def _names(parameters: Sequence[Callable[[Any], Any]]) -> list[str]:
-    """The names under which click hands out the values of parameters."""
-
-    def bare() -> None:
-        """Nothing but a place for the parameters."""
-
-    for parameter in parameters:
-        parameter(bare)
-    kept: list[click.Parameter] = vars(bare).get("__click_params__", [])
-    return [str(one.name) for one in kept if one.expose_value]
-
-
-def shared(make: Callable[..., Mapping[str, Any]], *parameters: Callable[[Any], Any]) -> Callable[[Command], Command]:
-    """A decorator that adds click parameters and replaces their values by what `make` builds from them.
+class Group:
+    """Parameters of a command whose values reach it as what is made of them.
 
     Args:
         make: takes the values of exactly these parameters by name, returns what the command gets, by name.
-        parameters: what `click.option` and `click.argument` return.
     """
-    names = _names(parameters)
 
-    def decorate(command: Command) -> Command:
-        @functools.wraps(command)
-        def with_objects(*args: Any, **values: Any) -> Any:
-            own = {name: values.pop(name) for name in names}
-            return command(*args, **values, **make(**own))
+    def __init__(self, make: Callable[..., Mapping[str, Any]], *parameters: click.Parameter) -> None:
+        self.make, self.parameters = make, parameters
 
-        decorated: Any = with_objects
-        for parameter in reversed(parameters):
-            decorated = parameter(decorated)
-        return decorated  # type: ignore[no-any-return]
+    def made(self, values: dict[str, Any]) -> Mapping[str, Any]:
+        """What the command gets; the values that it is made from are taken out."""
+        return self.make(**{str(one.name): values.pop(str(one.name)) for one in self.parameters if one.expose_value})
+
+
+def handing(name: str, make: Callable[..., Any], *parameters: click.Parameter) -> Group:
+    """A group from which the command gets one object, under this name."""
+    return Group(lambda **values: {name: make(**values)}, *parameters)
+
+
+def command_of(*given: Group | click.Parameter) -> Callable[[Callable[..., int]], click.Command]:
+    """A command with these parameters and groups of parameters, in the order of its help page."""
+
+    def decorate(run: Callable[..., int]) -> click.Command:
+        @functools.wraps(run)
+        def with_objects(**values: Any) -> int:
+            made: dict[str, Any] = {}
+            for one in given:
+                made |= one.made(values) if isinstance(one, Group) else {}
+            return run(**values, **made)
+
+        every = [part for one in given for part in (one.parameters if isinstance(one, Group) else (one,))]
+        return click.command(cls=Sectioned, params=every)(with_objects)
 
     return decorate
 
 
-def handing(name: str, make: Callable[..., Any], *parameters: Callable[[Any], Any]) -> Callable[[Command], Command]:
-    """`shared`, where the command gets one object, under this name."""
-    return shared(lambda **values: {name: make(**values)}, *parameters)
-
-
-Decorator = Callable[[Any], Any]
 R = TypeVar("R")
 _UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0}
 _SIZE = re.compile(r"\d+(\.\d+)?\s*(B|[KMGT]i?B)", re.IGNORECASE | re.ASCII)
@@ -206,37 +188,7 @@ _SAID = {
     "fold": "Persons and sensitive values that differ only in case, blanks, width or invisible characters are one.",
     "exact": "They are different, as they are written.",
 }
-_PATH = click.Path(path_type=Path)
-_MADE: Mapping[str, Callable[[Option], dict[str, Any]]] = {
-    "switch": lambda one: {"default": None},
-    "flag": lambda one: {"default": True, "show_default": bool(one.shown)} if one.default else {"is_flag": True},
-    "whole": lambda one: {"type": WholeNumber()},
-    "range": lambda one: {"type": WholeRange(one.least, one.most)},
-    "names": lambda one: {"multiple": True},
-    "weights": lambda one: {"multiple": True},
-    "choice": lambda one: {"type": click.Choice(one.kind.words)},
-    "seconds": lambda one: {"callback": duration},
-    "memory": lambda one: {"callback": size},
-    "pieces": lambda one: {"callback": pieces},
-    "probability": lambda one: {"callback": probability},
-    "witness": lambda one: {"callback": number_or_worst},
-    "most": lambda one: {"callback": _most(one)},
-    "queries": lambda one: {"type": _PATH, "multiple": True},
-    "file": lambda one: {"type": _PATH},
-    "source": lambda one: {"type": _PATH},
-}
-"""What `click.option` takes besides, by the kind of an option."""
-_TYPED: Mapping[str, Callable[[str, Any], Any]] = {
-    "names": lambda flag, value: split_lists(value, flag),
-    "queries": lambda flag, value: tuple(file_text(path, flag) for path in value),
-    "weights": lambda flag, value: weights(value, flag),
-    "texts": lambda _, value: null_values(value),
-    "delimiter": lambda _, value: delimiter(value),
-    "view": lambda flag, value: _view(value, flag),
-    "column": lambda flag, value: one_column(value, flag),
-    "ordered": lambda flag, value: split_list(value, flag) if value else (),
-}
-"""What was typed as the value of a field, by the kind of an option; others are what click makes of them."""
+PATH = click.Path(path_type=Path)
 
 
 def split_lists(texts: Iterable[str], option: str) -> tuple[str, ...]:
@@ -275,18 +227,32 @@ def weights(texts: Iterable[str], option: str) -> dict[str, Fraction]:
     return found
 
 
-def file_text(path: Path, option: str) -> str:
-    """What is in a file that an option names.
+def file_texts(paths: Iterable[Path], option: str) -> tuple[str, ...]:
+    """What is in the files that an option names.
 
     Raises:
-        UsageError: it cannot be read.
+        UsageError: one cannot be read.
     """
-    try:
-        return path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise UsageError(f"{option} {str(path)!r} cannot be read: {error.strerror}.") from None
-    except UnicodeDecodeError:
-        raise UsageError(f"{option} {str(path)!r} is not UTF-8 text.") from None
+    found = []
+    for path in paths:
+        try:
+            found.append(path.read_text(encoding="utf-8"))
+        except OSError as error:
+            raise UsageError(f"{option} {str(path)!r} cannot be read: {error.strerror}.") from None
+        except UnicodeDecodeError:
+            raise UsageError(f"{option} {str(path)!r} is not UTF-8 text.") from None
+    return tuple(found)
+
+
+def name_of_view(text: str, option: str) -> str:
+    """The name of a view.
+
+    Raises:
+        UsageError: it is empty.
+    """
+    if not text:
+        raise UsageError(f"{option} takes the name of a view.")
+    return text
 
 
 def null_values(text: str | None) -> tuple[str, ...]:
@@ -332,99 +298,129 @@ class WholeRange(click.IntRange, WholeNumber):
     """A whole number between bounds."""
 
 
-def duration(ctx: click.Context, param: click.Parameter, value: str | None) -> float | None:
-    """Seconds, from a number that may end in s, m or h; a callback for `click.option`.
+class Read(click.types.StringParamType):
+    """What a function reads from the text of an option; where it raises a ValueError, the command ends."""
+
+    def __init__(self, read: Callable[[str], Any]) -> None:
+        self._read = read
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """What was read."""
+        try:
+            return self._read(value)
+        except ValueError as error:
+            self.fail(f"{value!r} is {error}", param, ctx)
+
+
+def duration(text: str) -> float:
+    """Seconds, from a number that may end in s, m or h.
 
     Raises:
-        click.BadParameter: it is no such time.
+        ValueError: it is no such time.
     """
-    if value is None:
-        return None
-    found = _DURATION.fullmatch(value.strip())
+    found = _DURATION.fullmatch(text.strip())
     if found is None or float(found[1]) <= 0:
-        raise click.BadParameter(f"{value!r} is not a time; write 90, 90s, 15m or 2h.", ctx, param)
+        raise ValueError("not a time; write 90, 90s, 15m or 2h.")
     return float(found[1]) * _UNITS[found[2].lower()]
 
 
-def size(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
-    """An amount of memory as DuckDB writes it; a callback for `click.option`.
+def size(text: str) -> str:
+    """An amount of memory as DuckDB writes it.
 
     Raises:
-        click.BadParameter: it is no such amount.
+        ValueError: it is no such amount.
     """
-    if value is not None and _SIZE.fullmatch(value.strip()) is None:
-        raise click.BadParameter(f"{value!r} is not an amount of memory; write 500MB or 4GB.", ctx, param)
-    return value.strip() if value else None
+    if _SIZE.fullmatch(text.strip()) is None:
+        raise ValueError("not an amount of memory; write 500MB or 4GB.")
+    return text.strip()
 
 
-def pieces(ctx: click.Context, param: click.Parameter, value: str) -> tuple[int, int]:
-    """The first and last number of pieces of knowledge; a callback for `click.option`.
+def pieces(text: str) -> tuple[int, int]:
+    """The first and last number of pieces of knowledge.
 
     Raises:
-        click.BadParameter: it is no such range.
+        ValueError: it is no such range.
     """
-    found = _RANGE.fullmatch(value.strip())
+    found = _RANGE.fullmatch(text.strip())
     if found is None:
-        raise click.BadParameter(f"{value!r} is not a range of numbers; write 0..12, or 12.", ctx, param)
+        raise ValueError("not a range of numbers; write 0..12, or 12.")
     return int(found[1] or 0), int(found[2])
 
 
-def probability(ctx: click.Context, param: click.Parameter, value: str | None) -> Fraction | None:
-    """A probability above 0, exact; a callback for `click.option`.
+def probability(text: str) -> Fraction:
+    """A probability above 0, exact.
 
     Raises:
-        click.BadParameter: it is none.
+        ValueError: it is none.
     """
-    if value is None:
-        return None
     try:
-        number = exact_number(value)
+        number = exact_number(text)
     except UsageError:
-        raise click.BadParameter(f"{value!r} is not a number; write 0.7.", ctx, param) from None
+        raise ValueError("not a number; write 0.7.") from None
     if not 0 < number <= 1:
-        raise click.BadParameter(f"{value!r} is not a probability above 0 and at most 1.", ctx, param)
+        raise ValueError("not a probability above 0 and at most 1.")
     return number
 
 
-def number_or_worst(ctx: click.Context, param: click.Parameter, value: str | None) -> int | str | None:
-    """A number of pieces of knowledge, or `worst`; a callback for `click.option`.
+def number_or_worst(text: str) -> int | str:
+    """A number of pieces of knowledge, or `worst`.
 
     Raises:
-        click.BadParameter: it is neither.
+        ValueError: it is neither.
     """
-    if value in (None, "worst"):
-        return value
-    if value.isascii() and value.isdecimal() and len(value) < 7:
-        return int(value)
-    raise click.BadParameter(f"{value!r} is not a number of pieces; put {param.opts[0]} behind the TARGET.", ctx, param)
+    if text != "worst" and not (text.isascii() and text.isdecimal() and len(text) < 7):
+        raise ValueError("not a number of pieces; put --witness behind the TARGET.")
+    return text if text == "worst" else int(text)
 
 
-def count_or_all(ctx: click.Context, param: click.Parameter, value: str) -> int | None:
-    """A number of things, None for `all`; a callback for `click.option`.
+def count_or_all(text: str, every: int | None = None) -> int | None:
+    """A number of things, `every` for `all`.
 
     Raises:
-        click.BadParameter: it is neither.
+        ValueError: it is neither.
     """
-    text = value.strip().lower()
-    if text != "all" and not (text.isascii() and text.isdecimal()):
-        raise click.BadParameter(f"{value!r} is neither a number nor 'all'.", ctx, param)
-    return None if text == "all" else int(text)
+    word = text.strip().lower()
+    if word != "all" and not (word.isascii() and word.isdecimal()):
+        raise ValueError("neither a number nor 'all'.")
+    return every if word == "all" else int(word)
 
 
-def _view(text: str, flag: str) -> str:
-    if not text:
-        raise UsageError(f"{flag} takes the name of a view.")
-    return text
+class Taken(NamedTuple):
+    """How the command line takes a kind of option.
+
+    Args:
+        attributes: what `click.Option` takes besides. read: the value of the field, from what click made of the option
+            and how that is called.
+    """
+
+    attributes: Callable[[Option], dict[str, Any]] = lambda _: {}
+    read: Callable[[Any, str], Any] = lambda value, _: value
 
 
-def _most(one: Option) -> Callable[[click.Context, click.Parameter, str | None], Any]:
-    """A number of things; `all` is what the option says it is."""
-
-    def read(ctx: click.Context, param: click.Parameter, value: str | None) -> Any:
-        found = None if value is None else count_or_all(ctx, param, value)
-        return one.every if value is not None and found is None else found
-
-    return read
+_KINDS: Mapping[str, Taken] = {
+    "switch": Taken(lambda _: {"default": None}),
+    "flag": Taken(lambda one: {"default": True, "show_default": bool(one.shown)} if one.default else {"is_flag": True}),
+    "whole": Taken(lambda _: {"type": WholeNumber()}),
+    "range": Taken(lambda one: {"type": WholeRange(one.least, one.most)}),
+    "most": Taken(lambda one: {"type": Read(functools.partial(count_or_all, every=one.every))}),
+    "choice": Taken(lambda one: {"type": click.Choice(one.kind.words)}),
+    "seconds": Taken(lambda _: {"type": Read(duration)}),
+    "memory": Taken(lambda _: {"type": Read(size)}),
+    "pieces": Taken(lambda _: {"type": Read(pieces)}),
+    "probability": Taken(lambda _: {"type": Read(probability)}),
+    "witness": Taken(lambda _: {"type": Read(number_or_worst)}),
+    "names": Taken(lambda _: {"multiple": True}, split_lists),
+    "weights": Taken(lambda _: {"multiple": True}, weights),
+    "ordered": Taken(read=lambda value, flag: split_list(value, flag) if value else ()),
+    "column": Taken(read=one_column),
+    "view": Taken(read=name_of_view),
+    "texts": Taken(read=lambda value, _: null_values(value)),
+    "delimiter": Taken(read=lambda value, _: delimiter(value)),
+    "queries": Taken(lambda _: {"type": PATH, "multiple": True}, file_texts),
+    "file": Taken(lambda _: {"type": PATH}),
+    "source": Taken(lambda _: {"type": PATH}),
+}
+"""By the name of a kind; others are texts."""
 
 
 def flags_of(one: Option) -> tuple[str, ...]:
@@ -435,22 +431,21 @@ def flags_of(one: Option) -> tuple[str, ...]:
     return (f"--{plain}/--no-{plain}",) if one.kind.name == "switch" or one.default is True else (f"--{plain}",)
 
 
-def made_option(one: Option) -> Decorator:
-    """The option of the command line for a field."""
+def options_for(one: Option) -> tuple[SectionedOption, ...]:
+    """The options of the command line for a field: one, but for words that are flags of their own."""
     if one.kind.name == "folding":
         return _either(one)
-    made = _MADE.get(one.kind.name)
-    more = {} if made is None else made(one)
+    more = _KINDS.get(one.kind.name, Taken()).attributes(one)
     if one.shown and one.kind.name != "flag":
         more |= {"default": one.shown, "show_default": True}
     if one.alone:
         more |= {"is_flag": False, "flag_value": one.alone}
     if one.metavar:
         more["metavar"] = one.metavar
-    return in_section(one.section)(*flags_of(one), one.name, help=one.help, **more)
+    return (in_section(one.section)(*flags_of(one), one.name, help=one.help, **more),)
 
 
-def _either(one: Option) -> Decorator:
+def _either(one: Option) -> tuple[SectionedOption, ...]:
     """A flag for each of some words, of which one may be given."""
 
     def read(ctx: click.Context, param: click.Parameter, value: bool) -> str | None:
@@ -460,21 +455,16 @@ def _either(one: Option) -> Decorator:
         found = ctx.params[one.name] = word if value else before
         return found
 
-    def add(command: Any) -> Any:
-        for flag in reversed(flags_of(one)):
-            word, first = flag[2:].partition("-")[0], flag == flags_of(one)[0]
-            name = one.name if first else f"{one.name}_{word}"
-            made = in_section(one.section)(
-                flag, name, is_flag=True, callback=read, expose_value=first, help=_SAID[word]
-            )
-            command = made(command)
-        return command
+    def made(flag: str, first: bool) -> SectionedOption:
+        word = flag[2:].partition("-")[0]
+        name = one.name if first else f"{one.name}_{word}"
+        return in_section(one.section)(flag, name, is_flag=True, callback=read, expose_value=first, help=_SAID[word])
 
-    return add
+    return tuple(made(flag, first=not at) for at, flag in enumerate(flags_of(one)))
 
 
-def given_options(request: type[Any], name: str, last: Sequence[str] = (), **said: str) -> Decorator:
-    """A decorator with the options of a request; the command gets `name`: what was given, for `request_from`.
+def given_options(request: type[Any], name: str, last: Sequence[str] = (), **said: str) -> Group:
+    """The options of a request; the command gets `name`: what was given, for `request_from`.
 
     Args:
         request: has the options. name: of the command's parameter. last, said: as of `parameters_of`.
@@ -482,21 +472,20 @@ def given_options(request: type[Any], name: str, last: Sequence[str] = (), **sai
     return handing(name, lambda **values: typed(request, values), *parameters_of(request, last, **said))
 
 
-def request_options(request: type[R], name: str, last: Sequence[str] = (), **said: str) -> Decorator:
+def request_options(request: type[R], name: str, last: Sequence[str] = (), **said: str) -> Group:
     """The same; the command gets that request."""
-    read = functools.partial(read_request, request)
-    return handing(name, read, *parameters_of(request, last, **said))
+    return handing(name, functools.partial(read_request, request), *parameters_of(request, last, **said))
 
 
-def parameters_of(request: type[Any], last: Sequence[str] = (), **said: str) -> tuple[Decorator, ...]:
-    """The options of a request, for `shared`.
+def parameters_of(request: type[Any], last: Sequence[str] = (), **said: str) -> tuple[SectionedOption, ...]:
+    """The options of a request, for a `Group`.
 
     Args:
         request: has the options. last: those behind the others on the help page, in this order. said: help texts of
             this command, where it has its own.
     """
     found = sorted(_offered(request), key=lambda one: last.index(one.name) + 1 if one.name in last else 0)
-    return tuple(made_option(replace(one, help=said.get(one.name, one.help))) for one in found)
+    return tuple(made for one in found for made in options_for(replace(one, help=said.get(one.name, one.help))))
 
 
 def _offered(request: type[Any]) -> Iterator[Option]:
@@ -512,8 +501,8 @@ def typed(request: type[Any], values: Mapping[str, Any]) -> dict[str, Any]:
     for one in _offered(request):
         value = values[one.name]
         if value is not None or one.shown:
-            reader = _TYPED.get(one.kind.name)
-            found[one.name] = value if reader is None else reader(flags_of(one)[0].partition("/")[0], value)
+            flag = flags_of(one)[0].partition("/")[0]
+            found[one.name] = _KINDS.get(one.kind.name, Taken()).read(value, flag)
     return found
 
 

@@ -5,32 +5,28 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, fields, replace
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from sqlaudit.base.errors import ExitCode
 from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.options import request_from
-from sqlaudit.base.relation import Relation, Statement
-from sqlaudit.base.spec import AuditSpec, Limits, Roles, Sampling, Target
+from sqlaudit.base.relation import Statement
+from sqlaudit.base.spec import Limits, Roles, Sampling, Target
 from sqlaudit.cli.options import Demands, Work, limit_options, output_options, work_options
 from sqlaudit.cli.output import Output
-from sqlaudit.cli.requests import Sectioned
+from sqlaudit.cli.requests import Group, command_of
 from sqlaudit.engines.contract import Engine
 from sqlaudit.reports.document import Document, markdown, visible
 from sqlaudit.reports.formats import render_json
 
-
-class Reportable(Protocol):
-    """What a job finds."""
-
-    def to_dict(self) -> Mapping[str, Any]:
-        """It for programs."""
+if TYPE_CHECKING:
+    from sqlaudit.reports.notebook import Shown
 
 
 T = TypeVar("T")
-R = TypeVar("R", bound=Reportable)
+R = TypeVar("R")
 
 
 @dataclass(frozen=True)
@@ -63,9 +59,8 @@ class Job:
 
     def run(
         self,
-        plan: Callable[[Engine, Relation], Sequence[Statement]],
+        plan: Callable[[Engine, Any], Sequence[Statement]],
         find: Callable[[Engine], R],
-        document: Callable[[R], Document],
         code: Callable[[R], int] = lambda _: ExitCode.OK,
         *,
         targets: Sequence[Target] = (),
@@ -73,30 +68,40 @@ class Job:
         sql: Callable[[R], str] = lambda _: "",
         stopped: Callable[[R], bool] = lambda _: False,
         finish: Callable[[R], R] = lambda result: result,
+        told: Callable[[R], Shown] | None = None,
+        document: Callable[[R], Document] | None = None,
+        opening: bool = True,
     ) -> int:
         """Do it over an open engine, or show what would be done; the exit code.
 
         Args:
             plan: the statements that would run; it gets the opened target, or the first of the targets. find: does it.
-            document: reports what was found. code: what follows from that, after the report.
+            code: what follows from what was found, after the report.
             targets: everything that is read; nothing = the target. reads: the tables that a plan names; nothing = the
                 target, or the targets. sql: stands after the report.
             stopped: whether somebody stopped it. finish: what is done after the engine is closed, before the report.
+            told: what the report is of; nothing = what was found. document: reports that; nothing = as it says itself.
+            opening: whether a plan gets the opened target; else it opens that itself, under the name that it shows.
 
         Raises:
             SqlauditError: what keeps it from being done.
         """
         from sqlaudit.cli.session import session
+        from sqlaudit.reports.notebook import document_of
 
         def emit(result: R) -> None:
-            self.output.emit(lambda: document(result), result.to_dict, sql(result))
+            found: Any = result if told is None else told(result)
+            self.output.emit(lambda: (document or document_of)(found), found.to_dict, sql(result))
 
         with session(self.db, self.limits, self.work, *(targets or [self.target])) as engine:
             if self.work.dry_run or self.work.explain:
                 named = reads or ([self.target] if self.target else targets)
+                statements = None if opening else plan(engine, None)
                 opened = [(engine.open(one), one) for one in named]
                 names = dict.fromkeys(name for relation, one in opened for name in relation.tables or (one.name,))
-                show_statements(engine, tuple(names), plan(engine, opened[0][0]), self.work, self.output)
+                if statements is None:
+                    statements = plan(engine, opened[0][0])
+                show_statements(engine, tuple(names), statements, self.work, self.output)
                 return ExitCode.OK
             result = find(engine)
             if stopped(result):  # what is known is worth telling before the way out
@@ -107,17 +112,33 @@ class Job:
         return code(result)
 
 
-def verdict(passed: bool) -> ExitCode:
-    """The exit code of what holds or does not."""
+def verdict(passed: bool, complete: bool = True) -> ExitCode:
+    """The exit code of what holds or does not, or is not known in the end."""
+    if not complete:
+        return ExitCode.INCOMPLETE
     return ExitCode.OK if passed else ExitCode.REQUIREMENT_FAILED
 
 
-def declared(*groups: Callable[[Any], Any]) -> Callable[[Callable[..., int]], click.Command]:
+def telling(
+    engine: Engine, words: Callable[..., str], share: Callable[..., float | None] = lambda *_: None
+) -> Callable[..., None]:
+    """Shows progress in these words of what is told, and the share that is done, where somebody sees it."""
+
+    def tell(*found: Any) -> None:
+        if engine.progress is not None:
+            engine.progress(words(*found), share(*found))
+
+    return tell
+
+
+EVERY = (output_options, work_options, limit_options)
+
+
+def declared(*groups: Group | click.Parameter) -> Callable[[Callable[..., int]], click.Command]:
     """A command with the options of these groups, and with those of every command behind them.
 
     It gets a `Job`, and what groups make besides by name.
     """
-    every = () if output_options in groups else (output_options,)
 
     def decorate(command: Callable[..., int]) -> click.Command:
         @functools.wraps(command)
@@ -125,10 +146,7 @@ def declared(*groups: Callable[[Any], Any]) -> Callable[[Callable[..., int]], cl
             names = {one.name for one in fields(Job)} & values.keys()
             return command(Job(**{name: values.pop(name) for name in names}), **values)
 
-        made: Any = with_job
-        for group in reversed((*groups, *every, work_options, limit_options)):
-            made = group(made)
-        return click.command(cls=Sectioned)(made)
+        return command_of(*groups, *(one for one in EVERY if one not in groups))(with_job)
 
     return decorate
 
@@ -139,39 +157,21 @@ SCHEMA = "sqlaudit-plan/1"
 _NOTE = "Nothing was measured. Statements that depend on what these find are not listed."
 
 
-def show_plan(engine: Engine, spec: AuditSpec, work: Work, output: Output) -> None:
-    """Print the statements of an audit and the tables that they read; with `--explain` the database's plans.
-
-    Raises:
-        SqlauditError: the target cannot be opened, or a role is missing in it.
-    """
-    from sqlaudit.audits.auditor import Auditor
-
-    statements = Auditor(engine).plan(spec)
-    tables = engine.open(spec.target).tables or (spec.target.name,)
-    show_statements(engine, tables, statements, work, output)
-
-
 def show_statements(
     engine: Engine, tables: Sequence[str], statements: Sequence[Statement], work: Work, output: Output
 ) -> None:
     """Print statements and the tables that they read; with `--explain` the database's plans."""
     plans = [engine.explain(statement) for statement in statements] if work.explain else []
     if output.format == "json":
-        output.write(render_json(_data(engine, tables, statements, plans)))
+        listed = [{"name": statement.name, "sql": statement.sql} for statement in statements]
+        for entry, plan in zip(listed, plans, strict=False):
+            entry["plan"] = plan
+        data = {"schema": SCHEMA, "engine": engine.version(), "tables": list(tables), "statements": listed}
+        output.write(render_json(data))
     elif output.format == "markdown":
         output.write(_markdown(tables, statements, plans))
     else:
         output.write(_script(tables, statements, plans))
-
-
-def _data(
-    engine: Engine, tables: Sequence[str], statements: Sequence[Statement], plans: Sequence[str]
-) -> dict[str, Any]:
-    listed = [{"name": statement.name, "sql": statement.sql} for statement in statements]
-    for entry, plan in zip(listed, plans, strict=False):
-        entry["plan"] = plan
-    return {"schema": SCHEMA, "engine": engine.version(), "tables": list(tables), "statements": listed}
 
 
 def _script(tables: Sequence[str], statements: Sequence[Statement], plans: Sequence[str]) -> str:

@@ -67,16 +67,15 @@ def session(db: str | Whereabouts | None, limits: Limits, work: Work, *targets: 
                 yield engine
 
 
-def show_statement(done: Executed) -> None:
-    """A statement that ran, on stderr, headed by its step and time."""
+def statement_text(done: Executed) -> str:
+    """A statement that ran, headed by its step and time, with a semicolon and an end of line behind it."""
     seconds = "" if done.seconds is None else f", {done.seconds:.3f} s"
-    say_sql(f"-- {done.name}{seconds}\n{done.sql}")
+    return f"-- {done.name}{seconds}\n" + "\n".join(visible(line) for line in done.sql.rstrip().splitlines()) + ";\n"
 
 
-def say_sql(text: str) -> None:
-    """SQL on stderr, with a semicolon and an empty line after it."""
-    shown = "\n".join(visible(line) for line in text.rstrip().splitlines())
-    click.echo(in_encoding(f"{shown};\n", getattr(sys.stderr, "encoding", None)), err=True)
+def show_statement(done: Executed) -> None:
+    """A statement that ran, on stderr, with an empty line after it."""
+    click.echo(in_encoding(statement_text(done), getattr(sys.stderr, "encoding", None)), err=True)
 
 
 class Interruptible:
@@ -169,10 +168,8 @@ class ProgressBar:
         with self._lock:
             if not self._wanted:
                 return
-            from sqlaudit.cli.bar import bar_on
-
             assert self._console is not None
-            self._bar = bar_on(self._console)
+            self._bar = _bar_on(self._console)
             self._task = self._bar.add_task(self._step, total=None)
             self._bar.start()
             self._draw()
@@ -190,3 +187,18 @@ def _at_terminal() -> Console | None:
     from rich.console import Console
 
     return Console(stderr=True, highlight=False, markup=False)
+
+
+def _bar_on(console: Console) -> Progress:
+    """A bar that leaves nothing behind; what draws is imported when one is drawn."""
+    from rich.progress import BarColumn, Progress, Task, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+    from rich.text import Text
+
+    class TimeLeft(TimeRemainingColumn):
+        """How long it still takes; nothing where nobody knows."""
+
+        def render(self, task: Task) -> Text:
+            return Text() if task.time_remaining is None else Text("left: ").append_text(super().render(task))
+
+    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), TimeLeft(compact=True))
+    return Progress(*columns, console=console, transient=True, redirect_stdout=False, redirect_stderr=False)

@@ -15,7 +15,7 @@ from sqlaudit.base.spec import Limits
 from sqlaudit.cli.exits import say, tell
 from sqlaudit.cli.options import Work, cover_options, inputs_from, limit_options, output_options
 from sqlaudit.cli.output import Output, output_for, write_pictures
-from sqlaudit.cli.requests import Sectioned, in_section
+from sqlaudit.cli.requests import PATH, command_of, in_section
 from sqlaudit.engines.writing import refuse_overwriting
 from sqlaudit.reports.document import About, Document, Picture
 from sqlaudit.reports.stored import from_json
@@ -25,19 +25,13 @@ from sqlaudit.reports.stored import from_json
 _out = in_section("Output")
 
 
-@click.command(cls=Sectioned)
-@click.argument("result", type=click.Path(path_type=Path))
-@_out("--format", "chosen", type=click.Choice(["html", "markdown", "text"]), help="Default: html, or by --output.")
-@_out(
-    "-o",
-    "--output",
-    "file",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="Default: RESULT with the ending .html.",
+@command_of(
+    click.Argument(["result"], type=PATH),
+    _out("--format", "chosen", type=click.Choice(["html", "markdown", "text"]), help="Default: html, or by --output."),
+    _out("-o", "--output", "file", type=PATH, metavar="FILE", help="Default: RESULT with the ending .html."),
+    _out("--pictures", type=PATH, metavar="DIR", help="Also write each picture into DIR, as SVG."),
+    cover_options,
 )
-@_out("--pictures", type=click.Path(path_type=Path), metavar="DIR", help="Also write each picture into DIR, as SVG.")
-@cover_options
 def report(result: Path, chosen: str | None, file: Path | None, pictures: Path | None, cover: About) -> int:
     """Lay out RESULT, a file that any command wrote with --format json, as a page.
 
@@ -103,22 +97,22 @@ def stored(path: Path) -> Document:
 
 # `sqlaudit verify`: a certificate run again.
 
-_PATH = click.Path(path_type=Path)
 _what, _trust, _show = (in_section(name) for name in ("What to look at", "Whom to trust", "Showing the work"))
 
 
-@click.command(cls=Sectioned)
-@click.argument("certificate", type=_PATH)
-@click.argument("target", default="")
-@_what("--db", metavar="DATABASE", help="Where the table is: a DuckDB or SQLite file, a PostgreSQL URL, or Spark.")
-@_what("--where", default="", metavar="CONDITION", help="The condition of the audit, if it had one.")
-@_what("--query", default="", metavar="SQL", help="The SELECT of the audit, if it had one.")
-@_what("--inputs", type=_PATH, metavar="FILE", help="The further inputs of the audit, if it had some.")
-@_trust("--key", type=_PATH, metavar="FILE", help="Whose signature it has to carry: a public Ed25519 key in PEM.")
-@_trust("--trust-expressions", is_flag=True, help="Run any SQL expression of its roles; read them first.")
-@_show("--show-sql", is_flag=True, help="Print every statement that runs, on stderr.")
-@output_options
-@limit_options
+@command_of(
+    click.Argument(["certificate"], type=PATH),
+    click.Argument(["target"], default=""),
+    _what("--db", metavar="DATABASE", help="Where the table is: a DuckDB or SQLite file, a PostgreSQL URL, or Spark."),
+    _what("--where", default="", metavar="CONDITION", help="The condition of the audit, if it had one."),
+    _what("--query", default="", metavar="SQL", help="The SELECT of the audit, if it had one."),
+    _what("--inputs", type=PATH, metavar="FILE", help="The further inputs of the audit, if it had some."),
+    _trust("--key", type=PATH, metavar="FILE", help="Whose signature it has to carry: a public Ed25519 key in PEM."),
+    _trust("--trust-expressions", is_flag=True, help="Run any SQL expression of its roles; read them first."),
+    _show("--show-sql", is_flag=True, help="Print every statement that runs, on stderr."),
+    output_options,
+    limit_options,
+)
 def verify(certificate: Path, output: Output, limits: Limits, show_sql: bool, db: str | None, **given: Any) -> int:
     """Run CERTIFICATE again and say what differs.
 

@@ -13,6 +13,7 @@ from sqlaudit.base.nodes import exact_number as number_of_inputs
 from sqlaudit.base.numbers import Share, exact_number, exact_share
 from sqlaudit.base.relation import Kind
 from sqlaudit.cli.requests import (
+    Read,
     WholeNumber,
     WholeRange,
     count_or_all,
@@ -91,9 +92,9 @@ def test_a_number_is_in_ascii_digits_wherever_it_is_written(written: str) -> Non
     for option in (whole_number, WholeNumber().convert, WholeRange(1, 100).convert):
         with pytest.raises((ValueError, click.UsageError)):
             option(written, None, None) if option is not whole_number else option(written)
-    for callback in (duration, size, pieces, probability, number_or_worst, count_or_all):
+    for read in (duration, size, pieces, probability, number_or_worst, count_or_all):
         with pytest.raises(click.BadParameter):
-            callback(click.Context(click.Command("x")), click.Option(["--x"]), written + "GB" * (callback is size))
+            Read(read).convert(written + "GB" * (read is size), None, None)
 
 
 def test_truth_is_no_number() -> None:

@@ -16,7 +16,7 @@ import yaml
 from jsonschema import Draft202012Validator
 
 import sqlaudit
-from sqlaudit.cli.policy_options import FORMATS
+from sqlaudit.cli.policies import FORMATS
 from sqlaudit.gates.reading import load_policy
 from sqlaudit.gates.run import mistakes_of
 from tests.cli.runner import run

@@ -12,7 +12,7 @@ import pytest
 
 import sqlaudit
 from sqlaudit.base.errors import InputError, UsageError
-from sqlaudit.cli.policy_options import rendered
+from sqlaudit.cli.policies import rendered
 from sqlaudit.gates.dbt_manifest import load_dbt_policy
 from sqlaudit.gates.run import mistakes_of
 from tests.gates.databases import PATIENTS, SECRET

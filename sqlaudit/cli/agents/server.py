@@ -83,18 +83,12 @@ def made_server(desk: Desk) -> Any:
             content=said, structured_content=None if failed else json.loads(text), is_error=failed
         )
 
-    return Server(
-        "sqlaudit", version=__version__, instructions=_instructions(desk), on_list_tools=tools, on_call_tool=call
-    )
-
-
-def _instructions(desk: Desk) -> str:
-    listed = ", ".join(desk.offered.tables)
-    return (
+    instructions = (
         "sqlaudit tells how easily the people in a table can be re-identified, inside the database. It reads and "
         "never writes, and shows counts and never values. Names of columns are taken, conditions and queries are not. "
-        f"Tables: {listed}. Begin with profile."
+        f"Tables: {', '.join(desk.offered.tables)}. Begin with profile."
     )
+    return Server("sqlaudit", version=__version__, instructions=instructions, on_list_tools=tools, on_call_tool=call)
 
 
 class Desk:
@@ -117,7 +111,7 @@ class Desk:
             return visible(str(error)), True
         if len(self._turns) > WAITING:
             return f"{WAITING} calls wait already; ask again when one of them was answered.", True
-        turn = asyncio.ensure_future(self._turn(job, tables))
+        turn = asyncio.ensure_future(self._run(job, tables))
         self._turns.add(turn)
         turn.add_done_callback(self._turns.discard)
         try:
@@ -131,10 +125,6 @@ class Desk:
         for turn in tuple(self._turns):
             turn.cancel()
         await asyncio.gather(*self._turns, return_exceptions=True)
-
-    async def _turn(self, job: Mapping[str, Any], tables: Mapping[str, str]) -> tuple[str, bool]:
-        async with self._one:
-            return await self._run(job, tables)
 
     def _job(self, name: str, given: Mapping[str, Any]) -> tuple[dict[str, Any], Mapping[str, str]]:
         """The job of a call, and its tables with what lies behind them."""
@@ -157,16 +147,17 @@ class Desk:
     async def _run(self, job: Mapping[str, Any], tables: Mapping[str, str]) -> tuple[str, bool]:
         # -P: a module that an agent wrote into the current folder is not ours
         command = (sys.executable, "-P", "-m", "sqlaudit.cli.agents.worker")
-        process = await asyncio.create_subprocess_exec(*command, stdin=PIPE, stdout=PIPE, stderr=PIPE)
         timeout = self.offered.limits.timeout
-        try:
-            asked = json.dumps(job).encode()
-            most = None if timeout is None else timeout + LEAVING
-            out, said = await asyncio.wait_for(process.communicate(asked), most)
-        except TimeoutError:
-            return f"The time limit of {timeout:g} seconds was reached.", True
-        finally:
-            await _ended(process)
+        async with self._one:
+            process = await asyncio.create_subprocess_exec(*command, stdin=PIPE, stdout=PIPE, stderr=PIPE)
+            try:
+                asked = json.dumps(job).encode()
+                most = None if timeout is None else timeout + LEAVING
+                out, said = await asyncio.wait_for(process.communicate(asked), most)
+            except TimeoutError:
+                return f"The time limit of {timeout:g} seconds was reached.", True
+            finally:
+                await _ended(process)
         if process.returncode == 0:
             return out.decode(), False
         return self._sentence(said.decode(errors="replace"), tables), True
@@ -176,11 +167,12 @@ class Desk:
         lines = [line.removeprefix(_SAID) for line in said.splitlines() if line.startswith(_SAID)]
         if not lines:
             return "The call ended without an answer; it may have taken more memory than it was allowed."
-        sentence = lines[-1]
-        for name, relation in tables.items():
-            sentence = sentence.replace(relation, name) if self.offered.db is None else sentence
         db = self.offered.db
-        return without_connections(sentence.replace(db, "the database") if db is not None else sentence)
+        names = {relation: name for name, relation in tables.items()} if db is None else {db: "the database"}
+        sentence = lines[-1]
+        for text, name in names.items():
+            sentence = sentence.replace(text, name)
+        return without_connections(sentence)
 
 
 async def _ended(process: Process) -> None:

@@ -8,11 +8,14 @@ figure by figure. Nor is what shows values, reads another file, or makes a figur
 from __future__ import annotations
 
 import glob
+import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import field
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+import sqlaudit
 from sqlaudit.audits.disclosure.request import DisclosureRequest
 from sqlaudit.base.columns_of import find_column, unknown_column
 from sqlaudit.base.errors import UsageError
@@ -151,7 +154,7 @@ class AgentTool:
 
     Args:
         name, title, help: for the agent. options: what it may give besides `table`, by name. needed: what it must give.
-        call: from the engine, the target and the arguments to a result.
+        function: the public function that it calls. fixed: what it calls that with besides.
     """
 
     name: str
@@ -159,16 +162,21 @@ class AgentTool:
     help: str
     options: Mapping[str, Option]
     needed: tuple[str, ...]
-    call: Callable[[Engine, Target, Mapping[str, Any]], Any]
+    function: str
+    fixed: Mapping[str, Any] = field(default_factory=dict)
+
+    def call(self, engine: Engine, target: Target, given: Mapping[str, Any]) -> Any:
+        """The result for these arguments."""
+        exact = {"threshold": Decimal(str(given["threshold"]))} if "threshold" in given else {}
+        return getattr(sqlaudit, self.function)(target, db=engine, **{**given, **exact, **self.fixed})
 
     def schema(self, tables: Iterable[str]) -> dict[str, Any]:
         """The JSON Schema of its arguments."""
         named = {"type": "string", "enum": list(tables)}
         properties: dict[str, Any] = {"table": {**named, "description": "The table, by its name here."}}
         for name, one in self.options.items():
-            properties[name] = {**_shape(one), "description": one.help}
-            if name == _OTHER_TABLE:
-                properties[name] = {**named, "description": one.help}
+            shape = named if name == _OTHER_TABLE else _shape(one)
+            properties[name] = {**shape, "description": one.help}
         return {
             "type": "object",
             "properties": properties,
@@ -261,38 +269,6 @@ def _options(request: type[Any], *names: str) -> dict[str, Option]:
     return {name: known[name] for name in names}
 
 
-def _profile(engine: Engine, target: Target, given: Mapping[str, Any]) -> Any:
-    from sqlaudit.profiles.run import profile
-
-    return profile(target, db=engine, **given)
-
-
-def _audit(engine: Engine, target: Target, given: Mapping[str, Any]) -> Any:
-    from sqlaudit.audits.auditor import audit
-
-    # which of several worst classes is told, and its counts of values, follow the order of values
-    return audit(target, db=engine, worst_classes=0, **given)
-
-
-def _columns(engine: Engine, target: Target, given: Mapping[str, Any]) -> Any:
-    from sqlaudit.column_sets.search import columns
-
-    return columns(target, db=engine, **given)
-
-
-def _disclosure(engine: Engine, target: Target, given: Mapping[str, Any]) -> Any:
-    from sqlaudit.audits.disclosure.api import disclosure_curve
-
-    exact = {"threshold": Decimal(str(given["threshold"]))} if "threshold" in given else {}
-    return disclosure_curve(target, db=engine, **{**given, **exact})
-
-
-def _persons(engine: Engine, target: Target, given: Mapping[str, Any]) -> Any:
-    from sqlaudit.events.run import persons
-
-    return persons(target, db=engine, **given)
-
-
 TOOLS = {
     tool.name: tool
     for tool in (
@@ -303,7 +279,7 @@ TOOLS = {
             "seems to have: direct identifier, quasi-identifier, sensitive. Begin here. Values are never shown.",
             _options(ProfileRequest, "sets"),
             (),
-            _profile,
+            "profile",
         ),
         AgentTool(
             "audit",
@@ -318,7 +294,8 @@ TOOLS = {
                 **_options(_Required, "require"),
             },
             ("qi",),
-            _audit,
+            "audit",
+            {"worst_classes": 0},  # which of several is told, and its counts of values, follow the order of values
         ),
         AgentTool(
             "columns",
@@ -331,7 +308,7 @@ TOOLS = {
                 "effects",
             ),
             (),
-            _columns,
+            "columns",
         ),
         AgentTool(
             "disclosure",
@@ -342,7 +319,7 @@ TOOLS = {
                 **_options(DisclosureRequest, "knowledge", "threshold", "weakest"),
             },
             ("qi", "sensitive"),
-            _disclosure,
+            "disclosure_curve",
         ),
         AgentTool(
             "persons",
@@ -357,7 +334,7 @@ TOOLS = {
                 **_options(_Required, "require"),
             },
             ("entity", "qi"),
-            _persons,
+            "persons",
         ),
     )
 }
@@ -366,7 +343,6 @@ TOOLS = {
 
 def in_a_call(tool: AgentTool) -> Callable[[str, tuple[object, ...]], str | None]:
     """How an agent spells the fields of a request: as arguments in JSON; others as where the server was started."""
-    import json
 
     def spell(field: str, values: tuple[object, ...]) -> str | None:
         if field not in tool.options:

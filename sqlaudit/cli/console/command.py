@@ -3,15 +3,43 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import click
 
 from sqlaudit.base.errors import InputError, UsageError
 from sqlaudit.base.spec import Limits, ReadOptions, Roles
-from sqlaudit.cli.console.request import FORMATS, ConsoleRequest
 from sqlaudit.cli.options import Demands, limit_options, read_options, require_options, role_options
-from sqlaudit.cli.requests import Sectioned, handing, in_section
+from sqlaudit.cli.requests import PATH, command_of, handing, in_section
+
+FORMATS = ("table", "csv", "json")
+"""How results look."""
+
+
+@dataclass(frozen=True)
+class ConsoleRequest:
+    """What was asked of a console when it was started.
+
+    Args:
+        names: tables and files; commands act on the first. db: what `--db` said. read: how files are read.
+        texts: what to run, in order; none = a prompt. roles, asked: what holds until it is changed.
+        layout: one of `FORMATS`. file: where all results go. show_values: whether classes show their values.
+        limits: the budgets of each statement.
+    """
+
+    names: tuple[str, ...]
+    db: str | None
+    read: ReadOptions
+    texts: tuple[str, ...]
+    roles: Roles
+    asked: Demands
+    layout: str
+    file: Path | None
+    show_values: bool
+    limits: Limits
+
 
 _what = in_section("What to look at")
 _run = in_section("What to run")
@@ -39,37 +67,28 @@ def _text_of(file: str) -> str:
         raise InputError(f"{file}: is not UTF-8 text.") from None
 
 
-_script_options = handing(
-    "texts",
-    _script,
-    _run("-c", "--command", "commands", multiple=True, metavar="TEXT", help="Run this, and leave. May be repeated."),
-    _run("-f", "--file", "script", metavar="FILE", help="Run a script, and leave; - is standard input."),
+@command_of(
+    click.Argument(["names"], metavar="[TABLE|FILE]...", nargs=-1),
+    _what("--db", metavar="DATABASE", help="A DuckDB file, or a PostgreSQL URL or conninfo. Without it: files."),
+    read_options,
+    handing(
+        "texts",
+        _script,
+        _run(
+            "-c", "--command", "commands", multiple=True, metavar="TEXT", help="Run this, and leave. May be repeated."
+        ),
+        _run("-f", "--file", "script", metavar="FILE", help="Run a script, and leave; - is standard input."),
+    ),
+    role_options,
+    require_options,
+    _out(
+        "--format", "layout", type=click.Choice(FORMATS), default="table", show_default=True, help="How results look."
+    ),
+    _out("-o", "--output", "file", type=PATH, metavar="FILE", help="Write all results to a file."),
+    _out("--show-values", is_flag=True, help="Show values of classes, which may name persons."),
+    limit_options,
 )
-
-
-@click.command(cls=Sectioned)
-@click.argument("names", metavar="[TABLE|FILE]...", nargs=-1)
-@_what("--db", metavar="DATABASE", help="A DuckDB file, or a PostgreSQL URL or conninfo. Without it: files.")
-@read_options
-@_script_options
-@role_options
-@require_options
-@_out("--format", "layout", type=click.Choice(FORMATS), default="table", show_default=True, help="How results look.")
-@_out("-o", "--output", "file", type=click.Path(path_type=Path), metavar="FILE", help="Write all results to a file.")
-@_out("--show-values", is_flag=True, help="Show values of classes, which may name persons.")
-@limit_options
-def command(
-    names: tuple[str, ...],
-    db: str | None,
-    read: ReadOptions,
-    texts: tuple[str, ...],
-    roles: Roles,
-    asked: Demands,
-    layout: str,
-    file: Path | None,
-    show_values: bool,
-    limits: Limits,
-) -> int:
+def command(**given: Any) -> int:
     """Explore tables and files with SQL, and audit what you see.
 
     A prompt for SELECT, AUDIT and AGGREGATES statements and commands; "\\?" lists these. With -c
@@ -83,4 +102,4 @@ def command(
     """
     from sqlaudit.cli.console.run import run_console
 
-    return run_console(ConsoleRequest(names, db, read, texts, roles, asked, layout, file, show_values, limits))
+    return run_console(ConsoleRequest(**given))

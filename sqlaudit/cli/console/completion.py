@@ -11,71 +11,19 @@ from prompt_toolkit.document import Document
 
 from sqlaudit.base.errors import SqlauditError
 from sqlaudit.base.names import quote
-from sqlaudit.cli.console.changes import PARTS
+from sqlaudit.cli.console.commands.roles import PARTS
 from sqlaudit.cli.console.session import Session
 from sqlaudit.cli.console.statements import CLAUSES, pending
 from sqlaudit.gates.standalone.names import DIALECTS
 from sqlaudit.models.registry import CELL_RULES, REGISTRY
 
-KEYWORDS = (
-    "ALL",
-    "AND",
-    "AS",
-    "ASC",
-    "AUDIT",
-    "AVG",
-    "BETWEEN",
-    "BY",
-    "CASE",
-    "CAST",
-    "COALESCE",
-    "COUNT",
-    "CROSS",
-    "DESC",
-    "DISTINCT",
-    "ELSE",
-    "END",
-    "ENTITY",
-    "EXCEPT",
-    "EXISTS",
-    "EXPLAIN",
-    "FALSE",
-    "FROM",
-    "FULL",
-    "GROUP",
-    "HAVING",
-    "IN",
-    "INNER",
-    "INTERSECT",
-    "IS",
-    "JOIN",
-    "LEFT",
-    "LIKE",
-    "LIMIT",
-    "MAX",
-    "MIN",
-    "NOT",
-    "NULL",
-    "OFFSET",
-    "ON",
-    "OR",
-    "ORDER",
-    "OVER",
-    "PARTITION",
-    "REQUIRE",
-    "RIGHT",
-    "SELECT",
-    "SENSITIVE",
-    "SUM",
-    "THEN",
-    "TRUE",
-    "UNION",
-    "USING",
-    "VALUES",
-    "WHEN",
-    "WHERE",
-    "WITH",
-)
+_KEYWORDS = """
+    ALL AND AS ASC AUDIT AVG BETWEEN BY CASE CAST COALESCE COUNT CROSS DESC DISTINCT ELSE END
+    ENTITY EXCEPT EXISTS EXPLAIN FALSE FROM FULL GROUP HAVING IN INNER INTERSECT IS JOIN LEFT
+    LIKE LIMIT MAX MIN NOT NULL OFFSET ON OR ORDER OVER PARTITION REQUIRE RIGHT SELECT SENSITIVE
+    SUM THEN TRUE UNION USING VALUES WHEN WHERE WITH
+"""
+KEYWORDS = tuple(_KEYWORDS.split())
 _WORD = re.compile(r'[\w."]*$')
 _BEFORE = re.compile(r"(\w+)\s+$")
 _PATH = re.compile(r"'([^']*)$")

@@ -1,33 +1,54 @@
-"""A console from its start to its exit code: at a prompt, or a script."""
+"""A console from its start to its exit code: at a prompt, or a script.
+
+Results at a prompt go through a pager, and Ctrl-C there cancels and never leaves.
+"""
 
 from __future__ import annotations
 
+import contextlib
+import os
+import shutil
+import signal
 import sys
+import threading
 import time
-from collections.abc import Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import FrameType
+
+import click
+from prompt_toolkit import PromptSession
+from prompt_toolkit.history import FileHistory, History, InMemoryHistory
+from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
+from prompt_toolkit.lexers import PygmentsLexer
+from prompt_toolkit.styles import Style
+from pygments.lexers.sql import PostgresLexer
+from pygments.token import Keyword, _TokenType
 
 from sqlaudit.audits.result import AuditResult
 from sqlaudit.base.errors import ExitCode, Interrupted, SqlauditError, UsageError
 from sqlaudit.base.spec import Target
+from sqlaudit.base.version import __version__
 from sqlaudit.classes.inputs import population_target
 from sqlaudit.cli.audit import code_of as audit_code
+from sqlaudit.cli.console.command import ConsoleRequest
 from sqlaudit.cli.console.commands import GROUPS
-from sqlaudit.cli.console.request import ConsoleRequest
-from sqlaudit.cli.console.screen import Reported, Screen, check_into
+from sqlaudit.cli.console.completion import ConsoleCompleter
+from sqlaudit.cli.console.screen import Screen, Terminal, check_into, width_of
 from sqlaudit.cli.console.session import Session, State, sentence
-from sqlaudit.cli.console.statements import Piece, StatementError, split
-from sqlaudit.cli.console.terminal import Outside, converse, tell_time
+from sqlaudit.cli.console.statements import Piece, StatementError, is_complete, split
 from sqlaudit.cli.console.workspace import Workspace
-from sqlaudit.cli.exits import worst
-from sqlaudit.cli.output import output_for
-from sqlaudit.cli.session import ProgressBar
+from sqlaudit.cli.exits import Boundary, say, worst
+from sqlaudit.cli.output import Output, print_data
+from sqlaudit.cli.runner import verdict
+from sqlaudit.cli.session import Interruptible, ProgressBar
+from sqlaudit.cli.signals import ENDING
 from sqlaudit.column_sets.result import ColumnSets
 from sqlaudit.lattices.result import LatticeResult
 from sqlaudit.release.attacks.result import AttackResult
 from sqlaudit.release.compare.result import CompareResult
+from sqlaudit.reports.document import in_encoding, visible
 from sqlaudit.tabular.result import AggregatesResult
 
 
@@ -46,15 +67,15 @@ def run_console(asked: ConsoleRequest) -> ExitCode:
     with ProgressBar():  # a Spark takes seconds to start
         opened = Workspace(asked.db, replace(asked.limits, timeout=None), asked.read)
     with opened as workspace:
-        screen = Screen(outside.terminal(save), asked.layout)
+        screen = Screen(outside.terminal(), asked.layout)
         session = Session(
-            workspace, screen, GROUPS, asked.demands.inputs, asked.show_values, timeout=asked.limits.timeout
+            workspace, screen, GROUPS, asked.asked.inputs, asked.show_values, timeout=asked.limits.timeout
         )
         session.state = _first_state(workspace, asked)
         if asked.file is not None:
             workspace.keep(asked.file)  # also what the inputs name
         screen.into(asked.file)
-        with ExitStack() as unfinished:
+        with contextlib.ExitStack() as unfinished:
             unfinished.callback(screen.drop)  # whatever ends it, Ctrl-C too: half a report is no file
             try:
                 code = converse(session, outside) if at_prompt else run_script(session, outside, asked.texts)
@@ -72,7 +93,7 @@ def run_console(asked: ConsoleRequest) -> ExitCode:
 
 def _first_state(workspace: Workspace, given: ConsoleRequest) -> State:
     targets = [workspace.target(name) for name in given.names]
-    asked = given.demands
+    asked = given.asked
     for target in targets:
         workspace.describe(target)
     if "population" in asked.inputs:  # a table that an audit reads besides
@@ -90,30 +111,22 @@ def run_script(session: Session, outside: Outside, texts: Sequence[str]) -> Exit
     codes = [ExitCode.OK]
     for text in texts:
         for piece in split(text, session.workspace.dialect):
-            codes.append(_step(session, outside, piece, len(texts) == 1))
+            codes.append(_script_step(session, outside, piece, len(texts) == 1))
             if session.left:
                 return worst(*codes)
     return worst(*codes)
 
 
-def _step(session: Session, outside: Outside, piece: Piece, told: bool) -> ExitCode:
-    begun = time.monotonic()
+def _script_step(session: Session, outside: Outside, piece: Piece, told: bool) -> ExitCode:
     try:
-        with outside.interruptible(session):
-            code = code_of(session.run(piece))
+        with Interruptible(session.cancel, session.engine.executed), outside.working(session):
+            return code_of(session.run(piece))
     except StatementError:
         raise
     except SqlauditError as error:
         place = f"Line {piece.line}: " if told and piece.line > 1 else ""
         error.args = (place + sentence(str(error)),)
         raise
-    tell_time(session, begun)
-    return code
-
-
-def save(path: Path, reported: Reported) -> None:
-    """Write a report into a file, in the layout that its ending names."""
-    output_for(None, path).emit(reported.document, reported.data)
 
 
 def code_of(result: object | None) -> ExitCode:
@@ -129,8 +142,229 @@ def code_of(result: object | None) -> ExitCode:
 
         return code_of_comparison(result)
     if isinstance(result, AggregatesResult):
-        return ExitCode.OK if result.passed else ExitCode.REQUIREMENT_FAILED
-    if isinstance(result, ColumnSets) and not result.complete and result.open_sets:
-        return ExitCode.INCOMPLETE
-    assert result is None or isinstance(result, ColumnSets | AttackResult)
+        return verdict(result.passed)
+    if isinstance(result, ColumnSets):
+        return verdict(True, result.complete or not result.open_sets)
+    assert result is None or isinstance(result, AttackResult)
     return ExitCode.OK
+
+
+# Ctrl-C at a prompt: it cancels what runs, however often it is pressed, and never ends the console.
+
+
+class Cancelling:
+    """While it lasts, Ctrl-C cancels the running statement; only the first one raises, the others cancel again.
+
+    Args:
+        cancel: stops what is running; called from the signal handler.
+
+    Raises:
+        KeyboardInterrupt: inside the block, at the first Ctrl-C.
+    """
+
+    def __init__(self, cancel: Callable[[], None]) -> None:
+        self._cancel = cancel
+        self._previous: Callable[[int, FrameType | None], object] | int | None = None
+        self.stopped = False
+        """Whether there was a Ctrl-C."""
+
+    def __enter__(self) -> Cancelling:
+        if threading.current_thread() is threading.main_thread():
+            self._previous = signal.signal(signal.SIGINT, self._stop)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._previous is not None:
+            signal.signal(signal.SIGINT, self._previous)
+
+    def _stop(self, number: int, frame: FrameType | None) -> None:
+        first, self.stopped = not self.stopped, True
+        with contextlib.suppress(SqlauditError, OSError):
+            self._cancel()
+        if first:  # a second one would leave the work that waits for the first half done
+            raise KeyboardInterrupt
+
+
+SHOWN_ROWS = 1_000
+WIDEST = 60
+_BESIDE_THE_TEXT = 2
+"""Lines of a screen that a result leaves to the prompt."""
+
+
+class Outside:
+    """What a console writes to. A progress bar ends before anything is written.
+
+    Args:
+        at_prompt: whether somebody reads along, so that long results are paged.
+    """
+
+    def __init__(self, at_prompt: bool = False) -> None:
+        self._at_prompt = at_prompt
+        self._bar: ProgressBar | None = None
+
+    def terminal(self) -> Terminal:
+        """This as the console knows it."""
+        limit, widest = (SHOWN_ROWS, WIDEST) if self._at_prompt else (None, None)
+        return Terminal(self.write, say, widest=widest, limit=limit)
+
+    def write(self, text: str) -> None:
+        """A text on stdout, through a pager when it is longer or wider than the screen."""
+        if self._bar is not None:
+            self._bar.__exit__()
+        if self._at_prompt and not _fits(text):
+            os.environ.setdefault("LESS", "SRX")  # long lines are scrolled sideways, colours kept
+            click.echo_via_pager(in_encoding(text, sys.stdout.encoding).rstrip("\n"), color=True)
+        else:
+            print_data(text)
+
+    @contextlib.contextmanager
+    def working(self, session: Session) -> Iterator[None]:
+        """While a step runs: a bar on a terminal when it takes long; then its time, when that is wanted."""
+        begun = time.monotonic()
+        with ProgressBar() as bar:
+            self._bar = bar
+            session.engine.progress = bar.update
+            try:
+                yield
+            finally:
+                self._bar = None
+        if session.timing:
+            click.echo(f"Time: {time.monotonic() - begun:.3f} s", err=True)
+
+
+def _fits(text: str) -> bool:
+    """Whether a text fits on the screen, in height and width; colours take no place."""
+    size = shutil.get_terminal_size((80, 24))
+    lines = click.unstyle(text).splitlines()
+    return len(lines) <= size.lines - _BESIDE_THE_TEXT and all(width_of(line) <= size.columns for line in lines)
+
+
+def converse(session: Session, outside: Outside) -> ExitCode:
+    """Read and carry out what somebody types, until they leave."""
+    read = prompt_of(session)
+    click.echo(f"sqlaudit {__version__} on {session.engine.version()}. \\? lists the commands, \\q leaves.")
+    while not session.left and not ENDING.leaves:
+        ENDING.forgive()
+        try:
+            _carry_out(session, outside, read())
+        except EOFError:
+            break
+        except KeyboardInterrupt:  # at the prompt it drops what was typed
+            continue
+    return ExitCode.INTERRUPTED if ENDING.leaves else ExitCode.OK
+
+
+def _carry_out(session: Session, outside: Outside, text: str) -> None:
+    """The statements of a text, up to the first that goes wrong."""
+    try:
+        pieces = list(split(text, session.workspace.dialect))
+    except SqlauditError as error:
+        say(str(error))
+        return
+    for piece in pieces:
+        if session.left or not _typed_step(session, outside, piece):
+            return
+
+
+def _typed_step(session: Session, outside: Outside, piece: Piece) -> bool:
+    """Whether a piece was carried out; what went wrong has been said."""
+    with Boundary() as boundary:
+        try:
+            with Cancelling(session.cancel) as cancelling, outside.working(session):
+                session.run(piece)
+        except StatementError as error:
+            click.echo("\n".join(visible(line) for line in error.pointed.split("\n")), err=True)
+            say(str(error))
+            return False
+        except KeyboardInterrupt:
+            say(f"{ENDING.word}." if ENDING.leaves else "cancelled.")
+            return False
+        except SqlauditError as error:
+            say("cancelled." if cancelling.stopped else sentence(str(error)))
+            return False
+    return not boundary.code
+
+
+# The prompt: a line editor with history, completion and highlighting. What was found never gets into the history.
+
+HISTORY = "SQLAUDIT_HISTORY"
+"""Names another file for the history; empty = none is kept."""
+SPOKEN = {"exit": "\\q", "quit": "\\q", "help": "\\?"}
+"""What people type who do not know the commands yet."""
+_OWN_WORDS = ("AUDIT", "AGGREGATES", "SENSITIVE", "REQUIRE", "ENTITY")
+_COLOURS = Style.from_dict(
+    {
+        "pygments.keyword": "ansiblue",
+        "pygments.literal.string": "ansigreen",
+        "pygments.literal.number": "ansimagenta",
+        "pygments.comment": "ansibrightblack",
+    }
+)
+
+
+class ConsoleLexer(PostgresLexer):  # type: ignore[misc]  # pygments has no types
+    """SQL with the words of AUDIT, and commands."""
+
+    def get_tokens_unprocessed(self, text: str, *args: object) -> Iterator[tuple[int, _TokenType, str]]:
+        """Positions, kinds and texts."""
+        if text.lstrip().startswith("\\"):
+            end = len(text) - len(text.lstrip()) + len(text.split(None, 1)[0])
+            yield 0, Keyword, text[:end]
+            for at, kind, value in super().get_tokens_unprocessed(text[end:], *args):
+                yield at + end, kind, value
+            return
+        for at, kind, value in super().get_tokens_unprocessed(text, *args):
+            yield at, Keyword if value.upper() in _OWN_WORDS else kind, value
+
+
+def prompt_of(session: Session) -> Callable[[], str]:
+    """What reads the next statements or command that somebody types.
+
+    It raises EOFError at Ctrl-D, and KeyboardInterrupt at Ctrl-C, which drops the line.
+    """
+    keys = KeyBindings()
+
+    @keys.add("enter")
+    def _(event: KeyPressEvent) -> None:
+        """Run what is complete; else begin another line."""
+        buffer = event.current_buffer
+        if buffer.complete_state is not None and buffer.complete_state.current_completion is not None:
+            buffer.complete_state = None
+        elif buffer.text.strip().casefold() in SPOKEN or is_complete(buffer.text, session.workspace.dialect):
+            buffer.validate_and_handle()
+        else:
+            buffer.insert_text("\n")
+
+    editor: PromptSession[str] = PromptSession(
+        history=history(),
+        completer=ConsoleCompleter(session),
+        complete_while_typing=False,
+        multiline=True,
+        key_bindings=keys,
+        lexer=PygmentsLexer(ConsoleLexer) if Output().colour else None,
+        style=_COLOURS,
+        prompt_continuation=lambda width, line, wrapped: " " * max(0, width - 3) + "-> ",
+        include_default_pygments_style=False,
+    )
+
+    def read() -> str:
+        typed = editor.prompt(f"{visible(session.called()) or 'sqlaudit'}=> ")
+        return SPOKEN.get(typed.strip().casefold(), typed)
+
+    return read
+
+
+def history() -> History:
+    """The history of earlier sessions, in a file that nobody else can read; in memory where no file can be."""
+    named = os.environ.get(HISTORY)
+    if named == "":
+        return InMemoryHistory()
+    state = os.environ.get("XDG_STATE_HOME") or str(Path("~/.local/state").expanduser())
+    path = Path(named) if named else Path(state, "sqlaudit", "console_history")
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        os.close(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600))
+        path.chmod(0o600)
+    except OSError:
+        return InMemoryHistory()
+    return FileHistory(str(path))

@@ -1,19 +1,28 @@
-"""Where a console shows what it found: reports, rows and plain texts, in one of three formats, or in a file."""
+"""Where a console shows what it found: reports, rows and plain texts, as a table, as CSV or as JSON, or in a file.
+
+Values are data: what would steer a terminal is shown, never obeyed.
+"""
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import csv
+import io
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
 from sqlaudit.base.errors import UsageError
-from sqlaudit.base.files import check_destination, check_ending, replacing
-from sqlaudit.cli.console.layout import as_csv, as_json, as_table, csv_line
+from sqlaudit.base.files import check_destination, check_ending, csv_cell, replacing
+from sqlaudit.base.relation import Kind, Row
+from sqlaudit.base.result import plain
 from sqlaudit.cli.console.workspace import Rows
-from sqlaudit.reports.document import Document, Table, in_words, text_of, visible
-from sqlaudit.reports.formats import render_json
+from sqlaudit.cli.output import PLAIN_WIDTH, Output
+from sqlaudit.reports.document import Document, Table, in_words, plural, text_of, visible
+from sqlaudit.reports.formats import json_text, render_json
+from sqlaudit.reports.notebook import document_of
 from sqlaudit.reports.stored import to_json as stored_document
 from sqlaudit.reports.text import render_text
 
@@ -29,24 +38,24 @@ class Reported:
     data: Callable[[], Mapping[str, Any]]
 
 
+def report_of(result: Any) -> Reported:
+    """The report of any result that a public function returns."""
+    return Reported(lambda: document_of(result), result.to_dict)
+
+
 @dataclass(frozen=True)
 class Terminal:
     """The outside of a console.
 
     Args:
         write: puts a whole text on stdout (through a pager where that helps). say: a sentence of talk, on stderr.
-        save: writes a report into a file, in the layout that its ending names.
-        width: columns for texts. colour: whether escape sequences may be used. seen: whether a terminal shows
-            what is written.
+        seen: whether a terminal shows what is written.
         widest: the widest cell of a table, None = any. limit: how many rows of a SELECT are shown, None = all.
     """
 
     write: Callable[[str], None]
     say: Callable[[str], None]
-    save: Callable[[Path, Reported], None]
-    width: Callable[[], int] = lambda: 80
-    colour: Callable[[], bool] = lambda: False
-    seen: Callable[[], bool] = lambda: False
+    seen: Callable[[], bool] = lambda: Output().at_terminal
     widest: int | None = None
     limit: int | None = None
 
@@ -66,21 +75,17 @@ class Screen:
         self._filled = False
         self._name = ""
 
-    @property
-    def file(self) -> str:
-        """The file that takes everything, empty when there is none."""
-        return self._name
-
     def report(self, reported: Reported) -> None:
         """A report: as text, its tables as CSV, or one line of JSON."""
         if self.layout == "json":
             document = reported.document()
-            self._put([_one_line({**reported.data(), "report": stored_document(document)})])
+            lines = render_json({**reported.data(), "report": stored_document(document)}).splitlines()
+            self._put([" ".join(map(str.strip, lines)) + "\n"])  # so that a program reads one result a line
         elif self.layout == "csv":
             self._put(self._seen(_csv_of(reported.document())))
         else:
-            to_file = self._file is not None
-            width, colour = (80, False) if to_file else (self.terminal.width(), self.terminal.colour())
+            terminal = Output()
+            width, colour = (terminal.width, terminal.colour) if self._file is None else (PLAIN_WIDTH, False)
             self._put([render_text(reported.document(), width, colour, glossary=False)])
 
     def rows(self, rows: Rows) -> None:
@@ -121,14 +126,13 @@ class Screen:
         self.close()
         if path is None:
             return
-        held = contextlib.ExitStack()
-        temporary = held.enter_context(replacing(path))
-        try:
-            self._file = temporary.open("w", encoding="utf-8", newline="")
-        except OSError as error:
-            held.__exit__(_Dropped, _Dropped(), None)
-            raise UsageError(f"{str(path)!r} cannot be written: {error.strerror}.") from None
-        self._held, self._name, self._filled = held, str(path), False
+        with contextlib.ExitStack() as held:  # which leaves an older file as it is when something fails
+            temporary = held.enter_context(replacing(path))
+            try:
+                self._file = temporary.open("w", encoding="utf-8", newline="")
+            except OSError as error:
+                raise UsageError(f"{str(path)!r} cannot be written: {error.strerror}.") from None
+            self._held, self._name, self._filled = held.pop_all(), str(path), False
 
     def close(self) -> None:
         """Finish the file, if there is one: it takes its place now.
@@ -136,15 +140,15 @@ class Screen:
         Raises:
             UsageError: the file cannot be written.
         """
-        file, held, name = self._file, self._held, self._name
+        file, held = self._file, self._held
         if file is None:
             return
         try:
             file.close()
         except OSError as error:
             self.drop()
-            raise UsageError(f"{name!r} could not be written: {error.strerror}.") from None
-        self._file, self._held, self._name = None, contextlib.ExitStack(), ""
+            raise UsageError(f"{self._name!r} could not be written: {error.strerror}.") from None
+        self._file = None
         held.close()
 
     def close_after_error(self) -> None:
@@ -156,12 +160,11 @@ class Screen:
 
     def drop(self) -> None:
         """Leave the file as it was before, if there is one."""
-        file, held = self._file, self._held
-        self._file, self._held, self._name = None, contextlib.ExitStack(), ""
+        file, self._file = self._file, None
         if file is not None:
             with contextlib.suppress(OSError):
                 file.close()
-            held.__exit__(_Dropped, _Dropped(), None)
+            self._held.__exit__(_Dropped, _Dropped(), None)
 
     def _seen(self, pieces: Iterable[str]) -> Iterable[str]:
         """Texts as they are for files and pipes; at a terminal, what would steer it is shown instead."""
@@ -181,9 +184,8 @@ class Screen:
                 self._file.write(chunk)
                 self._file.flush()
             except OSError as error:
-                name = self._name
                 self.drop()
-                raise UsageError(f"{name!r} could not be written: {error.strerror}.") from None
+                raise UsageError(f"{self._name!r} could not be written: {error.strerror}.") from None
 
 
 class _Dropped(Exception):
@@ -213,11 +215,6 @@ def _chunks(pieces: Iterable[str]) -> Iterator[str]:
         yield "".join(held)
 
 
-def _one_line(data: Mapping[str, Any]) -> str:
-    """JSON in one line, so that a program reads one result a line."""
-    return " ".join(line.strip() for line in render_json(data).splitlines()) + "\n"
-
-
 def _csv_of(document: Document) -> Iterator[str]:
     """The tables of a report, each under its header and with an empty line between two."""
     blocks = [*document.lead, *(block for section in document.sections for block in section.blocks)]
@@ -225,3 +222,114 @@ def _csv_of(document: Document) -> Iterator[str]:
         yield "\n" if number else ""
         yield csv_line([column.title for column in table.columns]) + "\n"
         yield from (csv_line([text_of(cell) for cell in row]) + "\n" for row in table.rows)
+
+
+# Rows as a table, as CSV or as JSON.
+
+MEASURED = 1_000
+"""So many rows are looked at for the widths of columns; what comes later may stand out of its column."""
+_NUMBERS = (Kind.INTEGER, Kind.DECIMAL, Kind.FLOAT)
+NULL = "NULL"
+
+
+def width_of(text: str) -> int:
+    """The columns that a text takes at a terminal.
+
+    Example:
+        >>> width_of("ab"), width_of("日本")
+        (2, 4)
+    """
+    if text.isascii():
+        return len(text)
+    from prompt_toolkit.utils import get_cwidth  # which loads a whole line editor, and most texts are ASCII
+
+    return get_cwidth(text)
+
+
+def cell_text(value: Any) -> str:
+    r"""A value as a table shows it: NULL for a missing one, control characters as escapes.
+
+    Example:
+        >>> cell_text(None), cell_text("red\x1b[31m"), cell_text(True), cell_text(b"\x01")
+        ('NULL', 'red\\x1b[31m', 'true', '\\x01')
+    """
+    if value is None:
+        return NULL
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, bytes | bytearray | memoryview):
+        return "\\x" + bytes(value).hex()
+    return visible(value)
+
+
+def as_table(rows: Rows, widest: int | None = None, limit: int | None = None) -> Iterator[str]:
+    """The lines of a table, with the number of rows below.
+
+    Args:
+        rows: what to show. widest: the cells of a column at a terminal, cut with `…` beyond; None = whole.
+        limit: how many rows are shown; when there is one more, the last line says so.
+    """
+    every = itertools.chain.from_iterable(rows.batches)
+    shown = every if limit is None else itertools.islice(every, limit)
+    first = [_texts(row, widest) for row in itertools.islice(shown, MEASURED)]
+    heads = [_cut(visible(column.name), widest) for column in rows.columns]
+    widths = [max(map(width_of, cells)) for cells in zip(heads, *first, strict=True)]
+    right = [column.kind in _NUMBERS for column in rows.columns]
+    yield _line(heads, widths, [False] * len(heads))
+    yield "-+-".join("-" * width for width in widths)
+    number = 0
+    for cells in itertools.chain(first, (_texts(row, widest) for row in shown)):
+        yield _line(cells, widths, right)
+        number += 1
+    more = limit is not None and next(every, None) is not None
+    yield f"(the first {plural(number, 'row')}; there are more)" if more else f"({plural(number, 'row')})"
+
+
+def as_csv(rows: Rows) -> Iterator[str]:
+    """The lines of a CSV with a header; NULL is an empty field, a formula gets a leading apostrophe as in exports."""
+    yield csv_line([column.name for column in rows.columns])
+    yield from map(csv_line, itertools.chain.from_iterable(rows.batches))
+
+
+def csv_line(cells: Iterable[Any]) -> str:
+    """One line of CSV, without its end.
+
+    Example:
+        >>> csv_line([1, None, "a,b", "=1+1"])
+        '1,,"a,b",\\'=1+1'
+    """
+    target = io.StringIO()
+    csv.writer(target, lineterminator="\r\n").writerow([csv_cell(cell) for cell in cells])  # quotes what has either
+    return target.getvalue().removesuffix("\r\n")
+
+
+def as_json(rows: Rows) -> Iterator[str]:
+    """One JSON object in pieces that together are one line: `{"columns": [{"name", "type"}], "rows": [[…], …]}`."""
+    yield '{"columns": ' + json_text([{"name": one.name, "type": one.type} for one in rows.columns]) + ', "rows": ['
+    for number, row in enumerate(itertools.chain.from_iterable(rows.batches)):
+        yield (", " if number else "") + json_text([plain(value) for value in row])
+    yield "]}\n"
+
+
+def _texts(row: Row, widest: int | None) -> list[str]:
+    return [_cut(cell_text(value), widest) for value in row]
+
+
+def _cut(text: str, widest: int | None) -> str:
+    if widest is None or len(text) * 2 <= widest or width_of(text) <= widest:
+        return text
+    kept, width = "", 0
+    for character in text:
+        width += width_of(character)
+        if width > widest - 1:
+            break
+        kept += character
+    return kept + "…"
+
+
+def _line(cells: Sequence[str], widths: Sequence[int], right: Sequence[bool]) -> str:
+    padded = [
+        " " * (width - width_of(cell)) + cell if to_right else cell + " " * (width - width_of(cell))
+        for cell, width, to_right in zip(cells, widths, right, strict=True)
+    ]
+    return " | ".join(padded).rstrip()

@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import sqlaudit
-from sqlaudit.audits.report import audit_document
 from sqlaudit.audits.result import AuditResult
 from sqlaudit.base.errors import EngineError, Incomplete, Interrupted, UsageError
 from sqlaudit.base.names import closest
 from sqlaudit.base.parameter_names import speaking
 from sqlaudit.base.relation import Relation
-from sqlaudit.base.result import Documented
 from sqlaudit.base.spec import KnownRows, Requirement, Roles, Target
-from sqlaudit.cli.console.screen import Reported, Screen
+from sqlaudit.cli.console.screen import Reported, Screen, report_of
 from sqlaudit.cli.console.statements import (
     Piece,
     in_the_statement,
@@ -31,132 +27,10 @@ from sqlaudit.cli.console.statements import (
 from sqlaudit.cli.console.workspace import Workspace
 from sqlaudit.engines.contract import Engine, Executed
 from sqlaudit.engines.watch import Deadline
-from sqlaudit.models.disclosure.exact import DisclosurePoint
-from sqlaudit.reports.document import Column, Document, Paragraph, Table, Toned, Words, figure, section
-from sqlaudit.tabular.result import AggregatesResult, aggregates_document
+from sqlaudit.tabular.result import AggregatesResult
 
 if TYPE_CHECKING:
-    from sqlaudit.models.disclosure.index import DisclosureIndex
-
-
-# What worst-case disclosure would be if classes of the relation were others: the curve before and after.
-#
-# Nothing is read again for it: the classes that matter are kept in an index, which takes out what is gone and puts in
-# what has come (Martin et al., Worst-Case Background Knowledge, ICDE 2007, end of 3.3.3).
-
-Counts = tuple[tuple[int, ...], ...]
-_LONGEST = 13
-"""Longer fractions are not told beside their decimals."""
-
-
-@dataclass(frozen=True)
-class ChangedClasses(Documented):
-    """The curve before and after a change of classes; `change` says it in a few words."""
-
-    change: str
-    sensitive: str
-    before: tuple[DisclosurePoint, ...]
-    after: tuple[DisclosurePoint, ...]
-
-
-@dataclass
-class Supposed:
-    """The classes of a relation as they are supposed to be by now.
-
-    Args:
-        of: what they were read for: relation, roles and pieces of knowledge. sensitive: the attribute.
-        index: the classes. tables: the relation, and those whose rows have come.
-    """
-
-    of: object
-    sensitive: str
-    index: DisclosureIndex
-    tables: list[Target] = field(default_factory=list)
-
-    def changed(self, change: str, gone: Counts, come: Counts) -> ChangedClasses:
-        """The curve before and after some classes are gone and others have come.
-
-        Raises:
-            UsageError: a class is to go that is not there; then nothing has changed.
-        """
-        before = self.index.curve.points
-        try:
-            self.index.replace(gone, come)
-        except UsageError:
-            raise UsageError(
-                "Not all of these classes are there, so nothing has changed. A class is the counts of its values, one "
-                "after the other, for instance 2 2 1: two values twice and one once."
-            ) from None
-        try:
-            after = self.index.curve.points
-        except UsageError:  # no class is left
-            self.index.replace(come, gone)
-            raise UsageError("No class would be left, so nothing has changed.") from None
-        return ChangedClasses(change, self.sensitive, before, after)
-
-
-def supposed_of(session: Session) -> Supposed:
-    """The classes as they are supposed by now; those of the relation after anything else of it was changed.
-
-    Raises:
-        UsageError: no roles, or not one sensitive attribute.
-        EngineError: the database refused or failed.
-    """
-    from sqlaudit.audits.disclosure.request import DisclosureRequest, Pieces
-    from sqlaudit.audits.disclosure.run import find_disclosure
-
-    roles, target = session.require_roles(), session.target()
-    if len(roles.sensitive) != 1:
-        raise UsageError("Classes are changed by the counts of one attribute's values; name it: \\sensitive disease.")
-    of = (target, roles, session.pieces)
-    if session.supposed is None or session.supposed.of != of:
-        request = DisclosureRequest(target, roles, Pieces(0, session.pieces), weakest=0)
-        found = find_disclosure(session.engine, request).attributes[0].disclosure
-        session.supposed = Supposed(of, found.sensitive, found.index(), [target])
-    return session.supposed
-
-
-def changed_classes_document(changed: ChangedClasses) -> Document:
-    """The curve before and after, side by side."""
-    heads = (Column("k", True), Column("before", True), Column("after", True), Column("exactly"))
-    rows = tuple(
-        (str(one.k), figure(one.maximum), _toned(one, two), _exactly(two.maximum))
-        for one, two in zip(changed.before, changed.after, strict=True)
-    )
-    return Document(
-        Toned(f"What if: {changed.change}"),
-        (Paragraph("\\replace alone goes back to the classes of the relation."),),
-        section(f"Maximum disclosure of {changed.sensitive}", Table(heads, rows)),
-    )
-
-
-def _toned(before: DisclosurePoint, after: DisclosurePoint) -> Words:
-    said = figure(after.maximum)
-    if after.maximum == before.maximum:
-        return said
-    return Toned(said, "bad" if after.maximum > before.maximum else "good")
-
-
-def _exactly(value: Fraction) -> str:
-    said = str(value)
-    return said if len(said) <= _LONGEST else ""
-
-
-def counts_of(text: str, command: str) -> Counts:
-    """Classes as they are typed: `2 2 1, 2 1 1 1`.
-
-    Raises:
-        UsageError: something else than whole numbers from 1.
-    """
-    found = []
-    for written in filter(None, (part.strip() for part in text.split(","))):
-        words: Sequence[str] = written.split()
-        if not all(word.isascii() and word.isdecimal() and len(word) < 13 and int(word) for word in words):
-            raise UsageError(
-                f"{command} takes classes by the counts of their values: {command} 2 2 1, 2 1 1 with 4 3 2."
-            )
-        found.append(tuple(map(int, words)))
-    return tuple(found)
+    from sqlaudit.cli.console.commands.explore import Supposed
 
 
 # How the console spells the fields of requests: what is an option elsewhere is a command here.
@@ -299,7 +173,7 @@ class Session:
         target = self.state.target or self.selected
         if target is None or target.query:
             return "query" if target else ""
-        short = next((name for name, path in self.workspace.files.items() if path == target.relation), None)
+        short = self.workspace.short_name(target.relation)
         return short or target.relation.rpartition(".")[2].strip('"')
 
     def relation(self) -> Relation:
@@ -362,15 +236,10 @@ class Session:
         hint = f" \\profile proposes: \\qi {', '.join(proposed)}" if proposed else " For instance: \\qi age sex"
         raise UsageError(f"Name the quasi-identifiers first: what others may know about a person.{hint}")
 
-    def show(self, reported: Reported) -> None:
-        """Show a report, and keep it for `\\report`."""
-        self.reported = reported
-        self.screen.report(reported)
-
-    def show_audit(self) -> AuditResult:
-        """Audit, and show what was found."""
-        result = self.audit(afresh=True)
-        self.show(Reported(lambda: audit_document(result), result.to_dict))
+    def show(self, result: T) -> T:
+        """Show the report of a result, and keep it for another file."""
+        self.reported = report_of(result)
+        self.screen.report(self.reported)
         return result
 
     # --- statements ---
@@ -399,18 +268,15 @@ class Session:
         said = parse_audit(piece.text, self.workspace.dialect, piece.line)
         target = self.workspace.query(said.query) if said.query else self.workspace.target(said.relation)
         kept = self.state.roles  # what the statement has no words for
-        known = kept.known_rows if said.roles.entity else KnownRows.WORSE
         roles = replace(
-            said.roles,
-            identifiers=kept.identifiers,
-            joint=kept.joint,
-            nulls=kept.nulls,
-            known_rows=known,
-            values=kept.values,
-            sampling=kept.sampling,
+            kept,
+            quasi_identifiers=said.roles.quasi_identifiers,
+            sensitive=said.roles.sensitive,
+            entity=said.roles.entity,
+            known_rows=kept.known_rows if said.roles.entity else KnownRows.WORSE,
         )
         self.change(State(target, roles, said.requirements))
-        return self.show_audit()
+        return self.show(self.audit(afresh=True))
 
     def _cells_statement(self, piece: Piece) -> AggregatesResult:
         """Judge published cells; roles and requirements are about rows of persons, and stay as they are."""
@@ -421,42 +287,32 @@ class Session:
         before, linked = ([self.workspace.target(name) for name in names] for names in (said.before, said.linked))
         request = replace(said.request, show_values=self.show_values)
         with speaking(in_the_statement):
-            result = find_unsafe_cells(self.engine, target, request, before, linked)
-        self.show(Reported(lambda: aggregates_document(result), result.to_dict))
-        return result
+            return self.show(find_unsafe_cells(self.engine, target, request, before, linked))
 
     # --- time ---
 
     def _in_time(self, work: Callable[[], T]) -> T:
         """The work within the timeout, with its statements noted."""
         self.engine.executed.clear()
+        deadline = None if self.timeout is None else Deadline(self.timeout, self.cancel)
         try:
-            with self._deadline() as deadline:
-                try:
-                    return work()
-                except Interrupted:
-                    if deadline is None or not deadline.over:
-                        raise
-                    raise Incomplete(f"The time limit of {self.timeout:g} seconds was reached.") from None
+            return work()
+        except Interrupted:
+            if deadline is None or not deadline.over:
+                raise
+            raise Incomplete(f"The time limit of {self.timeout:g} seconds was reached.") from None
         except EngineError as error:
+            if deadline is not None:
+                deadline.stop()
             if self.workspace.is_alive():
                 raise
             self.workspace.refresh()
             raise EngineError(f"{error} The console has connected again.") from None
         finally:
+            if deadline is not None:
+                deadline.stop()
             if self.engine.executed:
                 self.steps = list(self.engine.executed)
-
-    @contextmanager
-    def _deadline(self) -> Iterator[Deadline | None]:
-        if self.timeout is None:
-            yield None
-            return
-        deadline = Deadline(self.timeout, self.cancel)
-        try:
-            yield deadline
-        finally:
-            deadline.stop()
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from sqlaudit.base.errors import UsageError
 from sqlaudit.base.options import request_from
 from sqlaudit.base.parameter_names import speaking
 from sqlaudit.base.spec import Requirement, Roles
-from sqlaudit.cli.console.layout import width_of
+from sqlaudit.cli.console.screen import width_of
 from sqlaudit.models.registry import CELL_RULES, REGISTRY, Among, contradiction, parse_requirement
 from sqlaudit.reports.document import visible
 from sqlaudit.tabular.request import AggregatesRequest
@@ -58,15 +58,12 @@ def split(text: str, dialect: str) -> Iterator[Piece]:
         >>> [piece.text for piece in split("SELECT ';' -- one; ;\\n; \\\\d people\\nSELECT 2", "duckdb")]
         ["SELECT ';' -- one; ;", '\\\\d people', 'SELECT 2']
     """
-    at = _start(text, 0)
-    line = 1 + text.count("\n", 0, at)
-    while at < len(text):
-        end = _end(text, at, dialect)
+    line, counted = 1, 0
+    for at, end in _places(text, dialect):
+        line, counted = line + text.count("\n", counted, at), at
         if end is None:
             raise UsageError(f"Line {line}: a quote or comment of this statement is left open.")
         yield Piece(text[at:end].strip(), line)
-        begun, at = at, _start(text, end)
-        line += text.count("\n", begun, at)
 
 
 def is_complete(text: str, dialect: str) -> bool:
@@ -76,16 +73,7 @@ def is_complete(text: str, dialect: str) -> bool:
         >>> is_complete("SELECT 1", "duckdb"), is_complete("SELECT 1;", "duckdb"), is_complete("\\\\audit", "duckdb")
         (False, True, True)
     """
-    at = _start(text, 0)
-    while at < len(text):
-        if text[at] == "\\":
-            at = _start(text, _line_end(text, at))
-            continue
-        end = _end(text, at, dialect)
-        if end is None or end == len(text):
-            return False
-        at = _start(text, end)
-    return True
+    return all(text[at] == "\\" or end not in (None, len(text)) for at, end in _places(text, dialect))
 
 
 def pending(text: str, dialect: str) -> str:
@@ -95,13 +83,7 @@ def pending(text: str, dialect: str) -> str:
         >>> pending("SELECT 1; SELECT ag", "duckdb")
         'SELECT ag'
     """
-    at = _start(text, 0)
-    while at < len(text):
-        end = _end(text, at, dialect)
-        if end is None or end == len(text):
-            return text[at:]
-        at = _start(text, end)
-    return ""
+    return next((text[at:] for at, end in _places(text, dialect) if end in (None, len(text))), "")
 
 
 def tokens_of(text: str, dialect: str) -> list[Token] | None:
@@ -112,10 +94,19 @@ def tokens_of(text: str, dialect: str) -> list[Token] | None:
         return None
 
 
-def _start(text: str, at: int) -> int:
-    """Where the next piece begins: behind blanks, comments of a line, and lone semicolons."""
-    found = _NOTHING.match(text, at)
-    return found.end() if found else at
+def _places(text: str, dialect: str) -> Iterator[tuple[int, int | None]]:
+    """Where each piece begins and ends; None where something in it is left open.
+
+    Blanks, comments of a line and lone semicolons stand between pieces.
+    """
+    end: int | None = 0
+    while end is not None:
+        found = _NOTHING.match(text, end)
+        at = found.end() if found else end
+        if at == len(text):
+            return
+        end = _end(text, at, dialect)
+        yield at, end
 
 
 def _end(text: str, at: int, dialect: str) -> int | None:

@@ -6,7 +6,7 @@ the console opens a new engine that may read this one, too; nothing of the old o
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -20,6 +20,7 @@ from sqlaudit.base.spec import Limits, ReadOptions, Target
 from sqlaudit.base.sql import Raw, render
 from sqlaudit.engines import connect
 from sqlaudit.engines.contract import Engine
+from sqlaudit.engines.duckdb.paths import exists
 from sqlaudit.engines.writing import files_read, refuse_overwriting
 from sqlaudit.gates.proposal import tables_of
 
@@ -57,7 +58,8 @@ class Workspace:
 
     def __init__(self, db: str | None = None, limits: Limits | None = None, read: ReadOptions | None = None) -> None:
         self.db, self._limits, self._read = db, limits or Limits(), read or ReadOptions()
-        self._files: dict[str, str] = {}
+        self.files: dict[str, str] = {}
+        """The files that can be named like tables, by that name."""
         self._announced: list[Target] = []
         self._tables: list[str] | None = None
         self._columns: dict[str, list[str]] | None = None
@@ -73,18 +75,19 @@ class Workspace:
         """Whether a query names files, which have to be announced before they are read."""
         return self.engine.reads_files and not self.engine.finds_files
 
-    @property
-    def files(self) -> dict[str, str]:
-        """The files that can be named like tables, by that name."""
-        return dict(self._files)
+    def short_name(self, path: str) -> str | None:
+        """How a file can be named like a table, None when it cannot."""
+        return next((name for name, file in self.files.items() if file == path), None)
 
     def target(self, written: str) -> Target:
         """The table or file that somebody means by a name; a file becomes readable."""
-        name = _unquoted(written.strip())
-        path = self._files.get(name.casefold())
+        name = written.strip()
+        if len(name) > 1 and name[0] == name[-1] == "'":
+            name = name[1:-1].replace("''", "'")
+        path = self.files.get(name.casefold())
         if path is not None and not self._is_table(name):
             return Target(relation=path, read=self._read)
-        if not self.engine.reads_files or self._is_table(name) or not self._exists(name):
+        if not self.engine.reads_files or self._is_table(name) or not exists(name):
             return Target(relation=name)
         return Target(relation=name, read=self._read) if self.engine.finds_files else self._allow(name)
 
@@ -117,14 +120,14 @@ class Workspace:
         for table in named_tables(root):
             if table.db or self._is_table(table.name):
                 continue
-            path = self._files.get(table.name.casefold())
+            path = self.files.get(table.name.casefold())
             if path is not None:
                 # A file in the place of its short name, which becomes its alias
                 if not table.alias:
                     table.set("alias", exp.TableAlias(this=table.this.copy()))
                 table.set("this", exp.to_identifier(path, quoted=True))
                 reads_files = changed = True
-            elif (table.this.quoted or not self.db) and self._exists(table.name):
+            elif (table.this.quoted or not self.db) and exists(table.name):
                 self._allow(table.name)
                 reads_files = True
         sql = root.sql(dialect=self.dialect, comments=False) if changed else text
@@ -150,9 +153,9 @@ class Workspace:
     def describe(self, target: Target) -> Relation:
         """The columns of a target."""
         relation = self.engine.open(target)
-        known = self._known_columns()
+        known = self.columns()
         if target.relation and relation.label not in known:
-            known[self._called(target.relation)] = [column.name for column in relation.columns]
+            known[self.short_name(target.relation) or target.relation] = [column.name for column in relation.columns]
         return relation
 
     def rows(self, target: Target, limit: int | None) -> Rows:
@@ -175,11 +178,19 @@ class Workspace:
         """What can be named in a FROM clause: tables and views of the database, and files by their short names."""
         if self._tables is None:
             self._tables = tables_of(self.engine) if self.db else []
-        return [*self._tables, *self._files]
+        return [*self._tables, *self.files]
 
     def columns(self) -> dict[str, list[str]]:
         """The columns of each table that is known, for completion."""
-        return dict(self._known_columns())
+        if self._columns is None:
+            self._columns = {}
+            if self.db:
+                known = self.engine.catalog_columns(MOST_COLUMNS)
+                if known is None:
+                    known = self.engine.run(render("cli/console/columns.sql", self.dialect, limit=MOST_COLUMNS))
+                for _, table, column in known:
+                    self._columns.setdefault(table, []).append(column)
+        return self._columns
 
     def refresh(self) -> None:
         """Connect again: PostgreSQL shows the state of its data at the time of connecting.
@@ -190,9 +201,9 @@ class Workspace:
         engine = connect(self.db, self._limits, *self._announced)
         self.engine.close()
         self.engine, self._tables = engine, None
-        files = {name: columns for name, columns in self._known_columns().items() if name in self._files}
+        files = {name: columns for name, columns in self.columns().items() if name in self.files}
         self._columns = None
-        self._known_columns().update(files)
+        self.columns().update(files)
 
     def is_alive(self) -> bool:
         """Whether the connection still answers."""
@@ -212,34 +223,13 @@ class Workspace:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _known_columns(self) -> dict[str, list[str]]:
-        if self._columns is None:
-            self._columns = {}
-            if self.db:
-                for _, table, column in self._columns_of_db():
-                    self._columns.setdefault(table, []).append(column)
-        return self._columns
-
-    def _columns_of_db(self) -> Iterable[Row]:
-        known = self.engine.catalog_columns(MOST_COLUMNS)
-        if known is not None:
-            return known
-        return self.engine.run(render("cli/console/columns.sql", self.dialect, limit=MOST_COLUMNS))
-
     def _is_table(self, name: str) -> bool:
         if not self.db:
             return False
         folded = _bare(name).casefold()
-        return any(folded in (known.casefold(), known.casefold().rpartition(".")[2]) for known in self._tables_of_db())
-
-    def _tables_of_db(self) -> list[str]:
         self.tables()
-        return [_bare(name) for name in self._tables or ()]
-
-    def _exists(self, name: str) -> bool:
-        from sqlaudit.engines.duckdb.paths import exists
-
-        return exists(name)
+        known = [_bare(table).casefold() for table in self._tables or ()]
+        return any(folded in (table, table.rpartition(".")[2]) for table in known)
 
     def _allow(self, path: str) -> Target:
         """The file as a target, readable from now on, also under a short name."""
@@ -248,13 +238,10 @@ class Workspace:
             self._announced.append(target)
             short = Path(path).name.split(".")[0]
             if short.isidentifier():
-                self._files.setdefault(short.casefold(), path)
+                self.files.setdefault(short.casefold(), path)
             self.refresh()
             self.describe(target)
         return target
-
-    def _called(self, relation: str) -> str:
-        return next((short for short, path in self._files.items() if path == relation), relation)
 
 
 def _only_table(root: exp.Query) -> exp.Table | None:
@@ -273,8 +260,3 @@ def _only_table(root: exp.Query) -> exp.Table | None:
 def _bare(name: str) -> str:
     """The name of a table without the quotes of any dialect."""
     return name.replace('"', "").replace("`", "")
-
-
-def _unquoted(name: str) -> str:
-    """The name of a file without the single quotes around it."""
-    return name[1:-1].replace("''", "'") if len(name) > 1 and name[0] == name[-1] == "'" else name

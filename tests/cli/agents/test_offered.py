@@ -15,7 +15,7 @@ from sqlaudit.base.errors import MissingDriver, UsageError
 from sqlaudit.base.spec import Limits, ReadOptions
 from sqlaudit.cli.agents import server
 from sqlaudit.cli.agents.tools import MOST_TABLES, Offered, database, files_of, not_too_many
-from sqlaudit.cli.mcp import _offered
+from sqlaudit.cli.programs import _offered
 from tests.cli.runner import patients, run
 
 

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from sqlaudit.cli.console.commands import GROUPS
-from sqlaudit.cli.console.run import save
 from sqlaudit.cli.console.screen import Screen, Terminal
 from sqlaudit.cli.console.session import Session
 from sqlaudit.cli.console.statements import split
@@ -50,7 +49,7 @@ def console(workspace: Workspace, layout: str = "table", **options: Any) -> Cons
     """A console over a workspace."""
     shown: list[str] = []
     said: list[str] = []
-    screen = Screen(Terminal(shown.append, said.append, save), layout)
+    screen = Screen(Terminal(shown.append, said.append), layout)
     return Console(Session(workspace, screen, GROUPS, **options), shown, said)
 
 

@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from sqlaudit.cli.console.terminal import Cancelling
+from sqlaudit.cli.console.run import Cancelling
 from sqlaudit.cli.console.workspace import Workspace
 from tests.cli.console.helpers import console
 from tests.cli.console.test_session import ENDLESS

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import sqlaudit
 from sqlaudit.base.relation import ColumnInfo, Kind, Statement
 from sqlaudit.base.spec import Target
-from sqlaudit.cli.console.changes import coarser
+from sqlaudit.cli.console.commands.roles import coarser
 from sqlaudit.engines.contract import Engine
 from tests.audit_values import values_query
 

@@ -15,8 +15,7 @@ from prompt_toolkit.utils import get_cwidth
 
 from sqlaudit.base.parameter_names import speaking, spelled
 from sqlaudit.base.relation import ColumnInfo, Kind
-from sqlaudit.cli.console.layout import as_csv, as_json, as_table
-from sqlaudit.cli.console.screen import Screen, Terminal
+from sqlaudit.cli.console.screen import Screen, Terminal, as_csv, as_json, as_table
 from sqlaudit.cli.console.session import in_the_console, sentence
 from sqlaudit.cli.console.workspace import Rows
 from sqlaudit.cli.group import on_the_command_line
@@ -50,7 +49,7 @@ def test_what_would_steer_a_terminal_is_shown_there_and_kept_elsewhere() -> None
     columns = (ColumnInfo("n\x1b]0;x\x07", "VARCHAR", Kind.TEXT),)
     for at_terminal in (True, False):
         wrote: list[str] = []
-        terminal = Terminal(wrote.append, print, lambda *_: None, seen=lambda at=at_terminal: at)  # type: ignore[misc]
+        terminal = Terminal(wrote.append, print, seen=lambda at=at_terminal: at)  # type: ignore[misc]
         screen = Screen(terminal, "csv")
         screen.rows(rows((red,), columns=columns))
         screen.text(f"SELECT 1 -- {red}")

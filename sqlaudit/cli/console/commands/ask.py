@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 
 import sqlaudit
-from sqlaudit.audits.disclosure.report import disclosure_document
 from sqlaudit.audits.report import audit_document
 from sqlaudit.audits.result import AuditResult
 from sqlaudit.base.errors import UsageError
@@ -13,11 +12,9 @@ from sqlaudit.base.spec import NullPolicy
 from sqlaudit.cli.console.screen import Reported
 from sqlaudit.cli.console.session import Command, Session
 from sqlaudit.cli.console.statements import arguments
-from sqlaudit.column_sets.result import ColumnSets, columns_document
-from sqlaudit.lattices.report import lattice_document
+from sqlaudit.column_sets.result import ColumnSets
 from sqlaudit.lattices.result import LatticeResult
-from sqlaudit.release.attacks.result import AttackResult, attack_document
-from sqlaudit.release.compare.report import compare_document
+from sqlaudit.release.attacks.result import AttackResult
 from sqlaudit.release.compare.result import CompareResult
 from sqlaudit.reports.document import Document, plural
 
@@ -40,7 +37,7 @@ def run_audit(session: Session, rest: str) -> AuditResult:
     """Audit, with the roles and requirements that were set."""
     if rest:
         raise UsageError("\\audit takes nothing more; \\qi, \\sensitive and \\require say what is audited.")
-    return session.show_audit()
+    return session.show(session.audit(afresh=True))
 
 
 def classes(session: Session, rest: str) -> None:
@@ -88,8 +85,7 @@ def disclosure(session: Session, rest: str) -> None:
     pieces = Pieces(int(found[1] or 0), int(found[2]))
     session.pieces = pieces.last
     request = DisclosureRequest(session.target(), session.state.roles, pieces, show_values=session.show_values)
-    result = find_disclosure(session.engine, request)
-    session.show(Reported(lambda: disclosure_document(result), result.to_dict))
+    session.show(find_disclosure(session.engine, request))
 
 
 def column_sets(session: Session, rest: str) -> ColumnSets:
@@ -100,18 +96,18 @@ def column_sets(session: Session, rest: str) -> ColumnSets:
     relation = session.relation()
     secret = {name.casefold() for name in (*roles.sensitive, *roles.identifiers)}
     left_out = [column.name for column in relation.columns if column.name.casefold() in secret]
-    result = sqlaudit.columns(
-        session.target(),
-        exclude=left_out,
-        entity=roles.entity,
-        k=_k(session),
-        nulls=roles.nulls,
-        values=roles.values if roles.entity else None,
-        max_size=int(rest) if rest else 3,
-        db=session.engine,
+    return session.show(
+        sqlaudit.columns(
+            session.target(),
+            exclude=left_out,
+            entity=roles.entity,
+            k=_k(session),
+            nulls=roles.nulls,
+            values=roles.values if roles.entity else None,
+            max_size=int(rest) if rest else 3,
+            db=session.engine,
+        )
     )
-    session.show(Reported(lambda: columns_document(result), result.to_dict))
-    return result
 
 
 def _k(session: Session) -> int:
@@ -127,17 +123,17 @@ def search_lattice(session: Session, rest: str) -> LatticeResult:
     roles = session.require_roles()
     if not session.state.requirements:
         raise UsageError("Say with \\require what a release must satisfy, for instance \\require k=5.")
-    result = sqlaudit.lattice(
-        session.target(),
-        roles=roles,
-        require=session.state.requirements,
-        hierarchies=_file(file),
-        suppress=share or 0,
-        inputs=session.inputs,
-        db=session.engine,
+    return session.show(
+        sqlaudit.lattice(
+            session.target(),
+            roles=roles,
+            require=session.state.requirements,
+            hierarchies=_file(file),
+            suppress=share or 0,
+            inputs=session.inputs,
+            db=session.engine,
+        )
     )
-    session.show(Reported(lambda: lattice_document(result), result.to_dict))
-    return result
 
 
 def compare_release(session: Session, rest: str) -> CompareResult:
@@ -154,21 +150,21 @@ def compare_release(session: Session, rest: str) -> CompareResult:
     key = arguments(found["key"] or "", session.workspace.dialect, "\\compare")
     original = session.target()
     release = session.workspace.target(found["release"])
-    result = sqlaudit.compare(
-        original,
-        release,
-        qi=roles.quasi_identifiers,
-        sensitive=roles.sensitive,
-        key=key,
-        hierarchies=_file(found["file"] or ""),
-        require=session.state.requirements,
-        inputs=session.inputs,
-        values=roles.values,
-        show_values=session.show_values,
-        db=session.engine,
+    return session.show(
+        sqlaudit.compare(
+            original,
+            release,
+            qi=roles.quasi_identifiers,
+            sensitive=roles.sensitive,
+            key=key,
+            hierarchies=_file(found["file"] or ""),
+            require=session.state.requirements,
+            inputs=session.inputs,
+            values=roles.values,
+            show_values=session.show_values,
+            db=session.engine,
+        )
     )
-    session.show(Reported(lambda: compare_document(result), result.to_dict))
-    return result
 
 
 def try_attacks(session: Session, rest: str) -> AttackResult:
@@ -176,26 +172,25 @@ def try_attacks(session: Session, rest: str) -> AttackResult:
     roles = session.require_roles()
     target = session.target()
     identified = session.workspace.target(rest) if rest else None
-    result = sqlaudit.attack(
-        target,
-        qi=roles.quasi_identifiers,
-        sensitive=roles.sensitive,
-        identified=identified,
-        entity=roles.entity,
-        joint=roles.joint,
-        nulls=roles.nulls,
-        k=_k(session),
-        values=roles.values,
-        show_values=session.show_values,
-        db=session.engine,
+    return session.show(
+        sqlaudit.attack(
+            target,
+            qi=roles.quasi_identifiers,
+            sensitive=roles.sensitive,
+            identified=identified,
+            entity=roles.entity,
+            joint=roles.joint,
+            nulls=roles.nulls,
+            k=_k(session),
+            values=roles.values,
+            show_values=session.show_values,
+            db=session.engine,
+        )
     )
-    session.show(Reported(lambda: attack_document(result), result.to_dict))
-    return result
 
 
 def _file(text: str) -> str | None:
-    name = text.strip().strip("'")
-    return name or None
+    return text.strip().strip("'") or None
 
 
 COMMANDS = (

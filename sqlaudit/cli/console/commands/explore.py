@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import sqlaudit
 from sqlaudit.base.errors import UsageError
+from sqlaudit.base.result import Documented
+from sqlaudit.base.spec import Target
 from sqlaudit.cli.console.screen import Reported
-from sqlaudit.cli.console.session import (
-    ChangedClasses,
-    Command,
-    Session,
-    Supposed,
-    changed_classes_document,
-    counts_of,
-    supposed_of,
-)
+from sqlaudit.cli.console.session import Command, Session
 from sqlaudit.cli.console.statements import tokens_of
-from sqlaudit.profiles.result import profile_document
-from sqlaudit.reports.document import Column, Document, Paragraph, Section, Table, plural
+from sqlaudit.models.disclosure.exact import DisclosurePoint
+from sqlaudit.reports.document import Column, Document, Paragraph, Section, Table, Toned, Words, figure, plural, section
 from sqlaudit.reports.glossary import PAGE
+
+if TYPE_CHECKING:
+    from sqlaudit.models.disclosure.index import DisclosureIndex
 
 # `\d`, `\use`, `\profile`, `\refresh`: what there is, and what the other commands act on.
 
@@ -75,8 +74,7 @@ def is_select(text: str, dialect: str) -> bool:
 def look(session: Session, rest: str) -> None:
     """Look at the columns and propose roles."""
     _no_more(rest, "\\profile")
-    result = sqlaudit.profile(session.target(), db=session.engine, show_values=session.show_values)
-    session.show(Reported(lambda: profile_document(result), result.to_dict))
+    session.show(sqlaudit.profile(session.target(), db=session.engine, show_values=session.show_values))
 
 
 def refresh(session: Session, rest: str) -> None:
@@ -169,7 +167,116 @@ SESSION = (
 )
 
 
-# `\replace`, `\grow`: what if classes were others, or rows came? Maximum disclosure before and after.
+# `\replace`, `\grow`: what worst-case disclosure would be if classes of the relation were others, or rows came.
+#
+# Nothing is read again for it: the classes that matter are kept in an index, which takes out what is gone and puts in
+# what has come (Martin et al., Worst-Case Background Knowledge, ICDE 2007, end of 3.3.3).
+
+Counts = tuple[tuple[int, ...], ...]
+_LONGEST = 13
+"""Longer fractions are not told beside their decimals."""
+
+
+@dataclass(frozen=True)
+class ChangedClasses(Documented):
+    """The curve before and after a change of classes; `change` says it in a few words."""
+
+    change: str
+    sensitive: str
+    before: tuple[DisclosurePoint, ...]
+    after: tuple[DisclosurePoint, ...]
+
+
+@dataclass
+class Supposed:
+    """The classes of a relation as they are supposed to be by now.
+
+    Args:
+        of: what they were read for: relation, roles and pieces of knowledge. sensitive: the attribute.
+        index: the classes. tables: the relation, and those whose rows have come.
+    """
+
+    of: object
+    sensitive: str
+    index: DisclosureIndex
+    tables: list[Target]
+
+    def changed(self, change: str, gone: Counts, come: Counts) -> ChangedClasses:
+        """The curve before and after some classes are gone and others have come.
+
+        Raises:
+            UsageError: a class is to go that is not there; then nothing has changed.
+        """
+        before = self.index.curve.points
+        try:
+            self.index.replace(gone, come)
+        except UsageError:
+            raise UsageError(
+                "Not all of these classes are there, so nothing has changed. A class is the counts of its values, one "
+                "after the other, for instance 2 2 1: two values twice and one once."
+            ) from None
+        try:
+            after = self.index.curve.points
+        except UsageError:  # no class is left
+            self.index.replace(come, gone)
+            raise UsageError("No class would be left, so nothing has changed.") from None
+        return ChangedClasses(change, self.sensitive, before, after)
+
+
+def _supposed(session: Session) -> Supposed:
+    """The classes as they are supposed by now; those of the relation after anything else of it was changed.
+
+    Raises:
+        UsageError: no roles, or not one sensitive attribute.
+        EngineError: the database refused or failed.
+    """
+    from sqlaudit.audits.disclosure.request import DisclosureRequest, Pieces
+    from sqlaudit.audits.disclosure.run import find_disclosure
+
+    roles, target = session.require_roles(), session.target()
+    if len(roles.sensitive) != 1:
+        raise UsageError("Classes are changed by the counts of one attribute's values; name it: \\sensitive disease.")
+    of = (target, roles, session.pieces)
+    if session.supposed is None or session.supposed.of != of:
+        request = DisclosureRequest(target, roles, Pieces(0, session.pieces), weakest=0)
+        found = find_disclosure(session.engine, request).attributes[0].disclosure
+        session.supposed = Supposed(of, found.sensitive, found.index(), [target])
+    return session.supposed
+
+
+def changed_classes_document(changed: ChangedClasses) -> Document:
+    """The curve before and after, side by side."""
+    heads = (Column("k", True), Column("before", True), Column("after", True), Column("exactly"))
+    rows: list[tuple[Words, ...]] = []
+    for one, two in zip(changed.before, changed.after, strict=True):
+        after: Words = figure(two.maximum)
+        if one.maximum != two.maximum:
+            after = Toned(figure(two.maximum), "bad" if two.maximum > one.maximum else "good")
+        exactly = str(two.maximum) if len(str(two.maximum)) <= _LONGEST else ""
+        rows.append((str(one.k), figure(one.maximum), after, exactly))
+    return Document(
+        Toned(f"What if: {changed.change}"),
+        (Paragraph("\\replace alone goes back to the classes of the relation."),),
+        section(f"Maximum disclosure of {changed.sensitive}", Table(heads, tuple(rows))),
+    )
+
+
+def _counts(text: str, command: str) -> Counts:
+    """Classes as they are typed: `2 2 1, 2 1 1 1`.
+
+    Raises:
+        UsageError: something else than whole numbers from 1.
+    """
+    found = []
+    for written in filter(None, (part.strip() for part in text.split(","))):
+        words: Sequence[str] = written.split()
+        if not all(word.isascii() and word.isdecimal() and len(word) < 13 and int(word) for word in words):
+            raise UsageError(
+                f"{command} takes classes by the counts of their values: {command} 2 2 1, 2 1 1 with 4 3 2."
+            )
+        found.append(tuple(map(int, words)))
+    return tuple(found)
+
 
 _WITH = re.compile(r"(?P<gone>.*?)\s*(?:\bwith\b(?P<come>.*))?", re.IGNORECASE | re.DOTALL)
 
@@ -182,21 +289,13 @@ def replace_classes(session: Session, rest: str) -> None:
         return
     found = _WITH.fullmatch(rest.strip())
     assert found is not None
-    gone, come = (counts_of(found[side] or "", "\\replace") for side in ("gone", "come"))
+    gone, come = (_counts(found[side] or "", "\\replace") for side in ("gone", "come"))
     if not gone and not come:
         raise UsageError("Name the classes that go and those that come: \\replace 2 2 1, 2 1 1 with 4 3 2.")
-    supposed = supposed_of(session)
-    _show(session, supposed.changed(_said(len(gone), len(come)), gone, come))
-
-
-def _said(gone: int, come: int) -> str:
-    said = [f"without {_classes(gone)}"] if gone else []
-    said += [f"with {_classes(come)} {'instead' if gone else 'more'}"] if come else []
-    return ", ".join(said)
-
-
-def _classes(number: int) -> str:
-    return plural(number, "class", "classes")
+    said = [f"without {plural(len(gone), 'class', 'classes')}"] if gone else []
+    if come:
+        said.append(f"with {plural(len(come), 'class', 'classes')} {'instead' if gone else 'more'}")
+    _show(session, _supposed(session).changed(", ".join(said), gone, come))
 
 
 def grow(session: Session, rest: str) -> None:
@@ -206,9 +305,9 @@ def grow(session: Session, rest: str) -> None:
     if not rest.strip():
         raise UsageError("Name the table whose rows come: \\grow march.csv.")
     further = session.workspace.target(rest.strip())
-    supposed: Supposed = supposed_of(session)
+    supposed = _supposed(session)
     found = grown_classes(session.engine, [*supposed.tables, further], session.state.roles)
-    said = f"with {plural(found.rows, 'row')} more, in {_classes(len(found.come))}"
+    said = f"with {plural(found.rows, 'row')} more, in {plural(len(found.come), 'class', 'classes')}"
     changed = supposed.changed(said, found.gone, found.come)
     supposed.tables.append(further)
     _show(session, changed)

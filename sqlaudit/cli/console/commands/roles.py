@@ -1,24 +1,47 @@
-"""Commands that set roles and requirements, and those that ask what if roles were different."""
+"""Commands that set roles and requirements, and those that ask what if the roles were different."""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from sqlaudit.audits.report import audit_document
-from sqlaudit.base.columns_of import resolve
+from sqlglot import exp
+
+from sqlaudit.audits.result import AuditResult
+from sqlaudit.base.columns_of import find_column, resolve, unknown_column
 from sqlaudit.base.errors import UsageError
-from sqlaudit.base.numbers import exact_share
-from sqlaudit.base.spec import Folding, KnownRows, Roles, Sampling, Target
-from sqlaudit.cli.console.changes import Changed, added, changed_document, dropped, generalized
-from sqlaudit.cli.console.screen import Reported
+from sqlaudit.base.guard import guard_expression
+from sqlaudit.base.names import closest, quote
+from sqlaudit.base.numbers import exact_number, exact_share
+from sqlaudit.base.relation import ColumnInfo, Kind, Relation
+from sqlaudit.base.result import Documented
+from sqlaudit.base.spec import Folding, KnownRows, Roles, Sampling
+from sqlaudit.cli.console.screen import Reported, report_of
 from sqlaudit.cli.console.session import Command, Session
 from sqlaudit.cli.console.statements import Reader, arguments, read_requirements
-from sqlaudit.reports.document import Document, Facts, Words, limit
+from sqlaudit.models.base import Check
+from sqlaudit.models.phrases import VERDICTS, full_title, level_text, limit_text
+from sqlaudit.reports.document import (
+    Bullets,
+    Column,
+    Document,
+    Facts,
+    Paragraph,
+    Table,
+    Toned,
+    Words,
+    count,
+    limit,
+    listing,
+    notices_block,
+    part,
+    percent,
+    section,
+)
 
 # `\qi`, `\sensitive`, `\entity`, `\require`: the roles of columns, and what must hold.
 
@@ -60,23 +83,17 @@ def entity(session: Session, rest: str) -> None:
     _set(session, replace(session.state.roles, entity=names[0] if names else None, known_rows=known))
 
 
-@shows_alone
-def known_rows(session: Session, rest: str) -> None:
-    """Set how many rows of a person somebody knows for whom is judged, or show all roles."""
-    words = [one.value for one in KnownRows]
-    if rest.casefold() not in words:
-        raise UsageError(f"\\known_rows is one of {', '.join(words)}.")
-    _set(session, replace(session.state.roles, known_rows=KnownRows(rest.casefold())))
+def sets_word(name: str, role: str, words: Mapping[str, Any]) -> Callable[[Session, str], None]:
+    """The command of this name, which sets a role to what one of some words stands for."""
 
+    @shows_alone
+    def run(session: Session, rest: str) -> None:
+        if rest.casefold() not in words:
+            raise UsageError(f"{name} is one of {', '.join(words)}.")
+        given: dict[str, Any] = {role: words[rest.casefold()]}
+        _set(session, replace(session.state.roles, **given))
 
-@shows_alone
-def fold_values(session: Session, rest: str) -> None:
-    """Set whether persons and sensitive values that folding merges are one, or show all roles."""
-    words = [*(one.value for one in Folding), NOTHING]
-    if rest.casefold() not in words:
-        raise UsageError(f"\\count is one of {', '.join(words)}.")
-    said = None if rest.casefold() == NOTHING else Folding(rest.casefold())
-    _set(session, replace(session.state.roles, values=said))
+    return run
 
 
 @shows_alone
@@ -92,18 +109,12 @@ def sample(session: Session, rest: str) -> None:
         names = _names(session, rest, "\\sample")
         if len(names) != 1:
             raise UsageError("\\sample takes a share, a number of people, or one column of weights.") from None
-        _set(session, replace(session.state.roles, sampling=Sampling(weights=names[0])))
-        return
-    _set(session, replace(session.state.roles, sampling=_sampling(number)))
-
-
-def _sampling(number: Fraction) -> Sampling:
-    """A share up to 1, and a number of people above it."""
-    if number <= 1:
-        return Sampling(sampling_fraction=number)
-    if number.denominator != 1:
-        raise UsageError("\\sample takes a share such as 1%, or a whole number of people.")
-    return Sampling(population_size=int(number))
+        sampling = Sampling(weights=names[0])
+    else:
+        if number > 1 and number.denominator != 1:
+            raise UsageError("\\sample takes a share such as 1%, or a whole number of people.")
+        sampling = Sampling(sampling_fraction=number) if number <= 1 else Sampling(population_size=int(number))
+    _set(session, replace(session.state.roles, sampling=sampling))
 
 
 @shows_alone
@@ -118,36 +129,30 @@ def require(session: Session, rest: str) -> None:
 
 def show(session: Session) -> None:
     """The current relation, its roles and the requirements."""
-    state = session.state
+    state, roles = session.state, session.state.roles
     target = state.target or session.selected
-    pairs: tuple[tuple[str, str], ...] = (
-        ("acts on", _called(target)),
-        ("quasi-identifiers", ", ".join(state.roles.quasi_identifiers) or "none"),
-        ("sensitive columns", ", ".join(state.roles.sensitive) or "none"),
-        ("direct identifiers", ", ".join(state.roles.identifiers) or "none"),
-        ("person column", state.roles.entity or "none"),
-        *_sampled(state.roles.sampling),
-        *((("known rows of a person", state.roles.known_rows.value),) if state.roles.entity else ()),
-        *((("persons and values", state.roles.values.value),) if state.roles.values else ()),
-        ("requirements", ", ".join(one.text for one in state.requirements) or "none"),
-    )
-    facts: tuple[tuple[str, Words], ...] = pairs
-    session.screen.report(Reported(lambda: Document("Roles", (Facts(facts),)), lambda: dict(pairs)))
+    acts_on = "nothing yet" if target is None else target.name + (", with a condition" if target.where else "")
+    pairs = {
+        "acts on": "a SELECT" if target is not None and target.query else acts_on,
+        "quasi-identifiers": ", ".join(roles.quasi_identifiers) or "none",
+        "sensitive columns": ", ".join(roles.sensitive) or "none",
+        "direct identifiers": ", ".join(roles.identifiers) or "none",
+        "person column": roles.entity or "none",
+        **_sampled(roles.sampling),
+        **({"known rows of a person": roles.known_rows.value} if roles.entity else {}),
+        **({"persons and values": roles.values.value} if roles.values else {}),
+        "requirements": ", ".join(one.text for one in state.requirements) or "none",
+    }
+    session.screen.report(Reported(lambda: Document("Roles", (Facts(tuple(pairs.items())),)), lambda: pairs))
 
 
-def _sampled(sampling: Sampling) -> tuple[tuple[str, str], ...]:
+def _sampled(sampling: Sampling) -> dict[str, str]:
     """How the relation is a sample, where that was said."""
     if sampling.sampling_fraction is not None:
-        return (("share of its population", limit(sampling.sampling_fraction)),)
+        return {"share of its population": limit(sampling.sampling_fraction)}
     if sampling.population_size is not None:
-        return (("people in its population", f"{sampling.population_size:,}"),)
-    return (("sampling weights", sampling.weights),) if sampling.weights is not None else ()
-
-
-def _called(target: Target | None) -> str:
-    if target is None:
-        return "nothing yet"
-    return "a SELECT" if target.query else target.name + (", with a condition" if target.where else "")
+        return {"people in its population": f"{sampling.population_size:,}"}
+    return {} if sampling.weights is None else {"sampling weights": sampling.weights}
 
 
 def _names(session: Session, rest: str, command: str) -> tuple[str, ...]:
@@ -169,6 +174,8 @@ def _set(session: Session, roles: Roles) -> None:
 quasi_identifiers = sets_columns("\\qi", "quasi_identifiers")
 sensitive = sets_columns("\\sensitive", "sensitive")
 identifiers = sets_columns("\\identifier", "identifiers")
+known_rows = sets_word("\\known_rows", "known_rows", {one.value: one for one in KnownRows})
+fold_values = sets_word("\\count", "values", {**{one.value: one for one in Folding}, NOTHING: None})
 ROLES = (
     Command("qi", "[COLUMNS|none]", "quasi-identifiers: age sex year(birth)", quasi_identifiers, "columns"),
     Command("sensitive", "[COLUMNS|none]", "sensitive columns, each looked at on its own", sensitive, "columns"),
@@ -183,12 +190,22 @@ ROLES = (
 
 # `\drop`, `\add`, `\generalize`, `\undo`: what if the roles were different? The figures before and after.
 
+_NUMBERS = (Kind.INTEGER, Kind.DECIMAL, Kind.FLOAT)
+_MOMENTS = (Kind.DATE, Kind.TIMESTAMP)
+PARTS = ("year", "quarter", "month", "week", "day")
+
 
 def drop(session: Session, rest: str) -> None:
-    """Leave a quasi-identifier out."""
-    name = _one(session, rest, "\\drop")
-    roles = dropped(session.require_roles(), name, session.relation(), session.workspace.dialect)
-    _compared(session, roles, f"without {name}")
+    """Leave a quasi-identifier out, named as it stands there or by its column."""
+    names = arguments(rest, session.workspace.dialect, "\\drop")
+    if len(names) != 1:
+        raise UsageError("\\drop takes one quasi-identifier, for instance \\drop age.")
+    roles = session.require_roles()
+    at = _place(roles, names[0], session.relation(), session.workspace.dialect, "drop")
+    kept = roles.quasi_identifiers[:at] + roles.quasi_identifiers[at + 1 :]
+    if not kept:
+        raise UsageError(f"{names[0]} is the only quasi-identifier; without any there is nothing to audit.")
+    _compare(session, replace(roles, quasi_identifiers=kept), f"without {names[0]}")
 
 
 def add(session: Session, rest: str) -> None:
@@ -196,21 +213,28 @@ def add(session: Session, rest: str) -> None:
     names = arguments(rest, session.workspace.dialect, "\\add")
     if not names:
         raise UsageError("Name the columns: \\add zip.")
-    roles = added(session.require_roles(), names, session.relation(), session.workspace.dialect)
-    _compared(session, roles, f"with {', '.join(names)}")
+    roles, relation = session.require_roles(), session.relation()
+    for name in names:
+        resolve(name, relation, session.workspace.dialect, "\\add")
+    roles = replace(roles, quasi_identifiers=(*roles.quasi_identifiers, *names))
+    _compare(session, roles, f"with {', '.join(names)}")
 
 
 def generalize(session: Session, rest: str) -> None:
-    """Make a quasi-identifier coarser."""
-    words = rest.split(None, 1)
+    """Make a quasi-identifier coarser: by a width for numbers, a number of characters for texts, a part of the calendar
+    for dates, or SQL."""
+    words, dialect = rest.split(None, 1), session.workspace.dialect
     if len(words) < 2:
         raise UsageError("Name a quasi-identifier and how coarse it becomes: \\generalize age 10.")
-    name = arguments(words[0], session.workspace.dialect, "\\generalize")[0]
-    relation, dialect = session.relation(), session.workspace.dialect
-    before = session.require_roles()
-    roles = generalized(before, name, words[1], relation, dialect)
-    new = next((item for item in roles.quasi_identifiers if item not in before.quasi_identifiers), name)
-    _compared(session, roles, f"{name} as {new}")
+    name = arguments(words[0], dialect, "\\generalize")[0]
+    relation, roles = session.relation(), session.require_roles()
+    at = _place(roles, name, relation, dialect, "generalize")
+    column = find_column(name, relation)
+    if column is None:
+        raise unknown_column(name, relation, "\\generalize")
+    new, known = coarser(column, words[1].strip(), relation, dialect), roles.quasi_identifiers
+    roles = replace(roles, quasi_identifiers=(*known[:at], new, *known[at + 1 :]))
+    _compare(session, roles, f"{name} as {name if new in known else new}")
 
 
 def undo(session: Session, rest: str) -> None:
@@ -221,8 +245,33 @@ def undo(session: Session, rest: str) -> None:
     show(session)
 
 
-def _compared(session: Session, roles: Roles, change: str) -> None:
-    """Both audits side by side; the change stays when both could be made."""
+CHANGES = (
+    Command("drop", "COLUMN", "without this quasi-identifier", drop, "qi"),
+    Command("generalize", "COLUMN HOW", "coarser: age 10, zip 3, birth year, or SQL", generalize, "generalize"),
+    Command("add", "COLUMNS", "others know these columns, too", add, "columns"),
+    Command("undo", "", "take the last change back", undo),
+)
+
+
+def _place(roles: Roles, name: str, relation: Relation, dialect: str, command: str) -> int:
+    """Which quasi-identifier is meant.
+
+    Raises:
+        UsageError: it is none.
+    """
+    items = roles.quasi_identifiers
+    if name in items:
+        return items.index(name)
+    column = find_column(name, relation)
+    for at, item in enumerate(items):
+        if column is not None and _columns(resolve(item, relation, dialect, "\\qi").sql, dialect) == {column.name}:
+            return at
+    hint = closest(name, items) or (f" \\add {name} makes it one." if column is not None else "")
+    raise UsageError(f"\\{command}: {name} is no quasi-identifier now.{hint}")
+
+
+def _compare(session: Session, roles: Roles, change: str) -> None:
+    """Show both audits side by side; the change stays when both could be made."""
     before = session.audit()
     session.change(replace(session.state, roles=roles))
     with ExitStack() as left:  # also a Ctrl-C takes the change back
@@ -231,19 +280,135 @@ def _compared(session: Session, roles: Roles, change: str) -> None:
         left.pop_all()
     changed = Changed(change, before, after)
     session.screen.report(Reported(lambda: changed_document(changed), changed.to_dict))
-    session.reported = Reported(lambda: audit_document(after), after.to_dict)
+    session.reported = report_of(after)
 
 
-def _one(session: Session, rest: str, command: str) -> str:
-    names = arguments(rest, session.workspace.dialect, command)
-    if len(names) != 1:
-        raise UsageError(f"{command} takes one quasi-identifier, for instance {command} age.")
-    return names[0]
+# A coarser form of a column.
 
 
-CHANGES = (
-    Command("drop", "COLUMN", "without this quasi-identifier", drop, "qi"),
-    Command("generalize", "COLUMN HOW", "coarser: age 10, zip 3, birth year, or SQL", generalize, "generalize"),
-    Command("add", "COLUMNS", "others know these columns, too", add, "columns"),
-    Command("undo", "", "take the last change back", undo),
-)
+def coarser(column: ColumnInfo, how: str, relation: Relation, dialect: str) -> str:
+    """A coarser form of a column as an expression in the dialect, which a release can hold in its place.
+
+    Example:
+        >>> coarser(ColumnInfo("age", "INTEGER", Kind.INTEGER), "10", Relation("t", (), "t"), "duckdb")
+        'floor(age / 10.0) * 10'
+    """
+    try:
+        number = exact_number(how)
+    except UsageError:
+        number = None
+    name = column.name if column.name.isidentifier() and column.name.islower() else quote(column.name, dialect)
+    if number is not None and number > 0:
+        return _by_number(column, name, number)
+    if how.casefold() in PARTS and column.kind in _MOMENTS:
+        zoned = "with time zone" in column.type.lower() or column.type.lower() == "timestamptz"
+        moment = f"({name} AT TIME ZONE 'UTC')" if zoned else name
+        return f"date_trunc('{how.casefold()}', {moment})"
+    if number is not None or how.casefold() in PARTS or not how:
+        raise UsageError(_ways(column))
+    guard_expression(how, dialect, "\\generalize")
+    found = resolve(how, relation, dialect, "\\generalize")
+    if _columns(found.sql, dialect) != {column.name}:
+        raise UsageError(f"{how!r} is not made of {column.name} alone; name an expression over this column.")
+    return how
+
+
+def _by_number(column: ColumnInfo, name: str, number: Fraction) -> str:
+    if column.kind in _NUMBERS:
+        return _interval(name, number)
+    if column.kind is Kind.TEXT and number.denominator == 1:
+        return f"substr({name}, 1, {number.numerator})"
+    raise UsageError(_ways(column))
+
+
+def _interval(name: str, width: Fraction) -> str:
+    """The lower end of the interval. Only whole numbers divide, so that no decimal is rounded across a bound."""
+    above, below = width.numerator, width.denominator
+    scaled = name if below == 1 else f"{name} * {below}"
+    if above == 1:
+        return f"floor({scaled}) / {below}.0" if below > 1 else f"floor({scaled})"
+    lower = f"floor({scaled} / {above}.0) * {above}"
+    return lower if below == 1 else f"{lower} / {below}.0"
+
+
+def _ways(column: ColumnInfo) -> str:
+    said = f"\\generalize {column.name}"
+    if column.kind in _NUMBERS:
+        return f"{column.name} holds numbers: give the width of the intervals, for instance {said} 10."
+    if column.kind is Kind.TEXT:
+        return f"{column.name} holds texts: say how many characters are kept, for instance {said} 3."
+    if column.kind in _MOMENTS:
+        return f"{column.name} holds dates: give one of {', '.join(PARTS)}, for instance {said} year."
+    return f"{column.name} holds {column.type}: give a SQL expression over it."
+
+
+def _columns(sql: str, dialect: str) -> set[str]:
+    tree = guard_expression(sql, dialect, "\\qi")
+    return {column.name for column in tree.find_all(exp.Column)}
+
+
+# Two audits side by side: what a change of the roles changes.
+
+_RISK = 5
+
+
+@dataclass(frozen=True)
+class Changed(Documented):
+    """A change with the audits before and after it; `change` says it in a few words."""
+
+    change: str
+    before: AuditResult
+    after: AuditResult
+
+
+def changed_document(changed: Changed) -> Document:
+    """The figures before and after, side by side."""
+    before, after = changed.before, changed.after
+    figures, new = _figures(after), [warned for warned in after.warnings if warned not in after.notices]
+    known = listing(after.roles.get("quasi_identifiers", ()))
+    when = "still" if before.passed == after.passed else "now"
+    verdict = f"{when} {'PASS' if after.passed else 'FAIL'}" if after.required else "What if"
+    return Document(
+        Toned(f"{verdict}: {changed.change}", ("good" if after.passed else "bad") if after.required else "plain"),
+        (Paragraph(f"Quasi-identifiers now: {known}. \\undo takes the change back."), *notices_block(after.notices)),
+        (
+            *section("Classes", _table(tuple((title, one, figures[title]) for title, one in _figures(before).items()))),
+            *section("Models", _table(tuple(_check_rows(before, after)), judged=bool(after.required))),
+            *section("Warnings", Bullets(tuple(Toned(one.message, "warn") for one in new))),
+        ),
+    )
+
+
+def _table(rows: tuple[tuple[Words, ...], ...], judged: bool = False) -> Table:
+    heads = [Column("figure"), Column("before", True), Column("after", True)]
+    if judged:
+        heads += [Column("limit", True), Column("verdict")]
+    return Table(tuple(heads), rows)
+
+
+def _figures(result: AuditResult) -> dict[str, str]:
+    """How many classes, how small, and how many rows are easily found."""
+    sizes = result.classes
+    (_, alone), (_, few) = sizes.below(2), sizes.below(_RISK)
+    risk = percent(Fraction(sizes.count, sizes.members)) if sizes.members and not sizes.per_row else "–"
+    return {
+        "equivalence classes": count(sizes.count),
+        "smallest class": count(sizes.min_size or 0),
+        "alone in their class": f"{count(alone)} ({part(alone, sizes.members)})",
+        f"in classes below {_RISK}": f"{count(few)} ({part(few, sizes.members)})",
+        "risk on average": risk,
+    }
+
+
+def _check_rows(before: AuditResult, after: AuditResult) -> Iterator[tuple[Words, ...]]:
+    """The main figure of every model in both audits."""
+    known = {_key(check): check for check in before.checks}
+    for check in after.checks:
+        was = known.get(_key(check))
+        about = f"{full_title(check)} of {check.sensitive}" if check.sensitive is not None else full_title(check)
+        figures: tuple[Words, ...] = (about, level_text(was) if was else "–", level_text(check))
+        yield (*figures, limit_text(check), VERDICTS[check.status]) if after.required else figures
+
+
+def _key(check: Check) -> tuple[object, ...]:
+    return check.model, check.sensitive, tuple(sorted((name, str(value)) for name, value in check.parameters.items()))

@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 
 import sqlglot
 
-from sqlaudit.audits.report import audit_document
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.files import check_destination, exists, expanded, write_text
-from sqlaudit.base.spec import KnownRows, NullPolicy, ReadOptions, Roles, Target
+from sqlaudit.base.spec import KnownRows, NullPolicy, ReadOptions, Roles, Sampling, Target
 from sqlaudit.base.version import __version__
-from sqlaudit.cli.console.screen import Reported
+from sqlaudit.cli.console.screen import report_of
 from sqlaudit.cli.console.session import Command, Session, State
 from sqlaudit.cli.console.workspace import Workspace
-from sqlaudit.gates.connections import holds_password
+from sqlaudit.cli.init import beside, connection_of
+from sqlaudit.cli.output import output_for
+from sqlaudit.cli.session import statement_text
 from sqlaudit.gates.proposal import scalar
-from sqlaudit.reports.document import limit, visible
+from sqlaudit.reports.document import limit
 
 # The roles and requirements of a session as the text of a policy.
 
@@ -47,20 +47,10 @@ def _head(db: str | None, variable: str, folder: Path) -> Iterator[str]:
     yield ""
     if db is None:
         return
+    named = ", and name it: \\save policy.yml CLINIC_URL."
+    kind, value = ("env", variable) if variable else connection_of(db, named)
     yield "connections:"
-    if variable:
-        yield f"  main: {{env: {scalar(variable)}}}"
-    elif exists(db):
-        yield f"  main: {{duckdb: {scalar(_beside(db, folder))}}}"
-    elif holds_password(db):
-        raise UsageError(
-            "A password has no place in a policy: put the whole URL into an environment variable, and name it: "
-            "\\save policy.yml CLINIC_URL."
-        )
-    elif db.startswith("service=") and " " not in db:
-        yield f"  main: {{service: {scalar(db.removeprefix('service='))}}}"
-    else:
-        yield f"  main: {{url: {scalar(db)}}}"
+    yield f"  main: {{{kind}: {scalar(beside(value, folder) if kind == 'duckdb' else value)}}}"
     yield ""
 
 
@@ -80,7 +70,7 @@ def _table(state: State, target: Target, workspace: Workspace, folder: Path) -> 
     elif in_database and not exists(target.relation):
         yield f"  - table: {scalar(target.relation)}"
     else:
-        yield f"  - file: {scalar(_beside(target.relation, folder))}"
+        yield f"  - file: {scalar(beside(target.relation, folder))}"
     if target.where:
         yield f"    where: {scalar(target.where)}"
     yield from _read(target.read)
@@ -95,20 +85,17 @@ def _table(state: State, target: Target, workspace: Workspace, folder: Path) -> 
 
 def _judged(roles: Roles) -> Iterator[str]:
     """How the roles are read, where that was said."""
-    if roles.joint:
-        yield "    joint: true"
-    if roles.nulls is not NullPolicy.EQUAL:
-        yield f"    nulls: {roles.nulls.value}"
-    if roles.sampling.sampling_fraction is not None:
-        yield f"    sampling_fraction: {limit(roles.sampling.sampling_fraction)}"
-    if roles.sampling.population_size is not None:
-        yield f"    population_size: {roles.sampling.population_size}"
-    if roles.sampling.weights is not None:
-        yield f"    weights: {scalar(roles.sampling.weights)}"
-    if roles.known_rows is not KnownRows.WORSE:
-        yield f"    known_rows: {roles.known_rows.value}"
-    if roles.values is not None:
-        yield f"    values: {roles.values.value}"
+    sampling, share = roles.sampling, roles.sampling.sampling_fraction
+    said = {
+        "joint": "true" if roles.joint else None,
+        "nulls": None if roles.nulls is NullPolicy.EQUAL else roles.nulls.value,
+        "sampling_fraction": None if share is None else limit(share),
+        "population_size": sampling.population_size,
+        "weights": None if sampling.weights is None else scalar(sampling.weights),
+        "known_rows": None if roles.known_rows is KnownRows.WORSE else roles.known_rows.value,
+        "values": None if roles.values is None else roles.values.value,
+    }
+    yield from (f"    {key}: {value}" for key, value in said.items() if value is not None)
 
 
 def _read(options: ReadOptions) -> Iterator[str]:
@@ -117,28 +104,19 @@ def _read(options: ReadOptions) -> Iterator[str]:
         yield "    read:"
     for name in given:
         value = getattr(options, name)
-        yield f"      {name}: {_option(value)}"
-
-
-def _option(value: object) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, tuple):
-        return "[" + ", ".join(scalar(item) for item in value) + "]"
-    return scalar(str(value))
+        if isinstance(value, bool):
+            written = "true" if value else "false"
+        elif isinstance(value, tuple):
+            written = "[" + ", ".join(scalar(item) for item in value) + "]"
+        else:
+            written = scalar(str(value))
+        yield f"      {name}: {written}"
 
 
 def _list(key: str, items: tuple[str, ...] | list[str]) -> Iterator[str]:
     if items:
         yield f"    {key}:"
         yield from (f"      - {scalar(item)}" for item in items)
-
-
-def _beside(path: str, folder: Path) -> str:
-    try:
-        return Path(os.path.relpath(path, folder)).as_posix()
-    except ValueError:  # another drive
-        return Path(path).absolute().as_posix()
 
 
 _FILE_AND_WORD = re.compile(r"('[^']+'|\S+)(?:\s+(\S+))?")
@@ -150,10 +128,8 @@ def report(session: Session, rest: str) -> None:
     path = _path(rest, "\\report out.html")
     check_destination(path, REPORTS)
     session.workspace.keep(path)
-    if session.reported is None:
-        result = session.audit()
-        session.reported = Reported(lambda: audit_document(result), result.to_dict)
-    session.screen.terminal.save(path, session.reported)
+    session.reported = session.reported or report_of(session.audit())
+    output_for(None, path).emit(session.reported.document, session.reported.data)
     session.screen.note(f"wrote {str(path)!r}.")
 
 
@@ -185,16 +161,8 @@ def compile_sql(session: Session, rest: str) -> None:
     dialect = find_dialect(words[0].casefold())
     roles, target = session.require_roles(), session.target()
     there = _in_dialect(session, target, words[1] if len(words) > 1 else "", dialect)
-    translated = Roles(
-        tuple(_translated(name, session.workspace.dialect, dialect) for name in roles.quasi_identifiers),
-        roles.sensitive,
-        roles.identifiers,
-        roles.entity,
-        roles.joint,
-        roles.nulls,
-        roles.known_rows,
-        values=roles.values,
-    )
+    known = tuple(_translated(name, session.workspace.dialect, dialect) for name in roles.quasi_identifiers)
+    translated = replace(roles, quasi_identifiers=known, sampling=Sampling())
     compiled = compile_checks(there, translated, session.state.requirements, dialect=dialect, inputs=session.inputs)
     session.screen.text(script(compiled, there, __version__))
 
@@ -203,7 +171,7 @@ def _in_dialect(session: Session, target: Target, table: str, dialect: str) -> T
     """The relation as the warehouse calls it, with its condition."""
     if target.query and not table:
         return Target(query=_translated(target.query, session.workspace.dialect, dialect), label="query")
-    short = next((name for name, path in session.workspace.files.items() if path == target.relation), None)
+    short = session.workspace.short_name(target.relation)
     where = _translated(target.where, session.workspace.dialect, dialect) if target.where else ""
     return Target(relation=table or short or target.relation, where=where)
 
@@ -221,12 +189,7 @@ def sql(session: Session, rest: str) -> None:
         raise UsageError("\\sql takes nothing more.")
     if not session.steps:
         raise UsageError("No step has run a statement yet.")
-    parts = []
-    for done in session.steps:
-        shown = "\n".join(visible(line) for line in done.sql.rstrip().splitlines())
-        seconds = "" if done.seconds is None else f", {done.seconds:.3f} s"
-        parts.append(f"-- {done.name}{seconds}\n{shown};\n")
-    session.screen.text("\n".join(parts))
+    session.screen.text("\n".join(map(statement_text, session.steps)))
 
 
 def into(session: Session, rest: str) -> None:

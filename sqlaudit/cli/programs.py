@@ -1,4 +1,4 @@
-"""`sqlaudit mcp`: a server for agents, over the Model Context Protocol."""
+"""`sqlaudit mcp`, `completion`: what other programs have of it, agents and shells."""
 
 from __future__ import annotations
 
@@ -7,15 +7,19 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
+from click.shell_completion import get_completion_class
 
 from sqlaudit.base.errors import ExitCode, UsageError
 from sqlaudit.base.spec import Limits, ReadOptions, Target
 from sqlaudit.cli.exits import tell
 from sqlaudit.cli.options import Work, limit_options, read_options
-from sqlaudit.cli.requests import Sectioned, in_section, split_lists
+from sqlaudit.cli.output import print_data
+from sqlaudit.cli.requests import command_of, in_section, split_lists
 
 if TYPE_CHECKING:
     from sqlaudit.cli.agents.tools import Offered
+
+# `sqlaudit mcp`: a server for agents, over the Model Context Protocol.
 
 TIMEOUT = 60.0
 MEMORY = "1GB"
@@ -23,13 +27,14 @@ MEMORY = "1GB"
 _what = in_section("What agents may look at")
 
 
-@click.command(cls=Sectioned)
-@click.argument("names", metavar="[FILE|FOLDER]...", nargs=-1)
-@_what("--db", metavar="DATABASE", help="A DuckDB or SQLite file, a PostgreSQL URL or conninfo, or a Spark.")
-@_what("--tables", multiple=True, metavar="TABLES", help="With --db: these tables alone. [default: all it has]")
-@read_options
-@limit_options
-def command(names: tuple[str, ...], db: str | None, tables: tuple[str, ...], read: ReadOptions, limits: Limits) -> int:
+@command_of(
+    click.Argument(["names"], metavar="[FILE|FOLDER]...", nargs=-1),
+    _what("--db", metavar="DATABASE", help="A DuckDB or SQLite file, a PostgreSQL URL or conninfo, or a Spark."),
+    _what("--tables", multiple=True, metavar="TABLES", help="With --db: these tables alone. [default: all it has]"),
+    read_options,
+    limit_options,
+)
+def mcp(names: tuple[str, ...], db: str | None, tables: tuple[str, ...], read: ReadOptions, limits: Limits) -> int:
     """Let an agent ask about tables, over the Model Context Protocol on stdin and stdout.
 
     It may ask for a profile, an audit, sets of columns, worst-case disclosure, and persons with many
@@ -84,3 +89,22 @@ def _tables(db: str, named: tuple[str, ...], limits: Limits) -> dict[str, str]:
         for name in listed:
             engine.open(Target(relation=name))
     return {name: name for name in listed}
+
+
+# `sqlaudit completion`: the lines that make a shell complete commands, options and files.
+
+
+@command_of(click.Argument(["shell"], type=click.Choice(["bash", "zsh", "fish"])))
+def completion(shell: str) -> int:
+    """Print what makes SHELL complete commands and options: to be read when the shell starts.
+
+    \b
+      sqlaudit completion bash >> ~/.bashrc
+      sqlaudit completion zsh >> ~/.zshrc
+      sqlaudit completion fish > ~/.config/fish/completions/sqlaudit.fish
+    """
+    kind = get_completion_class(shell)
+    assert kind is not None
+    found = kind(click.get_current_context().find_root().command, {}, "sqlaudit", "_SQLAUDIT_COMPLETE")
+    print_data(found.source_template % found.source_vars())
+    return ExitCode.OK
