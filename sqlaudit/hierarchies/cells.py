@@ -161,20 +161,8 @@ _DASHES = dict.fromkeys(map(ord, "‐‑‒–—―−﹘﹣－"), "-")
 _SPACES = dict.fromkeys(map(ord, "\u00a0\u2007\u2009\u202f"), " ")
 _NUMBER = r"[+-]?(?:(?:\d{1,3}(?:[,' ]\d{3})+|\d+)(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d{1,3})?|[+-]?(?:inf|infinity|∞)"
 _DATE = r"\d{4}(?:-?Q[1-4]|-\d{2}(?:-\d{2}(?:[ T]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,6})?)?)?)?)?"
-_SIGNS = {
-    "<": "<",
-    "≤": "<=",
-    "<=": "<=",
-    "=<": "<=",
-    "⩽": "<=",
-    "≦": "<=",
-    ">": ">",
-    "≥": ">=",
-    ">=": ">=",
-    "=>": ">=",
-    "⩾": ">=",
-    "≧": ">=",
-}
+_SPELLINGS = {"<": ("<",), "<=": ("≤", "<=", "=<", "⩽", "≦"), ">": (">",), ">=": ("≥", ">=", "=>", "⩾", "≧")}
+_SIGNS = {spelling: sign for sign, spellings in _SPELLINGS.items() for spelling in spellings}
 _ONE_END = re.compile("(" + "|".join(sorted(_SIGNS, key=len, reverse=True)) + r")\s*(.+)")
 _BRACKETS = re.compile(r"([\[\](])\s*(.*?)\s*([\[\])])")
 _BETWEEN = re.compile(r"\s*(?:;|\.\.+|…|/|\bto\b|\s-\s)\s*")
@@ -234,7 +222,7 @@ def _exact(text: str, kind: Kind) -> Exact | None:
 
 def _interval(text: str, kind: Kind) -> Interval | None:
     """An interval in any spelling; None when it is none, or holds no point."""
-    found = _part_of_time(text, kind) or _one_end(text, kind) or _bracketed(text, kind) or _span(text, kind)
+    found = _part_of_time(text, kind) or _one_end(text, kind) or _two_ends(text, kind)
     if found is None or found.low is None or found.high is None:
         return found
     if found.low == found.high:
@@ -265,35 +253,23 @@ def _part_of_time(text: str, kind: Kind) -> Interval | None:
 
 def _one_end(text: str, kind: Kind) -> Interval | None:
     match = _ONE_END.fullmatch(text)
-    if match is None and text.endswith("+"):
-        return _from(text[:-1].strip(), ">=", kind)
-    return _from(match[2], _SIGNS[match[1]], kind) if match else None
-
-
-def _from(bound: str, sign: str, kind: Kind) -> Interval | None:
-    period = _period(bound, kind)
-    if period is None:
+    if match is None and not text.endswith("+"):
         return None
-    low = _low(period, closed=sign == ">=") if sign[0] == ">" else (None, False)
-    high = _high(period, closed=sign == "<=") if sign[0] == "<" else (None, False)
-    return Interval(low[0], high[0], low[1], high[1])
+    sign, bound = (_SIGNS[match[1]], match[2]) if match else (">=", text[:-1].strip())
+    closed = sign.endswith("=")
+    return _between(bound, "", kind, closed, True) if sign[0] == ">" else _between("", bound, kind, True, closed)
 
 
-def _bracketed(text: str, kind: Kind) -> Interval | None:
+def _two_ends(text: str, kind: Kind) -> Interval | None:
+    """In brackets, or `20-30` without: both ends belong to it, and none is left out."""
     match = _BRACKETS.fullmatch(text)
-    if match is None:
-        return None
-    found = {_between(*ends, kind, match[1] == "[", match[3] == "]") for ends in _splits(match[2], kind)} - {None}
+    inner, low_closed, high_closed = (match[2], match[1] == "[", match[3] == "]") if match else (text, True, True)
+    ends = [two for two in _splits(inner, kind, comma=match is not None) if match or all(two)]
+    found = {_between(*two, kind, low_closed, high_closed) for two in ends} - {None}
     return found.pop() if len(found) == 1 else None
 
 
-def _span(text: str, kind: Kind) -> Interval | None:
-    """`20-30` without brackets: both ends belong to it."""
-    found = {_between(low, high, kind, True, True) for low, high in _splits(text, kind, comma=False) if low and high}
-    return found.pop() if len(found) == 1 else None
-
-
-def _splits(text: str, kind: Kind, *, comma: bool = True) -> Iterator[tuple[str, str]]:
+def _splits(text: str, kind: Kind, *, comma: bool) -> Iterator[tuple[str, str]]:
     """Every way to take a text for two bounds, one of which may be empty; the first separator that works decides."""
     parts = _BETWEEN.split(text)
     if len(parts) == 2:
