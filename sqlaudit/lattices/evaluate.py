@@ -26,7 +26,6 @@ from sqlaudit.lattices.coding import (
     KeyLayout,
     base_histogram,
     code_values,
-    decides,
     inherited,
     read_attributes,
 )
@@ -70,7 +69,9 @@ class Evaluator:
         self._rollup = Rollup(workbench, layout, base, words)
         self._figures = NodeFigures(workbench, attributes, rows, limit_rows)
         sensitive = attributes[0] if of_values else None
-        self._losses = NodeLosses(workbench, layout, base, self._figures, rows, self.tuples, sensitive, of_values)
+        self._losses = NodeLosses(
+            workbench, layout, base, self._figures.failing, rows, self.tuples, sensitive, of_values
+        )
         self.monotone = inherits and all_inherited(attributes, self.limit_rows)
         """Whether every node coarser than a safe one is safe, under this limit."""
 
@@ -135,14 +136,12 @@ class Evaluator:
 
 def all_inherited(attributes: Sequence[Attribute], limit_rows: int) -> bool:
     """Whether all that decides stays satisfied when a node is coarsened."""
-    return all(
-        inherited(item.model, limit_rows) for attribute in attributes for item in attribute.asked if decides(item)
-    )
+    return all(inherited(item.model, limit_rows) for attribute in attributes for item in attribute.deciding)
 
 
 def needs_audits(attributes: Sequence[Attribute], roles: Roles) -> bool:
     """Whether nodes must be audited one by one: count vectors do not tell what is asked."""
-    models = [item.model for attribute in attributes for item in attribute.asked if decides(item)]
+    models = [item.model for attribute in attributes for item in attribute.deciding]
     return (
         roles.nulls is not NullPolicy.EQUAL
         or roles.entity is not None
@@ -174,13 +173,12 @@ def refuse_limit(attributes: Sequence[Attribute], roles: Roles, limit: Fraction)
     """
     if not limit:
         return
-    for attribute in attributes:
-        for item in attribute.asked:
-            if decides(item) and (item.model.verdict_by_level or not item.model.facts_tell):
-                raise UsageError(
-                    f"{item.requirement.text!r} is about the whole table and names no rows to leave out, so it cannot "
-                    f"be required together with suppression; search without {spelled('suppress')}."
-                )
+    for item in (item for attribute in attributes for item in attribute.deciding):
+        if item.model.verdict_by_level or not item.model.facts_tell:
+            raise UsageError(
+                f"{item.requirement.text!r} is about the whole table and names no rows to leave out, so it cannot be "
+                f"required together with suppression; search without {spelled('suppress')}."
+            )
     if roles.nulls is NullPolicy.WILDCARD:
         raise UsageError(
             f"{spelled('nulls', 'wildcard')}: rows that are left out no longer match others; search without "

@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any
 
 from sqlaudit.base.relation import Relation
 from sqlaudit.base.sql import Raw, render
@@ -40,19 +40,13 @@ _AT_ONCE = 50
 """Queries of one statement."""
 
 
-class SaysWhatFails(Protocol):
-    """Knows which of the classes of a chunk fail."""
-
-    def failing(self, chunk: Chunk) -> dict[str, Any]:
-        """`blocks` as the templates read them, and `any`: the names of the verdicts that make a class fail."""
-
-
 class NodeLosses:
     """Parts of losses of the nodes of chunks.
 
     Args:
         workbench: where the chunks lie. layout: the columns' places in the key. base: the finest classes.
-        figures: what makes a class fail. rows: rows of the table. finest: how many the finest classes are.
+        failing: which classes of a chunk fail, for the templates; see `NodeFigures.failing`.
+        rows: rows of the table. finest: how many the finest classes are.
         sensitive: the attribute whose counts the finest classes have, where the `measure` looks at it.
     """
 
@@ -61,13 +55,13 @@ class NodeLosses:
         workbench: Engine,
         layout: KeyLayout,
         base: Relation,
-        figures: SaysWhatFails,
+        failing: Callable[[Chunk], dict[str, Any]],
         rows: int,
         finest: int,
         sensitive: Attribute | None = None,
         measure: Measure | None = None,
     ) -> None:
-        self._workbench, self._layout, self._base, self._figures = workbench, layout, base, figures
+        self._workbench, self._layout, self._base, self._failing = workbench, layout, base, failing
         self._rows, self._finest = rows, finest
         self._weights: tuple[CellWeight, ...] | None = None
         self._weighted: Relation | None = None
@@ -78,7 +72,7 @@ class NodeLosses:
 
     def parts(self, chunk: Chunk, weights: Iterable[CellWeight], wanted: Collection[str]) -> list[LossParts]:
         """The parts of a chunk's nodes; see `LossParts`."""
-        given = self._figures.failing(chunk)
+        given = self._failing(chunk)
         counts = {
             int(place): found
             for place, *found in self._run(chunk, "lattices/lattice_parts.sql", "classes that are kept", given)
