@@ -42,7 +42,7 @@ from sqlaudit.lattices.coding import (
 )
 from sqlaudit.lattices.parts import NodeLosses
 from sqlaudit.lattices.rollup import Chunk
-from sqlaudit.lattices.verdicts import CellWeight, Failure, LossParts, Node, NodeClasses, Verdict
+from sqlaudit.lattices.verdicts import CellWeight, LossParts, Node, NodeClasses, Shortfall, Verdict
 from sqlaudit.models.base import Check, Context, Model, Population
 from sqlaudit.models.diversity import EntropyDiversity
 from sqlaudit.models.judge import Asked, judge, merged_facts
@@ -101,12 +101,12 @@ class _Judged:
         return self.item.model.facts_tell and not self.item.model.verdict_by_level
 
     @property
-    def failure(self) -> Failure:
+    def failure(self) -> Shortfall:
         """The requirement as one that the node does not meet."""
         check = self.check
         if self.item.model.of_table:
-            return Failure(check.text, check.sensitive, None, None, check.level)
-        return Failure(check.text, check.sensitive, check.failing_classes, check.failing_rows)
+            return Shortfall(check.text, check.sensitive, None, None, check.level)
+        return Shortfall(check.text, check.sensitive, check.failing_classes, check.failing_rows)
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from sqlaudit.base.relation import Relation
 from sqlaudit.base.sql import Raw, render
 from sqlaudit.engines.contract import Engine
 from sqlaudit.lattices.coding import Attribute, KeyLayout
-from sqlaudit.lattices.figures import placed, prepared
+from sqlaudit.lattices.figures import over
 from sqlaudit.lattices.rollup import Chunk
 from sqlaudit.lattices.verdicts import CellWeight, LossParts
 from sqlaudit.models.measures import Measure, RangeQuery, random_ranges
@@ -79,7 +79,7 @@ class NodeLosses:
         }
         tuple_bits = self._tuple_bits if "tuples" in wanted else 0.0
         nothing = [0.0] * len(self._layout.columns)
-        failing = Chunk(chunk.sql, {p: node for p, node in chunk.nodes.items() if p in counts and int(counts[p][2])})
+        failing = chunk.only(place for place in chunk.nodes if place in counts and int(counts[place][2]))
         weighted = self._weigh(failing, tuple(weights), given)
         bits = self._bits_of(failing, given) if "bits" in wanted else {}
         figures = self.inflation(chunk, given) if "inflation" in wanted else {}
@@ -114,7 +114,7 @@ class NodeLosses:
         return float(self._workbench.run(statement)[0][0])
 
     def _run(self, chunk: Chunk, template: str, step: str, given: dict[str, Any], **more: Any) -> list[tuple[Any, ...]]:
-        return self._workbench.run(placed(prepared(template, step, **given, **more), chunk.sql))
+        return self._workbench.run(over(chunk, template, step, **given, **more))
 
     def _weigh(self, chunk: Chunk, weights: tuple[CellWeight, ...], given: dict[str, Any]) -> dict[int, list[float]]:
         if not weights or not chunk.nodes:
@@ -165,7 +165,7 @@ class NodeLosses:
         places = list(chunk.nodes)
         size = max(1, _READ // max(1, self._finest))
         for start in range(0, len(places), size):
-            yield Chunk(chunk.sql, {place: chunk.nodes[place] for place in places[start : start + size]})
+            yield chunk.only(places[start : start + size])
 
     def _of_finest(
         self, chunk: Chunk, template: str, step: str, given: dict[str, Any], **more: Any
@@ -303,7 +303,8 @@ class NodeVariance(_ValueLosses):
         scale = Fraction(1, 2 * self.rows)  # a difference of shares weighs a half where values are equally far apart
         found: dict[int, dict[str, float]] = {}
         for chunk in chunks:
-            statement = prepared(
+            statement = over(
+                chunk,
                 "lattices/lattice_part_distances.sql",
                 "distances of classes",
                 key=self.layout.key,
@@ -313,7 +314,7 @@ class NodeVariance(_ValueLosses):
                 rows=self.rows,
                 **given,
             )
-            for place, after, hybrid, hybrid_log in self.workbench.run(placed(statement, chunk.sql)):
+            for place, after, hybrid, hybrid_log in self.workbench.run(statement):
                 found[int(place)] = {
                     "variance-loss": float((before - int(after)) * scale),
                     "hybrid": float(hybrid) * float(scale),
@@ -357,7 +358,8 @@ class NodeNoise(_ValueLosses):
             nodes = masked(chunk)
             found |= {place: [] for place in chunk.nodes}
             for start in range(0, len(queries), _AT_ONCE):
-                statement = prepared(
+                statement = over(
+                    chunk,
                     "lattices/lattice_part_noise.sql",
                     "noise of range queries",
                     key=self.layout.key,
@@ -368,7 +370,7 @@ class NodeNoise(_ValueLosses):
                     rows=self.rows,
                     **given,
                 )
-                for place, noise in self.workbench.run(placed(statement, chunk.sql)):
+                for place, noise in self.workbench.run(statement):
                     found[int(place)].append(float(noise))
         scale = 2 * len(queries) * max(1, self.rows)
         return {place: {"range-query-noise": math.fsum(noises) / scale} for place, noises in found.items()}

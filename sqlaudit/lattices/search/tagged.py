@@ -109,7 +109,7 @@ def ask_top(board: Board) -> bool:
         BudgetSpent: the budget ended before.
     """
     if board.tags.flat[-1] & (PASSES | UNSAFE) == 0:
-        board.ask([board.top])
+        board.ask([board.tags.heights])
     return bool(board.tags.flat[-1] & PASSES)
 
 
@@ -167,7 +167,9 @@ def settle(board: Board, region: Region | None = None, width: int = WIDTH) -> No
         wanted = min(width, len(pool), max(_LEAST, len(pool) // _SHARE))
         for at in range(len(chains), wanted):
             start = board.tags.node(int(pool[(2 * at + 1) * len(pool) // (2 * wanted)]))
-            chains.append(_chain(board, region, start, turn))
+            # from a node that has no unsettled one below it to one that has none above it
+            down, up = (list(_walk(board, region, start, step, turn)) for step in (-1, 1))
+            chains.append([*reversed(down), start, *up])
             turn += 1
         board.ask(_incomparable(chain[len(chain) // 2] for chain in chains))
 
@@ -176,12 +178,6 @@ def _open(board: Board, region: Region | None, node: Node) -> bool:
     if int(board.tags.cells[node]) & (PASSES | UNSAFE):
         return False
     return region is None or region.holds(board.tags.index(node))
-
-
-def _chain(board: Board, region: Region | None, start: Node, turn: int) -> list[Node]:
-    """A path through unsettled nodes, from one that has none below it to one that has none above it."""
-    down = list(_walk(board, region, start, -1, turn))
-    return [*reversed(down), start, *_walk(board, region, start, 1, turn)]
 
 
 def _walk(board: Board, region: Region | None, node: Node, step: int, turn: int) -> Iterable[Node]:
@@ -193,7 +189,7 @@ def _walk(board: Board, region: Region | None, node: Node, step: int, turn: int)
         turn += 1
         level = node[column] + step
         moved = at_level(node, column, level)
-        if 0 <= level <= board.top[column] and _open(board, region, moved):
+        if 0 <= level <= board.tags.heights[column] and _open(board, region, moved):
             node, stuck = moved, 0
             yield node
         else:
@@ -357,8 +353,11 @@ def price_safe_nodes(board: Board, incumbent: Incumbent) -> None:
     Raises:
         BudgetSpent: the budget ended before.
     """
-    bounds = incumbent.loss.lower_all()
-    pool, size, at = _in_order(board, incumbent, bounds), _FIRST, 0
+    bounds, maybe = incumbent.loss.lower_all(), board.tags.cells & UNSAFE == 0
+    if incumbent.loss.never_falls:
+        maybe &= ~strictly_above(board.tags.cells & SAFE > 0)
+    pool = np.flatnonzero(maybe)
+    pool, size, at = pool[np.argsort(bounds[pool], kind="stable")], _FIRST, 0
     while at < len(pool):
         batch = pool[at : at + size]
         batch = batch[[lowered(float(bound)) <= incumbent.key[0] for bound in bounds[batch]]]
@@ -376,12 +375,3 @@ def _price(board: Board, incumbent: Incumbent, batch: Indexes) -> None:
     if incumbent.loss.never_falls:
         wanted &= cells & ABOVE == 0
     incumbent.offer(board.tags.nodes(batch[wanted]))
-
-
-def _in_order(board: Board, incumbent: Incumbent, bounds: Floats) -> Indexes:
-    """The nodes that may be best, the smallest bound first, then the smallest levels."""
-    maybe = board.tags.cells & UNSAFE == 0
-    if incumbent.loss.never_falls:
-        maybe &= ~strictly_above(board.tags.cells & SAFE > 0)
-    pool = np.flatnonzero(maybe)
-    return pool[np.argsort(bounds[pool], kind="stable")]

@@ -84,10 +84,10 @@ class Tags:
 
     def learn(self, verdicts: Sequence[Verdict]) -> None:
         """Note verdicts, each node's once, and everything that follows from them."""
-        holds = [one.safe if self.monotone else one.prunable_safe for one in verdicts]
-        self._spread([one.node for one, held in zip(verdicts, holds, strict=True) if not held], UNSAFE, upward=False)
+        holds = {one.node: one.safe if self.monotone else one.prunable_safe for one in verdicts}
+        self._spread([node for node, held in holds.items() if not held], UNSAFE, upward=False)
         passing = PASSES | SAFE if self.monotone else PASSES
-        self._spread([one.node for one, held in zip(verdicts, holds, strict=True) if held], passing, upward=True)
+        self._spread([node for node, held in holds.items() if held], passing, upward=True)
         if not self.monotone:
             self._spread_above([one.node for one in verdicts if one.safe])
         for one in verdicts:
@@ -362,11 +362,6 @@ class Board:
         self._eager = eager
         inquiry.listeners.append(self._learn)
 
-    @property
-    def top(self) -> Node:
-        """The coarsest node."""
-        return self.tags.heights
-
     def _learn(self, verdicts: Sequence[Verdict]) -> None:
         self.tags.learn(verdicts)  # not bound once: the tags are exchanged on the way
 
@@ -398,18 +393,17 @@ class Board:
 
     def unsettled(self, indexes: Indexes | None = None) -> Indexes:
         """Those nodes (of all, or of these) of which it is not known whether the inherited requirements hold."""
-        if indexes is None:
-            return np.flatnonzero(self.tags.flat & (PASSES | UNSAFE) == 0)
-        unknown: Indexes = indexes[self.tags.flat[indexes] & (PASSES | UNSAFE) == 0]
-        return unknown
+        return self._without(PASSES | UNSAFE, indexes)
 
     def undecided(self, indexes: Indexes | None = None, *, minimal: bool = False) -> Indexes:
         """Those nodes whose verdict is not known; `minimal`: without those strictly above a safe node."""
-        bits = SAFE | UNSAFE | (ABOVE if minimal else 0)
+        return self._without(SAFE | UNSAFE | (ABOVE if minimal else 0), indexes)
+
+    def _without(self, bits: int, indexes: Indexes | None) -> Indexes:
         if indexes is None:
             return np.flatnonzero(self.tags.flat & bits == 0)
-        unknown: Indexes = indexes[self.tags.flat[indexes] & bits == 0]
-        return unknown
+        found: Indexes = indexes[self.tags.flat[indexes] & bits == 0]
+        return found
 
 
 # The local optimum of every strategy of generalization, many strategies at once.
@@ -458,7 +452,9 @@ def local_optima(heights: Sequence[int], losses: Mapping[Node, float]) -> LocalO
     strategies = _paths(top)
     counted: dict[Node, int] = {}
     if not falls and all(coarser in keys for _, coarser in steps):
-        counted = {node: _entering(node, keys) * _paths(_less(top, node)) for node in keys}
+        for node in keys:  # everything coarser than a safe node is safe, so that ways to it lead past unsafe ones
+            entering = sum(_paths(finer) for finer in just_below(node) if finer not in keys) if any(node) else 1
+            counted[node] = entering * _paths(_less(top, node))
     elif sum(_volume(node) + _volume(_less(top, node)) for node in keys) > MOST_STEPS:
         return LocalOptima(strategies, 0, falls, None)
     else:
@@ -487,19 +483,10 @@ def _paths(steps: Node) -> int:
     return found
 
 
-def _entering(node: Node, safe: Collection[Node]) -> int:
-    """The ways to a node whose nodes before are not safe, where everything coarser than a safe one is."""
-    if not any(node):
-        return 1
-    return sum(_paths(finer) for finer in just_below(node) if finer not in safe)
-
-
 def _avoiding(low: Node, high: Node, avoided: Collection[Node]) -> int:
     """The ways from one node to a coarser one past all of these."""
     ways: dict[Node, int] = {}
     for node in product(*(range(a, b + 1) for a, b in zip(low, high, strict=True))):
-        if node in avoided:
-            ways[node] = 0
-        else:
-            ways[node] = sum(ways.get(finer, 0) for finer in just_below(node)) if node != low else 1
+        entering = sum(ways.get(finer, 0) for finer in just_below(node)) if node != low else 1
+        ways[node] = 0 if node in avoided else entering
     return ways[high]
