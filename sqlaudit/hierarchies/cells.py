@@ -59,13 +59,9 @@ class Interval:
 
     def contains(self, other: Interval) -> bool:
         """Whether every point of another interval lies in this one."""
-        low = self.low is None or (
-            other.low is not None
-            and (other.low > self.low or (other.low == self.low and (other.low_open or not self.low_open)))  # type: ignore[operator]
-        )
+        low = self.low is None or (other.low is not None and (other.low, other.low_open) >= (self.low, self.low_open))
         high = self.high is None or (
-            other.high is not None
-            and (other.high < self.high or (other.high == self.high and (other.high_open or not self.high_open)))  # type: ignore[operator]
+            other.high is not None and (other.high, not other.high_open) <= (self.high, not self.high_open)
         )
         return low and high
 
@@ -297,23 +293,10 @@ def _between(low: str, high: str, kind: Kind, low_closed: bool, high_closed: boo
     last = _period(high, kind) if high else (None, None, False)
     if first is None or last is None or not (low or high):
         return None
-    start, start_open = _low(first, closed=low_closed)
-    end, end_open = _high(last, closed=high_closed)
-    return Interval(start, end, start_open, end_open)
-
-
-def _low(period: Period, *, closed: bool) -> tuple[Bound | None, bool]:
-    """The lower end of what begins with (or after) a period."""
-    if closed or period[0] is None:
-        return period[0], False
-    return period[1], period[2]
-
-
-def _high(period: Period, *, closed: bool) -> tuple[Bound | None, bool]:
-    """The upper end of what ends with (or before) a period."""
-    if closed:
-        return period[1], period[1] is not None and not period[2]
-    return period[0], period[0] is not None
+    # from where the first period begins, or after it, to where the last one ends, or before it
+    start, start_open = (first[0], False) if low_closed or first[0] is None else first[1:]
+    end, end_open = (last[1], not last[2]) if high_closed else (last[0], True)
+    return Interval(start, end, start_open, end_open and end is not None)
 
 
 def _period(text: str, kind: Kind) -> Period | None:

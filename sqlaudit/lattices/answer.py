@@ -21,6 +21,7 @@ from sqlaudit.lattices.search.lattice import Found, NodeCounts
 from sqlaudit.lattices.search.tagged import climb
 from sqlaudit.lattices.search.tags import NodeLoss, local_optima
 from sqlaudit.lattices.verdicts import Node, Shortfall, Verdict
+from sqlaudit.reports.document import plural
 
 MOST_PRICED = 20_000
 """Nodes of which a result tells one by one whether they are safe, and what they lose."""
@@ -235,7 +236,7 @@ def _why(searched: Searched, top: LatticeNode) -> Iterator[str]:
         elif top.classes == 1:
             yield (
                 f"{short.requirement}{about} does not hold for all rows together, with no quasi-identifier known at "
-                f"all, so no coarsening can help{_feasibility(searched, short)}."
+                f"all, so no coarsening can help: {_feasibility(searched, short)}."
             )
         else:
             yield (
@@ -249,7 +250,5 @@ def _why(searched: Searched, top: LatticeNode) -> Iterator[str]:
 def _feasibility(searched: Searched, short: Shortfall) -> str:
     """What the whole table has of what is required."""
     if short.sensitive is None:
-        rows = searched.evaluator.rows
-        return f": the table has {rows:,} row{'s'[: rows != 1]}"
-    values = searched.values(short.sensitive)
-    return f": {short.sensitive} has {values:,} different value{'s'[: values != 1]}"
+        return f"the table has {plural(searched.evaluator.rows, 'row')}"
+    return f"{short.sensitive} has {plural(searched.values(short.sensitive), 'different value')}"

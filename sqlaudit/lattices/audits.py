@@ -30,16 +30,7 @@ from sqlaudit.engines.contract import Engine
 from sqlaudit.engines.workbench import keep
 from sqlaudit.events.unicity import count_persons
 from sqlaudit.hierarchies.dictionary import dictionary
-from sqlaudit.lattices.coding import (
-    Attribute,
-    CodedSource,
-    KeyColumn,
-    KeyLayout,
-    code_values,
-    coded_rows,
-    inherited,
-    node_keys,
-)
+from sqlaudit.lattices.coding import Attribute, CodedColumn, KeyColumn, KeyLayout, code_values, inherited, node_keys
 from sqlaudit.lattices.parts import NodeLosses
 from sqlaudit.lattices.rollup import Chunk
 from sqlaudit.lattices.verdicts import CellWeight, LossParts, Node, NodeClasses, Shortfall, Verdict
@@ -48,6 +39,21 @@ from sqlaudit.models.diversity import EntropyDiversity
 from sqlaudit.models.judge import Asked, judge, merged_facts
 from sqlaudit.models.persons import persons_wanted
 from sqlaudit.reports.document import plural
+
+# The rows of a table with coded quasi-identifiers, as a FROM item.
+#
+# Where the engine keeps relations the codes are joined by value. Elsewhere (PostgreSQL) values are numbered inside the
+# database by the rule of the dictionaries, and the numbers' codes stand in the statement; no cell does.
+
+
+@dataclass(frozen=True)
+class CodedSource:
+    """A table whose rows are coded: a FROM item, its quasi-identifiers, and what else is read of it."""
+
+    sql: str
+    columns: tuple[str, ...]
+    others: tuple[str, ...] = ()
+    entity: str | None = None
 
 
 @dataclass(frozen=True)
@@ -80,6 +86,49 @@ class AuditedTable:
     def originals(self) -> tuple[str, ...]:
         """The quasi-identifiers before generalization, where beliefs ask for them."""
         return next((m.context.inputs["original_qi"] for m in self.deciding if "original_qi" in m.needs), ())
+
+    def coded(self, source: CodedSource, listed: Sequence[CodedSource], name: str, *, numbered: bool = False) -> str:
+        """A FROM item with k0, k1, … z0, z1, … o1, o2, … e for every row; kept as a relation where the engine can.
+
+        Args:
+            source: the rows. listed: the tables whose values the dictionaries list. name: what the relation is called.
+            numbered: whether rows need numbers of their own.
+        """
+        here = self.workbench is self.engine
+        places = []
+        for position, (column, coded) in enumerate(zip(self.columns, self.layout.columns, strict=True)):
+            numbers = self._numbers(coded)
+            places.append(
+                {
+                    "sql": Raw(source.columns[position]),
+                    "position": position,
+                    "missing": next((row[1:] for row in numbers if row[-1]), (0,) * (self.layout.words + 1)),
+                    "codes": Raw(coded.codes.sql) if here else None,
+                    "numbers": [] if here else numbers,
+                    "kind": column.dictionary.holds.kind.value,
+                    "listed": [(Raw(table.columns[position]), Raw(table.sql)) for table in listed],
+                }
+            )
+        statement = render(
+            "lattices/lattice_coded.sql",
+            self.engine.dialect,
+            step="coded rows",
+            source=Raw(source.sql),
+            columns=places,
+            others=[Raw(sql) for sql in source.others],
+            words=self.layout.words,
+            numbered=numbered,
+            entity=None if source.entity is None else Raw(source.entity),
+        )
+        return self.engine.materialize(name, statement).sql if self.engine.can_materialize else f"({statement.sql})"
+
+    def _numbers(self, coded: CodedColumn) -> list[tuple[int, ...]]:
+        """(number of the value, what it adds to each word, up to which level its label is missing)."""
+        step, codes = "codes of " + coded.label, Raw(coded.codes.sql)
+        statement = render(
+            "lattices/lattice_numbers.sql", self.workbench.dialect, step=step, codes=codes, key=self.layout.key
+        )
+        return [tuple(map(int, row)) for row in self.workbench.run(statement)]
 
 
 @dataclass(frozen=True)
@@ -120,6 +169,7 @@ class _Share:
     judged: tuple[_Judged, ...]
 
 
+@dataclass(eq=False)
 class AuditedNodes:
     """Audits nodes one by one.
 
@@ -129,21 +179,18 @@ class AuditedNodes:
         losses: weighs classes that all fail. rows: rows of the table. limit_rows: how many may be suppressed.
     """
 
-    def __init__(
-        self,
-        table: AuditedTable,
-        coded: str,
-        population: Population | None,
-        losses: NodeLosses,
-        rows: int,
-        limit_rows: int,
-    ) -> None:
-        self._table, self._coded, self._population_table = table, coded, population
-        self._losses, self._rows, self._limit_rows = losses, rows, limit_rows
-        self._engine, self._layout, self._attributes = table.engine, table.layout, table.attributes
-        self._nulls, self._known_rows = table.given.nulls, table.given.known_rows
-        self._joint = table.given.joint and len(table.attributes) > 1
-        self._combinations = Combinations(table.engine)
+    table: AuditedTable
+    coded: str
+    population: Population | None
+    losses: NodeLosses
+    rows: int
+    limit_rows: int
+
+    def __post_init__(self) -> None:
+        self._engine, self._layout, self._attributes = self.table.engine, self.table.layout, self.table.attributes
+        self._nulls, self._known_rows = self.table.given.nulls, self.table.given.known_rows
+        self._joint = self.table.given.joint and len(self._attributes) > 1
+        self._combinations = Combinations(self._engine)
         self._known: dict[Node, Verdict] = {}
 
     def verdict(self, node: Node) -> Verdict:
@@ -175,7 +222,7 @@ class AuditedNodes:
         finest = (0,) * len(self._layout.columns)
         frames = [self._frame(finest, attribute) for attribute in self._attributes]
         several = any(differs(frame, self._known_rows, self._nulls, self._combinations) for frame in frames)
-        if several and self._limit_rows:
+        if several and self.limit_rows:
             raise UsageError(
                 "Rows of persons cannot be left out by what one of them tells where somebody may know all rows of a "
                 f"person; search without {spelled('suppress')}, or say {spelled('known_rows', 'one')}."
@@ -185,7 +232,7 @@ class AuditedNodes:
     def _verdict(self, node: Node, *, every: bool) -> Verdict:
         parts = [self._part(node, attribute, every=every) for attribute in self._attributes]
         found = [judged for part in parts for judged in part.judged]
-        inherits = [one for one in found if self._table.inherits and inherited(one.item.model, self._limit_rows)]
+        inherits = [one for one in found if self.table.inherits and inherited(one.item.model, self.limit_rows)]
         failing = self._failing_rows(parts, found)
         return Verdict(
             node=node,
@@ -198,7 +245,7 @@ class AuditedNodes:
         )
 
     def _holds(self, requirements: Sequence[_Judged], failing_rows: int) -> bool:
-        return failing_rows <= self._limit_rows and not any(one.short and not one.of_classes for one in requirements)
+        return failing_rows <= self.limit_rows and not any(one.short and not one.of_classes for one in requirements)
 
     def _part(self, node: Node, attribute: Attribute, *, every: bool = False) -> _Share:
         """The classes of a node for one attribute: those of rows, or of persons with `every` row of theirs."""
@@ -230,7 +277,7 @@ class AuditedNodes:
     @property
     def _together(self) -> bool:
         """Whether classes are told apart by keys: to compare those of several attributes, or to leave some out."""
-        return (len(self._attributes) > 1 or self._limit_rows > 0) and not self._joint
+        return (len(self._attributes) > 1 or self.limit_rows > 0) and not self._joint
 
     def _failing_classes(self, node: Node) -> Statement | None:
         """The classes of a node that fail, with the words of their keys (k0, k1, …) and their rows; None when none do.
@@ -274,7 +321,7 @@ class AuditedNodes:
             "lattices/lattice_squares.sql",
             self._engine.dialect,
             step="classes",
-            rows=Raw(self._coded),
+            rows=Raw(self.coded),
             keys=[Raw(key) for key in keys],
         )
         classes, squares, logarithms = self._engine.run(statement)[0]
@@ -287,11 +334,11 @@ class AuditedNodes:
     def _frame(self, node: Node, attribute: Attribute) -> Frame:
         others = [f"o{a.position + 1}" for a in self._attributes if self._joint and a.resolved and a is not attribute]
         keys = node_keys(self._layout, node, self._nulls, others)
-        entity = "e" if self._table.roles.entity else None
-        return Frame(self._coded, keys, entity, False, (False,) * len(keys), _value_of(attribute))
+        entity = "e" if self.table.roles.entity else None
+        return Frame(self.coded, keys, entity, False, (False,) * len(keys), _value_of(attribute))
 
     def _population(self, node: Node, attribute: Attribute) -> Population | None:
-        found = self._population_table
+        found = self.population
         if found is None:
             return None
         sensitive = _value_of(attribute) if found.original else None
@@ -364,10 +411,10 @@ class AuditedNodes:
         finest = self._tuple_bits if "tuples" in wanted else 0.0
         none = (0.0,) * len(node)
         apart = none if "bits" in wanted else ()
-        whole = LossParts(node, classes, classes, self._rows, 0, squares, none, apart, apart, size_bits, finest)
-        workbench = self._table.workbench
+        whole = LossParts(node, classes, classes, self.rows, 0, squares, none, apart, apart, size_bits, finest)
+        workbench = self.table.workbench
         columns = [(name, "BIGINT") for name in ("id", *self._layout.key, "n")]
-        statement = self._failing_classes(node) if self._limit_rows else None
+        statement = self._failing_classes(node) if self.limit_rows else None
         if statement is None:
             return self._inflated(whole, workbench.keep_rows(_FAILING, columns, []), wanted)
         if "bits" in wanted and self._nulls is NullPolicy.DISTINCT:
@@ -376,7 +423,7 @@ class AuditedNodes:
                 "another measure."
             )
         failing = keep(self._engine, workbench, _FAILING, statement, columns)
-        (gone,) = self._losses.parts(Chunk(failing.sql, {0: node}), weights, {"bits"} & {*wanted})
+        (gone,) = self.losses.parts(Chunk(failing.sql, {0: node}), weights, {"bits"} & {*wanted})
         squares_gone, logarithms_gone = workbench.run(
             render("lattices/lattice_squares_of.sql", workbench.dialect, classes=Raw(failing.sql))
         )[0]
@@ -395,7 +442,7 @@ class AuditedNodes:
         if "inflation" not in wanted:
             return parts
         chunk = Chunk(failing.sql, {0: parts.node})
-        return replace(parts, figures=self._losses.inflation(chunk, _all_fail(chunk))[0])
+        return replace(parts, figures=self.losses.inflation(chunk, _all_fail(chunk))[0])
 
     @cached_property
     def _tuple_bits(self) -> float:
@@ -438,7 +485,7 @@ def audited_nodes(
         listed = (source, people)
         table = _with_values_of(table, people)
     numbered = table.given.nulls is NullPolicy.DISTINCT
-    coded = coded_rows(table.engine, table.workbench, source, table.columns, table.layout, listed, numbered=numbered)
+    coded = table.coded(source, listed, "sqlaudit_lattice_rows", numbered=numbered)
     coded_people = _population(table, people, listed) if people else None
     audited = AuditedNodes(table, coded, coded_people, losses, rows, limit_rows)
     audited.refuse_several_places()
@@ -488,8 +535,7 @@ def _with_values_of(table: AuditedTable, people: CodedSource) -> AuditedTable:
 
 def _population(table: AuditedTable, people: CodedSource, listed: Sequence[CodedSource]) -> Population:
     """The coded population; a node's keys are still to be filled in."""
-    name = "sqlaudit_lattice_people"
-    coded = coded_rows(table.engine, table.workbench, people, table.columns, table.layout, listed, name=name)
+    coded = table.coded(people, listed, "sqlaudit_lattice_people")
     first = 1 + len([a for a in table.attributes if a.resolved])
     original = tuple(f"o{first + place}" for place in range(len(table.originals)))
     return Population(coded, (), "e" if people.entity else None, None, original)

@@ -158,16 +158,7 @@ def rendered(opened: OpenedForRelease, layout: Layout, source: str, **parameters
             {"name": quote(c.name, "duckdb"), "expression": Raw(c.expression or "NULL"), "key": c.key} for c in listed
         ]
 
-    given: dict[str, Any] = {
-        "star": False,
-        "numbers": False,
-        "ordered": False,
-        "keys": [],
-        "condition": "",
-        "flag": "",
-        "classes": [],
-        "failing": [],
-    } | parameters
+    unsaid = dict.fromkeys(("star", "numbers", "ordered", "keys", "condition", "flag", "classes", "failing"), ())
     statement = render(
         "lattices/publish_release.sql",
         opened.engine.dialect,
@@ -177,7 +168,7 @@ def rendered(opened: OpenedForRelease, layout: Layout, source: str, **parameters
         coarsened=columns(layout.coarsened),
         published=columns(layout.published),
         labelled=Raw("\n    ".join(["given", *layout.joins])),
-        **given,
+        **(unsaid | parameters),
     )
     return bare(statement)
 

@@ -620,17 +620,16 @@ def _branches(constraints: Constraints, broken: int, low: Node, cap: Node) -> li
 
 def _narrow(constraints: Constraints, broken: int, cap: Node) -> int:
     """One of the first broken constraints: that with the fewest ways out."""
-    best, fewest = -1, -1
-    for _ in range(16):
-        if not broken:
-            break
+    numbers: list[int] = []
+    while broken and len(numbers) < 16:
         bit = broken & -broken
         broken ^= bit
-        number = bit.bit_length() - 1
-        ways = sum(max(0, top - level) for top, level in zip(cap, constraints.nodes[number], strict=True))
-        if fewest < 0 or ways < fewest:
-            best, fewest = number, ways
-    return best
+        numbers.append(bit.bit_length() - 1)
+
+    def ways(number: int) -> int:
+        return sum(max(0, top - level) for top, level in zip(cap, constraints.nodes[number], strict=True))
+
+    return min(numbers, key=ways)
 
 
 class MinimalSearch:

@@ -166,7 +166,7 @@ def settle(board: Board, region: Region | None = None, width: int = WIDTH) -> No
         chains = [rest for rest in ([node for node in chain if _open(board, region, node)] for chain in chains) if rest]
         wanted = min(width, len(pool), max(_LEAST, len(pool) // _SHARE))
         for at in range(len(chains), wanted):
-            start = board.tags.node(int(pool[(2 * at + 1) * len(pool) // (2 * wanted)]))
+            (start,) = board.tags.nodes(pool[[(2 * at + 1) * len(pool) // (2 * wanted)]])
             # from a node that has no unsettled one below it to one that has none above it
             down, up = (list(_walk(board, region, start, step, turn)) for step in (-1, 1))
             chains.append([*reversed(down), start, *up])

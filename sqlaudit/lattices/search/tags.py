@@ -55,14 +55,6 @@ class Tags:
         """The place of a node among all, in the order of the levels."""
         return sum(level * stride for level, stride in zip(node, self.strides, strict=True))
 
-    def node(self, index: int) -> Node:
-        """The node at a place."""
-        levels = []
-        for stride in self.strides:
-            level, index = divmod(index, stride)
-            levels.append(level)
-        return tuple(levels)
-
     def nodes(self, indexes: Indexes) -> list[Node]:
         """The nodes at several places."""
         if not self.heights:
