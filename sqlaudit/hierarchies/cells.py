@@ -289,18 +289,15 @@ Period = tuple[Bound | None, Bound | None, bool]
 
 
 def _between(low: str, high: str, kind: Kind, low_closed: bool, high_closed: bool) -> Interval | None:
-    first = _period(low, kind) if low else (None, None, False)
-    last = _period(high, kind) if high else (None, None, False)
+    period = _date_period if kind in DATES else _number_period
+    first = period(low) if low else (None, None, False)
+    last = period(high) if high else (None, None, False)
     if first is None or last is None or not (low or high):
         return None
     # from where the first period begins, or after it, to where the last one ends, or before it
     start, start_open = (first[0], False) if low_closed or first[0] is None else first[1:]
     end, end_open = (last[1], not last[2]) if high_closed else (last[0], True)
     return Interval(start, end, start_open, end_open and end is not None)
-
-
-def _period(text: str, kind: Kind) -> Period | None:
-    return _date_period(text) if kind in DATES else _number_period(text)
 
 
 def _number_period(text: str) -> Period | None:

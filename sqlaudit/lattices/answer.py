@@ -18,8 +18,7 @@ from sqlaudit.lattices.losses import Losses
 from sqlaudit.lattices.request import Find, LatticeRequest
 from sqlaudit.lattices.result import DisclosedNode, LatticeColumn, LatticeNode, LatticeResult, LocalOptimum, Strategies
 from sqlaudit.lattices.search.lattice import Found, NodeCounts
-from sqlaudit.lattices.search.tagged import climb
-from sqlaudit.lattices.search.tags import NodeLoss, local_optima
+from sqlaudit.lattices.search.tags import NodeLoss, climb, local_optima
 from sqlaudit.lattices.verdicts import Node, Shortfall, Verdict
 from sqlaudit.reports.document import plural
 

@@ -116,7 +116,7 @@ class NodeLosses:
     def _weigh(self, chunk: Chunk, weights: tuple[CellWeight, ...], given: dict[str, Any]) -> dict[int, list[float]]:
         if not weights or not chunk.nodes:
             return {}
-        levels = self._levels(chunk, values=False)
+        weighted, levels = self._kept_weights(weights), self._levels(chunk, values=False)
         rows = self._run(
             chunk,
             "lattices/lattice_part_weights.sql",
@@ -124,7 +124,7 @@ class NodeLosses:
             given,
             key=self.layout.key,
             levels=Raw(levels.sql),
-            weights=Raw(self._kept_weights(weights).sql),
+            weights=Raw(weighted.sql),
         )
         found = {place: [0.0] * len(self.layout.columns) for place in chunk.nodes}
         for place, position, weight in rows:

@@ -13,7 +13,7 @@ from pathlib import Path
 from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.names import quote
 from sqlaudit.base.parameter_names import command, spelled
-from sqlaudit.base.relation import ColumnInfo, Kind, Relation, Statement
+from sqlaudit.base.relation import NUMBERS, ColumnInfo, Kind, Relation, Statement
 from sqlaudit.base.result import Warned
 from sqlaudit.base.sql import Raw, render
 from sqlaudit.classes.opening import ResolvedRoles
@@ -219,7 +219,6 @@ _ALONE = {*_GROUPS["counts"][1]}
 _WITHIN = {"count", "cnt", "freq", "anzahl"}
 _FIRST = {"n", "num", "number", "nr"}
 _PERIODS = {"year", "quarter", "month", "week", "day", "hour", "jahr", "quartal", "monat", "woche", "period"}
-_NUMBERS = (Kind.INTEGER, Kind.DECIMAL, Kind.FLOAT)
 _GROUPED = (Kind.TEXT, Kind.DATE, Kind.BOOLEAN, Kind.TIMESTAMP)
 
 
@@ -286,7 +285,7 @@ def count_table_of(engine: Engine, relation: Relation, other: Relation) -> Count
     """
     there = {column.name.casefold(): column for column in other.columns}
     by = [column for column in relation.columns if _is_dimension(column)]
-    numbers = [column.name for column in relation.columns if column.kind in _NUMBERS and column not in by]
+    numbers = [column.name for column in relation.columns if column.kind in NUMBERS and column not in by]
     beside = [there.get(column.name.casefold()) for column in by]
     same = [one for one, column in zip(beside, by, strict=True) if one is not None and one.kind is column.kind]
     strange = len(relation.columns) - len(by) - len(numbers)
@@ -323,10 +322,10 @@ def _suggested(relation: Relation) -> CountTable | None:
     if len(relation.columns) > MOST_COLUMNS:
         return None
     columns = relation.columns
-    counts = [column.name for column in columns if column.kind in _NUMBERS and _is_count(column.name)]
+    counts = [column.name for column in columns if column.kind in NUMBERS and _is_count(column.name)]
     features = bool(counts) and counts[0].casefold() in _ALONE
     by = tuple(one.name for one in columns if _is_dimension(one) or (features and _is_feature(one)))
-    others = any(one.name not in by and one.kind not in _NUMBERS for one in columns)
+    others = any(one.name not in by and one.kind not in NUMBERS for one in columns)
     concepts = [concept_of(name) for name in by]
     somebody = any(one is not None and one.role is Role.DIRECT_IDENTIFIER for one in concepts)
     if not counts or not by or others or somebody or any("id" in _words(name) for name in by):

@@ -56,27 +56,21 @@ def equal_text_statement(
     return [render("profiles/equal_texts.sql", engine.dialect, columns=columns, first=first)] if columns else []
 
 
-def equal_text_warnings(
-    engine: Engine, relation: Relation, roles: Sequence[Resolved], sensitive: Sequence[Resolved], first: int
-) -> list[Warned]:
-    """Warnings with the code `equal_but_written_differently`, one a column.
-
-    Args:
-        engine, relation: where the table is. roles: quasi-identifiers. sensitive: sensitive attributes.
-        first: the rows that are looked at.
-    """
+def equal_text_warnings(engine: Engine, relation: Relation, roles: ResolvedRoles, first: int) -> list[Warned]:
+    """Warnings with the code `equal_but_written_differently`, one a column; `first` rows are looked at."""
+    keys, values = roles.quasi_identifiers, roles.sensitive
     counts = {
         int(column): int(count)
-        for statement in equal_text_statement(engine, relation, roles, sensitive, first)
+        for statement in equal_text_statement(engine, relation, keys, values, first)
         for column, count in engine.run(statement)
     }
     found = [
         _written_differently(one.label, _counted(one, counts[i]))
-        for i, one in enumerate(_looked(engine, relation, roles, sensitive))
+        for i, one in enumerate(_looked(engine, relation, keys, values))
         if counts.get(i)
     ]
     by_type = " has a collation or a type by which values are equal that are written differently (as A and a): "
-    respelled = (role.label for role in (*roles, *sensitive) if role.column in relation.respelled)
+    respelled = (role.label for role in (*keys, *values) if role.column in relation.respelled)
     return [*found, *(_written_differently(label, by_type + _ADVICE) for label in respelled)]
 
 
@@ -295,7 +289,7 @@ def audit_warnings(
     keys = [column for column in seen if column.is_key]
     # a column has no more values than there are classes
     can_be_unique = classes is None or classes.per_row or classes.count >= NEARLY * classes.members
-    texts = equal_text_warnings(engine, relation, roles.quasi_identifiers, roles.sensitive, FIRST_ROWS)
+    texts = equal_text_warnings(engine, relation, roles, FIRST_ROWS)
     cells = count_table(engine, relation, rows)
     return [
         *_declared(roles.identifiers),

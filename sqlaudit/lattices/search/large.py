@@ -273,18 +273,16 @@ class Border:
         self.inquiry.tell(Progress(checked, self.nodes, checked, best, self.lower))
 
 
-def probe_small_subsets(border: Border, size: int = 2) -> None:
+def probe_small_subsets(border: Border) -> None:
     """Ask about single columns and pairs of columns as they are, the others at their top: cheap, strong constraints.
 
     Raises:
         BudgetSpent: the budget ended before.
     """
     columns = [at for at, height in enumerate(border.heights) if height]
-    for width in range(1, min(size, len(columns)) + 1):
-        nodes = [
-            tuple(0 if at in chosen else top for at, top in enumerate(border.heights))
-            for chosen in combinations(columns, width)
-        ]
+    for width in (1, 2):
+        chosen = combinations(columns, width)
+        nodes = [tuple(0 if at in some else top for at, top in enumerate(border.heights)) for some in chosen]
         unknown = [node for node in nodes if border.passes(node) is None]
         passes = border.ask(unknown)
         failing = [node for node, passed in zip(unknown, passes, strict=True) if not passed]

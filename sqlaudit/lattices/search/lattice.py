@@ -11,35 +11,33 @@ import numpy as np
 from sqlaudit.base.errors import BudgetSpent, Incomplete, Interrupted, Stop, never
 from sqlaudit.lattices.search import choice
 from sqlaudit.lattices.search.large import Border, BoundsSearch, MinimalSearch, look_for_cheap_node
-from sqlaudit.lattices.search.tagged import (
-    WIDTH,
-    ChainSearch,
-    Cheap,
-    checked_chain,
-    climb,
-    decide_rest,
-    price_safe_nodes,
-    settle,
-    settle_all,
-    settle_by_subsets,
-    with_kept_left_out,
-)
 from sqlaudit.lattices.search.tags import (
     ASKED,
     SAFE,
     UNSAFE,
+    WIDTH,
     BestNode,
     Board,
     Bools,
+    ChainSearch,
+    Cheap,
     Incumbent,
     Inquiry,
     NodeLoss,
     Tags,
     Tell,
+    checked_chain,
+    climb,
+    decide_rest,
     lowered,
+    price_safe_nodes,
     rounded,
+    settle,
+    settle_all,
+    settle_by_subsets,
     silent,
     strictly_above,
+    with_kept_left_out,
 )
 from sqlaudit.lattices.verdicts import Node, Verdict
 
@@ -73,7 +71,7 @@ class NodeCounts:
     safe: int | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Found:
     """What a search found. Everything said here is proven, also when the search was stopped.
 
@@ -97,12 +95,12 @@ class Found:
     algorithm: str
     heights: Node
     counts: NodeCounts
-    minimal: tuple[Node, ...]
-    all_minimal: bool
+    minimal: tuple[Node, ...] = ()
+    all_minimal: bool = False
     best: BestNode | None
-    best_proven: bool
-    lower_bound: float | None
-    complete: bool
+    best_proven: bool = False
+    lower_bound: float | None = None
+    complete: bool = False
     stopped: str
     walk: tuple[Verdict, ...] = field(repr=False)
     known: Known = field(repr=False, compare=False)
@@ -284,55 +282,33 @@ class _NodeSearch:
             unknown,
             None if unknown else number_safe,
         )
-        return self._found(
-            algorithm,
-            stopped,
-            counts,
-            tags.known,
-            lambda: iter(tags.nodes(np.flatnonzero(safe))),
-            minimal=tags.nodes(np.flatnonzero(surely)),
+        found = Found(
+            find=self.find,
+            algorithm=algorithm,
+            heights=self.heights,
+            counts=counts,
+            minimal=tuple(tags.nodes(np.flatnonzero(surely))),
             all_minimal=all_minimal,
             best=best,
-            nothing=bool(unsafe.all()),
-            lower=lower,
+            lower_bound=lower,
+            stopped=stopped,
+            walk=tuple(self.inquiry.walk),
+            known=tags.known,
+            safe_nodes=lambda: iter(tags.nodes(np.flatnonzero(safe))),
         )
+        return self._concluded(found, nothing=bool(unsafe.all()))
 
-    def _found(
-        self,
-        algorithm: str,
-        stopped: str,
-        counts: NodeCounts,
-        known: Known,
-        safe_nodes: Callable[[], Iterator[Node]],
-        *,
-        minimal: Sequence[Node],
-        all_minimal: bool,
-        best: BestNode | None,
-        nothing: bool,
-        lower: float | None,
-    ) -> Found:
-        """The answer of a search through the whole lattice; `nothing`: no node is safe. `lower`: what is proven of the
-        losses of safe nodes, unless the best node is."""
+    def _concluded(self, found: Found, *, nothing: bool) -> Found:
+        """The answer of a search through the whole lattice, with what it proves; `nothing`: that no node is safe."""
         loss = self.incumbent.loss if self.incumbent is not None else None
-        enough = self.find != "minimal" or (all_minimal and loss is not None and loss.never_falls)
-        proven = nothing or (loss is not None and not stopped and enough)
-        complete = {"minimal": all_minimal, "all": not counts.unknown}.get(self.find, proven)
-        return Found(
-            self.find,
-            algorithm,
-            self.heights,
-            counts,
-            tuple(minimal),
-            all_minimal,
-            best,
-            proven,
-            (best.loss if best is not None else None) if proven else lower,
-            complete,
-            "" if complete else stopped,
-            tuple(self.inquiry.walk),
-            known,
-            safe_nodes,
-        )
+        enough = self.find != "minimal" or (found.all_minimal and loss is not None and loss.never_falls)
+        proven = nothing or (loss is not None and not found.stopped and enough)
+        complete = {"minimal": found.all_minimal, "all": not found.counts.unknown}.get(self.find, proven)
+        lower = found.lower_bound
+        if proven:
+            lower = found.best.loss if found.best is not None else None
+        stopped = "" if complete else found.stopped
+        return replace(found, best_proven=proven, lower_bound=lower, complete=complete, stopped=stopped)
 
     def _settle(self, algorithm: str, board: Board) -> None:
         if algorithm == choice.EXHAUSTIVE:
@@ -376,21 +352,25 @@ class _NodeSearch:
         """The answer of a search that keeps the border alone; `minimal`: what was enumerated, if anything was."""
         border.conclude()
         nothing = border.passes(border.heights) is False
-        found = self._found(
-            choice.BOUNDS,
-            stopped,
-            NodeCounts(border.nodes, self.inquiry.checked, unknown=0 if nothing else None, safe=0 if nothing else None),
-            border.known,
-            lambda: iter(sorted(node for node, safe in border.safe.items() if safe)),
-            minimal=border.minimal() if minimal is None else sorted(minimal),
+        found = Found(
+            find=self.find,
+            algorithm=choice.BOUNDS,
+            heights=self.heights,
+            counts=NodeCounts(border.nodes, self.inquiry.checked, safe=0 if nothing else None),
+            minimal=tuple(border.minimal() if minimal is None else sorted(minimal)),
             all_minimal=all_minimal or nothing,
             best=self.incumbent.best if self.incumbent is not None else None,
-            nothing=nothing,
-            lower=border.lower,
+            lower_bound=border.lower,
+            stopped=stopped,
+            walk=tuple(self.inquiry.walk),
+            known=border.known,
+            safe_nodes=lambda: iter(sorted(node for node, safe in border.safe.items() if safe)),
         )
-        if found.complete or border.nodes > COUNTED:
-            return found
-        return replace(found, counts=replace(found.counts, unknown=border.unknown()))
+        found = self._concluded(found, nothing=nothing)
+        unknown = 0 if nothing else None
+        if not found.complete and border.nodes <= COUNTED:
+            unknown = border.unknown()
+        return replace(found, counts=replace(found.counts, unknown=unknown))
 
     def along_chain(self, chain: Sequence[Node]) -> Found:
         """Search one chain."""
@@ -406,20 +386,17 @@ class _NodeSearch:
         stopped, finest = _until_stopped(run), search.finest()
         prices = self.incumbent.prices if self.incumbent is not None else {}
         return Found(
-            self.find,
-            choice.CHAIN,
-            self.heights,
-            NodeCounts(len(nodes), self.inquiry.checked),
-            (),
-            False,
-            BestNode(finest, prices.get(finest)) if finest is not None else None,
-            not stopped,
-            None,
-            not stopped,
-            stopped,
-            tuple(self.inquiry.walk),
-            search.known,
-            lambda: iter(sorted(one.node for one in self.inquiry.walk if one.safe)),
+            find=self.find,
+            algorithm=choice.CHAIN,
+            heights=self.heights,
+            counts=NodeCounts(len(nodes), self.inquiry.checked),
+            best=BestNode(finest, prices.get(finest)) if finest is not None else None,
+            best_proven=not stopped,
+            complete=not stopped,
+            stopped=stopped,
+            walk=tuple(self.inquiry.walk),
+            known=search.known,
+            safe_nodes=lambda: iter(sorted(one.node for one in self.inquiry.walk if one.safe)),
         )
 
 
