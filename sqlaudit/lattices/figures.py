@@ -170,9 +170,8 @@ class NodeDisclosure:
         bound = expression("reaches", count="largest", rest=rest, limit=limit) if limit else "TRUE"
         fewest = self._figures(chunk, (DISTINCT,), "")
         found: dict[int, Number | None] = {place: 1 for place, values in fewest.items() if values <= knowledge + 1}
-        reaching = self._figures(
-            chunk.only(place for place in chunk.nodes if place not in found), (LARGEST, most), bound
-        )
+        left = chunk.only(place for place in chunk.nodes if place not in found)
+        reaching = self._figures(left, (LARGEST, most), bound)
         found |= {place: None for place, classes in reaching.items() if classes}
         left = chunk.only(place for place in chunk.nodes if place not in found)
         if left.nodes:

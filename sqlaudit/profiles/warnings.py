@@ -177,17 +177,16 @@ def _empty(seen: Sequence[ColumnFacts], where: str) -> Iterator[Warned]:
     names = tuple(facts.name for facts in seen if facts.looked_at and not facts.filled)
     if names:
         verb, tell = ("has", "it tells") if len(names) == 1 else ("have", "they tell")
-        text = (
-            f"{listing(names)} {verb} no value in any row{where}, so {tell} nobody apart: is this the table that was "
-        )
-        yield Warned("empty_quasi_identifier", names, text + "meant?")
+        text = f"{listing(names)} {verb} no value in any row{where}, so {tell} nobody apart: "
+        yield Warned("empty_quasi_identifier", names, f"{text}is this the table that was meant?")
 
 
 def _unreadable(names: Sequence[str]) -> Iterator[Warned]:
     """Columns that the role may not read."""
     if names:
         text = f"{_columns(names).capitalize()} of the table may not be read by this role, so nothing is said of "
-        yield Warned("unreadable_columns", tuple(names), f"{text}{_it(names)}: {listing(names)}.")
+        text += f"{_it(names)}: {listing(names)}."
+        yield Warned("unreadable_columns", tuple(names), text)
 
 
 _JUDGED = {
@@ -208,13 +207,12 @@ def persons_with_several(entity: str, persons: int, several: int, known: KnownRo
         return None
     text = f"Persons are counted by {entity}. "
     if not several:
-        text += (
-            "Each has one combination of the quasi-identifiers, so it makes no difference how many rows of a person "
-        )
-        return Warned("one_combination", (entity,), text + "somebody knows.")
+        text += "Each has one combination of the quasi-identifiers, so it makes no difference "
+        return Warned("one_combination", (entity,), f"{text}how many rows of a person somebody knows.")
     has, is_are = ("has", "1 person") if several == 1 else ("have", f"{several:,} persons")
-    text += f"{is_are} of {persons:,} {has} more than one combination of the quasi-identifiers, and it is judged for "
-    return Warned("several_combinations", (entity,), f"{text}somebody who knows {_JUDGED[known]}.")
+    text += f"{is_are} of {persons:,} {has} more than one combination of the quasi-identifiers, "
+    text += f"and it is judged for somebody who knows {_JUDGED[known]}."
+    return Warned("several_combinations", (entity,), text)
 
 
 def _columns(names: Sequence[str]) -> str:
@@ -392,8 +390,8 @@ def _declared(identifiers: Sequence[Resolved]) -> Iterator[Warned]:
     names = tuple(item.label for item in identifiers)
     if names:
         verb = "is a direct identifier" if len(names) == 1 else "are direct identifiers"
-        text = f"{listing(names)} {verb} among the columns of the table: leave {_it(names)} out, or whoever sees a row "
-        yield Warned("direct_identifier", names, text + "needs no quasi-identifier.")
+        text = f"{listing(names)} {verb} among the columns of the table: leave {_it(names)} out, "
+        yield Warned("direct_identifier", names, f"{text}or whoever sees a row needs no quasi-identifier.")
 
 
 def _likely(seen: Sequence[_Seen], relation: Relation, roles: ResolvedRoles, where: str) -> Iterator[Warned]:
@@ -439,15 +437,16 @@ def _nearly_unique(column: _Seen, whole: int) -> Iterator[Warned]:
 def _float(facts: ColumnFacts) -> Iterator[Warned]:
     if facts.kind == Kind.FLOAT and facts.whole not in (None, facts.filled):
         hint = f"Round it, for instance {spelled('qi', f'round({facts.name}, 1)')}."
-        text = f"{facts.name} is a floating-point quasi-identifier: numbers that print alike may differ, and then fall "
-        yield Warned("float_quasi_identifier", (facts.name,), f"{text}into different classes. {hint}", hint)
+        text = f"{facts.name} is a floating-point quasi-identifier: numbers that print alike may differ, "
+        text += f"and then fall into different classes. {hint}"
+        yield Warned("float_quasi_identifier", (facts.name,), text, hint)
 
 
 def _variants(facts: ColumnFacts, where: str) -> Iterator[Warned]:
     if facts.respelled:
         number = "1 value differs" if facts.respelled == 1 else f"{facts.respelled:,} values differ"
-        text = f"{facts.name}: {number} from another one only in case or spaces{where}, which splits classes that "
-        yield Warned("spelling_variants", (facts.name,), text + "belong together.")
+        text = f"{facts.name}: {number} from another one only in case or spaces{where}, "
+        yield Warned("spelling_variants", (facts.name,), f"{text}which splits classes that belong together.")
 
 
 # Functions of the audited database that a user's own SQL calls, to be named: their results are taken as they are.
@@ -471,12 +470,9 @@ def called_warning(texts: Iterable[str], dialect: str) -> list[Warned]:
     names = called_functions(texts, dialect)
     if not names:
         return []
-    text = f"An expression, condition or query calls {', '.join(names)} of the audited database: what it returns is "
-    return [
-        Warned(
-            "function_of_the_database", (), text + "taken as it is, so the verdict holds for the values that it gives."
-        )
-    ]
+    text = f"An expression, condition or query calls {', '.join(names)} of the audited database: "
+    text += "what it returns is taken as it is, so the verdict holds for the values that it gives."
+    return [Warned("function_of_the_database", (), text)]
 
 
 def _named(text: str, dialect: str) -> Iterator[str]:
