@@ -59,13 +59,9 @@ class Interval:
 
     def contains(self, other: Interval) -> bool:
         """Whether every point of another interval lies in this one."""
-        low = self.low is None or (
-            other.low is not None
-            and (other.low > self.low or (other.low == self.low and (other.low_open or not self.low_open)))  # type: ignore[operator]
-        )
+        low = self.low is None or (other.low is not None and (other.low, other.low_open) >= (self.low, self.low_open))
         high = self.high is None or (
-            other.high is not None
-            and (other.high < self.high or (other.high == self.high and (other.high_open or not self.high_open)))  # type: ignore[operator]
+            other.high is not None and (other.high, not other.high_open) <= (self.high, not self.high_open)
         )
         return low and high
 
@@ -161,20 +157,8 @@ _DASHES = dict.fromkeys(map(ord, "‐‑‒–—―−﹘﹣－"), "-")
 _SPACES = dict.fromkeys(map(ord, "\u00a0\u2007\u2009\u202f"), " ")
 _NUMBER = r"[+-]?(?:(?:\d{1,3}(?:[,' ]\d{3})+|\d+)(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d{1,3})?|[+-]?(?:inf|infinity|∞)"
 _DATE = r"\d{4}(?:-?Q[1-4]|-\d{2}(?:-\d{2}(?:[ T]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,6})?)?)?)?)?"
-_SIGNS = {
-    "<": "<",
-    "≤": "<=",
-    "<=": "<=",
-    "=<": "<=",
-    "⩽": "<=",
-    "≦": "<=",
-    ">": ">",
-    "≥": ">=",
-    ">=": ">=",
-    "=>": ">=",
-    "⩾": ">=",
-    "≧": ">=",
-}
+_SPELLINGS = {"<": ("<",), "<=": ("≤", "<=", "=<", "⩽", "≦"), ">": (">",), ">=": ("≥", ">=", "=>", "⩾", "≧")}
+_SIGNS = {spelling: sign for sign, spellings in _SPELLINGS.items() for spelling in spellings}
 _ONE_END = re.compile("(" + "|".join(sorted(_SIGNS, key=len, reverse=True)) + r")\s*(.+)")
 _BRACKETS = re.compile(r"([\[\](])\s*(.*?)\s*([\[\])])")
 _BETWEEN = re.compile(r"\s*(?:;|\.\.+|…|/|\bto\b|\s-\s)\s*")
@@ -234,7 +218,7 @@ def _exact(text: str, kind: Kind) -> Exact | None:
 
 def _interval(text: str, kind: Kind) -> Interval | None:
     """An interval in any spelling; None when it is none, or holds no point."""
-    found = _part_of_time(text, kind) or _one_end(text, kind) or _bracketed(text, kind) or _span(text, kind)
+    found = _part_of_time(text, kind) or _one_end(text, kind) or _two_ends(text, kind)
     if found is None or found.low is None or found.high is None:
         return found
     if found.low == found.high:
@@ -265,35 +249,23 @@ def _part_of_time(text: str, kind: Kind) -> Interval | None:
 
 def _one_end(text: str, kind: Kind) -> Interval | None:
     match = _ONE_END.fullmatch(text)
-    if match is None and text.endswith("+"):
-        return _from(text[:-1].strip(), ">=", kind)
-    return _from(match[2], _SIGNS[match[1]], kind) if match else None
-
-
-def _from(bound: str, sign: str, kind: Kind) -> Interval | None:
-    period = _period(bound, kind)
-    if period is None:
+    if match is None and not text.endswith("+"):
         return None
-    low = _low(period, closed=sign == ">=") if sign[0] == ">" else (None, False)
-    high = _high(period, closed=sign == "<=") if sign[0] == "<" else (None, False)
-    return Interval(low[0], high[0], low[1], high[1])
+    sign, bound = (_SIGNS[match[1]], match[2]) if match else (">=", text[:-1].strip())
+    closed = sign.endswith("=")
+    return _between(bound, "", kind, closed, True) if sign[0] == ">" else _between("", bound, kind, True, closed)
 
 
-def _bracketed(text: str, kind: Kind) -> Interval | None:
+def _two_ends(text: str, kind: Kind) -> Interval | None:
+    """In brackets, or `20-30` without: both ends belong to it, and none is left out."""
     match = _BRACKETS.fullmatch(text)
-    if match is None:
-        return None
-    found = {_between(*ends, kind, match[1] == "[", match[3] == "]") for ends in _splits(match[2], kind)} - {None}
+    inner, low_closed, high_closed = (match[2], match[1] == "[", match[3] == "]") if match else (text, True, True)
+    ends = [two for two in _splits(inner, kind, comma=match is not None) if match or all(two)]
+    found = {_between(*two, kind, low_closed, high_closed) for two in ends} - {None}
     return found.pop() if len(found) == 1 else None
 
 
-def _span(text: str, kind: Kind) -> Interval | None:
-    """`20-30` without brackets: both ends belong to it."""
-    found = {_between(low, high, kind, True, True) for low, high in _splits(text, kind, comma=False) if low and high}
-    return found.pop() if len(found) == 1 else None
-
-
-def _splits(text: str, kind: Kind, *, comma: bool = True) -> Iterator[tuple[str, str]]:
+def _splits(text: str, kind: Kind, *, comma: bool) -> Iterator[tuple[str, str]]:
     """Every way to take a text for two bounds, one of which may be empty; the first separator that works decides."""
     parts = _BETWEEN.split(text)
     if len(parts) == 2:
@@ -317,31 +289,15 @@ Period = tuple[Bound | None, Bound | None, bool]
 
 
 def _between(low: str, high: str, kind: Kind, low_closed: bool, high_closed: bool) -> Interval | None:
-    first = _period(low, kind) if low else (None, None, False)
-    last = _period(high, kind) if high else (None, None, False)
+    period = _date_period if kind in DATES else _number_period
+    first = period(low) if low else (None, None, False)
+    last = period(high) if high else (None, None, False)
     if first is None or last is None or not (low or high):
         return None
-    start, start_open = _low(first, closed=low_closed)
-    end, end_open = _high(last, closed=high_closed)
-    return Interval(start, end, start_open, end_open)
-
-
-def _low(period: Period, *, closed: bool) -> tuple[Bound | None, bool]:
-    """The lower end of what begins with (or after) a period."""
-    if closed or period[0] is None:
-        return period[0], False
-    return period[1], period[2]
-
-
-def _high(period: Period, *, closed: bool) -> tuple[Bound | None, bool]:
-    """The upper end of what ends with (or before) a period."""
-    if closed:
-        return period[1], period[1] is not None and not period[2]
-    return period[0], period[0] is not None
-
-
-def _period(text: str, kind: Kind) -> Period | None:
-    return _date_period(text) if kind in DATES else _number_period(text)
+    # from where the first period begins, or after it, to where the last one ends, or before it
+    start, start_open = (first[0], False) if low_closed or first[0] is None else first[1:]
+    end, end_open = (last[1], not last[2]) if high_closed else (last[0], True)
+    return Interval(start, end, start_open, end_open and end is not None)
 
 
 def _number_period(text: str) -> Period | None:

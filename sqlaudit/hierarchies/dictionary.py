@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 
@@ -92,7 +92,13 @@ class Dictionary:
     @property
     def problems(self) -> tuple[str, ...]:
         """One sentence for each thing that keeps the hierarchy from being used; it names column and level, no value."""
-        return (*_uncovered(self), *_split(self))
+        split = (
+            f"{self.hierarchy.column}, level {above.level} ({above.name}): is not coarser than level {below.level}; "
+            f"{below.split_groups:,} of its {below.groups:,} groups lie in several groups of level {above.level}."
+            for below, above in pairwise(self.levels)
+            if below.split_groups
+        )
+        return (*_uncovered(self), *split)
 
 
 def dictionary(
@@ -185,8 +191,7 @@ def _with_labels(
     """The dictionary itself; what it was made of is dropped."""
     listed, fallback = _listed(workbench, hierarchy, holds, name), None
     if hierarchy.default is not None:
-        given = iter([[(hierarchy.default,)]])
-        fallback = workbench.keep_rows(name + "_default", [("label", "VARCHAR")], given)
+        fallback = workbench.keep_rows(name + "_default", [("label", "VARCHAR")], [[(hierarchy.default,)]])
     levels = [
         {"number": number, "top": isinstance(level, TopLevel), "listed": isinstance(level, MappedLevel)}
         for number, level in enumerate(hierarchy.levels, 1)
@@ -231,25 +236,21 @@ def _type_on_workbench(holds: Holds) -> str:
 
 
 def _measured(workbench: Engine, relation: Relation, hierarchy: Hierarchy, holds: Holds) -> Dictionary:
-    source = Raw(relation.sql)
+    source, dialect, step = Raw(relation.sql), workbench.dialect, "levels of " + hierarchy.column
     facts = workbench.run(
-        render(
-            "hierarchies/hierarchy_facts.sql",
-            workbench.dialect,
-            step="levels of " + hierarchy.column,
-            source=source,
-            height=hierarchy.height,
+        render("hierarchies/hierarchy_facts.sql", dialect, step=step, source=source, height=hierarchy.height)
+    )
+    levels = tuple(
+        LevelFacts(int(level), name, *map(int, (groups, smallest, largest, values, rows, split)))
+        for name, (level, groups, smallest, largest, _, values, rows, split) in zip(
+            hierarchy.level_names(), facts, strict=True
         )
     )
-    names = hierarchy.level_names()
-    levels = tuple(
-        LevelFacts(int(level), names[int(level)], *map(int, (groups, smallest, largest, values, rows, split)))
-        for level, groups, smallest, largest, _, values, rows, split in facts
-    )
-    unlisted = workbench.run(render("hierarchies/hierarchy_uncovered.sql", workbench.dialect, source=source))[0]
-    values, rows, missing = (int(number) for number in unlisted)
-    made = Dictionary(hierarchy, holds, relation, levels, int(facts[0][4]), missing, values, rows)
-    return made if hierarchy.default is None else replace(made, unlisted_values=0, unlisted_rows=0)
+    (unlisted,) = workbench.run(render("hierarchies/hierarchy_uncovered.sql", dialect, source=source))
+    values, rows, missing = map(int, unlisted)
+    if hierarchy.default is not None:
+        values = rows = 0
+    return Dictionary(hierarchy, holds, relation, levels, int(facts[0][4]), missing, values, rows)
 
 
 def _uncovered(made: Dictionary) -> list[str]:
@@ -272,28 +273,15 @@ def _values_of(values: int, rows: int) -> str:
     return f"{values:,} value{'s'[: values != 1]} in {rows:,} row{'s'[: rows != 1]} {verb}"
 
 
-def _split(made: Dictionary) -> list[str]:
-    return [
-        f"{made.hierarchy.column}, level {above.level} ({above.name}): is not coarser than level {below.level}; "
-        f"{below.split_groups:,} of its {below.groups:,} groups lie in several groups of level {above.level}."
-        for below, above in pairwise(made.levels)
-        if below.split_groups
-    ]
-
-
 # Which values lie in which cells, as a relation of the workbench.
 
 MEMBERS = "sqlaudit_membership"
 _COLUMNS = (
     ("code", "BIGINT"),
-    ("form", "VARCHAR"),
-    ("text", "VARCHAR"),
-    ("pattern", "VARCHAR"),
+    *((name, "VARCHAR") for name in ("form", "text", "pattern")),
     ("level", "INTEGER"),
-    ("low", "VARCHAR"),
-    ("high", "VARCHAR"),
-    ("low_open", "BOOLEAN"),
-    ("high_open", "BOOLEAN"),
+    *((name, "VARCHAR") for name in ("low", "high")),
+    *((name, "BOOLEAN") for name in ("low_open", "high_open")),
 )
 _POINTS = {
     Kind.INTEGER: "DECIMAL(38, 12)",
@@ -369,9 +357,10 @@ def _rows(code: int, cell: Cell, point: str) -> Iterator[Row]:
     elif isinstance(cell, Values):
         yield from (_row(code, "value", key) for key in sorted(cell.keys))
     elif isinstance(cell, Mask):
-        yield _row(code, "mask", cell.pattern, _pattern(cell.pattern))
-        if cell.of_dates:
-            yield _row(code, "dates", cell.pattern, _pattern(cell.pattern))
+        # for LIKE, with ! as the sign that protects LIKE's own signs
+        pattern = cell.pattern.replace("!", "!!").replace("%", "!%").replace("_", "!_").replace("*", "_")
+        for form in ("mask", "dates") if cell.of_dates else ("mask",):
+            yield _row(code, form, cell.pattern, pattern)
     elif isinstance(cell, LabelNode):
         yield _row(code, "node", cell.label, level=cell.level)
     elif point:
@@ -394,9 +383,3 @@ def _text(bound: Bound, point: str) -> str:
     units = round(max(-_FARTHEST, min(_FARTHEST, bound)) * 10**_DECIMALS)
     digits = str(abs(units)).rjust(_DECIMALS + 1, "0")
     return ("-" if units < 0 else "") + digits[:-_DECIMALS] + "." + digits[-_DECIMALS:]
-
-
-def _pattern(mask: str) -> str:
-    """The mask for LIKE, with ! as the sign that protects LIKE's own signs."""
-    protected = mask.replace("!", "!!").replace("%", "!%").replace("_", "!_")
-    return protected.replace("*", "_")

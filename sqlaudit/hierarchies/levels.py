@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import datetime
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 from enum import StrEnum
 from fractions import Fraction
 from itertools import pairwise
+from typing import ClassVar
 
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.names import closest, literal, quote, spoken
@@ -95,14 +96,7 @@ class DatePart(StrEnum):
     CENTURY = "century"
 
 
-_DATES = {
-    DatePart.DAY: "2024-02-29",
-    DatePart.MONTH: "2024-02",
-    DatePart.QUARTER: "2024-Q1",
-    DatePart.YEAR: "2024",
-    DatePart.DECADE: "2020-2029",
-    DatePart.CENTURY: "2000-2099",
-}
+_DATES = dict(zip(DatePart, ("2024-02-29", "2024-02", "2024-Q1", "2024", "2020-2029", "2000-2099"), strict=True))
 
 
 @dataclass(frozen=True)
@@ -127,11 +121,7 @@ class MappedLevel:
     """A level of the hierarchy's value table; `place` is its position there, 0 = the first."""
 
     place: int
-
-    @property
-    def name(self) -> str:
-        """What reports call the level."""
-        return "listed"
+    name: ClassVar = "listed"
 
 
 @dataclass(frozen=True)
@@ -139,31 +129,19 @@ class SqlLevel:
     """An expression over the column in the engine's own SQL; the column is called by its name, or `value`."""
 
     expression: str
-
-    @property
-    def name(self) -> str:
-        """What reports call the level; never the text, which may hold values."""
-        return "SQL"
-
-    @property
-    def example(self) -> str:
-        """None: what the expression gives is known to the database alone."""
-        return ""
+    name: ClassVar = "SQL"
+    """What reports call the level; never the text, which may hold values."""
+    example: ClassVar = ""
+    """None: what the expression gives is known to the database alone."""
 
 
 @dataclass(frozen=True)
 class TopLevel:
     """The highest level: one value, `*`."""
 
-    @property
-    def name(self) -> str:
-        """What reports call the level."""
-        return TOP
-
-    @property
-    def example(self) -> str:
-        """None: its name says it."""
-        return ""
+    name: ClassVar = TOP
+    example: ClassVar = ""
+    """None: its name says it."""
 
 
 Level = WidthLevel | MaskLevel | DateLevel | MappedLevel | SqlLevel | TopLevel
@@ -409,11 +387,6 @@ def from_table(column: str, table: ValueTable, form: str, default: str | None = 
     return Hierarchy(column, (*levels, TopLevel()), default=default, table=table, form=form, place=table.place)
 
 
-def heights(hierarchies: Sequence[Hierarchy]) -> tuple[int, ...]:
-    """The heights of several hierarchies, in their order."""
-    return tuple(hierarchy.height for hierarchy in hierarchies)
-
-
 # How the values that a file names are found in a column: by their text, whatever the spelling of numbers.
 #
 # Text must agree letter by letter. For numbers `1` also names 1.0 and 1.00, `true` names True, dates and times are
@@ -448,8 +421,11 @@ def matched_rows(table: ValueTable, kind: Kind, hierarchy: Hierarchy) -> Rows:
     Raises:
         UsageError: one value in two spellings with different labels.
     """
+    given = [*table.rows.items()]
+    if hierarchy.form == "csv" and None in table.rows and "" not in table.rows and kind in (Kind.TEXT, Kind.OTHER):
+        given.append(("", table.rows[None]))
     rows: dict[Name, tuple[Name, ...]] = {}
-    for value, labels in _with_empty_text(table, kind, hierarchy):
+    for value, labels in given:
         key = None if value is None else key_of(value, kind)
         if value is not None and key is None:
             continue
@@ -461,12 +437,6 @@ def matched_rows(table: ValueTable, kind: Kind, hierarchy: Hierarchy) -> Rows:
                 f"labels at level {level}."
             )
     return list(rows.items())
-
-
-def _with_empty_text(table: ValueTable, kind: Kind, hierarchy: Hierarchy) -> Iterable[tuple[Name, tuple[Name, ...]]]:
-    yield from table.rows.items()
-    if hierarchy.form == "csv" and None in table.rows and "" not in table.rows and kind in (Kind.TEXT, Kind.OTHER):
-        yield "", table.rows[None]
 
 
 def _number_key(text: str, kind: Kind) -> str | None:
@@ -509,7 +479,7 @@ VALUE = "value"
 _MASKED = (Kind.TEXT, Kind.INTEGER, Kind.OTHER)
 LIMITS = {Kind.FLOAT: 10**15, Kind.INTEGER: 10**20, Kind.DECIMAL: 10**20}
 """Numbers beyond have no interval: exact decimals of every engine hold what lies within."""
-_NOTHING = ("NULL", "NULL")
+_NOTHING = ["NULL", "NULL"]
 """What a table of labels holds when a hierarchy names no value of the column: it is joined to nothing."""
 _FLOAT_DECIMALS = 20
 
@@ -547,9 +517,10 @@ def refuse_kind(hierarchy: Hierarchy, kind: Kind) -> None:
                 f"{where}: masks are for texts and whole numbers, and the column holds {_KINDS[kind]}; {hint}."
             )
         if isinstance(level, DateLevel) and kind not in DATES:
+            name = hierarchy.column if hierarchy.column.isidentifier() else quote(hierarchy.column, "duckdb")
             raise UsageError(
                 f"{where}: is for dates, and the column holds {_KINDS[kind]}; name it as an expression, for instance "
-                f"CAST({_written(hierarchy.column)} AS DATE)."
+                f"CAST({name} AS DATE)."
             )
 
 
@@ -564,11 +535,6 @@ _KINDS = {
     Kind.TIME: "times of day",
     Kind.OTHER: "values of another kind",
 }
-
-
-def _written(name: str) -> str:
-    """A column as an expression names it: in quotes where its name is not a plain one."""
-    return name if name.isidentifier() else quote(name, "duckdb")
 
 
 def level_sql(hierarchy: Hierarchy, number: int, value_sql: str, dialect: str, holds: Holds) -> str:
@@ -627,6 +593,7 @@ def published(
         whole = level is None or isinstance(level, TopLevel)
         return ReleasedColumn(label if whole else _or_default(hierarchy, label, value_sql, dialect))
     rows = matched_rows(hierarchy.table, holds.kind, hierarchy)
+    labelled = [(value, labels[level.place]) for value, labels in rows]
     name = quote(alias, dialect)
     # what stands here is common to all dialects, and a table of many values would take sqlglot long
     condition = expression(
@@ -635,17 +602,11 @@ def published(
         value=Raw(_operand(value_sql)),
         listed=Raw(name + ".sqlaudit_value"),
         kind=holds.kind.value,
-        null=any(value is None for value, _ in rows),
+        null=any(value is None for value, _ in labelled),
     )
-    join = (
-        environment()
-        .get_template("hierarchies/hierarchy_published_labels.sql")
-        .render(
-            rows=[(_text(value, dialect), _text(labels[level.place], dialect)) for value, labels in rows] or [_NOTHING],
-            alias=name,
-            condition=condition,
-        )
-    )
+    listed = [["NULL" if text is None else literal(text, dialect) for text in pair] for pair in labelled] or [_NOTHING]
+    template = environment().get_template("hierarchies/hierarchy_published_labels.sql")
+    join = template.render(rows=listed, alias=name, condition=condition)
     return ReleasedColumn(_or_default(hierarchy, name + ".sqlaudit_label", value_sql, dialect), join.strip())
 
 
@@ -659,10 +620,6 @@ def _or_default(hierarchy: Hierarchy, label: str, value_sql: str, dialect: str) 
         value=Raw(_operand(value_sql)),
         default=Raw(literal(hierarchy.default, dialect)),
     )
-
-
-def _text(value: str | None, dialect: str) -> str:
-    return "NULL" if value is None else literal(value, dialect)
 
 
 def _operand(sql: str) -> str:

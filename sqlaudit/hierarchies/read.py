@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -91,8 +90,6 @@ def read_tree_csv(path: Path) -> Tree:
     paths = []
     for line, row in rows:
         place = f"{path}, line {line}"
-        if len(row) != len(rows[0][1]):
-            raise UsageError(f"{place}: has {len(row)} fields, the first line has {len(rows[0][1])}.")
         for level in range(1, depth - 1):
             if parents.setdefault((level, row[level]), row[level + 1]) != row[level + 1]:
                 raise UsageError(f"{place}: the group at level {level} lies under another group in an earlier line.")
@@ -109,7 +106,7 @@ def hierarchy_rows(path: Path) -> list[tuple[int, list[str]]]:
 
     Raises:
         InputError: the file cannot be read.
-        UsageError: it is not CSV, or the first line has fewer than two fields.
+        UsageError: it is not CSV, the first line has fewer than two fields, or another one a different number.
     """
     try:
         text = path.read_text(encoding="utf-8-sig")
@@ -127,6 +124,9 @@ def hierarchy_rows(path: Path) -> list[tuple[int, list[str]]]:
         raise UsageError(f"{path}, line {reader.line_num}: is not a line of CSV.") from None
     if not rows or len(rows[0][1]) < 2:
         raise UsageError(f"{path}: a hierarchy has lines of a value and its levels, value;level1;…;*.")
+    for line, row in rows:
+        if len(row) != len(rows[0][1]):
+            raise UsageError(f"{path}, line {line}: has {len(row)} fields, the first line has {len(rows[0][1])}.")
     return rows
 
 
@@ -175,10 +175,6 @@ def read_csv_table(path: Path) -> ValueTable:
         UsageError: lines of different length, or a value on two lines with different labels.
     """
     rows = hierarchy_rows(path)
-    width = len(rows[0][1])
-    for line, row in rows:
-        if len(row) != width:
-            raise UsageError(f"{path}, line {line}: has {len(row)} fields, the first line has {width}.")
     return value_table([(f"{path}, line {line}", row[0] or None, tuple(row[1:])) for line, row in rows], str(path))
 
 
@@ -316,12 +312,17 @@ def read_hierarchy(column: str, node: Node, folder: Path = Path()) -> Hierarchy:
         known = closest(next(iter(parts), ""), FORMS)
         raise node.fail(f"{column!r} has exactly one of {', '.join(FORMS)}.{known if not forms else ''}")
     (form,) = forms
+    place = parts[form].place
     options = _OPTIONS.get(form, ("default",))
     for name, value in parts.items():
         if name != form and name not in options:
             there = f" There are: {', '.join(options)}." if options else ""
             raise value.fail(f"{form!r} has no option {name!r}.{closest(name, options)}{there}")
-    return _READERS[form](column, parts, folder)
+    found = _READERS[form](parts, f"{place}, {column}", folder)
+    default = parts["default"].text("'default'") if "default" in parts else None
+    if isinstance(found, ValueTable):
+        return from_table(column, found, form, default)
+    return Hierarchy(column, tuple(found), default=default, form=form, place=place)
 
 
 def tree_table(tree: Tree, place: str = "") -> ValueTable:
@@ -352,25 +353,12 @@ def tree_table(tree: Tree, place: str = "") -> ValueTable:
 Parts = Mapping[str, Node]
 
 
-def _default(parts: Parts) -> str | None:
-    return parts["default"].text("'default'") if "default" in parts else None
-
-
-def _widths(column: str, parts: Parts, _: Path) -> Hierarchy:
-    node = parts["widths"]
+def _widths(parts: Parts, place: str, _: Path) -> Iterable[Level]:
     bounds = {name: exact_number(parts[name], f"{name!r}") for name in ("origin", "low", "high") if name in parts}
-    widths = [exact_number(item, "a width") for item in _items(node, "'widths'")]
-    levels = width_levels(
-        widths,
-        f"{node.place}, {column}",
-        origin=bounds.get("origin", Fraction(0)),
-        low=bounds.get("low"),
-        high=bounds.get("high"),
-    )
-    return _computed(column, levels, parts, "widths")
+    return width_levels([exact_number(one, "a width") for one in _items(parts["widths"], "'widths'")], place, **bounds)
 
 
-def _mask(column: str, parts: Parts, _: Path) -> Hierarchy:
+def _mask(parts: Parts, place: str, _: Path) -> Iterable[Level]:
     node = parts["mask"]
     keeps = node.is_mapping
     if keeps:
@@ -384,39 +372,23 @@ def _mask(column: str, parts: Parts, _: Path) -> Hierarchy:
         if number.denominator != 1:
             raise item.fail("a number of characters is whole.")
         counts.append(number.numerator)
-    return _computed(column, mask_levels(counts, f"{node.place}, {column}", keeps=keeps), parts, "mask")
+    return mask_levels(counts, place, keeps=keeps)
 
 
-def _dates(column: str, parts: Parts, _: Path) -> Hierarchy:
-    node = parts["dates"]
-    names = [item.text("a part of dates").lower() for item in _items(node, "'dates'")]
-    return _computed(column, date_levels(names, f"{node.place}, {column}"), parts, "dates")
+def _dates(parts: Parts, place: str, _: Path) -> Iterable[Level]:
+    return date_levels([one.text("a part of dates").lower() for one in _items(parts["dates"], "'dates'")], place)
 
 
-def _sql(column: str, parts: Parts, _: Path) -> Hierarchy:
-    node = parts["sql"]
-    levels: list[Level] = [SqlLevel(item.text("a level")) for item in _items(node, "'sql'")]
+def _sql(parts: Parts, _place: str, _: Path) -> Iterable[Level]:
+    levels: list[Level] = [SqlLevel(item.text("a level")) for item in _items(parts["sql"], "'sql'")]
     if not levels:
-        raise node.fail("'sql' is a list of expressions, one a level.")
+        raise parts["sql"].fail("'sql' is a list of expressions, one a level.")
     if levels[-1] in (SqlLevel("'*'"), SqlLevel(TOP)):
         levels[-1] = TopLevel()
-    return _computed(column, tuple(levels), parts, "sql")
+    return levels
 
 
-def _computed(column: str, levels: tuple[Level, ...], parts: Parts, form: str) -> Hierarchy:
-    return Hierarchy(column, levels, default=_default(parts), form=form, place=parts[form].place)
-
-
-def _csv(column: str, parts: Parts, folder: Path) -> Hierarchy:
-    return from_table(column, read_csv_table(folder / parts["csv"].text("'csv'")), "csv", _default(parts))
-
-
-def _tree(column: str, parts: Parts, folder: Path) -> Hierarchy:
-    node = parts["tree"]
-    return from_table(column, tree_table(tree_of(node, folder), f"{node.place}, {column}"), "tree", _default(parts))
-
-
-def _values(column: str, parts: Parts, _: Path) -> Hierarchy:
+def _values(parts: Parts, _place: str, _: Path) -> ValueTable:
     node = parts["values"]
     lines: Lines = [
         (key.place, key.name("a value"), tuple(item.text("a label") for item in _items(value, "the labels of a value")))
@@ -429,7 +401,7 @@ def _values(column: str, parts: Parts, _: Path) -> Hierarchy:
             raise UsageError(f"{where}: has {len(labels)} labels, the first value has {len(lines[0][2])}.")
     if {labels[-1] for _, _, labels in lines} != {TOP}:  # a mapping need not go up to one value
         lines = [(where, value, (*labels, TOP)) for where, value, labels in lines]
-    return from_table(column, value_table(lines, node.place), "values", _default(parts))
+    return value_table(lines, node.place)
 
 
 def _items(node: Node, what: str) -> list[Node]:
@@ -437,12 +409,12 @@ def _items(node: Node, what: str) -> list[Node]:
     return [node] if isinstance(node.value, str) else node.items(what)
 
 
-_READERS: Mapping[str, Callable[[str, Parts, Path], Hierarchy]] = {
+_READERS: Mapping[str, Callable[[Parts, str, Path], ValueTable | Iterable[Level]]] = {
     "widths": _widths,
     "mask": _mask,
     "dates": _dates,
-    "tree": _tree,
-    "csv": _csv,
+    "tree": lambda parts, place, folder: tree_table(tree_of(parts["tree"], folder), place),
+    "csv": lambda parts, _, folder: read_csv_table(folder / parts["csv"].text("'csv'")),
     "values": _values,
     "sql": _sql,
 }
@@ -451,9 +423,14 @@ _READERS: Mapping[str, Callable[[str, Parts, Path], Hierarchy]] = {
 def _from_folder(folder: Path, columns: Sequence[str]) -> tuple[Hierarchy, ...]:
     """The file of a column is the one whose name ends with the column's; the longest column and shortest name win."""
     owners: dict[str, list[Path]] = {column: [] for column in columns}
-    files = sorted(path for path in folder.iterdir() if path.suffix.lower() == ".csv")
-    for path in files:
-        fitting = [column for column in columns if _ends_with(path.stem, column)]
+    for path in sorted(path for path in folder.iterdir() if path.suffix.lower() == ".csv"):
+        stem = path.stem.casefold()
+        names = {column: bare(column).casefold() for column in columns}
+        fitting = [
+            one
+            for one, name in names.items()
+            if stem == name or stem.endswith(tuple(sign + name for sign in _SEPARATORS))
+        ]
         if fitting:
             owners[max(fitting, key=len)].append(path)
     if columns and not any(owners.values()):
@@ -464,13 +441,8 @@ def _from_folder(folder: Path, columns: Sequence[str]) -> tuple[Hierarchy, ...]:
 def _of_file(column: str, files: Sequence[Path], folder: Path) -> Hierarchy:
     if not files:
         return plain(column)
-    best = min(files, key=lambda path: len(path.stem))
-    twins = [path.name for path in files if len(path.stem) == len(best.stem)]
-    if len(twins) > 1:
-        raise UsageError(f"{folder}: {' and '.join(twins)} both fit {column!r}; keep one.")
-    return from_table(column, read_csv_table(best), "csv")
-
-
-def _ends_with(stem: str, column: str) -> bool:
-    folded, name = stem.casefold(), bare(column).casefold()
-    return folded == name or (folded.endswith(name) and folded[-len(name) - 1] in _SEPARATORS)
+    shortest = min(len(path.stem) for path in files)
+    best = [path for path in files if len(path.stem) == shortest]
+    if len(best) > 1:
+        raise UsageError(f"{folder}: {' and '.join(path.name for path in best)} both fit {column!r}; keep one.")
+    return from_table(column, read_csv_table(best[0]), "csv")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -83,13 +84,12 @@ class HierarchyRequest:
     def __post_init__(self) -> None:
         if sum(getattr(self, way) not in (None, ()) for way in _WAYS) != 1:
             raise UsageError(f"Say how values become coarser, with one of {', '.join(map(spelled, _WAYS))}.")
-        bounds = self._bounds()
-        if bounds and not self.widths:
-            raise UsageError(f"{spelled(next(iter(bounds)))} belongs to {spelled('widths')}.")
+        if not self.widths and (bound := next(iter(self._bounds), "")):
+            raise UsageError(f"{spelled(bound)} belongs to {spelled('widths')}.")
 
+    @property
     def _bounds(self) -> dict[str, str]:
-        given = {"origin": self.origin, "low": self.low, "high": self.high}
-        return {name: value for name, value in given.items() if value is not None}
+        return {name: bound for name in ("origin", "low", "high") if (bound := getattr(self, name)) is not None}
 
     def hierarchy(self, column: str) -> Hierarchy:
         """The hierarchy of a column.
@@ -102,7 +102,7 @@ class HierarchyRequest:
         if self.tree is not None:
             return _named_tree(column, self.tree, self.default)
         form = next(way for way in _WAYS if getattr(self, way))
-        levels = {form: list(getattr(self, form)), **self._bounds()}
+        levels = {form: list(getattr(self, form)), **self._bounds}
         return named_hierarchy(column, levels, self.default, spelled(form))
 
 
@@ -111,10 +111,8 @@ def _named_tree(column: str, path: Path, default: str | None) -> Hierarchy:
     root = load_nodes(path)
     if root is None:
         raise UsageError(f"{path}: holds no tree.")
-    parts = [(Node("tree", root.place), root)]
-    if default is not None:
-        parts.append((Node("default", root.place), Node(default, root.place)))
-    return read_hierarchy(column, Node(parts, root.place, is_mapping=True), path.parent)
+    made = read_hierarchy(column, Node([(Node("tree", root.place), root)], root.place, is_mapping=True), path.parent)
+    return made if default is None else replace(made, default=default)
 
 
 # A hierarchy of the values that occur as a CSV file, as ARX reads and writes it.
@@ -287,11 +285,8 @@ def _notes(found: Dictionary, to: Path | None) -> Iterator[str]:
         yield "Missing values stay missing below the highest level, unless a value table names them."
     if made.table is not None and made.table.top != "*":
         yield "The file has a name of its own for the highest level; a release has * there."
-    same = [
-        str(above.level)
-        for below, above in zip(found.levels, found.levels[1:], strict=False)
-        if below.groups == above.groups and not below.split_groups
-    ]
+    pairs = pairwise(found.levels)
+    same = [str(above.level) for below, above in pairs if below.groups == above.groups and not below.split_groups]
     if same:
         yield f"Not coarser than the level below, for these values: level {', '.join(same)}."
     if to is not None and found.problems:

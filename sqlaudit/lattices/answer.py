@@ -16,19 +16,11 @@ from sqlaudit.hierarchies.levels import Hierarchy, Use
 from sqlaudit.lattices.evaluate import Evaluator
 from sqlaudit.lattices.losses import Losses
 from sqlaudit.lattices.request import Find, LatticeRequest
-from sqlaudit.lattices.result import (
-    DisclosedNode,
-    LatticeColumn,
-    LatticeNode,
-    LatticeResult,
-    LocalOptimum,
-    Shortfall,
-    Strategies,
-)
-from sqlaudit.lattices.search.lattice import Found
-from sqlaudit.lattices.search.tagged import climb
-from sqlaudit.lattices.search.tags import NodeLoss, local_optima
-from sqlaudit.lattices.verdicts import Node, Verdict
+from sqlaudit.lattices.result import DisclosedNode, LatticeColumn, LatticeNode, LatticeResult, LocalOptimum, Strategies
+from sqlaudit.lattices.search.lattice import Found, NodeCounts
+from sqlaudit.lattices.search.tags import NodeLoss, climb, local_optima
+from sqlaudit.lattices.verdicts import Node, Shortfall, Verdict
+from sqlaudit.reports.document import plural
 
 MOST_PRICED = 20_000
 """Nodes of which a result tells one by one whether they are safe, and what they lose."""
@@ -101,10 +93,9 @@ class _Nodes:
 
 def node_of(verdict: Verdict, loss: float | None = None) -> LatticeNode:
     """A verdict as results have it."""
-    fails = tuple(Shortfall(one.text, one.sensitive, one.classes, one.rows, one.level) for one in verdict.fails)
     figures = (verdict.classes, verdict.smallest, verdict.failing_rows)
     left = verdict.smallest_left if verdict.failing_rows else verdict.smallest
-    return LatticeNode(verdict.node, verdict.safe, *figures, fails, loss, left)
+    return LatticeNode(verdict.node, verdict.safe, *figures, verdict.fails, loss, left)
 
 
 def result_of(
@@ -143,22 +134,12 @@ def result_of(
 def _nothing(evaluator: Evaluator) -> dict[str, object]:
     """The answers for a table without rows."""
     nodes = math.prod(height + 1 for height in evaluator.heights)
-    return {
-        "algorithm": "exhaustive",
-        "nodes": nodes,
-        "checked": 0,
-        "tagged_safe": 0,
-        "tagged_unsafe": 0,
-        "safe": None,
-        "minimal": None,
-        "best": None,
-        "unknown": nodes,
-        "why": ("The table has no rows.",),
-    }
+    counts = NodeCounts(nodes, checked=0, tagged_safe=0, tagged_unsafe=0, unknown=nodes)
+    why = ("The table has no rows.",)
+    return vars(counts) | {"algorithm": "exhaustive", "minimal": None, "best": None, "why": why}
 
 
 def _answers(find: Find, searched: Searched, found: Found, nodes: _Nodes) -> dict[str, object]:
-    counts = found.counts
     best = nodes.of([found.best.node], priced=True) if found.best else ()
     minimal = nodes.of(found.minimal, priced=True) if found.all_minimal else None
     top: tuple[LatticeNode, ...] = ()
@@ -166,18 +147,15 @@ def _answers(find: Find, searched: Searched, found: Found, nodes: _Nodes) -> dic
         top = nodes.of([tuple(searched.evaluator.heights)], priced=False)
     safe = nodes.of(nodes.asked(found.safe_nodes()), priced=True) if find is Find.ALL else ()
     show = searched.request.walk or find is Find.CHAIN
-    return {
+    chain: tuple[Node, ...] = ()
+    if find is Find.CHAIN:
+        chain = tuple(map(tuple, searched.request.chain)) or climb(found.heights, searched.node_loss().terms)
+    return vars(found.counts) | {
         "algorithm": found.algorithm,
-        "nodes": counts.nodes,
-        "checked": counts.checked,
-        "tagged_safe": counts.tagged_safe,
-        "tagged_unsafe": counts.tagged_unsafe,
-        "unknown": counts.unknown,
-        "safe": counts.safe,
         "minimal": minimal,
         "best": best[0] if best else None,
         "top": top[0] if top else None,
-        "chain": _chain(searched, found),
+        "chain": chain,
         "safe_nodes": tuple(sorted(safe, key=lambda node: (node.loss is None, node.loss or 0.0, node.levels))),
         "local": _local(found, safe) if find is Find.ALL and found.complete else None,
         "bound": found.lower_bound,
@@ -222,45 +200,29 @@ def _disclosed(searched: Searched, stop: Stop) -> dict[str, object]:
 
 def _verdicts(found: Found) -> tuple[bool | None, ...]:
     """What is known of every node, in the order of their levels; nothing of a chain or of too many nodes."""
-    nodes = math.prod(height + 1 for height in found.heights)
-    if found.find == Find.CHAIN or nodes > MOST_PRICED:
+    if found.find == Find.CHAIN or found.counts.nodes > MOST_PRICED:
         return ()
     return tuple(map(found.known, product(*(range(height + 1) for height in found.heights))))
-
-
-def _chain(searched: Searched, found: Found) -> tuple[Node, ...]:
-    """The nodes of the chain that was searched."""
-    if found.find != Find.CHAIN:
-        return ()
-    given = tuple(tuple(node) for node in searched.request.chain)
-    return given or climb(found.heights, searched.node_loss().terms)
 
 
 def _columns(searched: Searched) -> tuple[LatticeColumn, ...]:
     """The quasi-identifiers, those that are dropped last."""
     weights = dict(zip((c.name for c in searched.losses.columns), searched.losses.weights, strict=False))
-    taking: list[LatticeColumn] = []
-    dropped: list[LatticeColumn] = []
+    columns = []
     for place, hierarchy in enumerate(searched.hierarchies):
-        made = searched.dictionaries.get(place)
+        made, names = searched.dictionaries.get(place), enumerate(hierarchy.level_names())
         column = LatticeColumn(
             hierarchy.column,
             hierarchy.height,
-            _level_names(hierarchy),
+            tuple(f"{name} {level}" if name in ("listed", "SQL") else name for level, name in names),
             hierarchy.form,
             hierarchy.use.value,
             made.values if made else None,
             weights.get(hierarchy.column),
             hierarchy.examples(),
         )
-        (dropped if hierarchy.use is Use.DROP else taking).append(column)
-    return (*taking, *dropped)
-
-
-def _level_names(hierarchy: Hierarchy) -> tuple[str, ...]:
-    """What the levels are called, with their number where several are called the same."""
-    names = hierarchy.level_names()
-    return tuple(f"{name} {place}" if name in ("listed", "SQL") else name for place, name in enumerate(names))
+        columns.append(column)
+    return tuple(sorted(columns, key=lambda column: column.use == Use.DROP))
 
 
 def _why(searched: Searched, top: LatticeNode) -> Iterator[str]:
@@ -273,7 +235,7 @@ def _why(searched: Searched, top: LatticeNode) -> Iterator[str]:
         elif top.classes == 1:
             yield (
                 f"{short.requirement}{about} does not hold for all rows together, with no quasi-identifier known at "
-                f"all, so no coarsening can help{_feasibility(searched, short)}."
+                f"all, so no coarsening can help: {_feasibility(searched, short)}."
             )
         else:
             yield (
@@ -287,7 +249,5 @@ def _why(searched: Searched, top: LatticeNode) -> Iterator[str]:
 def _feasibility(searched: Searched, short: Shortfall) -> str:
     """What the whole table has of what is required."""
     if short.sensitive is None:
-        rows = searched.evaluator.rows
-        return f": the table has {rows:,} row{'s'[: rows != 1]}"
-    values = searched.values(short.sensitive)
-    return f": {short.sensitive} has {values:,} different value{'s'[: values != 1]}"
+        return f"the table has {plural(searched.evaluator.rows, 'row')}"
+    return f"{short.sensitive} has {plural(searched.values(short.sensitive), 'different value')}"

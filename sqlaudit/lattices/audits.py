@@ -30,45 +30,105 @@ from sqlaudit.engines.contract import Engine
 from sqlaudit.engines.workbench import keep
 from sqlaudit.events.unicity import count_persons
 from sqlaudit.hierarchies.dictionary import dictionary
-from sqlaudit.lattices.coding import (
-    Attribute,
-    CodedSource,
-    KeyColumn,
-    KeyLayout,
-    code_values,
-    coded_rows,
-    decides,
-    inherited,
-    node_keys,
-)
+from sqlaudit.lattices.coding import Attribute, CodedColumn, KeyColumn, KeyLayout, code_values, inherited, node_keys
 from sqlaudit.lattices.parts import NodeLosses
 from sqlaudit.lattices.rollup import Chunk
-from sqlaudit.lattices.verdicts import CellWeight, Failure, LossParts, Node, NodeClasses, Verdict
-from sqlaudit.models.base import Check, Context, Population
+from sqlaudit.lattices.verdicts import CellWeight, LossParts, Node, NodeClasses, Shortfall, Verdict
+from sqlaudit.models.base import Check, Context, Model, Population
 from sqlaudit.models.diversity import EntropyDiversity
 from sqlaudit.models.judge import Asked, judge, merged_facts
 from sqlaudit.models.persons import persons_wanted
 from sqlaudit.reports.document import plural
 
+# The rows of a table with coded quasi-identifiers, as a FROM item.
+#
+# Where the engine keeps relations the codes are joined by value. Elsewhere (PostgreSQL) values are numbered inside the
+# database by the rule of the dictionaries, and the numbers' codes stand in the statement; no cell does.
+
 
 @dataclass(frozen=True)
-class CodedTable:
-    """The coded rows that nodes are audited on.
+class CodedSource:
+    """A table whose rows are coded: a FROM item, its quasi-identifiers, and what else is read of it."""
 
-    Args:
-        rows: their FROM item. entity: the person's expression over it. nulls: how missing labels are read.
-        sensitive: each attribute's expression over it. joint: whether the other attributes belong to the key.
-        known_rows: how many rows of a person somebody knows for whom is judged.
-        population: the coded population; its keys follow from a node. None when no model asks for one.
-    """
+    sql: str
+    columns: tuple[str, ...]
+    others: tuple[str, ...] = ()
+    entity: str | None = None
 
-    rows: str
-    entity: str | None
-    nulls: NullPolicy
-    sensitive: tuple[str | None, ...]
-    joint: bool = False
-    population: Population | None = None
-    known_rows: KnownRows = KnownRows.WORSE
+
+@dataclass(frozen=True)
+class AuditedTable:
+    """A table whose nodes are audited: where it lies, its columns, their codes, and what is required."""
+
+    engine: Engine
+    workbench: Engine
+    relation: Relation
+    roles: ResolvedRoles
+    given: Roles
+    columns: Sequence[KeyColumn]
+    layout: KeyLayout
+    attributes: Sequence[Attribute]
+    inherits: bool = True
+
+    @property
+    def source(self) -> CodedSource:
+        """The table as its rows are coded."""
+        others = tuple(a.resolved.sql for a in self.attributes if a.resolved)
+        entity = self.roles.entity.sql if self.roles.entity else None
+        return CodedSource(self.relation.sql, tuple(column.column.sql for column in self.columns), others, entity)
+
+    @property
+    def deciding(self) -> list[Model]:
+        """The models that decide."""
+        return [item.model for attribute in self.attributes for item in attribute.deciding]
+
+    @property
+    def originals(self) -> tuple[str, ...]:
+        """The quasi-identifiers before generalization, where beliefs ask for them."""
+        return next((m.context.inputs["original_qi"] for m in self.deciding if "original_qi" in m.needs), ())
+
+    def coded(self, source: CodedSource, listed: Sequence[CodedSource], name: str, *, numbered: bool = False) -> str:
+        """A FROM item with k0, k1, … z0, z1, … o1, o2, … e for every row; kept as a relation where the engine can.
+
+        Args:
+            source: the rows. listed: the tables whose values the dictionaries list. name: what the relation is called.
+            numbered: whether rows need numbers of their own.
+        """
+        here = self.workbench is self.engine
+        places = []
+        for position, (column, coded) in enumerate(zip(self.columns, self.layout.columns, strict=True)):
+            numbers = self._numbers(coded)
+            places.append(
+                {
+                    "sql": Raw(source.columns[position]),
+                    "position": position,
+                    "missing": next((row[1:] for row in numbers if row[-1]), (0,) * (self.layout.words + 1)),
+                    "codes": Raw(coded.codes.sql) if here else None,
+                    "numbers": [] if here else numbers,
+                    "kind": column.dictionary.holds.kind.value,
+                    "listed": [(Raw(table.columns[position]), Raw(table.sql)) for table in listed],
+                }
+            )
+        statement = render(
+            "lattices/lattice_coded.sql",
+            self.engine.dialect,
+            step="coded rows",
+            source=Raw(source.sql),
+            columns=places,
+            others=[Raw(sql) for sql in source.others],
+            words=self.layout.words,
+            numbered=numbered,
+            entity=None if source.entity is None else Raw(source.entity),
+        )
+        return self.engine.materialize(name, statement).sql if self.engine.can_materialize else f"({statement.sql})"
+
+    def _numbers(self, coded: CodedColumn) -> list[tuple[int, ...]]:
+        """(number of the value, what it adds to each word, up to which level its label is missing)."""
+        step, codes = "codes of " + coded.label, Raw(coded.codes.sql)
+        statement = render(
+            "lattices/lattice_numbers.sql", self.workbench.dialect, step=step, codes=codes, key=self.layout.key
+        )
+        return [tuple(map(int, row)) for row in self.workbench.run(statement)]
 
 
 @dataclass(frozen=True)
@@ -89,6 +149,14 @@ class _Judged:
         """Whether classes fall short, and not the table as a whole."""
         return self.item.model.facts_tell and not self.item.model.verdict_by_level
 
+    @property
+    def failure(self) -> Shortfall:
+        """The requirement as one that the node does not meet."""
+        check = self.check
+        if self.item.model.of_table:
+            return Shortfall(check.text, check.sensitive, None, None, check.level)
+        return Shortfall(check.text, check.sensitive, check.failing_classes, check.failing_rows)
+
 
 @dataclass(frozen=True)
 class _Share:
@@ -101,36 +169,43 @@ class _Share:
     judged: tuple[_Judged, ...]
 
 
-class NodeAudits:
+@dataclass(eq=False)
+class AuditedNodes:
     """Audits nodes one by one.
 
     Args:
-        engine: where the coded rows are read. table: the rows. layout: the columns' places in the key.
-        attributes: what is required of each sensitive attribute. limit_rows: how many rows may be suppressed.
-        inherits: whether coarser nodes inherit what models say they do.
+        table: the table. coded: the FROM item of its coded rows. population: the coded population; its keys follow from
+            a node. None when no model asks for one.
+        losses: weighs classes that all fail. rows: rows of the table. limit_rows: how many may be suppressed.
     """
 
-    def __init__(
-        self,
-        engine: Engine,
-        table: CodedTable,
-        layout: KeyLayout,
-        attributes: Sequence[Attribute],
-        limit_rows: int,
-        *,
-        inherits: bool = True,
-    ) -> None:
-        self._engine, self._table, self._layout = engine, table, layout
-        self._attributes, self.limit_rows, self._inherits = attributes, limit_rows, inherits
-        self._combinations = Combinations(engine)
+    table: AuditedTable
+    coded: str
+    population: Population | None
+    losses: NodeLosses
+    rows: int
+    limit_rows: int
+
+    def __post_init__(self) -> None:
+        self._engine, self._layout, self._attributes = self.table.engine, self.table.layout, self.table.attributes
+        self._nulls, self._known_rows = self.table.given.nulls, self.table.given.known_rows
+        self._joint = self.table.given.joint and len(self._attributes) > 1
+        self._combinations = Combinations(self._engine)
+        self._known: dict[Node, Verdict] = {}
 
     def verdict(self, node: Node) -> Verdict:
-        """The verdict of a node: the worse one, where somebody may know one row of a person or all of them.
+        """The verdict of a node, which is audited once.
 
         Raises:
             UsageError: a model has no answer for this table.
         """
-        if not self._several or self._table.known_rows is KnownRows.ALL:
+        if node not in self._known:
+            self._known[node] = self._worse_verdict(node)
+        return self._known[node]
+
+    def _worse_verdict(self, node: Node) -> Verdict:
+        """The worse verdict, where somebody may know one row of a person or all of them."""
+        if not self._several or self._known_rows is KnownRows.ALL:
             return self._verdict(node, every=self._several)
         one, every = self._verdict(node, every=False), self._verdict(node, every=True)
         return replace(
@@ -146,8 +221,7 @@ class NodeAudits:
         """Whether who knows all rows of a person is to be judged, and knows more than from one of them."""
         finest = (0,) * len(self._layout.columns)
         frames = [self._frame(finest, attribute) for attribute in self._attributes]
-        known, nulls = self._table.known_rows, self._table.nulls
-        several = any(differs(frame, known, nulls, self._combinations) for frame in frames)
+        several = any(differs(frame, self._known_rows, self._nulls, self._combinations) for frame in frames)
         if several and self.limit_rows:
             raise UsageError(
                 "Rows of persons cannot be left out by what one of them tells where somebody may know all rows of a "
@@ -158,7 +232,7 @@ class NodeAudits:
     def _verdict(self, node: Node, *, every: bool) -> Verdict:
         parts = [self._part(node, attribute, every=every) for attribute in self._attributes]
         found = [judged for part in parts for judged in part.judged]
-        inherits = [one for one in found if self._inherits and inherited(one.item.model, self.limit_rows)]
+        inherits = [one for one in found if self.table.inherits and inherited(one.item.model, self.limit_rows)]
         failing = self._failing_rows(parts, found)
         return Verdict(
             node=node,
@@ -167,7 +241,7 @@ class NodeAudits:
             classes=parts[0].sizes.count,
             failing_rows=failing,
             smallest=parts[0].sizes.min_size or 0,
-            fails=tuple(_failure(judged) for judged in found if judged.short),
+            fails=tuple(one.failure for one in found if one.short),
         )
 
     def _holds(self, requirements: Sequence[_Judged], failing_rows: int) -> bool:
@@ -182,10 +256,10 @@ class NodeAudits:
         nulls = NullPolicy.WILDCARD if self._wild else NullPolicy.EQUAL
         builder = HistogramBuilder(self._engine, frame, nulls, place + BESIDE if every else place)
         histogram = builder.build(frame.sensitive, attribute.table, keep_keys=self._together)
-        asked = [item for item in attribute.asked if decides(item)]
+        asked = attribute.deciding
         if every:
-            asked = (without_population if self._table.known_rows is KnownRows.ALL else of_all_rows)(asked)
-        alone = replace(frame, solo=self._table.nulls is NullPolicy.DISTINCT and not every)
+            asked = (without_population if self._known_rows is KnownRows.ALL else of_all_rows)(asked)
+        alone = replace(frame, solo=self._nulls is NullPolicy.DISTINCT and not every)
         wanted = persons_wanted([item.model for item in asked])
         persons = count_persons(self._engine, rows, wanted) if wanted else None
         judged = judge(histogram, asked, alone, self._population(node, attribute), persons)
@@ -203,9 +277,9 @@ class NodeAudits:
     @property
     def _together(self) -> bool:
         """Whether classes are told apart by keys: to compare those of several attributes, or to leave some out."""
-        return (len(self._attributes) > 1 or self.limit_rows > 0) and not self._table.joint
+        return (len(self._attributes) > 1 or self.limit_rows > 0) and not self._joint
 
-    def failing_classes(self, node: Node) -> Statement | None:
+    def _failing_classes(self, node: Node) -> Statement | None:
         """The classes of a node that fail, with the words of their keys (k0, k1, …) and their rows; None when none do.
 
         `id` is 0. Only under a suppression limit.
@@ -226,7 +300,7 @@ class NodeAudits:
             words=words,
         )
 
-    def node_classes(self, node: Node, knowledge: int) -> Iterator[NodeClasses]:
+    def classes(self, node: Node, knowledge: int) -> Iterator[NodeClasses]:
         """The classes of a node for up to so many pieces of knowledge, one by one for each sensitive attribute."""
         for attribute in self._attributes:
             frame = self._frame(node, attribute)
@@ -240,14 +314,14 @@ class NodeAudits:
             signatures = histogram.signatures(min(knowledge, attribute.table.distinct))
             yield NodeClasses(node, attribute.position, signatures, min(float(one["least"]) for one in found))
 
-    def sizes(self, node: Node) -> tuple[int, int, float]:
+    def _sizes(self, node: Node) -> tuple[int, int, float]:
         """How many classes a node has, the sum of their squared rows, and of their rows times log2 of these."""
-        keys = node_keys(self._layout, node, NullPolicy.EQUAL if self._wild else self._table.nulls)
+        keys = node_keys(self._layout, node, NullPolicy.EQUAL if self._wild else self._nulls)
         statement = render(
             "lattices/lattice_squares.sql",
             self._engine.dialect,
             step="classes",
-            rows=Raw(self._table.rows),
+            rows=Raw(self.coded),
             keys=[Raw(key) for key in keys],
         )
         classes, squares, logarithms = self._engine.run(statement)[0]
@@ -255,21 +329,19 @@ class NodeAudits:
 
     @property
     def _wild(self) -> bool:
-        return self._table.nulls is NullPolicy.WILDCARD
+        return self._nulls is NullPolicy.WILDCARD
 
     def _frame(self, node: Node, attribute: Attribute) -> Frame:
-        sensitive = self._table.sensitive
-        others = [sql for i, sql in enumerate(sensitive) if sql and i != attribute.position]
-        keys = node_keys(self._layout, node, self._table.nulls, others if self._table.joint else ())
-        return Frame(
-            self._table.rows, keys, self._table.entity, False, (False,) * len(keys), sensitive[attribute.position]
-        )
+        others = [f"o{a.position + 1}" for a in self._attributes if self._joint and a.resolved and a is not attribute]
+        keys = node_keys(self._layout, node, self._nulls, others)
+        entity = "e" if self.table.roles.entity else None
+        return Frame(self.coded, keys, entity, False, (False,) * len(keys), _value_of(attribute))
 
     def _population(self, node: Node, attribute: Attribute) -> Population | None:
-        found = self._table.population
+        found = self.population
         if found is None:
             return None
-        sensitive = self._table.sensitive[attribute.position] if found.original else None
+        sensitive = _value_of(attribute) if found.original else None
         return replace(found, keys=node_keys(self._layout, node, NullPolicy.EQUAL), sensitive=sensitive)
 
     def refuse_several_places(self) -> None:
@@ -280,7 +352,7 @@ class NodeAudits:
         """
         finest = (0,) * len(self._layout.columns)
         for attribute in self._attributes:
-            wanting = [item for item in attribute.asked if decides(item) and item.model.one_value_per_person]
+            wanting = [item for item in attribute.deciding if item.model.one_value_per_person]
             frame = self._frame(finest, attribute)
             if not (wanting or attribute.every_count) or frame.entity is None or frame.sensitive is None:
                 continue
@@ -296,7 +368,7 @@ class NodeAudits:
     def _failing_rows(self, parts: Sequence[_Share], wanted: Sequence[_Judged]) -> int:
         """The rows in classes that fail, each class once; for joint classes those of the worst attribute."""
         short = [[one for one in part.judged if one in wanted and one.short and one.of_classes] for part in parts]
-        if self._table.joint and len(parts) > 1:
+        if self._joint:
             return max(self._rows_of([(part, found)]) for part, found in zip(parts, short, strict=True))
         return self._rows_of([(part, found) for part, found in zip(parts, short, strict=True) if found])
 
@@ -323,81 +395,6 @@ class NodeAudits:
         )
         return statement.sql
 
-
-def _failure(judged: _Judged) -> Failure:
-    check = judged.check
-    if judged.item.model.of_table:
-        return Failure(check.text, check.sensitive, None, None, check.level)
-    return Failure(check.text, check.sensitive, check.failing_classes, check.failing_rows)
-
-
-# Nodes that are audited one by one: their verdicts, and what their losses need.
-
-_FAILING = "sqlaudit_lattice_failing"
-
-
-@dataclass(frozen=True)
-class AuditedTable:
-    """A table whose nodes are audited: where it lies, its columns, their codes, and what is required."""
-
-    engine: Engine
-    workbench: Engine
-    relation: Relation
-    roles: ResolvedRoles
-    given: Roles
-    columns: Sequence[KeyColumn]
-    layout: KeyLayout
-    attributes: Sequence[Attribute]
-    inherits: bool = True
-
-    @property
-    def source(self) -> CodedSource:
-        """The table as its rows are coded."""
-        others = tuple(a.resolved.sql for a in self.attributes if a.resolved)
-        entity = self.roles.entity.sql if self.roles.entity else None
-        return CodedSource(self.relation.sql, tuple(column.column.sql for column in self.columns), others, entity)
-
-    @property
-    def needs(self) -> set[str]:
-        """The further inputs of the models that decide."""
-        return {
-            need
-            for attribute in self.attributes
-            for item in attribute.asked
-            if decides(item)
-            for need in item.model.needs
-        }
-
-    @property
-    def originals(self) -> tuple[str, ...]:
-        """The quasi-identifiers before generalization, where beliefs ask for them."""
-        models = [item.model for attribute in self.attributes for item in attribute.asked if decides(item)]
-        return next((m.context.inputs["original_qi"] for m in models if "original_qi" in m.needs), ())
-
-
-class AuditedNodes:
-    """Verdicts and parts of losses, node by node.
-
-    Args:
-        audits: decides. engine: where the table lies. workbench: where failing classes are weighed.
-        layout: the columns' places in the key. losses: weighs classes that all fail. rows: rows of the table.
-    """
-
-    def __init__(self, audits: NodeAudits, table: AuditedTable, losses: NodeLosses, rows: int) -> None:
-        self._audits, self._table, self._losses, self._rows = audits, table, losses, rows
-        self._known: dict[Node, Verdict] = {}
-        self._tuple_bits: float | None = None
-
-    def verdict(self, node: Node) -> Verdict:
-        """The verdict of a node; a node is audited once."""
-        if node not in self._known:
-            self._known[node] = self._audits.verdict(node)
-        return self._known[node]
-
-    def classes(self, node: Node, knowledge: int) -> Iterator[NodeClasses]:
-        """The classes of a node for up to so many pieces of knowledge, one by one for each sensitive attribute."""
-        return self._audits.node_classes(node, knowledge)
-
     def parts(self, node: Node, weights: Sequence[CellWeight], wanted: Collection[str]) -> LossParts:
         """What losses need to know of a node; without a suppression limit no row is suppressed.
 
@@ -405,30 +402,28 @@ class AuditedNodes:
             UsageError: bits of suppressed rows where NULLs are distinct: classes with equal keys are told apart;
                 regions of rows where NULL is not a value like others.
         """
-        if "inflation" in wanted and self._table.given.nulls is not NullPolicy.EQUAL:
+        if "inflation" in wanted and self._nulls is not NullPolicy.EQUAL:
             raise UsageError(
                 f"This loss counts the rows with equal values, which has no meaning with "
-                f"{spelled('nulls', self._table.given.nulls.value)}; choose another measure."
+                f"{spelled('nulls', self._nulls.value)}; choose another measure."
             )
-        classes, squares, size_bits = self._audits.sizes(node)
-        if "tuples" in wanted and self._tuple_bits is None:
-            self._tuple_bits = self._audits.sizes((0,) * len(node))[2]
+        classes, squares, size_bits = self._sizes(node)
+        finest = self._tuple_bits if "tuples" in wanted else 0.0
         none = (0.0,) * len(node)
         apart = none if "bits" in wanted else ()
-        finest = self._tuple_bits or 0.0
-        whole = LossParts(node, classes, classes, self._rows, 0, squares, none, apart, apart, size_bits, finest)
-        engine, workbench = self._table.engine, self._table.workbench
-        columns = [(name, "BIGINT") for name in ("id", *self._table.layout.key, "n")]
-        statement = self._audits.failing_classes(node) if self._audits.limit_rows else None
+        whole = LossParts(node, classes, classes, self.rows, 0, squares, none, apart, apart, size_bits, finest)
+        workbench = self.table.workbench
+        columns = [(name, "BIGINT") for name in ("id", *self._layout.key, "n")]
+        statement = self._failing_classes(node) if self.limit_rows else None
         if statement is None:
             return self._inflated(whole, workbench.keep_rows(_FAILING, columns, []), wanted)
-        if "bits" in wanted and self._table.given.nulls is NullPolicy.DISTINCT:
+        if "bits" in wanted and self._nulls is NullPolicy.DISTINCT:
             raise UsageError(
                 f"This loss has no meaning for suppressed rows with {spelled('nulls', 'distinct')}; choose "
                 "another measure."
             )
-        failing = keep(engine, workbench, _FAILING, statement, columns)
-        (gone,) = self._losses.parts(Chunk(failing.sql, {0: node}), weights, {"bits"} & {*wanted})
+        failing = keep(self._engine, workbench, _FAILING, statement, columns)
+        (gone,) = self.losses.parts(Chunk(failing.sql, {0: node}), weights, {"bits"} & {*wanted})
         squares_gone, logarithms_gone = workbench.run(
             render("lattices/lattice_squares_of.sql", workbench.dialect, classes=Raw(failing.sql))
         )[0]
@@ -447,17 +442,26 @@ class AuditedNodes:
         if "inflation" not in wanted:
             return parts
         chunk = Chunk(failing.sql, {0: parts.node})
-        return replace(parts, figures=self._losses.inflation(chunk, _AllFail().failing(chunk))[0])
+        return replace(parts, figures=self.losses.inflation(chunk, _all_fail(chunk))[0])
+
+    @cached_property
+    def _tuple_bits(self) -> float:
+        return self._sizes((0,) * len(self._layout.columns))[2]
 
 
-class _AllFail:
-    """Makes every class fail that it is shown."""
+def _value_of(attribute: Attribute) -> str | None:
+    """The expression of an attribute over coded rows."""
+    return f"o{attribute.position + 1}" if attribute.resolved else None
 
-    def failing(self, chunk: Chunk) -> dict[str, Any]:
-        """One verdict that is always true."""
-        check = {"name": "r0", "failing": "TRUE", "doubtful": ""}
-        block = {"position": 0, "words": [], "lanes": [], "mask": 0, "facts": [], "checks": [check]}
-        return {"blocks": [block], "any": ["r0"]}
+
+_FAILING = "sqlaudit_lattice_failing"
+
+
+def _all_fail(_: Chunk) -> dict[str, Any]:
+    """What makes every class of a chunk fail, for the templates: one verdict that is always true."""
+    check = {"name": "r0", "failing": "TRUE", "doubtful": ""}
+    block = {"position": 0, "words": [], "lanes": [], "mask": 0, "facts": [], "checks": [check]}
+    return {"blocks": [block], "any": ["r0"]}
 
 
 def audited_nodes(
@@ -473,29 +477,19 @@ def audited_nodes(
     Raises:
         UsageError: models that need one place a person, with persons in several.
     """
-    losses = NodeLosses(table.workbench, table.layout, base, _AllFail(), rows, rows)
-    nulls, source = table.given.nulls, table.source
-    people = None
+    losses = NodeLosses(table.workbench, table.layout, base, _all_fail, rows, rows)
+    source, people = table.source, None
     listed: tuple[CodedSource, ...] = (source,)
-    if population is not None and "population" in table.needs:
+    if population is not None and any("population" in model.needs for model in table.deciding):
         people = _people(table, population)
         listed = (source, people)
         table = _with_values_of(table, people)
-    numbered = nulls is NullPolicy.DISTINCT
-    coded = coded_rows(table.engine, table.workbench, source, table.columns, table.layout, listed, numbered=numbered)
-    sensitive = tuple(f"o{a.position + 1}" if a.resolved else None for a in table.attributes)
-    made = CodedTable(
-        coded,
-        "e" if source.entity else None,
-        nulls,
-        sensitive,
-        table.given.joint and len(sensitive) > 1,
-        _population(table, people, listed) if people else None,
-        table.given.known_rows,
-    )
-    audits = NodeAudits(table.engine, made, table.layout, table.attributes, limit_rows, inherits=table.inherits)
-    audits.refuse_several_places()
-    return AuditedNodes(audits, table, losses, rows)
+    numbered = table.given.nulls is NullPolicy.DISTINCT
+    coded = table.coded(source, listed, "sqlaudit_lattice_rows", numbered=numbered)
+    coded_people = _population(table, people, listed) if people else None
+    audited = AuditedNodes(table, coded, coded_people, losses, rows, limit_rows)
+    audited.refuse_several_places()
+    return audited
 
 
 def _people(table: AuditedTable, population: Relation) -> CodedSource:
@@ -533,22 +527,15 @@ def _with_values_of(table: AuditedTable, people: CodedSource) -> AuditedTable:
         info = ColumnInfo("v", spelled, kind)
         both = Relation("(" + statement.sql + ")", (info,), column.column.label)
         value = Resolved(column.column.label, quote("v", table.engine.dialect), kind, "v", spelled)
-        made = dictionary(
-            table.engine,
-            table.workbench,
-            both,
-            value,
-            column.dictionary.hierarchy,
-            f"sqlaudit_values_of_both_{position}",
-        )
+        name, hierarchy = f"sqlaudit_values_of_both_{position}", column.dictionary.hierarchy
+        made = dictionary(table.engine, table.workbench, both, value, hierarchy, name)
         columns.append(replace(column, dictionary=made))
     return replace(table, columns=columns, layout=code_values(table.workbench, columns, "_both"))
 
 
 def _population(table: AuditedTable, people: CodedSource, listed: Sequence[CodedSource]) -> Population:
     """The coded population; a node's keys are still to be filled in."""
-    name = "sqlaudit_lattice_people"
-    coded = coded_rows(table.engine, table.workbench, people, table.columns, table.layout, listed, name=name)
+    coded = table.coded(people, listed, "sqlaudit_lattice_people")
     first = 1 + len([a for a in table.attributes if a.resolved])
     original = tuple(f"o{first + place}" for place in range(len(table.originals)))
     return Population(coded, (), "e" if people.entity else None, None, original)

@@ -9,7 +9,7 @@ from typing import Any
 from sqlaudit.audits.models_asked import asked_models
 from sqlaudit.base.columns_of import Resolved
 from sqlaudit.base.errors import UsageError
-from sqlaudit.base.relation import Relation, Statement
+from sqlaudit.base.relation import Relation
 from sqlaudit.base.spec import NullPolicy, Requirement, Roles
 from sqlaudit.base.sql import Raw, render
 from sqlaudit.classes.attribute_inputs import inputs_of
@@ -153,20 +153,16 @@ def code_values(workbench: Engine, columns: Sequence[KeyColumn], name: str = "")
 def _places(workbench: Engine, column: KeyColumn, name: str) -> tuple[Relation, list[int]]:
     """The dictionary with the number of each label under its parent, and the bits that each level needs."""
     levels = max(1, column.height)
-    source = Raw(column.dictionary.relation.sql)
-    places = workbench.materialize(
-        name,
-        render(
-            "lattices/lattice_places.sql",
-            workbench.dialect,
-            step="places of " + column.column.label,
-            source=source,
-            height=column.height,
-        ),
+    statement = render(
+        "lattices/lattice_places.sql",
+        workbench.dialect,
+        step="places of " + column.column.label,
+        source=Raw(column.dictionary.relation.sql),
+        height=column.height,
     )
-    largest = workbench.run(
-        render("lattices/lattice_widths.sql", workbench.dialect, source=Raw(places.sql), levels=levels)
-    )[0]
+    places = workbench.materialize(name, statement)
+    statement = render("lattices/lattice_widths.sql", workbench.dialect, source=Raw(places.sql), levels=levels)
+    (largest,) = workbench.run(statement)
     widths = [int(value or 0).bit_length() for value in largest]
     if max(widths) > WORD:
         raise UsageError(f"{column.column.label} has too many values for a lattice search.")
@@ -204,70 +200,7 @@ def _first_with_room(used: list[int], width: int) -> int:
     return len(used) - 1
 
 
-# The rows of a table with coded quasi-identifiers, as a FROM item: for models and roles that need rows, not counts.
-#
-# Where the engine keeps relations the codes are joined by value. Elsewhere (PostgreSQL) values are numbered inside the
-# database by the rule of the dictionaries, and the numbers' codes stand in the statement; no cell does.
-
-
-@dataclass(frozen=True)
-class CodedSource:
-    """A table whose rows are coded: a FROM item, its quasi-identifiers, and what else is read of it."""
-
-    sql: str
-    columns: tuple[str, ...]
-    others: tuple[str, ...] = ()
-    entity: str | None = None
-
-
-def coded_rows(
-    engine: Engine,
-    workbench: Engine,
-    source: CodedSource,
-    columns: Sequence[KeyColumn],
-    layout: KeyLayout,
-    listed: Sequence[CodedSource] = (),
-    *,
-    numbered: bool = False,
-    name: str = "sqlaudit_lattice_rows",
-) -> str:
-    """A FROM item with k0, k1, … z0, z1, … o1, o2, … e for every row; kept as a relation where the engine can.
-
-    Args:
-        engine: where the rows lie. workbench: where the codes lie.
-        source: the table. columns: its quasi-identifiers with their dictionaries. layout: their codes.
-        listed: the tables whose values the dictionaries list; empty = the source alone.
-        numbered: whether rows need numbers of their own. name: what the relation is called.
-    """
-    places = []
-    for position, (column, coded) in enumerate(zip(columns, layout.columns, strict=True)):
-        numbers = _numbers(workbench, coded, layout)
-        missing = next((row[1:] for row in numbers if row[-1]), (0,) * (layout.words + 1))
-        places.append(
-            {
-                "sql": Raw(source.columns[position]),
-                "position": position,
-                "missing": missing,
-                "codes": Raw(coded.codes.sql) if workbench is engine else None,
-                "numbers": [] if workbench is engine else numbers,
-                "kind": column.dictionary.holds.kind.value,
-                "listed": [(Raw(table.columns[position]), Raw(table.sql)) for table in (listed or (source,))],
-            }
-        )
-    statement = render(
-        "lattices/lattice_coded.sql",
-        engine.dialect,
-        step="coded rows",
-        source=Raw(source.sql),
-        columns=places,
-        others=[Raw(sql) for sql in source.others],
-        words=layout.words,
-        numbered=numbered,
-        entity=None if source.entity is None else Raw(source.entity),
-    )
-    if engine.can_materialize:
-        return engine.materialize(name, statement).sql
-    return "(" + statement.sql + ")"
+# The key of a node over the rows of a table with coded quasi-identifiers, for models that need rows and not counts.
 
 
 def node_keys(layout: KeyLayout, node: Node, nulls: NullPolicy, joined: Sequence[str] = ()) -> tuple[str, ...]:
@@ -277,50 +210,34 @@ def node_keys(layout: KeyLayout, node: Node, nulls: NullPolicy, joined: Sequence
     label is missing. With NULLs that are distinct, the masked words, and a number of its own for a row in which a label
     is missing.
     """
-    if nulls is NullPolicy.WILDCARD:
-        return (*_wildcards(layout, node), *joined)
-    keys = [_masked(word, mask) for word, mask in enumerate(layout.masks(node)) if mask]
     open_columns = [
-        (position, level)
+        (position, level, column)
         for position, (column, level) in enumerate(zip(layout.columns, node, strict=True))
         if level < max(1, column.height)
     ]
+    if nulls is NullPolicy.WILDCARD:
+        labels = (
+            expression("unless_missing", position=position, level=level, code=_masked(word, mask))
+            for position, level, column in open_columns
+            for word, mask in enumerate(column.masks(level, layout.words))
+            if mask or word == 0
+        )
+        return (*labels, *joined)
+    keys = [_masked(word, mask) for word, mask in enumerate(layout.masks(node)) if mask]
     if nulls is NullPolicy.DISTINCT and (open_columns or joined):
-        keys.append(expression("own_number", columns=open_columns, joined=joined))
+        places = [(position, level) for position, level, _ in open_columns]
+        keys.append(expression("own_number", columns=places, joined=joined))
     return (*keys, *joined)
-
-
-def _wildcards(layout: KeyLayout, node: Node) -> list[str]:
-    found = []
-    for position, (column, level) in enumerate(zip(layout.columns, node, strict=True)):
-        if level < max(1, column.height):
-            for word, mask in enumerate(column.masks(level, layout.words)):
-                if mask or word == 0:
-                    found.append(expression("unless_missing", position=position, level=level, code=_masked(word, mask)))
-    return found
 
 
 def _masked(word: int, mask: int) -> str:
     return expression("masked", word=word, mask=mask)
 
 
-def _numbers(workbench: Engine, coded: CodedColumn, layout: KeyLayout) -> list[tuple[int, ...]]:
-    """(number of the value, what it adds to each word, up to which level its label is missing)."""
-    statement = render(
-        "lattices/lattice_numbers.sql",
-        workbench.dialect,
-        step="codes of " + coded.label,
-        codes=Raw(coded.codes.sql),
-        key=layout.key,
-    )
-    return [tuple(map(int, row)) for row in workbench.run(statement)]
-
-
 # The sensitive attributes of a lattice search: their lanes in words that add up, and what is required of them.
 
 LANES = 200
 """Up to this many sensitive values a class is one count vector; beyond, classes are counted node by node."""
-_WORD = 62
 _OF_PRESENCE = {"distinct_values", "presence", "first_place", "last_place", "first_lane", "last_lane"}
 """Facts that only ask which values occur: a bit a value is enough for them."""
 
@@ -350,6 +267,11 @@ class Attribute:
         return self.table is not None and looked_at
 
     @property
+    def deciding(self) -> list[Asked]:
+        """What makes a node unsafe: what is required, and not only to be warned of."""
+        return [item for item in self.asked if decides(item)]
+
+    @property
     def presence_only(self) -> bool:
         """Whether it is enough to know which values occur in a class."""
         models = [item.model for item in self.asked]
@@ -362,7 +284,7 @@ class Attribute:
         if not self.counted or self.table is None:
             return Packing((), 1, "BIGINT")
         bits = 1 if self.presence_only else max(1, max(self.table.totals, default=1).bit_length())
-        per_word = _WORD // bits
+        per_word = WORD // bits
         lanes = range(self.table.distinct)
         chunks = [lanes[start : start + per_word] for start in range(0, len(lanes), per_word)]
         words = tuple(tuple((lane, place * bits) for place, lane in enumerate(chunk)) for chunk in chunks)
@@ -450,58 +372,57 @@ def base_histogram(
         layout: where each column's codes lie. attributes: the sensitive attributes; those that nothing is asked of
             but sizes have no words.
     """
-    counted = [attribute for attribute in attributes if attribute.counted]
+    counted = [(one, one.table, one.resolved.sql) for one in attributes if one.counted and one.table and one.resolved]
     if workbench is engine:
-        return workbench.materialize(BASE, _from_rows(engine, relation, columns, layout, counted))
-    cells = _cells(engine, workbench, relation, columns, counted)
-    base = workbench.materialize(BASE, _from_cells(workbench, cells, layout, counted))
-    workbench.drop(_CELLS)
-    return base
-
-
-def _from_rows(
-    engine: Engine, relation: Relation, columns: Sequence[KeyColumn], layout: KeyLayout, counted: Sequence[Attribute]
-) -> Statement:
-    coded = zip([column.column for column in columns], layout.columns, strict=True)
-    return render(
-        "lattices/lattice_base.sql",
-        engine.dialect,
-        step="coded histogram",
-        source=Raw(relation.sql),
-        words=layout.words,
-        columns=[{"sql": Raw(c.sql), "codes": Raw(place.codes.sql), "value": "v"} for c, place in coded],
-        attributes=[
-            _words(a) | {"sql": Raw(_sql(a)), "lanes": _lanes(engine, relation, a), "value": "s"} for a in counted
-        ],
-        weight="",
-    )
-
-
-def _from_cells(workbench: Engine, cells: Relation, layout: KeyLayout, counted: Sequence[Attribute]) -> Statement:
-    width = len(layout.columns)
-    return render(
+        source, names = relation, {"value": "v", "lane": "s"}
+        values = [Raw(column.column.sql) for column in columns]
+        lanes = [(Raw(sql), _lanes(engine, relation, one, table, sql)) for one, table, sql in counted]
+    else:
+        source, names = _cells(engine, workbench, relation, columns, counted), {"value": "id", "lane": "lane"}
+        values = [Raw(f"i{i}") for i in range(len(columns))]
+        lanes = [
+            (Raw(f"i{i}"), Raw(f"(SELECT range AS lane FROM range({table.distinct}))"))
+            for i, (_, table, _) in enumerate(counted, len(columns))
+        ]
+    statement = render(
         "lattices/lattice_base.sql",
         workbench.dialect,
         step="coded histogram",
-        source=Raw(cells.sql),
+        source=Raw(source.sql),
         words=layout.words,
         columns=[
-            {"sql": f"i{i}", "codes": Raw(place.codes.sql), "value": "id"} for i, place in enumerate(layout.columns)
+            {"sql": sql, "codes": Raw(place.codes.sql), "value": names["value"]}
+            for sql, place in zip(values, layout.columns, strict=True)
         ],
         attributes=[
-            _words(a) | {"sql": f"i{width + i}", "lanes": _base_numbers(a), "value": "lane"}
-            for i, a in enumerate(counted)
+            {
+                "position": one.position,
+                "words": one.packing.words,
+                "aggregate": one.words[0][1] if one.words else "SUM",
+                "sql": sql,
+                "lanes": listed,
+                "value": names["lane"],
+            }
+            for (one, _, _), (sql, listed) in zip(counted, lanes, strict=True)
         ],
-        weight="c",
+        weight="" if workbench is engine else "c",
     )
+    base = workbench.materialize(BASE, statement)
+    if workbench is not engine:
+        workbench.drop(_CELLS)
+    return base
 
 
 def _cells(
-    engine: Engine, workbench: Engine, relation: Relation, columns: Sequence[KeyColumn], counted: Sequence[Attribute]
+    engine: Engine,
+    workbench: Engine,
+    relation: Relation,
+    columns: Sequence[KeyColumn],
+    counted: Sequence[tuple[Attribute, SensitiveTable, str]],
 ) -> Relation:
     """Numbers of values with their counts, on the workbench."""
     named = [(column.column.sql, column.dictionary.holds.kind.value, False) for column in columns]
-    named += [(_sql(attribute), "", _table(attribute).text) for attribute in counted]
+    named += [(sql, "", table.text) for _, table, sql in counted]
     given: dict[str, Any] = {
         "source": Raw(relation.sql),
         "columns": [{"sql": Raw(sql), "kind": kind, "collated": collated} for sql, kind, collated in named],
@@ -519,38 +440,15 @@ def _cells(
             engine.drop(_COUNTED)
 
 
-def _words(attribute: Attribute) -> dict[str, Any]:
-    return {
-        "position": attribute.position,
-        "words": attribute.packing.words,
-        "aggregate": attribute.words[0][1] if attribute.words else "SUM",
-    }
-
-
-def _lanes(engine: Engine, relation: Relation, attribute: Attribute) -> Raw:
+def _lanes(engine: Engine, relation: Relation, attribute: Attribute, table: SensitiveTable, sql: str) -> Raw:
     """The values with their lanes, as a FROM item."""
     statement = render(
         "classes/totals.sql",
         engine.dialect,
         step="sensitive values",
         source=Raw(relation.sql),
-        sensitive=Raw(_sql(attribute)),
+        sensitive=Raw(sql),
         entity=None,
-        text=_table(attribute).text,
+        text=table.text,
     )
     return Raw(engine.materialize(f"sqlaudit_lattice_lanes_{attribute.position}", statement).sql)
-
-
-def _base_numbers(attribute: Attribute) -> Raw:
-    """All lanes, as a FROM item."""
-    return Raw(f"(SELECT range AS lane FROM range({_table(attribute).distinct}))")
-
-
-def _sql(attribute: Attribute) -> str:
-    return attribute.resolved.sql if attribute.resolved else "NULL"
-
-
-def _table(attribute: Attribute) -> SensitiveTable:
-    if attribute.table is None:
-        raise ValueError("an attribute without a table has no lanes")
-    return attribute.table

@@ -8,6 +8,7 @@ population, an entity, NULLs that match anything), every node is audited on its 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -26,7 +27,6 @@ from sqlaudit.lattices.coding import (
     KeyLayout,
     base_histogram,
     code_values,
-    decides,
     inherited,
     read_attributes,
 )
@@ -37,6 +37,7 @@ from sqlaudit.lattices.verdicts import CellWeight, LossParts, Node, NodeClasses,
 from sqlaudit.models.measures import Measure
 
 
+@dataclass(eq=False)
 class Evaluator:
     """Decides nodes on a coded histogram.
 
@@ -49,29 +50,25 @@ class Evaluator:
         of_values: the loss that looks at the sensitive attribute, if one does.
     """
 
-    def __init__(
-        self,
-        workbench: Engine,
-        layout: KeyLayout,
-        base: Relation,
-        attributes: Sequence[Attribute],
-        rows: int,
-        limit_rows: int,
-        audited: AuditedNodes | None = None,
-        *,
-        inherits: bool = True,
-        of_values: Measure | None = None,
-    ) -> None:
-        self.layout = layout
-        self.rows = rows
-        self.limit_rows = limit_rows
-        self._audited = audited
-        words = [] if audited else [word for attribute in attributes for word in attribute.words]
-        self._rollup = Rollup(workbench, layout, base, words)
-        self._figures = NodeFigures(workbench, attributes, rows, limit_rows)
-        sensitive = attributes[0] if of_values else None
-        self._losses = NodeLosses(workbench, layout, base, self._figures, rows, self.tuples, sensitive, of_values)
-        self.monotone = inherits and all_inherited(attributes, self.limit_rows)
+    workbench: Engine
+    layout: KeyLayout
+    base: Relation
+    attributes: Sequence[Attribute]
+    rows: int
+    limit_rows: int
+    audited: AuditedNodes | None
+    inherits: bool
+    of_values: Measure | None
+
+    def __post_init__(self) -> None:
+        words = [] if self.audited else [word for attribute in self.attributes for word in attribute.words]
+        self._rollup = Rollup(self.workbench, self.layout, self.base, words)
+        self._figures = NodeFigures(self.workbench, self.attributes, self.rows, self.limit_rows)
+        failing, sensitive = self._figures.failing, self.attributes[0] if self.of_values else None
+        self._losses = NodeLosses(
+            self.workbench, self.layout, self.base, failing, self.rows, self.tuples, sensitive, self.of_values
+        )
+        self.monotone = self.inherits and all_inherited(self.attributes, self.limit_rows)
         """Whether every node coarser than a safe one is safe, under this limit."""
 
     @property
@@ -92,8 +89,8 @@ class Evaluator:
         """
         for node in nodes:
             self.layout.check(node)
-        if self._audited is not None:
-            return [self._audited.verdict(node) for node in nodes]
+        if self.audited is not None:
+            return [self.audited.verdict(node) for node in nodes]
         found: dict[Node, Verdict] = {}
         for chunk in self._rollup.walk(nodes):
             found.update((verdict.node, verdict) for verdict in self._figures.verdicts(chunk))
@@ -112,8 +109,8 @@ class Evaluator:
         for node in nodes:
             self.layout.check(node)
         given = tuple(weights)
-        if self._audited is not None:
-            return [self._audited.parts(node, given, wanted) for node in nodes]
+        if self.audited is not None:
+            return [self.audited.parts(node, given, wanted) for node in nodes]
         found: dict[Node, LossParts] = {}
         for chunk in self._rollup.walk(nodes):
             found.update((part.node, part) for part in self._losses.parts(chunk, given, wanted))
@@ -121,9 +118,9 @@ class Evaluator:
 
     def classes(self, nodes: Sequence[Node], knowledge: int) -> Iterator[NodeClasses]:
         """The classes of nodes for up to so many pieces of knowledge, one by one for each sensitive attribute."""
-        if self._audited is not None:
+        if self.audited is not None:
             for node in nodes:
-                yield from self._audited.classes(node, knowledge)
+                yield from self.audited.classes(node, knowledge)
         else:
             for chunk in self._rollup.walk(nodes):
                 yield from self._figures.classes(chunk, knowledge)
@@ -135,14 +132,12 @@ class Evaluator:
 
 def all_inherited(attributes: Sequence[Attribute], limit_rows: int) -> bool:
     """Whether all that decides stays satisfied when a node is coarsened."""
-    return all(
-        inherited(item.model, limit_rows) for attribute in attributes for item in attribute.asked if decides(item)
-    )
+    return all(inherited(item.model, limit_rows) for attribute in attributes for item in attribute.deciding)
 
 
 def needs_audits(attributes: Sequence[Attribute], roles: Roles) -> bool:
     """Whether nodes must be audited one by one: count vectors do not tell what is asked."""
-    models = [item.model for attribute in attributes for item in attribute.asked if decides(item)]
+    models = [item.model for attribute in attributes for item in attribute.deciding]
     return (
         roles.nulls is not NullPolicy.EQUAL
         or roles.entity is not None
@@ -174,13 +169,12 @@ def refuse_limit(attributes: Sequence[Attribute], roles: Roles, limit: Fraction)
     """
     if not limit:
         return
-    for attribute in attributes:
-        for item in attribute.asked:
-            if decides(item) and (item.model.verdict_by_level or not item.model.facts_tell):
-                raise UsageError(
-                    f"{item.requirement.text!r} is about the whole table and names no rows to leave out, so it cannot "
-                    f"be required together with suppression; search without {spelled('suppress')}."
-                )
+    for item in (item for attribute in attributes for item in attribute.deciding):
+        if item.model.verdict_by_level or not item.model.facts_tell:
+            raise UsageError(
+                f"{item.requirement.text!r} is about the whole table and names no rows to leave out, so it cannot be "
+                f"required together with suppression; search without {spelled('suppress')}."
+            )
     if roles.nulls is NullPolicy.WILDCARD:
         raise UsageError(
             f"{spelled('nulls', 'wildcard')}: rows that are left out no longer match others; search without "
@@ -237,11 +231,8 @@ def open_evaluator(
     base = base_histogram(engine, workbench, relation, columns, layout, [] if one_by_one else attributes)
     rows = int(workbench.run(render("lattices/lattice_rows.sql", workbench.dialect, base=Raw(base.sql)))[0][0])
     inherits = given.nulls is not NullPolicy.WILDCARD or not names_missing(workbench, columns)
-    audited = None
+    audited, allowed = None, int(limit * rows)
     if one_by_one:
         table = AuditedTable(engine, workbench, relation, roles, given, columns, layout, attributes, inherits)
-        audited = audited_nodes(table, population, base, rows, int(limit * rows))
-    allowed = int(limit * rows)
-    return Evaluator(
-        workbench, layout, base, attributes, rows, allowed, audited, inherits=inherits, of_values=of_values
-    )
+        audited = audited_nodes(table, population, base, rows, allowed)
+    return Evaluator(workbench, layout, base, attributes, rows, allowed, audited, inherits, of_values)

@@ -7,9 +7,11 @@ table (average risk, say) are judged from the sizes of a node's classes, worst-c
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import partial
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -20,10 +22,11 @@ from sqlaudit.base.result import Number
 from sqlaudit.base.sql import Raw, environment, render
 from sqlaudit.classes.facts import Fact, Signatures
 from sqlaudit.classes.failing import ClassSizes
+from sqlaudit.classes.histogram import Packing
 from sqlaudit.engines.contract import Engine
-from sqlaudit.lattices.coding import Attribute, decides, inherited
+from sqlaudit.lattices.coding import Attribute, inherited
 from sqlaudit.lattices.rollup import Chunk
-from sqlaudit.lattices.verdicts import Failure, Node, NodeClasses, Verdict
+from sqlaudit.lattices.verdicts import Node, NodeClasses, Shortfall, Verdict
 from sqlaudit.models.base import MAX_COMBINATIONS, Context, Model, expression
 from sqlaudit.models.disclosure.program import maximum_disclosure
 from sqlaudit.models.diversity import DISTINCT, LARGEST, EntropyDiversity, head
@@ -36,8 +39,8 @@ from sqlaudit.models.judge import Asked, compares, merged_facts
 # occur are judged once for all nodes and become a predicate, too.
 
 DIALECT = "duckdb"
-GROUPED = "sqlaudit_grouped"
-"""Stands for the FROM item of the classes in prepared statements."""
+_GROUPED = "sqlaudit_grouped"
+"""Stands for the FROM item of the classes in a statement that is kept."""
 _NARROW = 2**62
 
 
@@ -70,10 +73,6 @@ class AttributeBlock:
     checks: tuple[ClassCheck, ...]
 
     @property
-    def position(self) -> int:
-        """The attribute's place."""
-        return self.attribute.position
-
     def words(self) -> list[str]:
         """The names of its words."""
         return [name for name, _ in self.attribute.words]
@@ -81,78 +80,60 @@ class AttributeBlock:
     def shown(self, wide: str) -> dict[str, Any]:
         """The block as the templates read it."""
         packing = self.attribute.packing
-        names = self.words()
-        lanes = [
-            (f"c{lane}", name, shift) for name, word in zip(names, packing.words, strict=True) for lane, shift in word
-        ]
+        words = zip(self.words, packing.words, strict=True)
+        lanes = [(f"c{lane}", name, shift) for name, word in words for lane, shift in word]
         return {
-            "position": self.position,
-            "words": names,
+            "position": self.attribute.position,
+            "words": self.words,
             "lanes": lanes,
             "mask": 2**packing.bits - 1,
             "facts": [(fact.name, _expression(fact, self.attribute, wide)) for fact in self.facts],
             "checks": [{"name": c.name, "failing": c.failing, "doubtful": c.doubtful} for c in self.checks],
         }
 
-    def with_checks(self, checks: Mapping[str, ClassCheck]) -> AttributeBlock:
-        """The same with other predicates."""
-        return replace(self, checks=tuple(checks.get(check.name, check) for check in self.checks))
+    def with_checks(self, change: Callable[[AttributeBlock, ClassCheck], ClassCheck]) -> AttributeBlock:
+        """The same with what becomes of each check."""
+        return replace(self, checks=tuple(change(self, check) for check in self.checks))
 
 
 def blocks_of(attributes: Sequence[Attribute]) -> list[AttributeBlock]:
     """The blocks of all attributes with the requirements that decide by classes; never empty."""
     found = []
-    number = 0
+    numbers = count()
     for attribute in attributes:
-        checks: list[ClassCheck] = []
-        models: list[Model] = []
-        for item in attribute.asked:
-            if not decides(item) or item.model.verdict_by_level:
-                continue
-            models.append(item.model)
-            if item.model.by_signatures:
-                continue
+        asked = [item for item in attribute.deciding if not item.model.verdict_by_level]
+        checks = []
+        for item in (one for one in asked if not one.model.by_signatures):
             failing = expression("never") if item.model.by_combinations else item.model.failing()
-            checks.append(ClassCheck(f"r{number}", item, failing, item.model.doubtful()))
-            number += 1
-        found.append(AttributeBlock(attribute, tuple(merged_facts(models)), tuple(checks)))
+            checks.append(ClassCheck(f"r{next(numbers)}", item, failing, item.model.doubtful()))
+        found.append(AttributeBlock(attribute, tuple(merged_facts([item.model for item in asked])), tuple(checks)))
     return found
 
 
 def wide_type(attributes: Sequence[Attribute], rows: int) -> str:
     """The narrowest type that holds the products of counts and limits: a plain integer unless the table is large."""
-    limits = [
-        value
-        for attribute in attributes
-        for item in attribute.asked
-        for value in item.model.values.values()
-        if isinstance(value, Fraction)
-    ]
+    models = [item.model for attribute in attributes for item in attribute.asked]
+    limits = [value for model in models for value in model.values.values() if isinstance(value, Fraction)]
     factor = max((limit.denominator + abs(limit.numerator) for limit in limits), default=1)
     lanes = max((attribute.table.distinct for attribute in attributes if attribute.table), default=1)
-    height = max((item.model.unit() for attribute in attributes for item in attribute.asked), default=1)
+    height = max((model.unit() for model in models), default=1)
     return "BIGINT" if 8 * (rows + 1) ** 2 * factor * (lanes + height + 64) < _NARROW else "HUGEINT"
 
 
-def prepared(template: str, step: str, **parameters: Any) -> Statement:
-    """A statement over `GROUPED`, to be placed over the classes of any nodes."""
-    return render(template, DIALECT, step=step, grouped=Raw(GROUPED), **parameters)
-
-
-def placed(statement: Statement, grouped: str) -> Statement:
-    """A prepared statement over these classes."""
-    return replace(statement, sql=statement.sql.replace(GROUPED, grouped))
+def over(chunk: Chunk, template: str, step: str, **parameters: Any) -> Statement:
+    """A statement over the classes of a chunk."""
+    return render(template, DIALECT, step=step, grouped=Raw(chunk.sql), **parameters)
 
 
 def _expression(fact: Fact, attribute: Attribute, wide: str) -> str:
     """A fact over the lanes of a count vector."""
-    totals = attribute.table.totals if attribute.table else ()
+    table = attribute.table
     context = {
-        "lane_totals": totals,
+        "lane_totals": table.totals if table else (),
         "form": "packed",
         "wide": wide,
         "dialect": DIALECT,
-        "total": attribute.table.total if attribute.table else 0,
+        "total": table.total if table else 0,
     }
     macros = environment().get_template("classes/_facts.sql").make_module(context)
     return str(getattr(macros, fact.macro)(**fact.arguments)).strip()
@@ -180,64 +161,36 @@ class NodeDisclosure:
     item: Asked
     wide: str
 
-    @property
-    def knowledge(self) -> int:
-        """How many pieces of knowledge decide."""
-        return self.item.model.knowledge()
-
-    @property
-    def limit(self) -> Fraction:
-        """What disclosure must stay below."""
-        return Fraction(self.item.model.required or 0)
-
     def failing(self, chunk: Chunk) -> dict[int, Number | None]:
         """The nodes whose maximum disclosure reaches the limit, with it; None where a bound was enough."""
-        left = list(chunk.nodes)
-        found: dict[int, Number | None] = {}
-        for place in self._settled(chunk, left, (DISTINCT,), ""):
-            found[place] = 1
-        left = [place for place in left if place not in found]
-        for place in self._settled(chunk, left, self._bound_facts(), self._bound()):
-            found[place] = None
-        left = [place for place in left if place not in found]
-        for place, signatures in self._signatures(chunk, left):
-            level = maximum_disclosure(signatures, self.knowledge)[self.knowledge].maximum
-            if level >= self.limit:
-                found[place] = level
+        knowledge, limit = self.item.model.knowledge(), Fraction(self.item.model.required or 0)
+        most = head(knowledge + 1)
+        # the negated atoms' disclosure r1 / (n − r2 − … − r(k+1)) reaches the limit
+        rest = f"(n - {most.name} + largest)"
+        bound = expression("reaches", count="largest", rest=rest, limit=limit) if limit else "TRUE"
+        fewest = self._figures(chunk, (DISTINCT,), "")
+        found: dict[int, Number | None] = {place: 1 for place, values in fewest.items() if values <= knowledge + 1}
+        left = chunk.only(place for place in chunk.nodes if place not in found)
+        reaching = self._figures(left, (LARGEST, most), bound)
+        found |= {place: None for place, classes in reaching.items() if classes}
+        left = chunk.only(place for place in chunk.nodes if place not in found)
+        if left.nodes:
+            for place, signatures in signatures_of(self.workbench, self.attribute, self.wide, left, knowledge):
+                level = maximum_disclosure(signatures, knowledge)[knowledge].maximum
+                if level >= limit:
+                    found[place] = level
         return found
 
-    def _settled(self, chunk: Chunk, places: Sequence[int], facts: Sequence[Fact], reached: str) -> list[int]:
-        """The nodes that facts of single classes show to be unsafe."""
-        if not places:
-            return []
-        statement = prepared(
-            "lattices/lattice_disclosed.sql",
-            "certain disclosure",
-            block=self._block(facts),
-            ids=list(places),
-            reached=reached,
+    def _figures(self, chunk: Chunk, facts: tuple[Fact, ...], reached: str) -> dict[int, int]:
+        """By node the least fact of a class, or how many classes reach a bound: single classes show what is unsafe."""
+        if not chunk.nodes:
+            return {}
+        block = AttributeBlock(self.attribute, facts, ()).shown(self.wide)
+        places = list(chunk.nodes)
+        statement = over(
+            chunk, "lattices/lattice_disclosed.sql", "certain disclosure", block=block, ids=places, reached=reached
         )
-        rows = self.workbench.run(placed(statement, chunk.sql))
-        if reached:
-            return [int(place) for place, classes in rows if classes]
-        return [int(place) for place, fewest in rows if fewest <= self.knowledge + 1]
-
-    def _bound_facts(self) -> tuple[Fact, ...]:
-        return (LARGEST, head(self.knowledge + 1))
-
-    def _bound(self) -> str:
-        """SQL: the negated atoms' disclosure r1 / (n − r2 − … − r(k+1)) reaches the limit."""
-        rest = f"(n - {head(self.knowledge + 1).name} + largest)"
-        return expression("reaches", count="largest", rest=rest, limit=self.limit) if self.limit else "TRUE"
-
-    def _signatures(self, chunk: Chunk, places: Sequence[int]) -> list[tuple[int, Signatures]]:
-        if not places:
-            return []
-        of_chunk = {place: chunk.nodes[place] for place in places}
-        return signatures_of(self.workbench, self.attribute, self.wide, Chunk(chunk.sql, of_chunk), self.knowledge)
-
-    def _block(self, facts: Sequence[Fact]) -> dict[str, object]:
-        return AttributeBlock(self.attribute, tuple(facts), ()).shown(self.wide)
+        return {int(place): figure for place, figure in self.workbench.run(statement)}
 
 
 def signatures_of(
@@ -251,14 +204,15 @@ def signatures_of(
     """
     depth = min(knowledge + 1, attribute.table.distinct if attribute.table else 1)
     top = Fact("top_counts", "top", {"count": depth})
-    statement = prepared(
+    statement = over(
+        chunk,
         "lattices/lattice_signatures.sql",
         "signatures of nodes",
         block=AttributeBlock(attribute, (top,), ()).shown(wide),
         ids=list(chunk.nodes),
         depth=depth,
     )
-    place, n, *counts, classes = workbench.columns_as_arrays(placed(statement, chunk.sql)).values()
+    place, n, *counts, classes = workbench.columns_as_arrays(statement).values()
     counts += [np.zeros_like(n)] * (knowledge + 1 - depth)
     starts = np.flatnonzero(np.concatenate([[True], place[1:] != place[:-1]]))
     ends = [*starts[1:], len(place)]
@@ -271,14 +225,15 @@ def signatures_of(
 def entropies_of(workbench: Engine, attribute: Attribute, wide: str, chunk: Chunk) -> dict[int, float]:
     """exp(entropy) of the class that has the least, by the ids of a chunk's nodes."""
     model = EntropyDiversity({}, Context(attribute.table, 0))
-    statement = prepared(
+    statement = over(
+        chunk,
         "lattices/lattice_entropies.sql",
         "entropies of nodes",
         block=AttributeBlock(attribute, model.facts(), ()).shown(wide),
         ids=list(chunk.nodes),
         level=model.levels()["l"].expression,
     )
-    return {int(place): float(least) for place, least in workbench.run(placed(statement, chunk.sql))}
+    return {int(place): float(least) for place, least in workbench.run(statement)}
 
 
 Combination = tuple[Any, ...]
@@ -302,29 +257,31 @@ class NodeFigures:
     def __post_init__(self) -> None:
         self.blocks = blocks_of(self.attributes)
         self.wide = wide_type(self.attributes, self.rows)
-        asked = [(attribute, item) for attribute in self.attributes for item in attribute.asked if decides(item)]
+        asked = [(attribute, item) for attribute in self.attributes for item in attribute.deciding]
         self.by_level = [item for _, item in asked if item.model.verdict_by_level]
         self.disclosures = [
             NodeDisclosure(self.workbench, attribute, item, self.wide)
             for attribute, item in asked
             if item.model.by_signatures
         ]
-        self._prepared: dict[tuple[Any, ...], Any] = {}
+        self._kept: dict[tuple[str, ...], tuple[Statement, list[str]]] = {}
 
     def verdicts(self, chunk: Chunk) -> list[Verdict]:
         """The verdicts of a chunk's nodes."""
         blocks = self._with_combinations(chunk)
         figures = self._figures(chunk, blocks)
-        unsure = [
+        unsure = {
             place
-            for place in chunk.nodes
-            if any(count for name, count in figures.get(place, {}).items() if name.endswith("_doubtful"))
-        ]
-        if unsure:
-            part = Chunk(chunk.sql, {place: chunk.nodes[place] for place in unsure})
+            for place, found in figures.items()
+            if any(classes for name, classes in found.items() if name.endswith("_doubtful"))
+        }
+        part = chunk.only(place for place in chunk.nodes if place in unsure)
+        if part.nodes:
             figures |= self._figures(part, self._with_exact(part, blocks))
-        found = {place: self._verdict(node, figures.get(place, {})) for place, node in chunk.nodes.items()}
-        return list(self._with_signatures(chunk, self._with_levels(chunk, found)).values())
+        verdicts = {place: self._verdict(node, figures.get(place, {})) for place, node in chunk.nodes.items()}
+        self._judge_levels(chunk, verdicts)
+        self._judge_signatures(chunk, verdicts)
+        return list(verdicts.values())
 
     def failing(self, chunk: Chunk) -> dict[str, Any]:
         """Which classes of a chunk are suppressed, for the templates: blocks whose predicates decide every class, and
@@ -355,39 +312,35 @@ class NodeFigures:
     # --- classes ---
 
     def _figures(self, chunk: Chunk, blocks: Sequence[AttributeBlock]) -> dict[int, dict[str, int]]:
-        key = tuple(check.failing for block in blocks for check in block.checks)
-        if key not in self._prepared:
+        checks = [check for block in blocks for check in block.checks]
+        key = tuple(check.failing for check in checks)
+        if key not in self._kept:
             every, prunable = self.names(), self.names(prunable=True)
-            self._prepared = {
-                key: prepared(
-                    "lattices/lattice_figures.sql",
-                    "figures of nodes",
-                    blocks=[block.shown(self.wide) for block in blocks],
-                    any=every,
-                    prunable=None if every == prunable else prunable,
-                )
-            }
-        rows = self.workbench.run(placed(self._prepared[key], chunk.sql))
-        names = self._columns(blocks)
+            statement = over(
+                Chunk(_GROUPED, {}),
+                "lattices/lattice_figures.sql",
+                "figures of nodes",
+                blocks=[block.shown(self.wide) for block in blocks],
+                any=every,
+                prunable=None if every == prunable else prunable,
+            )
+            names = ["classes", "smallest", "smallest_left", "failing_rows"]
+            names += [] if every == prunable else ["prunable_rows"]
+            for check in checks:
+                counted = ("classes", "rows", "doubtful") if check.doubtful else ("classes", "rows")
+                names += [f"{check.name}_{what}" for what in counted]
+            self._kept = {key: (statement, names)}
+        statement, names = self._kept[key]
+        rows = self.workbench.run(replace(statement, sql=statement.sql.replace(_GROUPED, chunk.sql)))
         return {int(row[0]): dict(zip(names, row[1:], strict=True)) for row in rows}
-
-    def _columns(self, blocks: Sequence[AttributeBlock]) -> list[str]:
-        names = ["classes", "smallest", "smallest_left", "failing_rows"]
-        names += [] if self.names() == self.names(prunable=True) else ["prunable_rows"]
-        for block in blocks:
-            for check in block.checks:
-                names += [f"{check.name}_classes", f"{check.name}_rows"]
-                names += [f"{check.name}_doubtful"] if check.doubtful else []
-        return names
 
     def _verdict(self, node: Node, figures: Mapping[str, int]) -> Verdict:
         failing = int(figures.get("failing_rows", 0))
         fails = []
-        for block in self.blocks:
-            for check in block.checks:
-                if classes := int(figures.get(f"{check.name}_classes", 0)):
-                    rows = int(figures[f"{check.name}_rows"])
-                    fails.append(Failure(check.item.requirement.text, check.item.sensitive, classes, rows))
+        for item, name in ((check.item, check.name) for block in self.blocks for check in block.checks):
+            if classes := int(figures.get(f"{name}_classes", 0)):
+                rows = int(figures[f"{name}_rows"])
+                fails.append(Shortfall(item.requirement.text, item.sensitive, classes, rows))
         return Verdict(
             node=node,
             safe=failing <= self.limit_rows,
@@ -403,41 +356,38 @@ class NodeFigures:
 
     def _with_combinations(self, chunk: Chunk) -> list[AttributeBlock]:
         """The blocks, with a predicate for each model that combinations of its facts decide."""
-        blocks = []
-        for block in self.blocks:
-            checks = {}
-            for check in block.checks:
-                if check.model.by_combinations:
-                    names = [fact.name for fact in check.model.facts()]
-                    failing = [
-                        found for found in self._occurring(chunk, block, names, "") if self._falls_short(check, found)
-                    ]
-                    checks[check.name] = replace(check, failing=one_of(names, failing))
-            blocks.append(block.with_checks(checks))
-        return blocks
+
+        def changed(block: AttributeBlock, check: ClassCheck) -> ClassCheck:
+            if not check.model.by_combinations:
+                return check
+            names = [fact.name for fact in check.model.facts()]
+            occurring = self._occurring(chunk, block, names, "")
+            failing = [found for found in occurring if self._once(check, found, check.model.falls_short)]
+            return replace(check, failing=one_of(names, failing))
+
+        return [block.with_checks(changed) for block in self.blocks]
 
     def _with_exact(self, chunk: Chunk, blocks: Sequence[AttributeBlock]) -> list[AttributeBlock]:
         """The blocks, with the classes that floats cannot tell decided by their counts."""
-        decided = []
-        for block in blocks:
-            checks = {}
-            for check in block.checks:
-                if check.doubtful and block.words():
-                    found = self._occurring(chunk, block, block.words(), check.doubtful)
-                    failing = [words for words in found if not self._holds(check, block, words)]
-                    if failing:
-                        listed = one_of(block.words(), failing)
-                        both = expression("both", first=check.doubtful, second=listed)
-                        checks[check.name] = replace(
-                            check, failing=expression("either", first=check.failing, second=both)
-                        )
-            decided.append(block.with_checks(checks))
-        return decided
+
+        def changed(block: AttributeBlock, check: ClassCheck) -> ClassCheck:
+            if not check.doubtful or not block.words:
+                return check
+            holds = partial(self._holds, check.model, block.attribute.packing)
+            occurring = self._occurring(chunk, block, block.words, check.doubtful)
+            failing = [words for words in occurring if not self._once(check, words, holds)]
+            if not failing:
+                return check
+            listed = expression("both", first=check.doubtful, second=one_of(block.words, failing))
+            return replace(check, failing=expression("either", first=check.failing, second=listed))
+
+        return [block.with_checks(changed) for block in blocks]
 
     def _occurring(
         self, chunk: Chunk, block: AttributeBlock, names: Sequence[str], condition: str
     ) -> list[Combination]:
-        statement = prepared(
+        statement = over(
+            chunk,
             "lattices/lattice_combinations.sql",
             "combinations of facts",
             block=block.shown(self.wide),
@@ -445,84 +395,54 @@ class NodeFigures:
             condition=condition,
             limit=MAX_COMBINATIONS + 1,
         )
-        found = self.workbench.run(placed(statement, chunk.sql))
+        found = self.workbench.run(statement)
         if len(found) > MAX_COMBINATIONS:
             raise UsageError(
                 f"The classes have more than {MAX_COMBINATIONS:,} different combinations of values, too many to decide."
             )
         return [tuple(row) for row in found]
 
-    def _falls_short(self, check: ClassCheck, found: Combination) -> bool:
+    def _once(self, check: ClassCheck, found: Combination, judge: Callable[[Combination], bool]) -> bool:
         key = (check.name, found)
         if key not in self._judged:
-            self._judged[key] = check.model.falls_short(found)
+            self._judged[key] = judge(found)
         return self._judged[key]
 
-    def _holds(self, check: ClassCheck, block: AttributeBlock, words: Combination) -> bool:
-        key = (check.name, words)
-        if key not in self._judged:
-            packing = block.attribute.packing
-            mask = 2**packing.bits - 1
-            lanes = zip(packing.words, words, strict=True)
-            counts = {lane: int(word) >> shift & mask for places, word in lanes for lane, shift in places}
-            self._judged[key] = check.model.holds({lane: count for lane, count in counts.items() if count})
-        return self._judged[key]
+    @staticmethod
+    def _holds(model: Model, packing: Packing, words: Combination) -> bool:
+        mask = 2**packing.bits - 1
+        lanes = zip(packing.words, words, strict=True)
+        counts = {lane: int(word) >> shift & mask for places, word in lanes for lane, shift in places}
+        return model.holds({lane: count for lane, count in counts.items() if count})
 
     # --- figures of the whole table ---
 
-    def _with_levels(self, chunk: Chunk, found: dict[int, Verdict]) -> dict[int, Verdict]:
-        """The verdicts, with those models that compare a figure of the whole table."""
+    def _judge_levels(self, chunk: Chunk, verdicts: dict[int, Verdict]) -> None:
+        """Add the models that compare a figure of the whole table."""
         if not self.by_level:
-            return found
-        sizes: dict[int, list[tuple[int, int]]] = {place: [] for place in chunk.nodes}
-        statement = prepared("lattices/lattice_sizes.sql", "sizes of classes")
-        for place, size, classes in self.workbench.run(placed(statement, chunk.sql)):
-            if place in sizes:
-                sizes[place].append((int(size), int(classes)))
-        return {
-            place: self._leveled(verdict, ClassSizes(tuple(sizes[place]), False)) for place, verdict in found.items()
-        }
+            return
+        sizes: dict[int, list[tuple[int, int]]] = {}
+        for place, size, classes in self.workbench.run(over(chunk, "lattices/lattice_sizes.sql", "sizes of classes")):
+            sizes.setdefault(place, []).append((int(size), int(classes)))
+        for place in verdicts.keys() & sizes:
+            found = ClassSizes(tuple(sizes[place]), False)
+            for item in self.by_level:
+                level = item.model.level_by_sizes(found)
+                if level is None or not compares(level, item.model.operator, item.model.required):
+                    verdicts[place] = self._failed(verdicts[place], item, level)
 
-    def _leveled(self, verdict: Verdict, sizes: ClassSizes) -> Verdict:
-        for item in self.by_level:
-            failure = _by_level(item, sizes)
-            if failure is not None:
-                verdict = failed(verdict, failure, inherited(item.model, self.limit_rows))
-        return verdict
-
-    def _with_signatures(self, chunk: Chunk, found: dict[int, Verdict]) -> dict[int, Verdict]:
-        """The verdicts, with worst-case disclosure; nodes that fail otherwise are not asked."""
+    def _judge_signatures(self, chunk: Chunk, verdicts: dict[int, Verdict]) -> None:
+        """Add worst-case disclosure; nodes that fail otherwise are not asked."""
         for disclosure in self.disclosures:
-            asked = Chunk(
-                chunk.sql,
-                {
-                    place: chunk.nodes[place]
-                    for place, verdict in found.items()
-                    if verdict.prunable_safe and verdict.classes
-                },
-            )
+            asked = chunk.only(place for place, found in verdicts.items() if found.prunable_safe and found.classes)
             for place, level in disclosure.failing(asked).items():
-                item = disclosure.item
-                failure = Failure(item.requirement.text, item.sensitive, None, None, level)
-                found[place] = failed(found[place], failure, inherited(item.model, self.limit_rows))
-        return found
+                verdicts[place] = self._failed(verdicts[place], disclosure.item, level)
 
-
-def failed(verdict: Verdict, failure: Failure, prunable: bool) -> Verdict:
-    """The verdict with one more requirement that the whole node fails."""
-    return replace(
-        verdict, safe=False, prunable_safe=verdict.prunable_safe and not prunable, fails=(*verdict.fails, failure)
-    )
-
-
-def _by_level(item: Asked, sizes: ClassSizes) -> Failure | None:
-    model = item.model
-    if not sizes.sizes:
-        return None
-    level = model.level_by_sizes(sizes)
-    if level is not None and compares(level, model.operator, model.required):
-        return None
-    return Failure(item.requirement.text, item.sensitive, None, None, level)
+    def _failed(self, verdict: Verdict, item: Asked, level: Number | None) -> Verdict:
+        """The verdict with one more requirement that the whole node fails."""
+        prunable = verdict.prunable_safe and not inherited(item.model, self.limit_rows)
+        short = Shortfall(item.requirement.text, item.sensitive, None, None, level)
+        return replace(verdict, safe=False, prunable_safe=prunable, fails=(*verdict.fails, short))
 
 
 def one_of(names: Sequence[str], rows: Sequence[Combination]) -> str:

@@ -136,11 +136,7 @@ class Losses:
             return parts.figures[self.measure.name]
         if not self.measure.separable:
             return _OF_CLASSES[self.measure.name](parts)
-        costs = [
-            self._kept(column, level) + (self._added(position, parts) if parts.failing_rows else 0.0)
-            for position, (column, level) in enumerate(zip(self.columns, parts.node, strict=True))
-        ]
-        return self._together([self._scaled(column, cost) for column, cost in zip(self.columns, costs, strict=True)])
+        return self._sum(parts.node, parts if parts.failing_rows else None)
 
     @property
     def wanted(self) -> frozenset[str]:
@@ -158,17 +154,15 @@ class Losses:
         """
         if not self.measure.separable:
             raise ValueError(self.measure.name)
-        costs = (self._kept(column, level) for column, level in zip(self.columns, node, strict=True))
-        return self._together([self._scaled(column, cost) for column, cost in zip(self.columns, costs, strict=True)])
+        return self._sum(node, None)
 
     def terms(self) -> list[list[float]]:
         """For each column and level a number whose sum over the columns orders the nodes as their losses do, without
         suppressed rows; it never falls from one level to the next when the measure is monotone."""
-        found = []
-        for position, column in enumerate(self.columns):
-            costs = (self._kept(column, level) for level in range(column.height + 1))
-            found.append([self._term(position, self._scaled(column, cost)) for cost in costs])
-        return found
+        return [
+            [self._term(position, level) for level in range(column.height + 1)]
+            for position, column in enumerate(self.columns)
+        ]
 
     def transform(self, total: Any) -> Any:
         """The loss of nodes from the sums of their terms: a number or a numpy array."""
@@ -177,8 +171,11 @@ class Losses:
             return np.expm1(total / weight)
         return total / weight if self.measure.cell in _SHARES else total
 
-    def _kept(self, column: ColumnCosts, level: int) -> float:
-        return column.kept[level] if self.measure.cell else level
+    def _sum(self, node: Node, parts: LossParts | None) -> float:
+        """The loss of a node; `parts` of one in which rows are suppressed."""
+        added = [self._added(position, parts) if parts else 0.0 for position, _ in enumerate(self.columns)]
+        terms = (self._term(position, *two) for position, two in enumerate(zip(node, added, strict=True)))
+        return float(self.transform(math.fsum(terms)))
 
     def _added(self, position: int, parts: LossParts) -> float:
         """By how much more the suppressed rows cost than their cells would."""
@@ -207,12 +204,12 @@ class Losses:
         # (x - 1/L) / (1 - 1/L) for x = cost / (rows L), in whole numbers as long as it can be
         return (cost - self.rows) / (self.rows * (column.leaves - 1)) if column.leaves > 1 else 0.0
 
-    def _term(self, position: int, scaled: float) -> float:
+    def _term(self, position: int, level: int, added: float = 0.0) -> float:
+        """What a column at a level adds to the sum that the loss follows from."""
+        column = self.columns[position]
+        scaled = self._scaled(column, (column.kept[level] if self.measure.cell else level) + added)
         weight = float(self.weights[position]) if self.weights else 1.0
         return weight * (math.log1p(scaled) if self.measure.cell == "leaves" else scaled)
-
-    def _together(self, scaled: Sequence[float]) -> float:
-        return float(self.transform(math.fsum(self._term(position, one) for position, one in enumerate(scaled))))
 
 
 def labels_of(workbench: Engine, dictionary: Relation, height: int, *, numeric: bool = False) -> list[Label]:
@@ -315,17 +312,15 @@ def _spread(column: CostedColumn, label: Label) -> float:
     return label.values / whole.values if label.values > 1 else 0.0
 
 
-def _redacted(column: CostedColumn, label: Label) -> float:
-    return float(label.level == column.height or label.text == TOP or label.values == column.labels[-1].values)
-
-
 _OF_LABELS: Mapping[str, Callable[[CostedColumn, Label], float]] = {
     "": lambda column, label: 0.0,
     "leaves": lambda column, label: column.leaves_under(label),
     "entropy": lambda column, label: label.entropy,
     "size_bits": lambda column, label: label.entropy,
     "monotone_entropy": lambda column, label: label.rows / column.labels[-1].rows * label.entropy,
-    "redacted": _redacted,
+    "redacted": lambda column, label: float(
+        label.level == column.height or label.text == TOP or label.values == column.labels[-1].values
+    ),
     "spread": _spread,
 }
 """What a cell costs whose label decides; bits of single values are summed up as the entropy of their cell."""

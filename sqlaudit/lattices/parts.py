@@ -11,14 +11,14 @@ import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
-from typing import Any, Protocol
+from functools import cached_property, lru_cache
+from typing import Any
 
 from sqlaudit.base.relation import Relation
 from sqlaudit.base.sql import Raw, render
 from sqlaudit.engines.contract import Engine
 from sqlaudit.lattices.coding import Attribute, KeyLayout
-from sqlaudit.lattices.figures import placed, prepared
+from sqlaudit.lattices.figures import over
 from sqlaudit.lattices.rollup import Chunk
 from sqlaudit.lattices.verdicts import CellWeight, LossParts
 from sqlaudit.models.measures import Measure, RangeQuery, random_ranges
@@ -40,52 +40,43 @@ _AT_ONCE = 50
 """Queries of one statement."""
 
 
-class SaysWhatFails(Protocol):
-    """Knows which of the classes of a chunk fail."""
-
-    def failing(self, chunk: Chunk) -> dict[str, Any]:
-        """`blocks` as the templates read them, and `any`: the names of the verdicts that make a class fail."""
-
-
+@dataclass(eq=False)
 class NodeLosses:
     """Parts of losses of the nodes of chunks.
 
     Args:
         workbench: where the chunks lie. layout: the columns' places in the key. base: the finest classes.
-        figures: what makes a class fail. rows: rows of the table. finest: how many the finest classes are.
+        failing: which classes of a chunk fail, for the templates; see `NodeFigures.failing`.
+        rows: rows of the table. finest: how many the finest classes are.
         sensitive: the attribute whose counts the finest classes have, where the `measure` looks at it.
     """
 
-    def __init__(
-        self,
-        workbench: Engine,
-        layout: KeyLayout,
-        base: Relation,
-        figures: SaysWhatFails,
-        rows: int,
-        finest: int,
-        sensitive: Attribute | None = None,
-        measure: Measure | None = None,
-    ) -> None:
-        self._workbench, self._layout, self._base, self._figures = workbench, layout, base, figures
-        self._rows, self._finest = rows, finest
-        self._weights: tuple[CellWeight, ...] | None = None
-        self._weighted: Relation | None = None
+    workbench: Engine
+    layout: KeyLayout
+    base: Relation
+    failing: Callable[[Chunk], dict[str, Any]]
+    rows: int
+    finest: int
+    sensitive: Attribute | None = None
+    measure: Measure | None = None
+
+    def __post_init__(self) -> None:
+        self._kept_weights = lru_cache(maxsize=1)(self._by_key)  # the same ones at every call
         self._of_sensitive: NodeNoise | NodeVariance | None = None
-        if sensitive is not None and measure is not None:
-            count = NodeNoise if measure.by == "noise" else NodeVariance
-            self._of_sensitive = count(workbench, layout, base, sensitive, rows)
+        if self.sensitive is not None and self.measure is not None:
+            count = NodeNoise if self.measure.by == "noise" else NodeVariance
+            self._of_sensitive = count(self.workbench, self.layout, self.base, self.sensitive, self.rows)
 
     def parts(self, chunk: Chunk, weights: Iterable[CellWeight], wanted: Collection[str]) -> list[LossParts]:
         """The parts of a chunk's nodes; see `LossParts`."""
-        given = self._figures.failing(chunk)
+        given = self.failing(chunk)
         counts = {
             int(place): found
             for place, *found in self._run(chunk, "lattices/lattice_parts.sql", "classes that are kept", given)
         }
         tuple_bits = self._tuple_bits if "tuples" in wanted else 0.0
-        nothing = [0.0] * len(self._layout.columns)
-        failing = Chunk(chunk.sql, {p: node for p, node in chunk.nodes.items() if p in counts and int(counts[p][2])})
+        nothing = [0.0] * len(self.layout.columns)
+        failing = chunk.only(place for place in chunk.nodes if place in counts and int(counts[place][2]))
         weighted = self._weigh(failing, tuple(weights), given)
         bits = self._bits_of(failing, given) if "bits" in wanted else {}
         figures = self.inflation(chunk, given) if "inflation" in wanted else {}
@@ -101,7 +92,7 @@ class NodeLosses:
                     node=node,
                     classes=int(classes),
                     kept_classes=int(kept),
-                    rows=self._rows,
+                    rows=self.rows,
                     failing_rows=int(gone),
                     kept_squares=int(squares),
                     failing_weights=tuple(weighted.get(place, nothing)),
@@ -116,28 +107,26 @@ class NodeLosses:
 
     @cached_property
     def _tuple_bits(self) -> float:
-        statement = render("lattices/lattice_tuple_bits.sql", self._workbench.dialect, base=Raw(self._base.sql))
-        return float(self._workbench.run(statement)[0][0])
+        statement = render("lattices/lattice_tuple_bits.sql", self.workbench.dialect, base=Raw(self.base.sql))
+        return float(self.workbench.run(statement)[0][0])
 
     def _run(self, chunk: Chunk, template: str, step: str, given: dict[str, Any], **more: Any) -> list[tuple[Any, ...]]:
-        return self._workbench.run(placed(prepared(template, step, **given, **more), chunk.sql))
+        return self.workbench.run(over(chunk, template, step, **given, **more))
 
     def _weigh(self, chunk: Chunk, weights: tuple[CellWeight, ...], given: dict[str, Any]) -> dict[int, list[float]]:
         if not weights or not chunk.nodes:
             return {}
-        if self._weighted is None or self._weights != weights:
-            self._weighted, self._weights = self._by_key(weights), weights
-        levels = self._levels(chunk, values=False)
+        weighted, levels = self._kept_weights(weights), self._levels(chunk, values=False)
         rows = self._run(
             chunk,
             "lattices/lattice_part_weights.sql",
             "cells of suppressed rows",
             given,
-            key=self._layout.key,
+            key=self.layout.key,
             levels=Raw(levels.sql),
-            weights=Raw(self._weighted.sql),
+            weights=Raw(weighted.sql),
         )
-        found = {place: [0.0] * len(self._layout.columns) for place in chunk.nodes}
+        found = {place: [0.0] * len(self.layout.columns) for place in chunk.nodes}
         for place, position, weight in rows:
             if int(place) in found:
                 found[int(place)][int(position)] = float(weight)
@@ -149,14 +138,14 @@ class NodeLosses:
         found = dict.fromkeys(chunk.nodes, dict.fromkeys(_INFLATIONS, 0.0))
         for part in self._in_batches(chunk):
             rows = self._of_finest(
-                part, "lattices/lattice_part_inflation.sql", "regions of rows", given, rows=self._rows
+                part, "lattices/lattice_part_inflation.sql", "regions of rows", given, rows=self.rows
             )
             found |= {int(place): dict(zip(_INFLATIONS, map(float, sums), strict=True)) for place, *sums in rows}
         return found
 
     def _bits_of(self, chunk: Chunk, given: dict[str, Any]) -> dict[int, tuple[list[float], list[float]]]:
         """What the cells of suppressed rows leave open about their values, and what * would."""
-        width = len(self._layout.columns)
+        width = len(self.layout.columns)
         found = {place: ([0.0] * width, [0.0] * width) for place in chunk.nodes}
         for part in self._in_batches(chunk):
             rows = self._of_finest(part, "lattices/lattice_part_bits.sql", "values of suppressed rows", given)
@@ -169,9 +158,9 @@ class NodeLosses:
     def _in_batches(self, chunk: Chunk) -> Iterator[Chunk]:
         """Some nodes at a time: the finest classes are read once for each."""
         places = list(chunk.nodes)
-        size = max(1, _READ // max(1, self._finest))
+        size = max(1, _READ // max(1, self.finest))
         for start in range(0, len(places), size):
-            yield Chunk(chunk.sql, {place: chunk.nodes[place] for place in places[start : start + size]})
+            yield chunk.only(places[start : start + size])
 
     def _of_finest(
         self, chunk: Chunk, template: str, step: str, given: dict[str, Any], **more: Any
@@ -184,8 +173,8 @@ class NodeLosses:
             template,
             step,
             given,
-            key=self._layout.key,
-            base=Raw(self._base.sql),
+            key=self.layout.key,
+            base=Raw(self.base.sql),
             nodes=Raw(nodes.sql),
             levels=Raw(levels.sql),
             bits=Raw(self._value_bits.sql),
@@ -194,39 +183,39 @@ class NodeLosses:
 
     def _masks(self, chunk: Chunk) -> Relation:
         """The masks of the nodes: id, m0, …"""
-        columns = [("id", "BIGINT"), *((f"m{word}", "BIGINT") for word in range(self._layout.words))]
-        masks = [(place, *self._layout.masks(node)) for place, node in chunk.nodes.items()]
-        return self._workbench.keep_rows(_NODES, columns, _batches(masks))
+        columns = [("id", "BIGINT"), *((f"m{word}", "BIGINT") for word in range(self.layout.words))]
+        masks = [(place, *self.layout.masks(node)) for place, node in chunk.nodes.items()]
+        return self.workbench.keep_rows(_NODES, columns, _batches(masks))
 
     def _levels(self, chunk: Chunk, *, values: bool) -> Relation:
         """At which level each node has each column, and the bits of the key that say its label (or its `values`)."""
         columns = [(name, "BIGINT") for name in ("id", "position", "level")]
-        columns += [(f"m{word}", "BIGINT") for word in range(self._layout.words)]
-        coded = self._layout.columns
+        columns += [(f"m{word}", "BIGINT") for word in range(self.layout.words)]
+        coded = self.layout.columns
         rows = [
-            (place, position, level, *coded[position].masks(0 if values else level, self._layout.words))
+            (place, position, level, *coded[position].masks(0 if values else level, self.layout.words))
             for place, node in chunk.nodes.items()
             for position, level in enumerate(node)
             if values or 0 < level < coded[position].height
         ]
-        return self._workbench.keep_rows(_LEVELS, columns, _batches(rows))
+        return self.workbench.keep_rows(_LEVELS, columns, _batches(rows))
 
     def _by_key(self, weights: Sequence[CellWeight]) -> Relation:
         """The weights of labels by the bits of the key that say them."""
         columns = [("position", "BIGINT"), ("level", "BIGINT"), ("label", "VARCHAR"), ("weight", "DOUBLE")]
         rows = [(one.position, one.level, one.label, one.weight) for one in weights]
-        given = self._workbench.keep_rows(_GIVEN, columns, _batches(rows))
+        given = self.workbench.keep_rows(_GIVEN, columns, _batches(rows))
         places = sorted({(one.position, one.level) for one in weights})
         labels = [self._label(position, level) for position, level in places]
         statement = render(
             "lattices/lattice_label_weights.sql",
-            self._workbench.dialect,
+            self.workbench.dialect,
             step="weights of labels",
             labels=labels,
             given=Raw(given.sql),
         )
-        kept = self._workbench.materialize(_WEIGHTS, statement)
-        self._workbench.drop(_GIVEN)
+        kept = self.workbench.materialize(_WEIGHTS, statement)
+        self.workbench.drop(_GIVEN)
         return kept
 
     @cached_property
@@ -234,16 +223,16 @@ class NodeLosses:
         """How many bits each label leaves open about each value."""
         labels = [
             self._label(position, level)
-            for position, column in enumerate(self._layout.columns)
+            for position, column in enumerate(self.layout.columns)
             for level in range(max(1, column.height) + 1)
         ]
         statement = render(
-            "lattices/lattice_value_bits.sql", self._workbench.dialect, step="bits of values", labels=labels
+            "lattices/lattice_value_bits.sql", self.workbench.dialect, step="bits of values", labels=labels
         )
-        return self._workbench.materialize(_BITS, statement)
+        return self.workbench.materialize(_BITS, statement)
 
     def _label(self, position: int, level: int) -> dict[str, Any]:
-        column, words = self._layout.columns[position], self._layout.words
+        column, words = self.layout.columns[position], self.layout.words
         return {
             "position": position,
             "level": level,
@@ -309,7 +298,8 @@ class NodeVariance(_ValueLosses):
         scale = Fraction(1, 2 * self.rows)  # a difference of shares weighs a half where values are equally far apart
         found: dict[int, dict[str, float]] = {}
         for chunk in chunks:
-            statement = prepared(
+            statement = over(
+                chunk,
                 "lattices/lattice_part_distances.sql",
                 "distances of classes",
                 key=self.layout.key,
@@ -319,7 +309,7 @@ class NodeVariance(_ValueLosses):
                 rows=self.rows,
                 **given,
             )
-            for place, after, hybrid, hybrid_log in self.workbench.run(placed(statement, chunk.sql)):
+            for place, after, hybrid, hybrid_log in self.workbench.run(statement):
                 found[int(place)] = {
                     "variance-loss": float((before - int(after)) * scale),
                     "hybrid": float(hybrid) * float(scale),
@@ -363,7 +353,8 @@ class NodeNoise(_ValueLosses):
             nodes = masked(chunk)
             found |= {place: [] for place in chunk.nodes}
             for start in range(0, len(queries), _AT_ONCE):
-                statement = prepared(
+                statement = over(
+                    chunk,
                     "lattices/lattice_part_noise.sql",
                     "noise of range queries",
                     key=self.layout.key,
@@ -374,7 +365,7 @@ class NodeNoise(_ValueLosses):
                     rows=self.rows,
                     **given,
                 )
-                for place, noise in self.workbench.run(placed(statement, chunk.sql)):
+                for place, noise in self.workbench.run(statement):
                     found[int(place)].append(float(noise))
         scale = 2 * len(queries) * max(1, self.rows)
         return {place: {"range-query-noise": math.fsum(noises) / scale} for place, noises in found.items()}

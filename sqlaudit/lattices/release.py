@@ -25,7 +25,7 @@ from sqlaudit.classes.opening import ResolvedRoles
 from sqlaudit.engines.contract import Engine
 from sqlaudit.hierarchies.dictionary import held
 from sqlaudit.hierarchies.levels import Hierarchy, Holds, Use, published
-from sqlaudit.lattices.coding import Attribute, decides
+from sqlaudit.lattices.coding import Attribute
 from sqlaudit.lattices.request import LatticeRequest
 from sqlaudit.lattices.result import Checked, LatticeNode, LatticeResult
 from sqlaudit.models.base import expression
@@ -158,16 +158,7 @@ def rendered(opened: OpenedForRelease, layout: Layout, source: str, **parameters
             {"name": quote(c.name, "duckdb"), "expression": Raw(c.expression or "NULL"), "key": c.key} for c in listed
         ]
 
-    given: dict[str, Any] = {
-        "star": False,
-        "numbers": False,
-        "ordered": False,
-        "keys": [],
-        "condition": "",
-        "flag": "",
-        "classes": [],
-        "failing": [],
-    } | parameters
+    unsaid = dict.fromkeys(("star", "numbers", "ordered", "keys", "condition", "flag", "classes", "failing"), ())
     statement = render(
         "lattices/publish_release.sql",
         opened.engine.dialect,
@@ -177,7 +168,7 @@ def rendered(opened: OpenedForRelease, layout: Layout, source: str, **parameters
         coarsened=columns(layout.coarsened),
         published=columns(layout.published),
         labelled=Raw("\n    ".join(["given", *layout.joins])),
-        **given,
+        **(unsaid | parameters),
     )
     return bare(statement)
 
@@ -252,7 +243,7 @@ def release(
 def _short(opened: OpenedForRelease, layout: Layout) -> dict[str, Any]:
     """How the release tells which classes fall short."""
     keys = _class_keys(opened, layout)
-    asked = [item for attribute in opened.attributes for item in attribute.asked if decides(item)]
+    asked = [item for attribute in opened.attributes for item in attribute.deciding]
     flag = quote(layout.name("sqlaudit_short"), "duckdb")
     taken = {column.name.casefold() for column in layout.coarsened}
     by_size = not any(item.model.needs_sensitive or item.model.facts() for item in asked)
@@ -306,7 +297,7 @@ def _failing_statement(opened: OpenedForRelease, attribute: Attribute, frame: Fr
     Raises:
         UsageError: a requirement whose classes no predicate over facts tells.
     """
-    asked = [item for item in attribute.asked if decides(item)]
+    asked = attribute.deciding
     builder = HistogramBuilder(opened.engine, frame)
     judged = judge(builder.build(frame.sensitive, attribute.table), asked, frame)
     told = {text for text, _ in judged.failing}
@@ -376,32 +367,17 @@ def audit_release(opened: OpenedForRelease, request: LatticeRequest, result: Lat
     kept = result.rows if star else result.rows - node.failing_rows
     if found.rows != kept:
         raise EngineError(disagree(f"the release has {found.rows:,} rows, not {kept:,}"))
-    checked = Checked(
-        found.status.value,
-        found.rows,
-        found.classes.count,
-        node.failing_rows,
-        tuple(c.text for c in failed(found)),
-        _left_to_the_search(request),
-    )
+    left = ", ".join(one.text for one in request.requirements if one not in checkable(request))
+    note = f"It speaks of values that the release no longer has, so the search alone decided: {left}." if left else ""
+    failing = tuple(check.text for check in failed(found))
+    checked = Checked(found.status.value, found.rows, found.classes.count, node.failing_rows, failing, note)
     if not checked.failing or not found.rows:
         return checked
-    whole = found if star else _audit(opened, request, result, star=True)
-    _agree(whole, node)
-    starred = f"The starred rows fall short as a class of their own; {spelled('suppressed', 'drop')} leaves them out."
-    note = starred if star else ITS_OWN
-    return replace(checked, note=f"{note} {checked.note}".rstrip())
-
-
-def _agree(starred: AuditResult, node: LatticeNode) -> None:
-    """Nothing when only the class of starred rows falls short.
-
-    Raises:
-        EngineError: another class does.
-    """
-    for check in failed(starred):
+    for check in failed(found if star else _audit(opened, request, result, star=True)):
         if not node.failing_rows or check.failing_rows != node.failing_rows or check.failing_classes != 1:
             raise EngineError(disagree(f"{check.text!r} fails in classes that are not suppressed"))
+    starred = f"The starred rows fall short as a class of their own; {spelled('suppressed', 'drop')} leaves them out."
+    return replace(checked, note=f"{starred if star else ITS_OWN} {checked.note}".rstrip())
 
 
 def disagree(what: str) -> str:
@@ -412,12 +388,10 @@ def disagree(what: str) -> str:
 def _audit(opened: OpenedForRelease, request: LatticeRequest, result: LatticeResult, *, star: bool) -> AuditResult:
     """An audit of the release in this session."""
     node = best_of(result)
-    entity = opened.roles.entity
-    made = release(
-        opened, levels_of(result, node), suppress=node.failing_rows > 0, star=star, persons=entity is not None
-    )
+    levels, persons = levels_of(result, node), opened.roles.entity is not None
+    made = release(opened, levels, suppress=node.failing_rows > 0, star=star, persons=persons)
     with kept(opened.engine, RELEASED, made.sql) as relation:
-        population = coarsened_population(opened, request, levels_of(result, node))
+        population = coarsened_population(opened, request, levels)
         auditor = Auditor(opened.engine, failing_classes=0, relation=relation, population=population)
         return auditor.audit(audit_of(request, made.keys, Target(relation=result.target), result.rows))
 
@@ -429,17 +403,7 @@ def audit_of(
     them (`checkable`)."""
     asked = request.roles
     sampling = asked.sampling.of_release(rows, asked.entity)
-    roles = Roles(
-        tuple(keys),
-        asked.sensitive,
-        (),
-        asked.entity,
-        asked.joint,
-        asked.nulls,
-        asked.known_rows,
-        sampling,
-        asked.values,
-    )
+    roles = replace(asked, quasi_identifiers=tuple(keys), identifiers=(), sampling=sampling)
     return AuditSpec(target, roles, checkable(request, alone=alone) or (COUNTED,), request.inputs)
 
 
@@ -452,12 +416,6 @@ def checkable(request: LatticeRequest, *, alone: bool = False) -> tuple[Requirem
     """
     beyond = {"original_qi", *(("population",) if alone else ())}
     return tuple(one for one in request.requirements if not beyond & set(REGISTRY[one.model].needs))
-
-
-def _left_to_the_search(request: LatticeRequest) -> str:
-    """Which requirements no audit of the release can decide, in a sentence."""
-    left = ", ".join(one.text for one in request.requirements if one not in checkable(request))
-    return f"It speaks of values that the release no longer has, so the search alone decided: {left}." if left else ""
 
 
 def coarsened_population(
@@ -473,18 +431,15 @@ def coarsened_population(
     engine = opened.engine
     there = engine.open(population_target(read_inputs(request.inputs), request.target))
     taking = [place for place, hierarchy in enumerate(opened.hierarchies) if hierarchy.use is not Use.DROP]
-    columns = tuple(
-        resolve(opened.roles.quasi_identifiers[place].label, there, engine.dialect, about("qi")) for place in taking
-    )
+    labels = [opened.roles.quasi_identifiers[place].label for place in taking]
+    columns = tuple(resolve(label, there, engine.dialect, about("qi")) for label in labels)
     entity = opened.roles.entity
     person = find_column(entity.label, there) if entity else None
-    roles = ResolvedRoles(
-        columns, (), (), resolve(person.name, there, engine.dialect, about("entity")) if person else None
-    )
+    persons = resolve(person.name, there, engine.dialect, about("entity")) if person else None
     people = replace(
         opened,
         relation=there,
-        roles=roles,
+        roles=ResolvedRoles(columns, (), (), persons),
         attributes=(),
         holds=tuple(held(engine, there, one) for one in columns),
         hierarchies=tuple(opened.hierarchies[place] for place in taking),

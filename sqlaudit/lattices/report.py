@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.result import MEANING
-from sqlaudit.lattices.result import LatticeColumn, LatticeNode, LatticeResult, Levels, Published, Shortfall
-from sqlaudit.lattices.verdicts import just_above, node_text
+from sqlaudit.lattices.result import LatticeColumn, LatticeNode, LatticeResult, Levels, Published
+from sqlaudit.lattices.verdicts import Shortfall, just_above, node_text
 from sqlaudit.reports.document import (
     Block,
     Bullets,
@@ -51,9 +51,6 @@ DRAWN = 120
 MOST_BARS = 20
 _OPEN, _SAFE, _UNSAFE = "open", "safe", "unsafe"
 
-Shares = tuple[int, int]
-"""Safe nodes, and nodes in all."""
-
 
 def nodes_picture(result: LatticeResult) -> Picture | None:
     """The lattice node by node; None when it is too large, has one node, or nothing is known of it."""
@@ -84,9 +81,7 @@ def grid_picture(result: LatticeResult) -> Picture | None:
     found = _grid(result)
     if found is None:
         return None
-    (low, high), shares = found
-    rows, columns = _levels_of(result, low), _levels_of(result, high)
-    cells = [[shares[y, x] for x in range(len(columns))] for y in range(len(rows))]
+    low, high, counts, nodes = found
     names = [column.name for column in result.searched]
     return Picture(
         "heat",
@@ -94,10 +89,10 @@ def grid_picture(result: LatticeResult) -> Picture | None:
         f"{' (as far as is known)' if None in result.verdicts else ''}: a full square is all of them"
         f"{', a frame is around those of the chosen node' if result.best else ''}",
         {
-            "rows": rows,
-            "columns": columns,
-            "values": [[safe / nodes for safe, nodes in row] for row in cells],
-            "texts": [[part(safe, nodes) if safe else "" for safe, nodes in row] for row in cells],
+            "rows": _levels_of(result, low),
+            "columns": _levels_of(result, high),
+            "values": [[safe / nodes for safe in row] for row in counts],
+            "texts": [[part(safe, nodes) if safe else "" for safe in row] for row in counts],
             "x": names[high],
             "y": names[low],
             **({"marked": [result.best.levels[low], result.best.levels[high]]} if result.best else {}),
@@ -110,20 +105,12 @@ def grid_table(result: LatticeResult) -> Table | None:
     found = _grid(result)
     if found is None:
         return None
-    (low, high), shares = found
+    low, high, counts, nodes = found
     names = [column.name for column in result.searched]
-    rows = tuple(
-        (
-            level,
-            *(
-                f"{count(safe)} of {count(nodes)}"
-                for safe, nodes in (shares[y, x] for x in range(_width(result, high)))
-            ),
-        )
-        for y, level in enumerate(_levels_of(result, low))
-    )
-    heads = (Column(names[low]), *(Column(level, True) for level in _levels_of(result, high)))
-    return Table(heads, rows, f"Safe nodes by the levels of {names[low]} (lines) and {names[high]}")
+    cells = ([f"{count(safe)} of {count(nodes)}" for safe in row] for row in counts)
+    rows = ((level, *row) for level, row in zip(_levels_of(result, low), cells, strict=True))
+    heads = [Column(names[low]), *(Column(level, True) for level in _levels_of(result, high))]
+    return table(heads, rows, f"Safe nodes by the levels of {names[low]} (lines) and {names[high]}")
 
 
 def heights_table(result: LatticeResult) -> Table | None:
@@ -133,19 +120,14 @@ def heights_table(result: LatticeResult) -> Table | None:
     tally: Counter[tuple[int, bool | None]] = Counter(
         (sum(node), verdict) for node, verdict in zip(result.every_node(), result.verdicts, strict=True)
     )
-    undecided = any(verdict is None for verdict in result.verdicts)
-    rows = tuple(
-        (
-            count(height),
-            count(sum(tally[height, verdict] for verdict in (True, False, None))),
-            count(tally[height, True]),
-            count(tally[height, False]),
-            *((count(tally[height, None]),) if undecided else ()),
-        )
+    signs = (True, False, None)
+    rows = (
+        map(count, (height, sum(tally[height, sign] for sign in signs), *(tally[height, sign] for sign in signs)))
         for height in range(1 + sum(column.height for column in result.searched))
     )
-    titles = ("sum of levels", "nodes", "safe", "not safe", *(("not decided",) if undecided else ()))
-    return Table(tuple(Column(title, True) for title in titles), rows, "How many nodes are safe at which height")
+    undecided = "#not decided" if None in result.verdicts else None
+    titles = ("#sum of levels", "#nodes", "#safe", "#not safe", undecided)
+    return table(titles, rows, "How many nodes are safe at which height")
 
 
 def losses_picture(nodes: Sequence[LatticeNode], title: str) -> Picture | None:
@@ -172,35 +154,35 @@ def _kinds(result: LatticeResult) -> Mapping[Levels, str]:
     return kinds | ({result.best.levels: "best"} if result.best else {})
 
 
-def _grid(result: LatticeResult) -> tuple[tuple[int, int], Mapping[tuple[int, int], Shares]] | None:
-    """Two columns, that of fewer levels first, and the safe nodes of all by their levels.
+def _grid(result: LatticeResult) -> tuple[int, int, list[list[int]], int] | None:
+    """Two columns, that of fewer levels first, how many nodes with two of their levels are safe, and how many exist.
 
-    Of all pairs it is the one whose shares are the farthest apart.
+    Of all pairs of columns it is the one whose shares are the farthest apart.
     """
     able = [place for place, column in enumerate(result.searched) if column.height]
     if len(result.verdicts) <= DRAWN or len(able) < 2 or not any(result.verdicts):
         return None
-    widths = [_width(result, place) for place in range(len(result.searched))]
+    widths = [column.height + 1 for column in result.searched]
     safe = np.array([verdict is True for verdict in result.verdicts]).reshape(widths)
     tallies = {pair: _tally(safe, pair) for pair in combinations(able, 2)}
-    chosen = max(tallies, key=lambda pair: (_spread(tallies[pair]), -pair[0], -pair[1]))
-    low, high = sorted(chosen, key=lambda place: (_width(result, place), place))
-    return (low, high), _tally(safe, (low, high))
+
+    def spread(pair: tuple[int, int]) -> tuple[float, int, int]:
+        """The variance of the shares: columns whose levels make no difference have none."""
+        found = tallies[pair]
+        shares = [number / (safe.size // found.size) for number in found.ravel().tolist()]
+        mean = sum(shares) / len(shares)
+        return sum((share - mean) ** 2 for share in shares) / len(shares), -pair[0], -pair[1]
+
+    chosen = max(tallies, key=spread)
+    low, high = sorted(chosen, key=lambda place: (widths[place], place))
+    found = tallies[chosen] if low < high else tallies[chosen].T
+    return low, high, found.tolist(), safe.size // found.size
 
 
-def _tally(safe: NDArray[np.bool_], pair: tuple[int, int]) -> dict[tuple[int, int], Shares]:
-    """The safe nodes by the levels of two columns; every pair of levels has as many nodes."""
-    table = safe.sum(axis=tuple(place for place in range(safe.ndim) if place not in pair))
-    table = table if pair[0] < pair[1] else table.T
-    nodes = safe.size // table.size
-    return {(y, x): (number, nodes) for y, row in enumerate(table.tolist()) for x, number in enumerate(row)}
-
-
-def _spread(shares: Mapping[tuple[int, int], Shares]) -> float:
-    """The variance of the shares: columns whose levels make no difference have none."""
-    values = [safe / nodes for safe, nodes in shares.values()]
-    mean = sum(values) / len(values)
-    return sum((value - mean) ** 2 for value in values) / len(values)
+def _tally(safe: NDArray[np.bool_], pair: tuple[int, int]) -> NDArray[np.int64]:
+    """The safe nodes by the levels of two columns."""
+    found: NDArray[np.int64] = safe.sum(axis=tuple(place for place in range(safe.ndim) if place not in pair))
+    return found
 
 
 def _levels_of(result: LatticeResult, place: int) -> list[str]:
@@ -208,17 +190,10 @@ def _levels_of(result: LatticeResult, place: int) -> list[str]:
     return [f"{level} {column.called(level)}" for level in range(len(column.levels))]
 
 
-def _width(result: LatticeResult, place: int) -> int:
-    return result.searched[place].height + 1
-
-
 MOST_CURVES = 8
 """So many numbers of pieces of knowledge can be told apart in one picture, and stand side by side in a table."""
 MOST_LINES = 60
 _KNOWLEDGE = {False: "any basic implications", True: "negated atoms only"}
-
-Curves = dict[int, list[tuple[float, Fraction]]]
-"""(entropy, least disclosure) by pieces of knowledge."""
 
 
 def disclosure_blocks(result: LatticeResult) -> Iterator[Block]:
@@ -232,15 +207,17 @@ def disclosure_blocks(result: LatticeResult) -> Iterator[Block]:
         shown = list(asked)
         if len(asked) > MOST_CURVES:  # as many as can be shown, the first and the last among them
             shown = sorted({asked[round(place * (len(asked) - 1) / (MOST_CURVES - 1))] for place in range(MOST_CURVES)})
-        if len(shown) < len(asked):
             yield Paragraph(f"Shown for k = {listing(map(str, shown), MOST_CURVES)}; the JSON has all of {len(asked)}.")
         for negated, kind in _KNOWLEDGE.items():
             curves = {k: result.least_disclosure(k, sensitive, negated=negated) for k in shown}
             yield from _least_disclosure(curves, sensitive, kind)
 
 
-def _least_disclosure(curves: Curves, sensitive: str, kind: str) -> Iterator[Block]:
-    """A picture, a table, and how often more entropy goes with more disclosure; empty when it never does."""
+def _least_disclosure(curves: Mapping[int, list[tuple[float, Fraction]]], sensitive: str, kind: str) -> Iterator[Block]:
+    """A picture, a table, and how often more entropy goes with more disclosure; empty when it never does.
+
+    `curves` are (entropy, least disclosure) by pieces of knowledge.
+    """
     yield Picture(
         "curves",
         f"The least maximum disclosure of {sensitive} among nodes with the same smallest entropy of a class; {kind}",
@@ -260,9 +237,9 @@ def _least_disclosure(curves: Curves, sensitive: str, kind: str) -> Iterator[Blo
     yield table(heads, rows, f"Least disclosure of {sensitive}, {kind}{more}")
     rises = {k: sum(after > before for (_, before), (_, after) in pairwise(curve)) for k, curve in curves.items()}
     said = listing((f"{count(times)} for k = {k}" for k, times in rises.items() if times), MOST_CURVES)
-    steps = plural(len(lines) - 1, "step")
-    often = f"Of the {steps} from one entropy to the next larger one, disclosure goes up in {said}."
-    yield Paragraph(often if said else "")
+    if said:
+        steps = plural(len(lines) - 1, "step")
+        yield Paragraph(f"Of the {steps} from one entropy to the next larger one, disclosure goes up in {said}.")
 
 
 def local_blocks(result: LatticeResult, measured: str, most: int) -> Iterator[Block]:
@@ -304,6 +281,9 @@ def lattice_document(result: LatticeResult) -> Document:
     """The result of a search as a document for any layout."""
     required = listing(result.requirements, None)
     allowed = f", {plural(result.limit_rows, 'row')} suppressed at most" if result.limit_rows else ""
+    minimal = [*_nodes(result, result.minimal, "minimal safe node")] if result.find in ("minimal", "all") else []
+    if result.safe_nodes:
+        minimal = minimal[:-1]  # the picture is of all safe nodes
     about = Paragraph(f"{result.target}: {plural(result.rows, 'row')}; required: {required}{allowed}.")
     return report_on(
         result,
@@ -311,7 +291,7 @@ def lattice_document(result: LatticeResult) -> Document:
         (about, Bullets(tuple(_lead(result)))),
         section("The node", *_node(result)),
         section("Why no node is safe", Bullets(tuple(result.why))),
-        section("Minimal safe nodes", *_minimal_nodes(result)),
+        section("Minimal safe nodes", *minimal),
         section("Safe nodes", *_nodes(result, result.safe_nodes, "safe node")),
         section("Local optima of the strategies", *local_blocks(result, _title(result), MOST)),
         section("Nodes along the chain", _chain(result)),
@@ -369,14 +349,14 @@ def _lead(result: LatticeResult) -> Iterator[Words]:
 def _describe(result: LatticeResult, node: LatticeNode) -> str:
     """A node in words: `2,1,0: age in steps of width 10, sex as *; zip unchanged`."""
     placed = list(zip(result.searched, node.levels, strict=True))
-    changed = ", ".join(f"{column.name} {_at(column.called(level))}" for column, level in placed if level)
+    changed = ", ".join(f"{column.name} {_in_words(column.called(level))}" for column, level in placed if level)
     same = listing(column.name for column, level in placed if not level)
     dropped = listing(column.name for column in result.columns if column.use == "drop")
     said = (changed, same and f"{same} unchanged", dropped and f"{dropped} left out")
     return f"{node_text(node.levels)}: {'; '.join(filter(None, said))}"
 
 
-def _at(called: str) -> str:
+def _in_words(called: str) -> str:
     """A level as a sentence has it: `in steps of width 10`, `with first 2 kept`, `as *`."""
     if called.startswith("width "):
         return f"in steps of {called}"
@@ -413,13 +393,6 @@ def _short(one: Shortfall, rows: int) -> str:
     classes, short = plural(one.classes, "class", "classes"), plural(one.rows or 0, "row")
     share = f" ({part(one.rows, rows)})" if one.rows and rows else ""
     return f"{one.requirement}{about}: {classes} with {short}{share}"
-
-
-def _minimal_nodes(result: LatticeResult) -> list[Block | None]:
-    if result.find not in ("minimal", "all") or not result.minimal:
-        return []
-    blocks = list(_nodes(result, result.minimal, "minimal safe node"))
-    return blocks[:-1] if result.safe_nodes else blocks
 
 
 def _nodes(result: LatticeResult, nodes: tuple[LatticeNode, ...] | None, what: str) -> Iterator[Block | None]:

@@ -111,7 +111,7 @@ class LatticeRequest:
     )
     knowledge: Sequence[int] = option(
         (),
-        OptionKind("text", lambda _, value: _knowledge(value), python="Sequence[int] | int | str"),
+        OptionKind("text", lambda _, value: parse_knowledge(value), python="Sequence[int] | int | str"),
         "With --find all: what so many pieces of knowledge can reveal at every node: 1,3,5 or 0..12.",
         _NODES,
         metavar="K,…",
@@ -223,32 +223,28 @@ class LatticePublication(BucketPublication):
         return bool(self.view) or super().is_sql
 
 
-def _knowledge(value: int | str | Iterable[int]) -> tuple[int, ...]:
-    """Numbers of pieces of knowledge as the command line or Python gives them, ascending; an empty text is none."""
-    if isinstance(value, str):
-        return parse_knowledge(value) if value else ()
-    given = tuple(value) if isinstance(value, Iterable) else (value,)
-    if not all(isinstance(one, Integral) and not isinstance(one, bool) for one in given):
-        raise UsageError(f"{spelled('knowledge')} takes whole numbers, for instance {spelled('knowledge', '1,3,5')}.")
-    return tuple(sorted({int(one) for one in given}))
-
-
-def parse_knowledge(text: str) -> tuple[int, ...]:
-    """Numbers of pieces of knowledge from `1,3,5`, `0..12` or both, ascending.
+def parse_knowledge(value: int | str | Iterable[int]) -> tuple[int, ...]:
+    """Numbers of pieces of knowledge, ascending, from `1,3,5`, `0..12` or both, or as Python gives them.
 
     Raises:
-        UsageError: no such text.
+        UsageError: no such text or numbers.
 
     Example:
-        >>> parse_knowledge("7,0..3")
-        (0, 1, 2, 3, 7)
+        >>> parse_knowledge("7,0..3"), parse_knowledge([5, 2]), parse_knowledge("")
+        ((0, 1, 2, 3, 7), (2, 5), ())
     """
+    if not isinstance(value, str):
+        given = tuple(value) if isinstance(value, Iterable) else (value,)
+        if not all(isinstance(one, Integral) and not isinstance(one, bool) for one in given):
+            example = spelled("knowledge", "1,3,5")
+            raise UsageError(f"{spelled('knowledge')} takes whole numbers, for instance {example}.")
+        return tuple(sorted({int(one) for one in given}))
     found: set[int] = set()
-    for part in text.split(","):
+    for part in value.split(",") if value else ():
         first, _, last = part.strip().partition("..")
         ends = (first, last or first)
         if not all(end.isascii() and end.isdecimal() and len(end) < 5 for end in ends) or int(ends[0]) > int(ends[1]):
-            raise UsageError(f"{spelled('knowledge')} takes numbers such as 1,3,5 or 0..12, not {text[:60]!r}.")
+            raise UsageError(f"{spelled('knowledge')} takes numbers such as 1,3,5 or 0..12, not {value[:60]!r}.")
         found |= set(range(int(ends[0]), int(ends[1]) + 1))
     return tuple(sorted(found))
 

@@ -17,7 +17,6 @@ from sqlaudit.base.result import (
     OR_NULL,
     Documented,
     MeasuredResult,
-    Number,
     ShownRoles,
     Status,
     after,
@@ -27,6 +26,7 @@ from sqlaudit.base.result import (
     shown,
     told,
 )
+from sqlaudit.lattices.verdicts import Shortfall
 from sqlaudit.models.disclosure.exact import DisclosurePoint
 from sqlaudit.reports.notebook import Shown
 
@@ -71,24 +71,6 @@ class LatticeColumn(Documented):
         if not name.startswith("listed"):
             return name
         return f"groups such as {self.example(level)}" if self.example(level) else f"groups of level {level}"
-
-
-@dataclass(frozen=True)
-class Shortfall(Documented):
-    """Why a node is not safe, or which of its rows have to be suppressed.
-
-    Args:
-        requirement: as it was written. sensitive: the attribute it speaks of, None for requirements on sizes.
-        rows: what falls short; None for a figure of the whole table.
-        classes: classes that fall short; None for a figure of the whole table.
-        level: the achieved level, for requirements on the whole table.
-    """
-
-    requirement: str
-    sensitive: str | None
-    classes: int | None
-    rows: int | None
-    level: Number | None = None
 
 
 @dataclass(frozen=True)

@@ -40,6 +40,10 @@ class Chunk:
     sql: str
     nodes: dict[int, Node]
 
+    def only(self, places: Iterable[int]) -> Chunk:
+        """Some of the nodes, by their ids."""
+        return Chunk(self.sql, {place: self.nodes[place] for place in places})
+
 
 @dataclass(frozen=True)
 class _Grouped:
@@ -59,13 +63,10 @@ class Rollup:
         layout: the columns' places in the key.
         base: the classes of the finest node: id = 0, key words, n, words.
         words: (name, aggregate) of the words of sensitive values.
-        tag: tells several searches of one session apart.
     """
 
-    def __init__(
-        self, workbench: Engine, layout: KeyLayout, base: Relation, words: Sequence[tuple[str, str]], tag: str = ""
-    ) -> None:
-        self._workbench, self._layout, self._words, self._tag = workbench, layout, list(words), tag
+    def __init__(self, workbench: Engine, layout: KeyLayout, base: Relation, words: Sequence[tuple[str, str]]) -> None:
+        self._workbench, self._layout, self._words = workbench, layout, list(words)
         finest = (0,) * len(layout.columns)
         self.base = _Grouped(base.sql, (finest,), self._count(base.sql))
         self._kept: dict[Node, _Grouped] = {finest: self.base}
@@ -102,7 +103,7 @@ class Rollup:
         source = _smallest(self._kept.values(), node)
         if source.nodes[0] == node:
             return source
-        made = self._materialize(self._step(source, self._masks(node)), (node,))
+        made = self._materialize(self._step(source, self._layout.masks(node)), (node,))
         if made.rows <= source.rows // 2:
             self._keep(made)
         else:
@@ -179,8 +180,8 @@ class Rollup:
     def _plan(self, source: _Grouped, nodes: Sequence[Node]) -> Statement:
         """The classes of nodes, numbered in their order, from one finer node."""
         if len(nodes) == 1:
-            return self._step(source, self._masks(nodes[0]))
-        plan = [(0, place, *self._masks(node)) for place, node in enumerate(nodes)]
+            return self._step(source, self._layout.masks(nodes[0]))
+        plan = [(0, place, *self._layout.masks(node)) for place, node in enumerate(nodes)]
         return render(
             "lattices/lattice_nodes.sql",
             self._workbench.dialect,
@@ -199,7 +200,7 @@ class Rollup:
         asked = set(wanted)
         start = _Grouped(root.sql, (lowest,), root.rows)
         if root.nodes[0] != lowest:
-            start = self._materialize(self._step(root, self._masks(lowest)), (lowest,))
+            start = self._materialize(self._step(root, self._layout.masks(lowest)), (lowest,))
         order = [i for i, each in enumerate(levels) if len(each) > 1]
         order.sort(key=lambda i: -sum(part.width for part in self._layout.columns[i].parts if part.level >= lowest[i]))
         yield from self._stage([start], order, levels, asked)
@@ -237,9 +238,6 @@ class Rollup:
 
     # --- statements ---
 
-    def _masks(self, node: Node) -> tuple[int, ...]:
-        return self._layout.masks(node)
-
     def _clearing(self, column: int, level: int) -> tuple[int, ...]:
         """Masks that leave a level of one column, and all of the others."""
         return self._layout.masks(at_level((0,) * len(self._layout.columns), column, level))
@@ -258,7 +256,7 @@ class Rollup:
 
     def _materialize(self, statement: Statement, nodes: tuple[Node, ...]) -> _Grouped:
         self._made += 1
-        name = f"sqlaudit_lattice{self._tag}_{self._made}"
+        name = f"sqlaudit_lattice_{self._made}"
         relation = self._workbench.materialize(name, statement)
         return _Grouped(relation.sql, nodes, self._count(relation.sql), name)
 

@@ -25,7 +25,7 @@ from sqlaudit.base.errors import EngineError, UsageError, until
 from sqlaudit.base.options import Given, made, request_from, takes
 from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.publication import Suppressed
-from sqlaudit.base.relation import Kind, Relation, Statement
+from sqlaudit.base.relation import NUMBERS, Relation, Statement
 from sqlaudit.base.spec import AuditSpec, Limits, Roles, Sampling, Target, roles_from, target_of
 from sqlaudit.base.sql import Raw, render
 from sqlaudit.classes.attribute_inputs import refuse_unclear
@@ -46,7 +46,6 @@ from sqlaudit.lattices.evaluate import open_evaluator
 from sqlaudit.lattices.losses import CostedColumn, Listed, Losses, column_weights, costs_of, labels_of
 from sqlaudit.lattices.release import (
     OpenedForRelease,
-    ReleaseSql,
     audit_of,
     audit_release,
     best_of,
@@ -62,8 +61,6 @@ from sqlaudit.lattices.search.tags import Tell, silent
 from sqlaudit.models.measures import find_measure
 from sqlaudit.models.registry import requirements
 from sqlaudit.profiles.identifying import Written, written_as_they_are
-
-_NUMBERS = (Kind.INTEGER, Kind.DECIMAL, Kind.FLOAT)
 
 
 @dataclass(frozen=True)
@@ -142,7 +139,7 @@ def find_nodes(
         )
         _refuse_many(request, evaluator.heights)
         values = partial(_distinct, engine, relation, roles)
-        costed = _costed(workbench, dictionaries)
+        costed = [_costed(workbench, made) for made in dictionaries.values()]
         costs, labels = costs_of(measure, evaluator.rows, costed, request.beta)
         weights = column_weights(request.weights, [column.name for column in costed])
         losses = Losses(measure, evaluator.rows, costs, weights, labels)
@@ -247,18 +244,11 @@ def _dictionary(
         raise UsageError(f"{relation.label} has no rows, so there is nothing to search.") from None
 
 
-def _costed(workbench: Engine, dictionaries: Mapping[int, Dictionary]) -> list[CostedColumn]:
-    """The columns of the lattice with the labels of their levels."""
-    return [
-        CostedColumn(
-            made.hierarchy.column,
-            made.hierarchy.height,
-            labels_of(workbench, made.relation, made.hierarchy.height, numeric=made.holds.kind in _NUMBERS),
-            listed_leaves(made.hierarchy),
-            made.holds.kind in _NUMBERS,
-        )
-        for made in dictionaries.values()
-    ]
+def _costed(workbench: Engine, made: Dictionary) -> CostedColumn:
+    """A column of the lattice with the labels of its levels."""
+    hierarchy, numeric = made.hierarchy, made.holds.kind in NUMBERS
+    labels = labels_of(workbench, made.relation, hierarchy.height, numeric=numeric)
+    return CostedColumn(hierarchy.column, hierarchy.height, labels, listed_leaves(hierarchy), numeric)
 
 
 def listed_leaves(hierarchy: Hierarchy) -> Listed | None:
@@ -298,19 +288,24 @@ def publish(
         EngineError: the audit contradicts the search.
     """
     opened, node = opened_for_release(engine, request, table), best_of(result)
+    levels, suppress = levels_of(result, node), node.failing_rows > 0
     star = publication.suppressed is Suppressed.STAR
-    made = release(opened, levels_of(result, node), suppress=node.failing_rows > 0, star=star)
+    made = release(opened, levels, suppress=suppress, star=star)
     checked = audit_release(opened, request, result, star=star)
     select, sql = made.sql, made.ordered
     if publication.is_sql:
         select = made.over(engine.lasting(table.relation), not publication.view)
         sql = View(publication.view, select).statement(engine.dialect) if publication.view else select
+    spec = audit_of(request, made.keys, Target(relation=result.target), result.rows, alone=True)
     if publication.buckets is not None:
-        _in_buckets(opened, request, result, publication, made, checked)
+        both = made
+        if publication.original_qi:
+            both = release(opened, levels, suppress=suppress, star=False, originals=True)
+        laid = laid_in_buckets(f"({both.sql})", made.columns, made.keys, both.originals, opened.roles)
+        write_buckets(engine, publication, laid, spec, (checked.rows, checked.classes, bool(checked.failing)))
     else:
         batches = engine.stream(Statement("release", made.ordered))
         another = disagree("the file has another number of rows")
-        spec = audit_of(request, made.keys, Target(relation=result.target), result.rows, alone=True)
         known = (checked.rows, checked.classes, checked.failing)
         check = partial(audit_written, publication, names=made.columns, spec=spec, roles=opened.roles, known=known)
         write(publication, sql, made.columns, batches, checked.rows, another, partial(check, disagree=disagree))
@@ -328,25 +323,6 @@ def publish(
         select,
         str(publication.buckets or ""),
     )
-
-
-def _in_buckets(
-    opened: OpenedForRelease,
-    request: LatticeRequest,
-    result: LatticeResult,
-    publication: LatticePublication,
-    made: ReleaseSql,
-    checked: Checked,
-) -> None:
-    """The release as two tables."""
-    node, both = best_of(result), made
-    if publication.original_qi:
-        suppress = node.failing_rows > 0
-        both = release(opened, levels_of(result, node), suppress=suppress, star=False, originals=True)
-    laid = laid_in_buckets(f"({both.sql})", made.columns, made.keys, both.originals, opened.roles)
-    spec = audit_of(request, made.keys, Target(relation=result.target), result.rows, alone=True)
-    known = (checked.rows, checked.classes, bool(checked.failing))
-    write_buckets(opened.engine, publication, laid, spec, known)
 
 
 NO_VIEW = LatticePublication()
@@ -467,22 +443,19 @@ def make(
         return result
     view = View(publication.view, written.select)
     create_view(db, view, replace=publication.replace)
-    checked = _audited(db, request, written.keys, publication.view, limits, written.audit, result.rows)
-    return replace(result, published=replace(written, executed=True, audit=checked))
+    if written.audit is not None and request.roles.entity is None:  # persons are not in the view
+        _check_view(db, request, publication.view, written.keys, written.audit, limits, result.rows)
+    return replace(result, published=replace(written, executed=True))
 
 
-def _audited(
-    db: str | None,
-    request: LatticeRequest,
-    keys: Sequence[str],
-    view: str,
-    limits: Limits,
-    before: Checked | None,
-    rows: int,
-) -> Checked | None:
-    """The audit of the view as others will read it; it must find what was found before the view was made."""
-    if before is None or request.roles.entity is not None:  # persons are not in the view
-        return before
+def _check_view(
+    db: str | None, request: LatticeRequest, view: str, keys: Sequence[str], before: Checked, limits: Limits, rows: int
+) -> None:
+    """Audit the view as others will read it: it must find what was found before the view was made.
+
+    Raises:
+        EngineError: it does not.
+    """
     target = Target(relation=view)
     spec = audit_of(request, keys, target, rows, alone=True)
     with connect(db, limits, target, *further_targets(spec)) as engine:
@@ -490,4 +463,3 @@ def _audited(
     agrees = found.status.value == before.status or checkable(request, alone=True) != request.requirements
     if (found.rows, found.classes.count) != (before.rows, before.classes) or not agrees:
         raise EngineError(f"The view {view!r} does not hold what was searched; the table changed meanwhile. Drop it.")
-    return before

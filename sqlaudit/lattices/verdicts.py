@@ -1,4 +1,4 @@
-"""What is found out about a node of the generalization lattice. Standard library only.
+"""What is found out about a node of the generalization lattice.
 
 A node chooses one level for every column, in the order of the columns: 0 is the value as it is, the column's height is
 one value for all. Node u is finer than v when no level of u is higher. Source: Martin et al., Worst-Case Background
@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from sqlaudit.base.result import Number
+from sqlaudit.base.result import Documented, Number
 
 if TYPE_CHECKING:
     from sqlaudit.classes.facts import Signatures
@@ -45,17 +45,17 @@ def just_above(node: Node, top: Node) -> list[Node]:
 
 
 @dataclass(frozen=True)
-class Failure:
-    """A requirement that a node does not meet.
+class Shortfall(Documented):
+    """Why a node is not safe, or which of its rows have to be suppressed.
 
     Args:
-        text: the requirement as it was written.
-        sensitive: the sensitive attribute it speaks of, None for requirements on sizes.
-        classes, rows: the classes that fall short and their rows; None for a figure of the whole table.
-        level: the figure of the whole table that was compared with the limit, None where classes decide.
+        requirement: as it was written. sensitive: the attribute it speaks of, None for requirements on sizes.
+        rows: what falls short; None for a figure of the whole table.
+        classes: classes that fall short; None for a figure of the whole table.
+        level: the achieved level, for requirements on the whole table.
     """
 
-    text: str
+    requirement: str
     sensitive: str | None
     classes: int | None
     rows: int | None
@@ -84,7 +84,7 @@ class Verdict:
     classes: int
     failing_rows: int
     smallest: int
-    fails: tuple[Failure, ...] = ()
+    fails: tuple[Shortfall, ...] = ()
     smallest_left: int | None = field(default=None, compare=False)
 
 

@@ -89,18 +89,24 @@ def column_facts(
         exact_rows: tables with more rows are looked at in a sample of `SAMPLE_ROWS` rows.
     """
     scanned = _scan(engine, relation, sources)
-    exact = [
-        column.rows <= exact_rows or (column.estimate is not None and column.estimate <= FEW_VALUES)
-        for column in scanned
-    ]
+    exact = [one.rows <= exact_rows or (one.estimate is not None and one.estimate <= FEW_VALUES) for one in scanned]
     facts: dict[str, ColumnFacts] = {}
-    for in_full in (True, False):
-        chosen = [column for column, full in zip(scanned, exact, strict=True) if full is in_full]
-        share = None if in_full or not chosen else SAMPLE_ROWS / chosen[0].rows
-        for some in batches(chosen, BATCH):
-            rows = engine.run(values_statement(engine, relation, [c.source for c in some], share))
-            facts.update((f.name, f) for f in _read(some, rows, in_full))
+    for some, share in some_at_a_time(scanned, exact, scanned[0].rows if scanned else 0):
+        statement = values_statement(engine, relation, [column.source for column in some], share)
+        rows = {int(row[0]): row for row in engine.run(statement)}
+        for number, column in enumerate(some):
+            found = facts_of(column.source, rows.get(number))
+            facts[found.name] = _from_sample(column, found, rows.get(number)) if share else found
     return [facts[column.source.name] for column in scanned]
+
+
+def some_at_a_time(
+    items: Sequence[Any], exact: Sequence[bool], rows: int
+) -> Iterator[tuple[Sequence[Any], str | None]]:
+    """Columns for one statement, with the share of so many rows that it looks at; None for those looked at in full."""
+    for share in (None, f"{SAMPLE_ROWS / max(rows, 1):.12f}"):
+        chosen = [item for item, in_full in zip(items, exact, strict=True) if in_full is (share is None)]
+        yield from ((some, share) for some in batches(chosen, BATCH))
 
 
 def planned_statements(engine: Engine, relation: Relation) -> list[Statement]:
@@ -114,7 +120,7 @@ def values_statement(
     engine: Engine,
     relation: Relation,
     sources: Sequence[Source],
-    share: float | None = None,
+    share: str | None = None,
     first: int | None = None,
     step: str = "",
 ) -> Statement:
@@ -130,7 +136,7 @@ def values_statement(
         engine.dialect,
         source=Raw(relation.sql),
         columns=[s.parameters() for s in sources],
-        share=None if share is None else f"{share:.12f}",
+        share=share,
         first=first,
         shapes=SHAPES,
         step=step,
@@ -213,38 +219,23 @@ def _scan_statement(engine: Engine, relation: Relation, sources: Sequence[Source
     return render("profiles/profile_scan.sql", engine.dialect, source=Raw(relation.sql), columns=columns)
 
 
-def _read(columns: Sequence[Scanned], rows: Sequence[Row], in_full: bool) -> Iterable[ColumnFacts]:
-    by_number = {int(row[0]): row for row in rows}
-    for number, column in enumerate(columns):
-        row = by_number.get(number)
-        facts = facts_of(column.source, row)
-        yield facts if in_full else _from_sample(column, facts, row)
-
-
 def _from_sample(column: Scanned, facts: ColumnFacts, row: Row | None) -> ColumnFacts:
+    """The facts of a sample with what is known of the whole table, without figures that only all rows can give."""
     filled = column.rows - column.nulls
-    once = int(row[7]) if row else 0
     guess = column.estimate
     if guess is None:
-        guess = estimated_distinct(facts.distinct, once, facts.filled, filled)
-    return ColumnFacts(
-        facts.name,
-        facts.type,
-        facts.kind,
-        column.rows,
-        column.nulls,
-        min(max(guess, facts.distinct), filled),
-        False,
-        facts.looked_at,
-        facts.filled,
+        guess = estimated_distinct(facts.distinct, int(row[7]) if row else 0, facts.filled, filled)
+    return replace(
+        facts,
+        rows=column.rows,
+        nulls=column.nulls,
+        distinct=min(max(guess, facts.distinct), filled),
+        exact=False,
+        smallest_group=None,
+        rows_below_5=None,
+        unique_rows=None,
         entropy=None,
-        shortest=facts.shortest,
-        mean_length=facts.mean_length,
-        longest=facts.longest,
-        whole=facts.whole,
-        width=facts.width,
-        respelled=facts.respelled,
-        shapes=facts.shapes,
+        separation=None,
     )
 
 
@@ -286,12 +277,15 @@ def propose(facts: ColumnFacts) -> Proposal:
     if facts.constant:
         said = "every row has the same value" if facts.distinct else "no row has a value"
         return Proposal(Role.OTHER, (said,))
-    for rule in (_by_shape, _by_direct_name, _by_free_text, _by_name, _by_names_of_persons, _by_uniqueness, _by_dates):
-        proposal = rule(facts, concept)
-        if proposal is not None:
-            return replace(proposal, reasons=(*proposal.reasons, *_numbers_as_text(facts)))
-    said = "neither name nor values say what it holds: could others know it?"
-    return Proposal(Role.OTHER, (said, *_rare(facts), *_numbers_as_text(facts)))
+    rules = (_by_shape, _by_direct_name, _by_free_text, _by_name, _by_names_of_persons, _by_uniqueness)
+    proposal = next((found for rule in rules if (found := rule(facts, concept))), None)
+    if proposal is None and (facts.kind in (Kind.DATE, Kind.TIMESTAMP) or facts.shape_share("date") >= TELLING):
+        reasons = ("it holds dates, which others may know", *_rare(facts))
+        proposal = Proposal(Role.QUASI_IDENTIFIER, reasons, "event_date")
+    elif proposal is None:
+        unknown = "neither name nor values say what it holds: could others know it?"
+        proposal = Proposal(Role.OTHER, (unknown, *_rare(facts)))
+    return replace(proposal, reasons=(*proposal.reasons, *_numbers_as_text(facts)))
 
 
 def follow_twins(columns: Sequence[ColumnProfile], twins: Sequence[Twins]) -> list[ColumnProfile]:
@@ -312,10 +306,9 @@ def by_risk(columns: Sequence[ColumnProfile]) -> tuple[ColumnProfile, ...]:
     """The columns by proposed role, the most identifying first in each."""
 
     def key(column: ColumnProfile) -> tuple[int, float]:
-        rows = max(column.facts.rows, 1)
-        below = column.facts.rows_below_5
-        rare = column.facts.distinct if below is None else below
-        return _ORDER.index(column.role), -rare / rows
+        facts = column.facts
+        rare = facts.distinct if facts.rows_below_5 is None else facts.rows_below_5
+        return _ORDER.index(column.role), -rare / max(facts.rows, 1)
 
     return tuple(sorted(columns, key=key))
 
@@ -334,10 +327,9 @@ def _by_direct_name(facts: ColumnFacts, concept: Concept | None) -> Proposal | N
     """A direct identifier by its name: only where the values can be one, so no yes/no columns, amounts or dates."""
     if concept is None or concept.role is not Role.DIRECT_IDENTIFIER or facts.distinct <= 2:
         return None
-    whole = facts.whole is not None and facts.whole == facts.filled
-    if not (whole or facts.kind in (Kind.TEXT, Kind.INTEGER, Kind.OTHER)):
-        return None
-    if concept.name in ("person_name", "address", "likeness") and facts.kind == Kind.INTEGER:
+    fitting = facts.whole == facts.filled or facts.kind in (Kind.TEXT, Kind.INTEGER, Kind.OTHER)
+    no_number = concept.name in ("person_name", "address", "likeness")
+    if not fitting or (no_number and facts.kind == Kind.INTEGER):
         return None
     return Proposal(Role.DIRECT_IDENTIFIER, (*_named(concept), *_rare(facts)), concept.name)
 
@@ -353,13 +345,14 @@ def _by_free_text(facts: ColumnFacts, _concept: Concept | None) -> Proposal | No
 def _by_name(facts: ColumnFacts, concept: Concept | None) -> Proposal | None:
     if concept is None or concept.role is Role.DIRECT_IDENTIFIER:
         return None
-    if concept.name == "birth_date" and facts.kind == Kind.TEXT and facts.filled and not _looks_like_dates(facts):
-        said = "its name says birth, and its values are no dates: a place of birth or origin, perhaps"
-        return Proposal(concept.role, (said, *_rare(facts)), "nationality")
+    reasons, name = tuple(_named(concept)), concept.name
+    dates = facts.shape_share("date", "number") >= TELLING or facts.shape_share("missing") == 1
+    if concept.name == "birth_date" and facts.kind == Kind.TEXT and facts.filled and not dates:
+        reasons = ("its name says birth, and its values are no dates: a place of birth or origin, perhaps",)
+        name = "nationality"
     if concept.name == "body" and "weight" in words_of(facts.name):
-        doubt = f"where it says how many people a row stands for, name it with {spelled('weights')} instead"
-        return Proposal(concept.role, (*_named(concept), doubt, *_rare(facts)), concept.name)
-    return Proposal(concept.role, (*_named(concept), *_rare(facts)), concept.name)
+        reasons += (f"where it says how many people a row stands for, name it with {spelled('weights')} instead",)
+    return Proposal(concept.role, (*reasons, *_rare(facts)), name)
 
 
 def _by_names_of_persons(facts: ColumnFacts, _concept: Concept | None) -> Proposal | None:
@@ -370,10 +363,6 @@ def _by_names_of_persons(facts: ColumnFacts, _concept: Concept | None) -> Propos
         return None
     said = f"{_percent(share)} of its texts are several capitalised words, as names of persons are"
     return Proposal(Role.DIRECT_IDENTIFIER, (said, *_rare(facts)), "person_name")
-
-
-def _looks_like_dates(facts: ColumnFacts) -> bool:
-    return facts.shape_share("date", "number") >= TELLING or facts.shape_share("missing") == 1
 
 
 def _numbers_as_text(facts: ColumnFacts) -> Iterator[str]:
@@ -394,13 +383,6 @@ def _by_uniqueness(facts: ColumnFacts, _concept: Concept | None) -> Proposal | N
     if facts.kind == Kind.TEXT and not facts.shape_share("date", "number") >= TELLING:
         return Proposal(Role.DIRECT_IDENTIFIER, ("almost every row has a text of its own, as identifiers do",))
     return Proposal(Role.QUASI_IDENTIFIER, ("almost every row has a value of its own: who knows it finds the row",))
-
-
-def _by_dates(facts: ColumnFacts, _concept: Concept | None) -> Proposal | None:
-    is_date = facts.kind in (Kind.DATE, Kind.TIMESTAMP) or facts.shape_share("date") >= TELLING
-    if not is_date:
-        return None
-    return Proposal(Role.QUASI_IDENTIFIER, ("it holds dates, which others may know", *_rare(facts)), "event_date")
 
 
 def _named(concept: Concept) -> Iterator[str]:

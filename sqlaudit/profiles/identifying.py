@@ -18,7 +18,7 @@ from sqlaudit.base.relation import ColumnInfo, Kind, Relation, Statement
 from sqlaudit.engines.contract import Engine
 from sqlaudit.profiles.columns import Source, facts_of, values_statement
 from sqlaudit.profiles.names import concept_of
-from sqlaudit.profiles.result import Role
+from sqlaudit.profiles.result import Role, looks_like
 from sqlaudit.profiles.warnings import FIRST_ROWS, can_be_looked_at, identifies
 from sqlaudit.reports.document import listing
 
@@ -85,22 +85,25 @@ def refuse_suspected(engine: Engine, written: Written) -> None:
         return
     said = []
     if looking:
-        verb = "looks like a direct identifier" if len(looking) == 1 else "look like direct identifiers"
-        said.append(f"{listing(looking, None)} would be in the release, and {verb} by name or values")
+        said.append(
+            f"{listing(looking, None)} would be in the release, and {looks_like('direct identifier', looking)} by name "
+            "or values"
+        )
     if unique:
         whose = "its values single" if len(unique) == 1 else "the values of each single"
         said.append(f"{listing(unique, None)} would be in the release without a role, and {whose} out almost every row")
-    they = "it" if len(found) == 1 else "they"
     raise UsageError(
         f"Nothing was written: {'; '.join(said)}. Leave out what identifies with {spelled('identifier', *found)}; if "
-        f"{they} may be published, say so with {spelled('keep_column', *found)}."
+        f"{'it' if len(found) == 1 else 'they'} may be published, say so with {spelled('keep_column', *found)}."
     )
 
 
 def suspected(engine: Engine, written: Written) -> tuple[list[str], list[str]]:
     """The columns that look like direct identifiers, and those without a role that have a value of their own in almost
     every row, in the table's order; at most the first rows are read."""
-    looking = {column.name for column in written.columns if _named_so(column)}
+    # a column of a kind without texts (UUIDs, lists, structures) can only be called like an identifier
+    others = {column.name: concept_of(column.name) for column in written.columns if column.kind is Kind.OTHER}
+    looking = {name for name, concept in others.items() if concept and concept.role is Role.DIRECT_IDENTIFIER}
     unique = set()
     for sources, statement in _looks(engine, written):
         rows = {int(row[0]): row for row in engine.run(statement)}
@@ -130,9 +133,3 @@ def _looks(engine: Engine, written: Written) -> Iterator[tuple[list[Source], Sta
     for start in range(0, len(sources), AT_ONCE):
         some = sources[start : start + AT_ONCE]
         yield some, values_statement(engine, written.relation, some, first=FIRST_ROWS, step="warnings")
-
-
-def _named_so(column: ColumnInfo) -> bool:
-    """Whether a column of a kind without texts (UUIDs, lists, structures) is called like an identifier."""
-    concept = concept_of(column.name) if column.kind is Kind.OTHER else None
-    return concept is not None and concept.role is Role.DIRECT_IDENTIFIER

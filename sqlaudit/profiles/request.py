@@ -5,11 +5,8 @@ from __future__ import annotations
 from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.options import FLAG, RANGE, check_bounds, option
 
-# How a profile looks at a table.
-
 EXACT_ROWS = 5_000_000
 """Larger tables are grouped in a sample, except columns with few values."""
-
 
 _LOOK = "How to look"
 

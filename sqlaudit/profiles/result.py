@@ -31,22 +31,22 @@ from sqlaudit.base.result import (
 from sqlaudit.base.spec import Roles
 from sqlaudit.column_sets.result import ColumnSet, ColumnSets
 from sqlaudit.reports.document import (
-    About,
     Block,
     Bullets,
-    Column,
     Document,
     Facts,
     ProposedCommand,
-    Table,
     Toned,
     Words,
     count,
+    facts,
     listing,
     part,
     percent,
     plural,
+    report_on,
     section,
+    table,
 )
 from sqlaudit.reports.notebook import Shown
 from sqlaudit.reports.stored import made, sql_section
@@ -337,8 +337,14 @@ TITLES = {
 _RIGHT = "That the proposals are right: they follow from names and from counts of values. Who knows the people decides."
 _ALONE = "Whether several columns together pick somebody out, although none of them does alone: audit them together."
 _TEXTS = "Whether a text that looks harmless names a person."
+_HEADS = ("column", "#values", "#missing", "#rare", "why")
 _MOST_SETS = 8
 _LONGEST = 40
+
+
+def looks_like(what: str, names: Sequence[str]) -> str:
+    """The verb and what columns of these names look like."""
+    return f"looks like a {what}" if len(names) == 1 else f"look like {what}s"
 
 
 def profile_document(result: ProfileResult) -> Document:
@@ -347,21 +353,25 @@ def profile_document(result: ProfileResult) -> Document:
     Args:
         result: what the profile found; values are shown where it holds them, and only there.
     """
-    roles = (section(TITLES[role], _table(result, role)) for role in Role)
-    return Document(
+    values = ((column.name, _shown(column.values)) for column in result.columns if column.values is not None)
+    beyond = _ALONE
+    if result.together is not None:
+        beyond = f"Whether more than {plural(result.together.max_size or 0, 'column')} together pick somebody out."
+    return report_on(
+        result,
         Toned(f"{result.target}: {plural(result.rows, 'row')}, {plural(len(result.columns), 'column')}"),
         (Bullets(tuple(_lead(result))),),
-        (
-            *(found for sections in roles for found in sections),
-            *section("Columns that together pick people out", *_sets_together(result)),
-            *section("What to look at", Bullets(tuple(_remarks(result)))),
-            *section("Values", _values(result)),
-            *section("How to go on", _next(result), repeating=True),
-            *section("How this was computed", Facts((("table", result.target), *made(result)))),
-            *sql_section(result),
-            *section("What a profile does not say", Bullets(_not_said(result))),
+        *(
+            section(title, table(_HEADS, (_row(column) for column in result.columns if column.role is role)))
+            for role, title in TITLES.items()
         ),
-        about=About(result.target, result.time),
+        section("Columns that together pick people out", *_sets_together(result)),
+        section("What to look at", Bullets(tuple(_remarks(result)))),
+        section("Values", facts(*values)),
+        section("How to go on", _next(result), repeating=True),
+        section("How this was computed", Facts((("table", result.target), *made(result)))),
+        sql_section(result),
+        section("What a profile does not say", Bullets((_RIGHT, beyond, _TEXTS))),
     )
 
 
@@ -374,12 +384,12 @@ def _lead(result: ProfileResult) -> Iterator[Words]:
         )
     identifiers = result.named(Role.DIRECT_IDENTIFIER)
     if identifiers:
-        verb = "looks like a direct identifier" if len(identifiers) == 1 else "look like direct identifiers"
-        yield Toned(f"{listing(identifiers)} {verb}.", "bad")
-    known = [column for column in result.columns if column.role is Role.QUASI_IDENTIFIER]
-    if any(not column.proposal.by_sets for column in known):
-        yield f"Others may know {listing(column.name for column in known if not column.proposal.by_sets)}."
-    telling = [column.name for column in known if column.proposal.by_sets]
+        yield Toned(f"{listing(identifiers)} {looks_like('direct identifier', identifiers)}.", "bad")
+    by_sets = {column.name for column in result.columns if column.proposal.by_sets}
+    known = result.named(Role.QUASI_IDENTIFIER)
+    if not by_sets.issuperset(known):
+        yield f"Others may know {listing(name for name in known if name not in by_sets)}."
+    telling = [name for name in known if name in by_sets]
     if telling:
         verb, them = ("picks", "it") if len(telling) == 1 else ("pick", "them")
         yield f"{listing(telling)} {verb} people out, should others know {them}."
@@ -396,12 +406,6 @@ def _lead(result: ProfileResult) -> Iterator[Words]:
         yield Toned("There is no row to look at; roles are proposed by names only.", "warn")
 
 
-def _table(result: ProfileResult, role: Role) -> Table:
-    heads = (Column("column"), Column("values", True), Column("missing", True), Column("rare", True), Column("why"))
-    rows = tuple(_row(column) for column in result.columns if column.role is role)
-    return Table(heads, rows)
-
-
 def _row(column: ColumnProfile) -> tuple[Words, ...]:
     facts = column.facts
     values = ("" if facts.exact else "about ") + count(facts.distinct)
@@ -413,22 +417,22 @@ def _row(column: ColumnProfile) -> tuple[Words, ...]:
 
 
 def _remarks(result: ProfileResult) -> Iterator[Words]:
-    if any(facts.rows_below_5 for facts in _facts(result)):
+    columns = [column.facts for column in result.columns]
+    if any(one.rows_below_5 for one in columns):
         yield '"rare" is the share of rows that have a value which fewer than five rows have.'
     if any(column.role is Role.OTHER and not column.facts.constant for column in result.columns):
         yield "Neither name nor values say what the other columns hold: ask whether others can know it."
-    for facts in _facts(result):
-        yield from _remarks_on(facts)
-    yield from _groups_of(result)
+    for one in columns:
+        yield from _remarks_on(one)
+    yield from _groups_of(columns)
     for twins in result.twins:
         how = "are equal in every row" if twins.equal else "say the same in other values"
         yield f"{twins.first} and {twins.second} {how}: who knows one knows the other."
-    sampled = [facts for facts in _facts(result) if not facts.exact]
+    sampled = [one for one in columns if not one.exact]
     if sampled:
-        yield (
-            f"{plural(len(sampled), 'column')} {'was' if len(sampled) == 1 else 'were'} looked at in a sample of about "
-            f"{count(sampled[0].looked_at)} rows; their numbers of values are estimates."
-        )
+        were = f"{plural(len(sampled), 'column')} {'was' if len(sampled) == 1 else 'were'}"
+        rows = count(sampled[0].looked_at)
+        yield f"{were} looked at in a sample of about {rows} rows; their numbers of values are estimates."
 
 
 def _remarks_on(facts: ColumnFacts) -> Iterator[Words]:
@@ -448,14 +452,13 @@ def _remarks_on(facts: ColumnFacts) -> Iterator[Words]:
         )
 
 
-def _groups_of(result: ProfileResult) -> Iterator[Words]:
+def _groups_of(columns: Sequence[ColumnFacts]) -> Iterator[Words]:
     """What is said once of several columns."""
-    numbers = [facts.name for facts in _facts(result) if facts.shape_share("number") > 0.5]
-    dates = [facts.name for facts in _facts(result) if facts.shape_share("date") > 0.5]
-    broken = [facts.name for facts in _facts(result) if facts.kind == "float" and facts.whole != facts.filled]
-    for names, what in ((numbers, "numbers as text"), (dates, "dates as text")):
+    for shape in ("number", "date"):
+        names = [one.name for one in columns if one.shape_share(shape) > 0.5]
         if names:
-            yield f"{listing(names)} {'holds' if len(names) == 1 else 'hold'} {what}."
+            yield f"{listing(names)} {'holds' if len(names) == 1 else 'hold'} {shape}s as text."
+    broken = [one.name for one in columns if one.kind == "float" and one.whole != one.filled]
     if broken:
         verb, them = ("holds", "it") if len(broken) == 1 else ("hold", "them")
         yield f"{listing(broken)} {verb} floating-point numbers: round {them} before values are compared."
@@ -466,18 +469,18 @@ def _sets_together(result: ProfileResult) -> tuple[Block, ...]:
     if found is None:
         return (Bullets((result.not_searched,)),) if result.not_searched else ()
     sets = found.sets[:_MOST_SETS]
-    heads = (Column("columns"), Column("rows below 5", True), Column("share", True), Column("alone", True))
-    rows = tuple(
+    rows = (
         (", ".join(one.columns), count(one.rows_at_risk), percent(one.share_at_risk), count(one.unique_rows))
         for one in sets
     )
     more = found.sets_found - len(sets)
     caption = f"The first {count(len(sets))}; {count(more)} more were found." if more else ""
-    proof = ProposedCommand(
-        "With proof, and what each column adds:",
-        ("sqlaudit", "columns", shlex.quote(result.target), "--tolerance", "1%"),
+    searching = ("sqlaudit", "columns", shlex.quote(result.target), "--tolerance", "1%")
+    return (
+        Bullets(tuple(_about_sets(found))),
+        table(("columns", "#rows below 5", "#share", "#alone"), rows, caption),
+        ProposedCommand("With proof, and what each column adds:", searching),
     )
-    return Bullets(tuple(_about_sets(found))), Table(heads, rows, caption), proof
 
 
 def _about_sets(found: ColumnSets) -> Iterator[Words]:
@@ -485,38 +488,22 @@ def _about_sets(found: ColumnSets) -> Iterator[Words]:
     among = f"among {plural(len(found.columns), 'column')}; sensitive ones were left out."
     at_risk = f"more than {percent(found.tolerance)} of the rows into groups of fewer than {found.k}"
     if found.sets_found:
-        yield (
-            f"{plural(found.sets_found, 'minimal set')} of {size} put{'s' if found.sets_found == 1 else ''} {at_risk}, "
-            f"{among}"
-        )
+        put = "puts" if found.sets_found == 1 else "put"
+        yield f"{plural(found.sets_found, 'minimal set')} of {size} {put} {at_risk}, {among}"
     elif found.complete:
         yield f"No set of {size} puts {at_risk}, {among}"
     if not found.complete:
-        decided = max(found.decided_size or 0, 0)
-        yield Toned(
-            f"The search ran out of time: only sets of at most {plural(decided, 'column')} are decided.", "warn"
-        )
+        decided = plural(max(found.decided_size or 0, 0), "column")
+        yield Toned(f"The search ran out of time: only sets of at most {decided} are decided.", "warn")
     if found.sets_found and found.repair:
         yield f"Without {listing(found.repair)} no such set is left."
 
 
-def _not_said(result: ProfileResult) -> tuple[str, ...]:
-    if result.together is None:
-        return _RIGHT, _ALONE, _TEXTS
-    more = f"Whether more than {plural(result.together.max_size or 0, 'column')} together pick somebody out."
-    return _RIGHT, more, _TEXTS
-
-
-def _values(result: ProfileResult) -> Facts:
-    pairs = [(column.name, _shown(column)) for column in result.columns if column.values is not None]
-    return Facts(tuple((name, words) for name, words in pairs if words))
-
-
-def _shown(column: ColumnProfile) -> str:
-    if column.values is None or not column.values.most_frequent:
+def _shown(values: ShownValues) -> str:
+    if not values.most_frequent:
         return ""
-    frequent = ", ".join(f"{_cut(value)} ({count(rows)})" for value, rows in column.values.most_frequent)
-    return f"from {_cut(column.values.smallest)} to {_cut(column.values.largest)}; most frequent: {frequent}"
+    frequent = ", ".join(f"{_cut(value)} ({count(rows)})" for value, rows in values.most_frequent)
+    return f"from {_cut(values.smallest)} to {_cut(values.largest)}; most frequent: {frequent}"
 
 
 def _cut(value: object) -> str:
@@ -528,10 +515,9 @@ def _next(result: ProfileResult) -> Block:
     """The command to go on with, as proposed."""
     target = shlex.quote(result.target)
     if result.cells is not None:
-        cells = ("--by", option_value(result.cells.by), "--count", option_value([result.cells.count]))
-        return ProposedCommand(
-            "Judge its cells:", ("sqlaudit", "aggregates", target, *cells, "--require", "threshold=5")
-        )
+        by, counts = option_value(result.cells.by), option_value([result.cells.count])
+        judging = ("sqlaudit", "aggregates", target, "--by", by, "--count", counts, "--require", "threshold=5")
+        return ProposedCommand("Judge its cells:", judging)
     known, secret = result.named(Role.QUASI_IDENTIFIER), result.named(Role.SENSITIVE)
     if not known:
         said = f"Name what others may know about a person with {spelled('qi')}, and audit: sqlaudit audit TARGET --qi …"
@@ -548,7 +534,3 @@ def option_value(names: Sequence[str]) -> str:
     return shlex.quote(
         ",".join(n if ok else '"' + n.replace('"', '""') + '"' for n, ok in zip(names, simple, strict=True))
     )
-
-
-def _facts(result: ProfileResult) -> list[ColumnFacts]:
-    return [column.facts for column in result.columns]

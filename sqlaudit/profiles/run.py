@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any
 
 from sqlaudit.base.columns_of import Resolved
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.options import Given, request_from, takes
 from sqlaudit.base.parameter_names import command
-from sqlaudit.base.relation import Relation, Row
+from sqlaudit.base.relation import Relation
 from sqlaudit.base.spec import Target, target_of
 from sqlaudit.base.sql import Raw, render
 from sqlaudit.classes.opening import COPY, loaded
@@ -24,7 +23,6 @@ from sqlaudit.engines import opened
 from sqlaudit.engines.contract import Engine, provenance
 from sqlaudit.profiles.columns import (
     BATCH,
-    SAMPLE_ROWS,
     Source,
     batches,
     by_risk,
@@ -32,6 +30,7 @@ from sqlaudit.profiles.columns import (
     facts_of,
     follow_twins,
     propose,
+    some_at_a_time,
     sources_of,
     values_statement,
 )
@@ -79,10 +78,9 @@ def keys(columns: Sequence[ColumnProfile]) -> list[ColumnProfile]:
     return [one for one in _of_persons(columns) if one.facts.distinct == one.facts.rows > 0]
 
 
-def _of_persons(columns: Sequence[ColumnProfile]) -> Iterator[ColumnProfile]:
-    for column in columns:
-        if column.proposal.concept in _PERSONS and not column.facts.nulls and column.facts.exact:
-            yield column
+def _of_persons(columns: Sequence[ColumnProfile]) -> list[ColumnProfile]:
+    named = [one for one in columns if one.proposal.concept in _PERSONS]
+    return [one for one in named if not one.facts.nulls and one.facts.exact]
 
 
 # Columns that say the same as another one: copies, and the same values under other names.
@@ -152,6 +150,7 @@ MOST_ROWS_READ = 2_000_000_000
 MOST_ROWS_READ_IN_PLACE = 30_000_000
 """The same where every statement reads the table itself."""
 LISTED = 50
+"""Sets that a profile has, the first ones; `sets_found` counts all of them."""
 
 
 def search_together(
@@ -166,8 +165,9 @@ def search_together(
         engine, relation: where the rows are. sources: their columns. profile: what is known of them.
     """
     by_name = {source.name: source for source in sources}
-    names = searched(profile)
-    chosen = [Chosen(name, by_name[name].sql, by_name[name].kind, by_name[name].type) for name in names]
+    apart = {*profile.named(Role.SENSITIVE), *(twins.second for twins in profile.twins)}
+    taking_part = [by_name[name] for name in profile.candidates if name not in apart]
+    chosen = [Chosen(source.name, source.sql, source.kind, source.type) for source in taking_part]
     if not profile.rows or len(chosen) < 2:
         return None, "" if profile.rows else "There is no row to look at."
     size = largest_size(profile.rows, len(chosen), codes_are_kept(engine, profile.rows, len(chosen)))
@@ -185,14 +185,6 @@ def search_together(
     found = search_columns(engine, replace(relation, label=profile.target), request, chosen)
     ranked = sorted(found.sets, key=lambda one: (len(one.columns), -one.rows_at_risk))
     return replace(found, sets=tuple(ranked), _figures=None), ""
-
-
-def searched(profile: ProfileResult) -> tuple[str, ...]:
-    """The columns that take part."""
-    again = {twins.second for twins in profile.twins}
-    return tuple(
-        name for name in profile.candidates if name not in again and profile.column(name).role is not Role.SENSITIVE
-    )
 
 
 def largest_size(rows: int, columns: int, codes: bool) -> int:
@@ -220,20 +212,12 @@ def follow_sets(columns: Sequence[ColumnProfile], found: ColumnSets) -> list[Col
     Args:
         columns: with the roles that names and values suggest. found: all minimal sets, the best reasons first.
     """
-    best: dict[str, ColumnSet] = {}
-    for one in found.sets:
-        for name in one.columns:
-            best.setdefault(name, one)
+    best = {name: one for one in reversed(found.sets) for name in one.columns}
     decisive = found.repair or ()
     return [
         _judged(column, best[column.name], column.name in decisive) if column.name in best else column
         for column in columns
     ]
-
-
-def shortened(found: ColumnSets) -> ColumnSets:
-    """The search with its first sets only; `sets_found` still counts them all."""
-    return replace(found, sets=found.sets[:LISTED])
 
 
 def _judged(column: ColumnProfile, found: ColumnSet, is_decisive: bool) -> ColumnProfile:
@@ -304,7 +288,7 @@ def with_sets(engine: Engine, relation: Relation, sources: Sequence[Source], res
     if found is None:
         return replace(result, not_searched=why_not)
     columns = by_risk(follow_twins(follow_sets(result.columns, found), result.twins))
-    return replace(result, columns=columns, together=shortened(found))
+    return replace(result, columns=columns, together=replace(found, sets=found.sets[:LISTED]))
 
 
 def _loaded(engine: Engine, relation: Relation) -> tuple[Relation, list[Source]]:
@@ -319,36 +303,24 @@ def _shown(
     engine: Engine, relation: Relation, sources: Sequence[Source], facts: Sequence[ColumnFacts]
 ) -> Mapping[str, ShownValues]:
     shown: dict[str, ShownValues] = {}
-    for in_full in (True, False):
-        chosen = [source for source, found in zip(sources, facts, strict=True) if found.exact is in_full]
-        share = None if in_full or not chosen else f"{SAMPLE_ROWS / facts[0].rows:.12f}"
-        for some in batches(chosen, BATCH):
-            shown.update(_shown_of(some, engine.run(_statement(engine, relation, some, share))))
+    for some, share in some_at_a_time(sources, [found.exact for found in facts], facts[0].rows):
+        statement = render(
+            "profiles/profile_shown.sql",
+            engine.dialect,
+            source=Raw(relation.sql),
+            columns=[source.parameters() for source in some],
+            share=share,
+            most=MOST_FREQUENT,
+        )
+        rows = engine.run(statement)
+        for number, source in enumerate(some):
+            own = [row for row in rows if int(row[0]) == number]
+            if own:
+                smallest = next(row[1] for row in own if row[3] == 1)
+                largest = next(row[1] for row in own if row[4] == 1)
+                frequent = tuple((row[1], int(row[2])) for row in own if row[5] <= MOST_FREQUENT)
+                shown[source.name] = ShownValues(smallest, largest, frequent)
     return shown
-
-
-def _statement(engine: Engine, relation: Relation, sources: Sequence[Source], share: str | None) -> Any:
-    columns = [source.parameters() for source in sources]
-    return render(
-        "profiles/profile_shown.sql",
-        engine.dialect,
-        source=Raw(relation.sql),
-        columns=columns,
-        share=share,
-        most=MOST_FREQUENT,
-    )
-
-
-def _shown_of(sources: Sequence[Source], rows: Sequence[Row]) -> dict[str, ShownValues]:
-    found = {}
-    for number, source in enumerate(sources):
-        own = [row for row in rows if int(row[0]) == number]
-        if own:
-            smallest = next(row[1] for row in own if row[3] == 1)
-            largest = next(row[1] for row in own if row[4] == 1)
-            frequent = tuple((row[1], int(row[2])) for row in own if row[5] <= MOST_FREQUENT)
-            found[source.name] = ShownValues(smallest, largest, frequent)
-    return found
 
 
 @takes("target * db query where read limits exact_rows show_values sets", ProfileRequest)

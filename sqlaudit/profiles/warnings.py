@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from sqlaudit.base.columns_of import Resolved, columns_read, resolve
 from sqlaudit.base.errors import UsageError
@@ -15,10 +15,11 @@ from sqlaudit.base.result import Warned
 from sqlaudit.base.spec import KnownRows
 from sqlaudit.base.sql import Raw, render
 from sqlaudit.classes.failing import ClassSizes
+from sqlaudit.classes.opening import ResolvedRoles
 from sqlaudit.engines.contract import Engine
 from sqlaudit.profiles.columns import Source, estimated_distinct, facts_of, propose, values_statement
 from sqlaudit.profiles.names import concept_of, count_table, count_table_statements, published_table
-from sqlaudit.profiles.result import NEARLY, ColumnFacts, Role
+from sqlaudit.profiles.result import NEARLY, ColumnFacts, Role, looks_like
 from sqlaudit.reports.document import listing
 
 if TYPE_CHECKING:
@@ -55,23 +56,26 @@ def equal_text_statement(
     return [render("profiles/equal_texts.sql", engine.dialect, columns=columns, first=first)] if columns else []
 
 
-def equal_text_warnings(
-    engine: Engine, relation: Relation, roles: Sequence[Resolved], sensitive: Sequence[Resolved], first: int
-) -> list[Warned]:
-    """Warnings with the code `equal_but_written_differently`, one a column.
-
-    Args:
-        engine, relation: where the table is. roles: quasi-identifiers. sensitive: sensitive attributes.
-        first: the rows that are looked at.
-    """
-    asked = _looked(engine, relation, roles, sensitive)
+def equal_text_warnings(engine: Engine, relation: Relation, roles: ResolvedRoles, first: int) -> list[Warned]:
+    """Warnings with the code `equal_but_written_differently`, one a column; `first` rows are looked at."""
+    keys, values = roles.quasi_identifiers, roles.sensitive
     counts = {
         int(column): int(count)
-        for statement in equal_text_statement(engine, relation, roles, sensitive, first)
+        for statement in equal_text_statement(engine, relation, keys, values, first)
         for column, count in engine.run(statement)
     }
-    found = [_counted(one, counts[i]) for i, one in enumerate(asked) if counts.get(i)]
-    return [*found, *(_by_type(role.label) for role in (*roles, *sensitive) if role.column in relation.respelled)]
+    found = [
+        _written_differently(one.label, _counted(one, counts[i]))
+        for i, one in enumerate(_looked(engine, relation, keys, values))
+        if counts.get(i)
+    ]
+    by_type = " has a collation or a type by which values are equal that are written differently (as A and a): "
+    respelled = (role.label for role in (*keys, *values) if role.column in relation.respelled)
+    return [*found, *(_written_differently(label, by_type + _ADVICE) for label in respelled)]
+
+
+def _written_differently(label: str, said: str) -> Warned:
+    return Warned("equal_but_written_differently", (label,), label + said)
 
 
 def _looked(
@@ -99,26 +103,15 @@ def _may_differ(role: Resolved, relation: Relation, dialect: str) -> bool:
     return role.kind is Kind.FLOAT or (role.kind is Kind.TEXT and "COLLATE" in role.type.upper())
 
 
-def _counted(one: _Looked, count: int) -> Warned:
-    number = "1 value is" if count == 1 else f"{count:,} values are"
+def _counted(one: _Looked, count: int) -> str:
     if one.meant:
         said = (
             "mean the same (as 01 and 1, 1,5 and 1.5, or 2020-1-1 and 2020-01-01), and each counts as a value of its "
+            "own. Write the values in one way."
         )
-        said += "own. Write the values in one way."
     else:
         said = f"are equal to the database (as 1.0 and 1.00, or -0 and 0): {_ADVICE}"
-    text = f"{one.label}: {number} written in several ways that {said}"
-    return Warned("equal_but_written_differently", (one.label,), text)
-
-
-def _by_type(name: str) -> Warned:
-    return Warned(
-        "equal_but_written_differently",
-        (name,),
-        f"{name} has a collation or a type by which values are equal that are written differently (as A and a): "
-        + _ADVICE,
-    )
+    return f": {'1 value is' if count == 1 else f'{count:,} values are'} written in several ways that {said}"
 
 
 # What a verdict does not cover, in sentences with column names and counts: columns without a role, columns that nobody
@@ -130,96 +123,76 @@ FEW_ROWS = 10
 """In fewer rows it says little that many are alone."""
 
 
-def without_role(names: Sequence[str]) -> Warned | None:
+def _without_role(names: Sequence[str]) -> Iterator[Warned]:
     """That columns have no role: nothing is said of them."""
-    if not names:
-        return None
-    one = len(names) == 1
-    return Warned(
-        "columns_without_role",
-        tuple(names),
-        f"Nothing is said here of {_columns(names)} without a role: {listing(names)}. "
-        f"Whoever knows {'it' if one else 'them'} may know more than the quasi-identifiers.",
-    )
+    if names:
+        text = f"Nothing is said here of {_columns(names)} without a role: {listing(names)}. "
+        text += f"Whoever knows {_it(names)} may know more than the quasi-identifiers."
+        yield Warned("columns_without_role", tuple(names), text)
 
 
-def as_expressions(labels: Sequence[str], columns: Sequence[str]) -> Warned | None:
-    """That a verdict is about expressions, and not about the columns that they read.
-
-    Args:
-        labels: the expressions as they were given. columns: those that nothing but expressions read.
-    """
-    if not columns:
-        return None
-    stand, them = ("stands", "it") if len(labels) == 1 else ("stand", "them")
-    return Warned(
-        "read_by_expressions",
-        tuple(columns),
-        f"{listing(labels)} {stand} for {listing(columns)} here: what is said holds for a table that has {them} "
-        "instead.",
-    )
+def _expressions(relation: Relation, roles: ResolvedRoles, dialect: str) -> Iterator[Warned]:
+    """That a verdict is about expressions, and not about the columns that nothing but these expressions read."""
+    made = [role for role in (*roles.quasi_identifiers, *roles.sensitive) if role.column is None]
+    whole = {role.column for role in _all_roles(roles)}
+    read = {role.label: sorted(columns_read(role, relation, dialect) - whole) for role in made}
+    labels = [label for label, names in read.items() if names]
+    columns = tuple(dict.fromkeys(name for names in read.values() for name in names))
+    if columns:
+        text = f"{listing(labels)} {'stands' if len(labels) == 1 else 'stand'} for {listing(columns)} here: what is "
+        text += f"said holds for a table that has {_it(labels)} instead."
+        yield Warned("read_by_expressions", columns, text)
 
 
-def likely_known(seen: Sequence[ColumnFacts], unseen: Sequence[str], where: str) -> Warned | None:
+def _likely_known(seen: Sequence[ColumnFacts], unseen: Sequence[str], where: str) -> Iterator[Warned]:
     """Columns without a role that look like quasi-identifiers, or that pick out many rows.
 
     Args:
         seen: those that were looked at. unseen: names of further ones. where: which rows were looked at.
     """
-    alike = [facts.name for facts in seen if (propose(facts).role is Role.QUASI_IDENTIFIER)]
+    proposed = {facts.name: propose(facts).role for facts in seen}
+    alike = [name for name, role in proposed.items() if role is Role.QUASI_IDENTIFIER]
     alike += [name for name in unseen if (found := concept_of(name)) and found.role is Role.QUASI_IDENTIFIER]
-    telling = [facts for facts in seen if facts.name not in alike and _picks_out(facts)]
-    if not alike and not telling:
-        return None
-    said = "; ".join(_known_parts(alike, telling, where))
-    names = (*alike, *(facts.name for facts in telling))
-    them = "it" if len(names) == 1 else "them"
-    hint = f"Name {them} with {spelled('qi')} if others may know {them}."
-    return Warned("possible_quasi_identifier", names, f"Without a role: {said}. {hint}", hint)
-
-
-def _known_parts(alike: Sequence[str], telling: Sequence[ColumnFacts], where: str) -> Iterator[str]:
+    telling = [  # direct identifiers are told of in a sentence of their own
+        facts
+        for facts in seen
+        if facts.name not in alike and proposed[facts.name] is not Role.DIRECT_IDENTIFIER
+        if facts.looked_at >= FEW_ROWS and (facts.unique_rows or 0) >= MANY * facts.looked_at
+    ]
+    said = []
     if alike:
-        verb = "looks like a quasi-identifier" if len(alike) == 1 else "look like quasi-identifiers"
-        yield f"{listing(alike)} {verb}"
+        said.append(f"{listing(alike)} {looks_like('quasi-identifier', alike)}")
     if telling:
         verb = "picks" if len(telling) == 1 else "pick"
         shares = [f"{one.name} ({one.unique_rows:,} of {one.looked_at:,} rows are alone)" for one in telling]
-        yield f"{listing(shares)} {verb} out many rows{where}"
+        said.append(f"{listing(shares)} {verb} out many rows{where}")
+    if said:
+        names = (*alike, *(facts.name for facts in telling))
+        hint = f"Name {_it(names)} with {spelled('qi')} if others may know {_it(names)}."
+        yield Warned("possible_quasi_identifier", names, f"Without a role: {'; '.join(said)}. {hint}", hint)
 
 
-def empty(seen: Sequence[ColumnFacts], where: str) -> Warned | None:
+def _empty(seen: Sequence[ColumnFacts], where: str) -> Iterator[Warned]:
     """Quasi-identifiers without any value: they keep nobody apart, and hide that a column was not filled."""
-    names = [facts.name for facts in seen if facts.looked_at and not facts.filled]
-    if not names:
-        return None
-    verb, it = ("has", "it tells") if len(names) == 1 else ("have", "they tell")
-    return Warned(
-        "empty_quasi_identifier",
-        tuple(names),
-        f"{listing(names)} {verb} no value in any row{where}, so {it} nobody apart: is this the table that was meant?",
-    )
+    names = tuple(facts.name for facts in seen if facts.looked_at and not facts.filled)
+    if names:
+        verb, tell = ("has", "it tells") if len(names) == 1 else ("have", "they tell")
+        text = f"{listing(names)} {verb} no value in any row{where}, so {tell} nobody apart: "
+        yield Warned("empty_quasi_identifier", names, f"{text}is this the table that was meant?")
 
 
-def unreadable(names: Sequence[str]) -> Warned | None:
+def _unreadable(names: Sequence[str]) -> Iterator[Warned]:
     """Columns that the role may not read."""
-    if not names:
-        return None
-    them = "it" if len(names) == 1 else "them"
-    return Warned(
-        "unreadable_columns",
-        tuple(names),
-        f"{_columns(names).capitalize()} of the table may not be read by this role, so nothing is said of {them}: "
-        f"{listing(names)}.",
-    )
+    if names:
+        text = f"{_columns(names).capitalize()} of the table may not be read by this role, so nothing is said of "
+        text += f"{_it(names)}: {listing(names)}."
+        yield Warned("unreadable_columns", tuple(names), text)
 
 
 _JUDGED = {
-    KnownRows.WORSE: (
-        "for somebody who knows one row of a person and for somebody who knows all of them; the worse is the verdict"
-    ),
-    KnownRows.ONE: ("for somebody who knows one row of a person; nothing is said of somebody who knows several"),
-    KnownRows.ALL: ("for somebody who knows all rows of a person; nothing is said of somebody who knows one or some"),
+    KnownRows.WORSE: "one row of a person and for somebody who knows all of them; the worse is the verdict",
+    KnownRows.ONE: "one row of a person; nothing is said of somebody who knows several",
+    KnownRows.ALL: "all rows of a person; nothing is said of somebody who knows one or some",
 }
 
 
@@ -232,31 +205,27 @@ def persons_with_several(entity: str, persons: int, several: int, known: KnownRo
     """
     if not persons:
         return None
+    text = f"Persons are counted by {entity}. "
     if not several:
-        return Warned(
-            "one_combination",
-            (entity,),
-            f"Persons are counted by {entity}. Each has one combination of the quasi-identifiers, so it makes no "
-            "difference how many rows of a person somebody knows.",
-        )
+        text += "Each has one combination of the quasi-identifiers, so it makes no difference "
+        return Warned("one_combination", (entity,), f"{text}how many rows of a person somebody knows.")
     has, is_are = ("has", "1 person") if several == 1 else ("have", f"{several:,} persons")
-    return Warned(
-        "several_combinations",
-        (entity,),
-        f"Persons are counted by {entity}. {is_are} of {persons:,} {has} more than one combination of the "
-        f"quasi-identifiers, and it is judged {_JUDGED[known]}.",
-    )
+    text += f"{is_are} of {persons:,} {has} more than one combination of the quasi-identifiers, "
+    text += f"and it is judged for somebody who knows {_JUDGED[known]}."
+    return Warned("several_combinations", (entity,), text)
 
 
 def _columns(names: Sequence[str]) -> str:
     return "1 column" if len(names) == 1 else f"{len(names):,} columns"
 
 
-def _picks_out(facts: ColumnFacts) -> bool:
-    """Whether many rows are alone with their value. Direct identifiers are told of in a sentence of their own."""
-    if facts.looked_at < FEW_ROWS or propose(facts).role is Role.DIRECT_IDENTIFIER:
-        return False
-    return (facts.unique_rows or 0) >= MANY * facts.looked_at
+def _it(names: Sequence[str]) -> str:
+    return "it" if len(names) == 1 else "them"
+
+
+def _all_roles(roles: ResolvedRoles) -> tuple[Resolved, ...]:
+    entity = (roles.entity,) if roles.entity else ()
+    return (*roles.quasi_identifiers, *roles.sensitive, *roles.identifiers, *entity)
 
 
 def can_be_looked_at(kind: Kind) -> bool:
@@ -274,19 +243,6 @@ MOST_OTHERS = 20
 """Columns without a role that are looked at, so many with text and so many others; of the rest only the names."""
 
 
-class Named(Protocol):
-    """The columns of an audit by role, as `sqlaudit.classes.opening.ResolvedRoles` has them."""
-
-    @property
-    def quasi_identifiers(self) -> tuple[Resolved, ...]: ...
-    @property
-    def sensitive(self) -> tuple[Resolved, ...]: ...
-    @property
-    def identifiers(self) -> tuple[Resolved, ...]: ...
-    @property
-    def entity(self) -> Resolved | None: ...
-
-
 @dataclass(frozen=True)
 class _Seen:
     """A column as far as it was looked at. `once` are the values that occur once among the rows looked at; `of_persons`
@@ -294,16 +250,15 @@ class _Seen:
 
     facts: ColumnFacts
     once: int
-    named: bool
     is_key: bool
-    roleless: bool = False
-    of_persons: bool = False
+    roleless: bool
+    of_persons: bool
 
 
 def audit_warnings(
     engine: Engine,
     relation: Relation,
-    roles: Named,
+    roles: ResolvedRoles,
     classes: ClassSizes | None = None,
     rows: int | None = None,
     insensitive: Sequence[str] = (),
@@ -329,31 +284,32 @@ def audit_warnings(
     whole = max(rows or 0, looked_at)
     where = f" (in the first {looked_at:,} rows)" if whole > looked_at else ""
     looked = {column.facts.name for column in seen}
-    unseen = [name for name in bare if name not in looked]
-    found = [
-        _declared(roles.identifiers),
-        _likely(seen, relation, roles, where),
-        *_divisions(engine, relation, roles),
-        *(Warned(remark.code, (), remark.text) for remark in relation.remarks),
-        likely_known([column.facts for column in seen if column.roleless], unseen, where),
-        unreadable(relation.unreadable),
-        empty([column.facts for column in seen if column.is_key], where),
-        _expressions(relation, roles, engine.dialect),
-        without_role(bare),
-        *(_nearly_unique(column, whole) for column in seen if column.is_key and _can_be_unique(classes)),
-        *(_float(column.facts) for column in seen if column.is_key),
-        *(_variants(column, where) for column in seen if column.is_key),
-    ]
-    texts = equal_text_warnings(engine, relation, roles.quasi_identifiers, roles.sensitive, FIRST_ROWS)
+    keys = [column for column in seen if column.is_key]
+    # a column has no more values than there are classes
+    can_be_unique = classes is None or classes.per_row or classes.count >= NEARLY * classes.members
+    texts = equal_text_warnings(engine, relation, roles, FIRST_ROWS)
     cells = count_table(engine, relation, rows)
     return [
-        *(warning for warning in found if warning is not None),
+        *_declared(roles.identifiers),
+        *_likely(seen, relation, roles, where),
+        *_divisions(engine, relation, roles),
+        *(Warned(remark.code, (), remark.text) for remark in relation.remarks),
+        *_likely_known(
+            [one.facts for one in seen if one.roleless], [name for name in bare if name not in looked], where
+        ),
+        *_unreadable(relation.unreadable),
+        *_empty([column.facts for column in keys], where),
+        *_expressions(relation, roles, engine.dialect),
+        *_without_role(bare),
+        *(warned for column in keys if can_be_unique for warned in _nearly_unique(column, whole)),
+        *(warned for column in keys for warned in _float(column.facts)),
+        *(warned for column in keys for warned in _variants(column.facts, where)),
         *texts,
         *([published_table(cells)] if cells else []),
     ]
 
 
-def warning_statements(engine: Engine, relation: Relation, roles: Named) -> list[Statement]:
+def warning_statements(engine: Engine, relation: Relation, roles: ResolvedRoles) -> list[Statement]:
     """The statements that `audit_warnings` runs: one for all columns to look at, one for types with equal texts."""
     keys, values = roles.quasi_identifiers, roles.sensitive
     return [
@@ -363,22 +319,20 @@ def warning_statements(engine: Engine, relation: Relation, roles: Named) -> list
     ]
 
 
-def _looking(engine: Engine, relation: Relation, roles: Named) -> list[Statement]:
+def _looking(engine: Engine, relation: Relation, roles: ResolvedRoles) -> list[Statement]:
     sources = _sources(relation, roles, engine.dialect)
     return [values_statement(engine, relation, sources, first=FIRST_ROWS, step="warnings")] if sources else []
 
 
 def roleless_columns(
-    relation: Relation, roles: Named, dialect: str, insensitive: Sequence[str] = ()
+    relation: Relation, roles: ResolvedRoles, dialect: str, insensitive: Sequence[str] = ()
 ) -> tuple[str, ...]:
     """The columns that no role reads, and that nobody said to be insensitive.
 
     Raises:
         UsageError: an insensitive column that is not there, or that has a role.
     """
-    entity = (roles.entity,) if roles.entity else ()
-    named = (*roles.quasi_identifiers, *roles.sensitive, *roles.identifiers, *entity)
-    read = {column for role in named for column in columns_read(role, relation, dialect)}
+    read = {column for role in _all_roles(roles) for column in columns_read(role, relation, dialect)}
     for name in insensitive:
         column = resolve(name, relation, dialect, about("insensitive")).column
         if column is None or column in read:
@@ -388,16 +342,7 @@ def roleless_columns(
     return tuple(column.name for column in relation.columns if column.name not in read)
 
 
-def _expressions(relation: Relation, roles: Named, dialect: str) -> Warned | None:
-    """Which columns nothing but expressions over them stand for."""
-    made = [role for role in (*roles.quasi_identifiers, *roles.sensitive) if role.column is None]
-    whole = _names(roles)
-    read = [sorted(columns_read(role, relation, dialect) - whole) for role in made]
-    labels = [role.label for role, columns in zip(made, read, strict=True) if columns]
-    return as_expressions(labels, list(dict.fromkeys(name for columns in read for name in columns)))
-
-
-def _look(engine: Engine, relation: Relation, roles: Named, bare: Sequence[str]) -> list[_Seen]:
+def _look(engine: Engine, relation: Relation, roles: ResolvedRoles, bare: Sequence[str]) -> list[_Seen]:
     sources = _sources(relation, roles, engine.dialect)
     rows = {int(row[0]): row for statement in _looking(engine, relation, roles) for row in engine.run(statement)}
     keys, named = len(roles.quasi_identifiers), len(roles.quasi_identifiers) + len(roles.sensitive)
@@ -405,67 +350,51 @@ def _look(engine: Engine, relation: Relation, roles: Named, bare: Sequence[str])
         _Seen(
             facts_of(source, rows.get(i)),
             int(rows[i][7]) if i in rows else 0,
-            i < named,
             i < keys,
             i >= named and source.name in bare,
-            roles.entity is not None and i == len(sources) - 1 and source.name == roles.entity.label,
+            roles.entity is not None and source is sources[-1] and source.name == roles.entity.label,
         )
         for i, source in enumerate(sources)
     ]
 
 
-def _sources(relation: Relation, roles: Named, dialect: str) -> list[Source]:
+def _sources(relation: Relation, roles: ResolvedRoles, dialect: str) -> list[Source]:
     """Quasi-identifiers, then sensitive attributes, then other columns: they are published as well; last who is who."""
-    given = [*roles.quasi_identifiers, *roles.sensitive]
-    others = [
-        Source(column.name, quote(column.name, dialect), column.kind)
-        for column in relation.columns
-        if can_be_looked_at(column.kind) and column.name not in _names(roles)
-    ]
-    texts = [source for source in others if source.kind is Kind.TEXT]
-    figures = [source for source in others if source.kind is not Kind.TEXT]
-    looked_at = {source.name for source in (*texts[:MOST_OTHERS], *figures[:MOST_OTHERS])}
-    chosen = [source for source in others if source.name in looked_at]
+    named = {role.column for role in _all_roles(roles)}
+    others = [one for one in relation.columns if can_be_looked_at(one.kind) and one.name not in named]
+    texts = [column for column in others if column.kind is Kind.TEXT]
+    figures = [column for column in others if column.kind is not Kind.TEXT]
+    looked_at = {column.name for column in (*texts[:MOST_OTHERS], *figures[:MOST_OTHERS])}
+    chosen = [one for one in others if one.name in looked_at]
     persons = [roles.entity] if roles.entity is not None and roles.entity.kind is Kind.TEXT else []
-    first, last = ([Source(item.label, item.sql, item.kind) for item in items] for items in (given, persons))
-    return [*first, *chosen, *last]
-
-
-def _divisions(engine: Engine, relation: Relation, roles: Named) -> Iterator[Warned]:
-    """Expressions that another engine would read in another way."""
-    entity = (roles.entity,) if roles.entity else ()
-    expressions = [
-        item for item in (*roles.quasi_identifiers, *roles.sensitive, *roles.identifiers, *entity) if not item.column
+    return [
+        *(Source(role.label, role.sql, role.kind) for role in (*roles.quasi_identifiers, *roles.sensitive)),
+        *(Source(column.name, quote(column.name, dialect), column.kind) for column in chosen),
+        *(Source(role.label, role.sql, role.kind) for role in persons),
     ]
-    if not expressions:
-        return
-    from sqlaudit.base.guard import DIVISION, remark_on_text
 
-    for item in expressions:
+
+def _divisions(engine: Engine, relation: Relation, roles: ResolvedRoles) -> Iterator[Warned]:
+    """Expressions that another engine would read in another way."""
+    for item in _all_roles(roles):
+        if item.column:
+            continue
+        from sqlaudit.base.guard import DIVISION, remark_on_text
+
         remark = remark_on_text(item.sql, relation.columns, engine.dialect, item.label)
         if remark:
             yield Warned(DIVISION, (item.label,), remark)
 
 
-def _names(roles: Named) -> set[str | None]:
-    entity = (roles.entity,) if roles.entity else ()
-    return {item.column for item in (*roles.quasi_identifiers, *roles.sensitive, *roles.identifiers, *entity)}
-
-
-def _declared(identifiers: Sequence[Resolved]) -> Warned | None:
+def _declared(identifiers: Sequence[Resolved]) -> Iterator[Warned]:
     names = tuple(item.label for item in identifiers)
-    if not names:
-        return None
-    verb, them = ("is a direct identifier", "it") if len(names) == 1 else ("are direct identifiers", "them")
-    return Warned(
-        "direct_identifier",
-        names,
-        f"{listing(names)} {verb} among the columns of the table: leave {them} out, or whoever sees a row needs no "
-        "quasi-identifier.",
-    )
+    if names:
+        verb = "is a direct identifier" if len(names) == 1 else "are direct identifiers"
+        text = f"{listing(names)} {verb} among the columns of the table: leave {_it(names)} out, "
+        yield Warned("direct_identifier", names, f"{text}or whoever sees a row needs no quasi-identifier.")
 
 
-def _likely(seen: Sequence[_Seen], relation: Relation, roles: Named, where: str) -> Warned | None:
+def _likely(seen: Sequence[_Seen], relation: Relation, roles: ResolvedRoles, where: str) -> Iterator[Warned]:
     """Columns that look like direct identifiers though nobody said so: by their texts, or by name alone."""
     names = [
         column.facts.name
@@ -473,24 +402,18 @@ def _likely(seen: Sequence[_Seen], relation: Relation, roles: Named, where: str)
         if identifies(column.facts) and not (column.of_persons and propose(column.facts).concept in PSEUDONYMS)
     ]
     entity = roles.entity.column if roles.entity is not None else None
-    known = (_names(roles) - {entity}) | {column.facts.name for column in seen}
+    known = ({role.column for role in _all_roles(roles)} - {entity}) | {column.facts.name for column in seen}
     for column in relation.columns:
         concept = concept_of(column.name) if column.name not in known else None
+        identifying = concept is not None and concept.role is Role.DIRECT_IDENTIFIER
         pseudonym = column.name == entity and concept is not None and concept.name in PSEUDONYMS
-        identifying = concept is not None and concept.role is Role.DIRECT_IDENTIFIER and not pseudonym
-        if identifying and column.kind in (Kind.INTEGER, Kind.TEXT):
+        if identifying and not pseudonym and column.kind in (Kind.INTEGER, Kind.TEXT):
             names.append(column.name)
-    if not names:
-        return None
-    verb = "looks like a direct identifier" if len(names) == 1 else "look like direct identifiers"
-    hint = f"{command('profile')} gives the reasons."
-    return Warned(
-        "possible_direct_identifier",
-        tuple(names),
-        f"{listing(names)} {verb}{where}: whoever is named in a row can be found whatever the size of the class. "
-        f"{hint}",
-        hint,
-    )
+    if names:
+        hint = f"{command('profile')} gives the reasons."
+        text = f"{listing(names)} {looks_like('direct identifier', names)}{where}: whoever is named in a row can be "
+        text += f"found whatever the size of the class. {hint}"
+        yield Warned("possible_direct_identifier", tuple(names), text, hint)
 
 
 def identifies(facts: ColumnFacts) -> bool:
@@ -499,54 +422,31 @@ def identifies(facts: ColumnFacts) -> bool:
     return proposal.role is Role.DIRECT_IDENTIFIER and proposal.concept is not None
 
 
-def _can_be_unique(classes: ClassSizes | None) -> bool:
-    """A column has no more values than there are classes."""
-    return classes is None or classes.per_row or classes.count >= NEARLY * classes.members
-
-
-def _nearly_unique(column: _Seen, whole: int) -> Warned | None:
+def _nearly_unique(column: _Seen, whole: int) -> Iterator[Warned]:
     facts = column.facts
-    if not facts.nearly_unique:
-        return None
-    rows, about = facts.filled, ""
-    distinct = facts.distinct
-    if whole > facts.looked_at:
+    rows, distinct, about = facts.filled, facts.distinct, ""
+    if whole > facts.looked_at > 0:
         rows = round(whole * facts.filled / facts.looked_at)
         distinct, about = estimated_distinct(facts.distinct, column.once, facts.filled, rows), "about "
-    if distinct < NEARLY * rows:
-        return None
-    return Warned(
-        "nearly_unique_quasi_identifier",
-        (facts.name,),
-        f"{facts.name} has {about}{distinct:,} different values in {about}{rows:,} rows with a value: alone it picks "
-        "out almost every row. Round or group it, or leave it out.",
-    )
+    if facts.nearly_unique and distinct >= NEARLY * rows:
+        text = f"{facts.name} has {about}{distinct:,} different values in {about}{rows:,} rows with a value: alone it "
+        text += "picks out almost every row. Round or group it, or leave it out."
+        yield Warned("nearly_unique_quasi_identifier", (facts.name,), text)
 
 
-def _float(facts: ColumnFacts) -> Warned | None:
-    if facts.kind != Kind.FLOAT or facts.whole is None or facts.whole == facts.filled:
-        return None
-    hint = f"Round it, for instance {spelled('qi', f'round({facts.name}, 1)')}."
-    return Warned(
-        "float_quasi_identifier",
-        (facts.name,),
-        f"{facts.name} is a floating-point quasi-identifier: numbers that print alike may differ, and then fall into "
-        f"different classes. {hint}",
-        hint,
-    )
+def _float(facts: ColumnFacts) -> Iterator[Warned]:
+    if facts.kind == Kind.FLOAT and facts.whole not in (None, facts.filled):
+        hint = f"Round it, for instance {spelled('qi', f'round({facts.name}, 1)')}."
+        text = f"{facts.name} is a floating-point quasi-identifier: numbers that print alike may differ, "
+        text += f"and then fall into different classes. {hint}"
+        yield Warned("float_quasi_identifier", (facts.name,), text, hint)
 
 
-def _variants(column: _Seen, where: str) -> Warned | None:
-    facts = column.facts
-    if not facts.respelled:
-        return None
-    number = "1 value differs" if facts.respelled == 1 else f"{facts.respelled:,} values differ"
-    return Warned(
-        "spelling_variants",
-        (facts.name,),
-        f"{facts.name}: {number} from another one only in case or spaces{where}, "
-        "which splits classes that belong together.",
-    )
+def _variants(facts: ColumnFacts, where: str) -> Iterator[Warned]:
+    if facts.respelled:
+        number = "1 value differs" if facts.respelled == 1 else f"{facts.respelled:,} values differ"
+        text = f"{facts.name}: {number} from another one only in case or spaces{where}, "
+        yield Warned("spelling_variants", (facts.name,), f"{text}which splits classes that belong together.")
 
 
 # Functions of the audited database that a user's own SQL calls, to be named: their results are taken as they are.
@@ -570,18 +470,12 @@ def called_warning(texts: Iterable[str], dialect: str) -> list[Warned]:
     names = called_functions(texts, dialect)
     if not names:
         return []
-    listed = ", ".join(names)
-    return [
-        Warned(
-            "function_of_the_database",
-            (),
-            f"An expression, condition or query calls {listed} of the audited database: what it returns is taken as it "
-            "is, so the verdict holds for the values that it gives.",
-        )
-    ]
+    text = f"An expression, condition or query calls {', '.join(names)} of the audited database: "
+    text += "what it returns is taken as it is, so the verdict holds for the values that it gives."
+    return [Warned("function_of_the_database", (), text)]
 
 
-def _named(text: str, dialect: str) -> list[str]:
+def _named(text: str, dialect: str) -> Iterator[str]:
     import sqlglot
     from sqlglot import exp
     from sqlglot.errors import SqlglotError
@@ -589,8 +483,8 @@ def _named(text: str, dialect: str) -> list[str]:
     try:
         tree = sqlglot.parse_one(text, dialect=dialect)
     except SqlglotError:  # a column's name, which is no expression
-        return []
-    return list(filter(None, map(_name, tree.find_all(exp.Dot, exp.Table, exp.Operator))))
+        return
+    yield from filter(None, map(_name, tree.find_all(exp.Dot, exp.Table, exp.Operator)))
 
 
 def _name(node: exp.Expression) -> str:

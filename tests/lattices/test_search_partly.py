@@ -10,8 +10,7 @@ import pytest
 from sqlaudit.base.errors import Incomplete, Interrupted, UsageError
 from sqlaudit.lattices.search.choice import FITS, choose
 from sqlaudit.lattices.search.lattice import SearchOptions, search_lattice
-from sqlaudit.lattices.search.tagged import climb
-from sqlaudit.lattices.search.tags import NodeLoss, Progress, rounded
+from sqlaudit.lattices.search.tags import NodeLoss, Progress, climb, rounded
 from sqlaudit.lattices.verdicts import Verdict
 from tests.few import ALL
 from tests.lattices.oracle_search import Lattice, losses_for, mixed_lattice, monotone_lattice

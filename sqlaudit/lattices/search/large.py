@@ -23,41 +23,55 @@ from sqlaudit.lattices.verdicts import Node, Verdict, at_level, just_below
 # intersection a column, however many are known.
 
 
-class Constraints:
-    """Unsafe nodes whose finer nodes are all unsafe: what a safe node must rise above.
-
-    Example:
-        >>> constraints = Constraints((2, 2))
-        >>> constraints.add((1, 2))
-        >>> constraints.broken((1, 1)), constraints.broken((2, 0))
-        (1, 0)
-    """
+class _Numbered:
+    """Nodes by number: for each column and level the set of those that agree with this level alone, as bits."""
 
     def __init__(self, heights: Sequence[int]) -> None:
         self.heights = tuple(heights)
         self.nodes: list[Node] = []
-        self.below: list[list[int]] = [[0] * (height + 1) for height in heights]
-        """For each column and level: the constraints that this level alone does not satisfy."""
-        self._matrix: NDArray[np.int64] = np.zeros((0, len(heights)), dtype=np.int64)
+        self.agreeing: list[list[int]] = [[0] * (height + 1) for height in heights]
+
+    def agree(self, level: int, height: int) -> range:
+        """The levels of a column, so high, with which a node at this level agrees."""
+        raise NotImplementedError
 
     def add(self, node: Node) -> None:
-        """Note that nothing at or below the node is safe."""
-        if self.broken(node):
+        """Note a node, unless one that is noted already says as much."""
+        if self.found(node):
             return
         bit = 1 << len(self.nodes)
         self.nodes.append(node)
-        for column, level in zip(self.below, node, strict=True):
-            for at in range(level + 1):
+        for column, level in zip(self.agreeing, node, strict=True):
+            for at in self.agree(level, len(column) - 1):
                 column[at] |= bit
 
-    def broken(self, node: Node) -> int:
-        """The constraints that the node does not satisfy; 0 when nothing is known against it."""
-        left = -1 if self.nodes else 0
-        for column, level in zip(self.below, node, strict=True):
+    def found(self, node: Node) -> int:
+        """The nodes that agree with all levels of this one."""
+        left = (1 << len(self.nodes)) - 1
+        for column, level in zip(self.agreeing, node, strict=True):
             left &= column[level]
             if not left:
                 break
-        return left & ((1 << len(self.nodes)) - 1)
+        return left
+
+
+class Constraints(_Numbered):
+    """Unsafe nodes whose finer nodes are all unsafe: what a safe node must rise above. Those found are not satisfied.
+
+    Example:
+        >>> constraints = Constraints((2, 2))
+        >>> constraints.add((1, 2))
+        >>> constraints.found((1, 1)), constraints.found((2, 0))
+        (1, 0)
+    """
+
+    def __init__(self, heights: Sequence[int]) -> None:
+        super().__init__(heights)
+        self._matrix: NDArray[np.int64] = np.zeros((0, len(heights)), dtype=np.int64)
+
+    def agree(self, level: int, height: int) -> range:
+        """The levels that do not rise above it."""
+        return range(level + 1)
 
     @property
     def matrix(self) -> NDArray[np.int64]:
@@ -68,29 +82,12 @@ class Constraints:
         return self._matrix
 
 
-class SafeNodes:
-    """Safe nodes whose coarser nodes are all known to be safe, or known to be of no interest."""
+class SafeNodes(_Numbered):
+    """Safe nodes whose coarser nodes are all known to be safe, or of no interest. Those found are the same or finer."""
 
-    def __init__(self, heights: Sequence[int]) -> None:
-        self.nodes: list[Node] = []
-        self._above: list[list[int]] = [[0] * (height + 1) for height in heights]
-
-    def add(self, node: Node) -> None:
-        """Note a node."""
-        if self.under(node):
-            return
-        bit = 1 << len(self.nodes)
-        self.nodes.append(node)
-        for column, level in zip(self._above, node, strict=True):
-            for at in range(level, len(column)):
-                column[at] |= bit
-
-    def under(self, node: Node) -> bool:
-        """Whether one of the nodes is the given one or finer."""
-        left = (1 << len(self.nodes)) - 1
-        for column, level in zip(self._above, node, strict=True):
-            left &= column[level]
-        return bool(left)
+    def agree(self, level: int, height: int) -> range:
+        """The levels at or above it."""
+        return range(level, height + 1)
 
 
 # A search that keeps only the border between safe and unsafe nodes, for lattices too large to tag.
@@ -195,9 +192,9 @@ class Border:
 
     def passes(self, node: Node) -> bool | None:
         """Whether the inherited requirements hold at a node; None when that is not known."""
-        if node in self._failing or self.constraints.broken(node):
+        if node in self._failing or self.constraints.found(node):
             return False
-        return True if self.passing.under(node) else None
+        return True if self.passing.found(node) else None
 
     def known(self, node: Node) -> bool | None:
         """Whether a node is safe; None when that is not known."""
@@ -276,18 +273,16 @@ class Border:
         self.inquiry.tell(Progress(checked, self.nodes, checked, best, self.lower))
 
 
-def probe_small_subsets(border: Border, size: int = 2) -> None:
+def probe_small_subsets(border: Border) -> None:
     """Ask about single columns and pairs of columns as they are, the others at their top: cheap, strong constraints.
 
     Raises:
         BudgetSpent: the budget ended before.
     """
     columns = [at for at, height in enumerate(border.heights) if height]
-    for width in range(1, min(size, len(columns)) + 1):
-        nodes = [
-            tuple(0 if at in chosen else top for at, top in enumerate(border.heights))
-            for chosen in combinations(columns, width)
-        ]
+    for width in (1, 2):
+        chosen = combinations(columns, width)
+        nodes = [tuple(0 if at in some else top for at, top in enumerate(border.heights)) for some in chosen]
         unknown = [node for node in nodes if border.passes(node) is None]
         passes = border.ask(unknown)
         failing = [node for node, passed in zip(unknown, passes, strict=True) if not passed]
@@ -333,8 +328,13 @@ class Boxes:
         self._heights = tuple(heights)
         self._loss, self._constraints, self._stop = loss, constraints, stop
         self._round = rounded if loss.exact is None and loss.rising else lowered
-        self._terms = [_from_above(column) for column in loss.terms]
-        self._table = _padded(self._terms)
+        # for every level the least term of it and those above: never falling, and equal to the terms if they never do
+        least = [np.minimum.accumulate(np.array(column, dtype=np.float64)[::-1])[::-1] for column in loss.terms]
+        self._terms = [column.tolist() for column in least]
+        self._table = np.full((len(least), max(map(len, least), default=0) + 1), math.inf)
+        """The terms; beyond a column's height they are infinite."""
+        for row, column in zip(self._table, least, strict=True):
+            row[: len(column)] = column
         self._columns = np.arange(len(heights))
         self._looked = 0
         bottom = (0,) * len(heights)
@@ -363,7 +363,7 @@ class Boxes:
             if self._looked % _LOOK == 0 and self._stop():
                 raise BudgetSpent
             box = heapq.heappop(self._heap)
-            if not self._constraints.broken(box.low):
+            if not self._constraints.found(box.low):
                 return box
             self._branch(box)
         return None
@@ -425,20 +425,6 @@ def _dual(spare: Floats, needed: NDArray[np.int64], cheapest: Floats, columns: N
         # a step up to a level also pays for every level above it, so the least of those is what is left
         spare = np.minimum.accumulate(spare[:, ::-1], axis=1)[:, ::-1]
     return total
-
-
-def _from_above(column: Sequence[float]) -> list[float]:
-    """For every level the least term of it and those above: never falling, and equal to the terms if they never do."""
-    lowest = list(map(float, column))
-    for level in range(len(lowest) - 2, -1, -1):
-        lowest[level] = min(lowest[level], lowest[level + 1])
-    return lowest
-
-
-def _padded(terms: Sequence[Sequence[float]]) -> Floats:
-    """The terms as a table; beyond a column's height they are infinite."""
-    width = max((len(column) for column in terms), default=0) + 1
-    return np.array([[*column, *[math.inf] * (width - len(column))] for column in terms]).reshape(len(terms), width)
 
 
 # The best safe node of a lattice far too large to visit, by proven lower bounds (implicit hitting sets).
@@ -516,7 +502,7 @@ class BoundsSearch:
         border = self.border
         border.ask([node for node in nodes if self._open(node)])
         self.incumbent.offer(self.incumbent.worth([node for node in nodes if border.known(node)]))
-        failing = [node for node in nodes if border.passes(node) is False and not border.constraints.broken(node)]
+        failing = [node for node in nodes if border.passes(node) is False and not border.constraints.found(node)]
         starts = [(node, order) for node in failing for order in self._orders(node, alone=len(failing) < _ALONE)]
         border.raise_to_border([node for node, _ in starts], [order for _, order in starts])
 
@@ -525,7 +511,7 @@ class BoundsSearch:
 
     def _put_back(self, box: Box) -> None:
         border = self.border
-        if border.constraints.broken(box.low):
+        if border.constraints.found(box.low):
             self._boxes.put(box.low, box.cap, box.bound)
         elif not (border.known(box.low) and self._loss.never_falls):
             self._boxes.without_finest(box)
@@ -594,9 +580,9 @@ def minimal_nodes(constraints: Constraints, without: SafeNodes, stop: Stop = nev
         if looked % _BETWEEN_LOOKS == 0 and stop():
             raise BudgetSpent
         low, cap = stack.pop()
-        if without.under(low) or not _needed(constraints, low):
+        if without.found(low) or not _needed(constraints, low):
             continue
-        broken = constraints.broken(low)
+        broken = constraints.found(low)
         if not broken:
             yield low
         else:
@@ -605,7 +591,7 @@ def minimal_nodes(constraints: Constraints, without: SafeNodes, stop: Stop = nev
 
 def _needed(constraints: Constraints, low: Node) -> bool:
     """Whether every raised column is needed at its level, as long as no other column rises further."""
-    below = constraints.below
+    below = constraints.agreeing
     everything = (1 << len(constraints.nodes)) - 1
     after = [everything]
     for column, level in zip(reversed(below), reversed(low), strict=True):
@@ -632,17 +618,16 @@ def _branches(constraints: Constraints, broken: int, low: Node, cap: Node) -> li
 
 def _narrow(constraints: Constraints, broken: int, cap: Node) -> int:
     """One of the first broken constraints: that with the fewest ways out."""
-    best, fewest = -1, -1
-    for _ in range(16):
-        if not broken:
-            break
+    numbers: list[int] = []
+    while broken and len(numbers) < 16:
         bit = broken & -broken
         broken ^= bit
-        number = bit.bit_length() - 1
-        ways = sum(max(0, top - level) for top, level in zip(cap, constraints.nodes[number], strict=True))
-        if fewest < 0 or ways < fewest:
-            best, fewest = number, ways
-    return best
+        numbers.append(bit.bit_length() - 1)
+
+    def ways(number: int) -> int:
+        return sum(max(0, top - level) for top, level in zip(cap, constraints.nodes[number], strict=True))
+
+    return min(numbers, key=ways)
 
 
 class MinimalSearch:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 import numpy as np
@@ -11,35 +11,33 @@ import numpy as np
 from sqlaudit.base.errors import BudgetSpent, Incomplete, Interrupted, Stop, never
 from sqlaudit.lattices.search import choice
 from sqlaudit.lattices.search.large import Border, BoundsSearch, MinimalSearch, look_for_cheap_node
-from sqlaudit.lattices.search.tagged import (
-    WIDTH,
-    ChainSearch,
-    Cheap,
-    checked_chain,
-    climb,
-    decide_rest,
-    price_safe_nodes,
-    settle,
-    settle_all,
-    settle_by_subsets,
-    with_kept_left_out,
-)
 from sqlaudit.lattices.search.tags import (
     ASKED,
     SAFE,
     UNSAFE,
+    WIDTH,
     BestNode,
     Board,
     Bools,
+    ChainSearch,
+    Cheap,
     Incumbent,
     Inquiry,
     NodeLoss,
     Tags,
     Tell,
+    checked_chain,
+    climb,
+    decide_rest,
     lowered,
+    price_safe_nodes,
     rounded,
+    settle,
+    settle_all,
+    settle_by_subsets,
     silent,
     strictly_above,
+    with_kept_left_out,
 )
 from sqlaudit.lattices.verdicts import Node, Verdict
 
@@ -63,19 +61,17 @@ class NodeCounts:
         unknown: nodes of the lattice whose verdict is not known; without tags counted only after a search that was
             stopped, in a lattice of up to `COUNTED` nodes, else None.
         safe: safe nodes; None unless every verdict is known.
-        priced: nodes whose loss was looked at.
     """
 
     nodes: int
     checked: int
-    tagged_safe: int | None
-    tagged_unsafe: int | None
-    unknown: int | None
-    safe: int | None
-    priced: int
+    tagged_safe: int | None = None
+    tagged_unsafe: int | None = None
+    unknown: int | None = None
+    safe: int | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Found:
     """What a search found. Everything said here is proven, also when the search was stopped.
 
@@ -99,125 +95,16 @@ class Found:
     algorithm: str
     heights: Node
     counts: NodeCounts
-    minimal: tuple[Node, ...]
-    all_minimal: bool
+    minimal: tuple[Node, ...] = ()
+    all_minimal: bool = False
     best: BestNode | None
-    best_proven: bool
-    lower_bound: float | None
-    complete: bool
+    best_proven: bool = False
+    lower_bound: float | None = None
+    complete: bool = False
     stopped: str
     walk: tuple[Verdict, ...] = field(repr=False)
     known: Known = field(repr=False, compare=False)
     safe_nodes: Callable[[], Iterator[Node]] = field(repr=False, compare=False)
-
-
-@dataclass(frozen=True)
-class Ending:
-    """How a search came to its end: the question, the algorithm, and why it stopped (empty: it was done)."""
-
-    find: str
-    algorithm: str
-    stopped: str
-
-
-def found_by_tags(ending: Ending, board: Board, heights: Node) -> Found:
-    """The answer of a search that tagged nodes.
-
-    Raises:
-        ValueError: verdicts contradict the promise that safety is inherited.
-    """
-    tags, incumbent = within(board.tags, heights), board.incumbent
-    safe, unsafe = tags.cells & SAFE > 0, tags.cells & UNSAFE > 0
-    if bool((safe & unsafe).any()):
-        raise ValueError("a node is safe and lies below an unsafe one, though safety was said to be inherited")
-    counts = _counts(tags, board.inquiry, incumbent)
-    surely, maybe = safe & ~strictly_above(~unsafe), ~unsafe & ~strictly_above(safe)
-    minimal, all_minimal = tags.nodes(np.flatnonzero(surely)), bool(np.array_equal(surely, maybe))
-    best = _best_of(incumbent, tags, safe) if incumbent is not None else None
-    lower = _lower_bound(incumbent, unsafe, safe, best) if incumbent is not None else None
-    proven = _is_proven(ending, incumbent, all_minimal) or bool(unsafe.all())
-    complete = {"minimal": all_minimal, "all": not counts.unknown}.get(ending.find, proven)
-    return Found(
-        ending.find,
-        ending.algorithm,
-        heights,
-        counts,
-        tuple(minimal),
-        all_minimal,
-        best,
-        proven,
-        _proven_loss(best) if proven else lower,
-        complete,
-        "" if complete else ending.stopped,
-        tuple(board.inquiry.walk),
-        tags.known,
-        lambda: iter(tags.nodes(np.flatnonzero(safe))),
-    )
-
-
-def found_by_border(ending: Ending, border: Border, minimal: list[Node] | None, *, all_minimal: bool) -> Found:
-    """The answer of a search that keeps the border alone; `minimal`: what was enumerated, if anything was."""
-    border.conclude()
-    inquiry, incumbent = border.inquiry, border.incumbent
-    nothing = border.passes(border.heights) is False
-    all_minimal = all_minimal or nothing
-    best = incumbent.best if incumbent is not None else None
-    proven = _is_proven(ending, incumbent, all_minimal) or nothing
-    complete = all_minimal if ending.find == "minimal" else proven
-    unknown = 0 if nothing else border.unknown() if not complete and border.nodes <= COUNTED else None
-    counts = NodeCounts(
-        border.nodes,
-        inquiry.checked,
-        None,
-        None,
-        unknown,
-        0 if nothing else None,
-        len(incumbent.prices) if incumbent is not None else 0,
-    )
-    asked = sorted(node for node, safe in border.safe.items() if safe)
-    return Found(
-        ending.find,
-        ending.algorithm,
-        border.heights,
-        counts,
-        tuple(border.minimal() if minimal is None else sorted(minimal)),
-        all_minimal,
-        best,
-        proven,
-        _proven_loss(best) if proven else border.lower,
-        complete,
-        "" if complete else ending.stopped,
-        tuple(inquiry.walk),
-        border.known,
-        lambda: iter(asked),
-    )
-
-
-def found_on_chain(
-    ending: Ending, heights: Node, inquiry: Inquiry, length: int, best: BestNode | None, known: Known
-) -> Found:
-    """The answer of a search along a chain."""
-    done = not ending.stopped
-    counts = NodeCounts(
-        length, inquiry.checked, None, None, None, None, int(best is not None and best.loss is not None)
-    )
-    safe = sorted(one.node for one in inquiry.walk if one.safe)
-    return Found(
-        ending.find,
-        ending.algorithm,
-        heights,
-        counts,
-        (),
-        False,
-        best,
-        done,
-        None,
-        done,
-        ending.stopped,
-        tuple(inquiry.walk),
-        known,
-        lambda: iter(safe),
-    )
 
 
 def within(tags: Tags, heights: Node) -> Tags:
@@ -229,34 +116,6 @@ def within(tags: Tags, heights: Node) -> Tags:
     return inner
 
 
-def _counts(tags: Tags, inquiry: Inquiry, incumbent: Incumbent | None) -> NodeCounts:
-    cells = tags.flat
-    safe, unsafe = int(np.count_nonzero(cells & SAFE)), int(np.count_nonzero(cells & UNSAFE))
-    unknown = cells.size - safe - unsafe
-    return NodeCounts(
-        nodes=cells.size,
-        checked=inquiry.checked,
-        tagged_safe=int(np.count_nonzero(cells & (SAFE | ASKED) == SAFE)),
-        tagged_unsafe=int(np.count_nonzero(cells & (UNSAFE | ASKED) == UNSAFE)),
-        unknown=unknown,
-        safe=None if unknown else safe,
-        priced=len(incumbent.prices) if incumbent is not None else 0,
-    )
-
-
-def _proven_loss(best: BestNode | None) -> float | None:
-    return best.loss if best is not None else None
-
-
-def _is_proven(ending: Ending, incumbent: Incumbent | None, all_minimal: bool) -> bool:
-    """Whether no safe node is better than the best one."""
-    if incumbent is None:
-        return False
-    if ending.find == "minimal":
-        return all_minimal and incumbent.loss.never_falls and not ending.stopped
-    return not ending.stopped
-
-
 def _best_of(incumbent: Incumbent, tags: Tags, safe: Bools) -> BestNode | None:
     """The best node of those that are known to be safe, also when the search stopped before it looked at them."""
     if incumbent.loss.exact is not None and incumbent.best is not None:
@@ -266,10 +125,9 @@ def _best_of(incumbent: Incumbent, tags: Tags, safe: Bools) -> BestNode | None:
         return None
     bounds = incumbent.loss.lower_all()[indexes]
     close = bounds <= bounds.min() + 1e-11 * abs(bounds.min())
-    keyed = min(
-        (rounded(float(bound)), node) for bound, node in zip(bounds[close], tags.nodes(indexes[close]), strict=True)
-    )
-    return BestNode(keyed[1], incumbent.loss.lower(keyed[1]) if incumbent.loss.exact is None else None)
+    keyed = zip(map(rounded, bounds[close].tolist()), tags.nodes(indexes[close]), strict=True)
+    _, node = min(keyed)
+    return BestNode(node, incumbent.loss.lower(node) if incumbent.loss.exact is None else None)
 
 
 def _lower_bound(incumbent: Incumbent, unsafe: Bools, safe: Bools, best: BestNode | None) -> float | None:
@@ -398,8 +256,59 @@ class _NodeSearch:
             board.tags = within(board.tags, self.heights)
             self._finish(board)
 
-        stopped = _until_stopped(run)
-        return found_by_tags(Ending(self.find, algorithm, stopped), board, self.heights)
+        return self._found_by_tags(algorithm, _until_stopped(run), board)
+
+    def _found_by_tags(self, algorithm: str, stopped: str, board: Board) -> Found:
+        """The answer of a search that tagged every node.
+
+        Raises:
+            ValueError: verdicts contradict the promise that safety is inherited.
+        """
+        tags, incumbent = within(board.tags, self.heights), self.incumbent
+        safe, unsafe = tags.cells & SAFE > 0, tags.cells & UNSAFE > 0
+        if bool((safe & unsafe).any()):
+            raise ValueError("a node is safe and lies below an unsafe one, though safety was said to be inherited")
+        surely, maybe = safe & ~strictly_above(~unsafe), ~unsafe & ~strictly_above(safe)
+        all_minimal = bool(np.array_equal(surely, maybe))
+        best = _best_of(incumbent, tags, safe) if incumbent is not None else None
+        lower = _lower_bound(incumbent, unsafe, safe, best) if incumbent is not None else None
+        cells, number_safe = tags.flat, int(np.count_nonzero(safe))
+        unknown = cells.size - number_safe - int(np.count_nonzero(unsafe))
+        counts = NodeCounts(
+            cells.size,
+            self.inquiry.checked,
+            int(np.count_nonzero(cells & (SAFE | ASKED) == SAFE)),
+            int(np.count_nonzero(cells & (UNSAFE | ASKED) == UNSAFE)),
+            unknown,
+            None if unknown else number_safe,
+        )
+        found = Found(
+            find=self.find,
+            algorithm=algorithm,
+            heights=self.heights,
+            counts=counts,
+            minimal=tuple(tags.nodes(np.flatnonzero(surely))),
+            all_minimal=all_minimal,
+            best=best,
+            lower_bound=lower,
+            stopped=stopped,
+            walk=tuple(self.inquiry.walk),
+            known=tags.known,
+            safe_nodes=lambda: iter(tags.nodes(np.flatnonzero(safe))),
+        )
+        return self._concluded(found, nothing=bool(unsafe.all()))
+
+    def _concluded(self, found: Found, *, nothing: bool) -> Found:
+        """The answer of a search through the whole lattice, with what it proves; `nothing`: that no node is safe."""
+        loss = self.incumbent.loss if self.incumbent is not None else None
+        enough = self.find != "minimal" or (found.all_minimal and loss is not None and loss.never_falls)
+        proven = nothing or (loss is not None and not found.stopped and enough)
+        complete = {"minimal": found.all_minimal, "all": not found.counts.unknown}.get(self.find, proven)
+        lower = found.lower_bound
+        if proven:
+            lower = found.best.loss if found.best is not None else None
+        stopped = "" if complete else found.stopped
+        return replace(found, best_proven=proven, lower_bound=lower, complete=complete, stopped=stopped)
 
     def _settle(self, algorithm: str, board: Board) -> None:
         if algorithm == choice.EXHAUSTIVE:
@@ -428,7 +337,7 @@ class _NodeSearch:
         border = Border(self.heights, self.inquiry, monotone=self.monotone, incumbent=self.incumbent)
         if self.find == "best" and self.incumbent is not None:
             stopped = _until_stopped(BoundsSearch(border, self.incumbent).run)
-            return found_by_border(Ending(self.find, choice.BOUNDS, stopped), border, None, all_minimal=False)
+            return self._found_by_border(stopped, border, None, all_minimal=False)
         search = MinimalSearch(border, self.options.most_minimal)
 
         def run() -> None:
@@ -437,28 +346,58 @@ class _NodeSearch:
                 self.incumbent.offer(search.found.nodes)
 
         stopped = _until_stopped(run) or ("" if search.complete else "limit")
-        ending = Ending(self.find, choice.BOUNDS, stopped)
-        return found_by_border(ending, border, search.found.nodes, all_minimal=search.complete)
+        return self._found_by_border(stopped, border, search.found.nodes, all_minimal=search.complete)
+
+    def _found_by_border(self, stopped: str, border: Border, minimal: list[Node] | None, *, all_minimal: bool) -> Found:
+        """The answer of a search that keeps the border alone; `minimal`: what was enumerated, if anything was."""
+        border.conclude()
+        nothing = border.passes(border.heights) is False
+        found = Found(
+            find=self.find,
+            algorithm=choice.BOUNDS,
+            heights=self.heights,
+            counts=NodeCounts(border.nodes, self.inquiry.checked, safe=0 if nothing else None),
+            minimal=tuple(border.minimal() if minimal is None else sorted(minimal)),
+            all_minimal=all_minimal or nothing,
+            best=self.incumbent.best if self.incumbent is not None else None,
+            lower_bound=border.lower,
+            stopped=stopped,
+            walk=tuple(self.inquiry.walk),
+            known=border.known,
+            safe_nodes=lambda: iter(sorted(node for node, safe in border.safe.items() if safe)),
+        )
+        found = self._concluded(found, nothing=nothing)
+        unknown = 0 if nothing else None
+        if not found.complete and border.nodes <= COUNTED:
+            unknown = border.unknown()
+        return replace(found, counts=replace(found.counts, unknown=unknown))
 
     def along_chain(self, chain: Sequence[Node]) -> Found:
         """Search one chain."""
         loss = self.incumbent.loss if self.incumbent is not None else None
         nodes = checked_chain(chain, self.heights) if chain else climb(self.heights, loss.terms if loss else ())
         search = ChainSearch(nodes, self.inquiry, monotone=self.monotone)
-        best: list[BestNode] = []
 
         def run() -> None:
             search.run()
             if (finest := search.finest()) is not None and self.incumbent is not None:
                 self.incumbent.offer([finest])
 
-        stopped = _until_stopped(run)
-        finest = search.finest()
-        if finest is not None:
-            prices = self.incumbent.prices if self.incumbent is not None else {}
-            best.append(BestNode(finest, prices.get(finest)))
-        ending = Ending(self.find, choice.CHAIN, stopped)
-        return found_on_chain(ending, self.heights, self.inquiry, len(nodes), best[0] if best else None, search.known)
+        stopped, finest = _until_stopped(run), search.finest()
+        prices = self.incumbent.prices if self.incumbent is not None else {}
+        return Found(
+            find=self.find,
+            algorithm=choice.CHAIN,
+            heights=self.heights,
+            counts=NodeCounts(len(nodes), self.inquiry.checked),
+            best=BestNode(finest, prices.get(finest)) if finest is not None else None,
+            best_proven=not stopped,
+            complete=not stopped,
+            stopped=stopped,
+            walk=tuple(self.inquiry.walk),
+            known=search.known,
+            safe_nodes=lambda: iter(sorted(one.node for one in self.inquiry.walk if one.safe)),
+        )
 
 
 def ask_all(board: Board) -> None:
