@@ -17,7 +17,7 @@ from sqlaudit.base.errors import UsageError
 from sqlaudit.base.files import exists, expanded, is_file
 from sqlaudit.base.names import closest
 from sqlaudit.base.nodes import Node, load_nodes
-from sqlaudit.gates.nodes import NO_PAIRS, Mistakes, place_of, text
+from sqlaudit.gates.nodes import Mistakes, place_of, text
 from sqlaudit.gates.requirements import TEXT, Keys, described
 from sqlaudit.gates.result import Connection
 
@@ -246,7 +246,6 @@ KEYS: Keys = {
     "description": TEXT,
     "namespace": described("What catalogues call the database: postgres://db.example.org:5432."),
 }
-_DBT_ONLY = ("target", "profiles_dir")
 _NEVER = (
     "a password has no place in a policy: put the whole URL into an environment variable and name it under 'env', "
     "or the password alone and name it under 'password_env'."
@@ -256,8 +255,8 @@ _NEVER = (
 def read_connections(node: Node, mistakes: Mistakes) -> dict[str, Connection | None]:
     """The connections by name, None for one with a mistake."""
     found = {}
-    for key, value in mistakes.attempt(lambda one: tuple(one.pairs("'connections'")), node, NO_PAIRS):
-        name = mistakes.attempt(text("a connection's name"), key, "")
+    for key, value in mistakes.pairs(node, "'connections'"):
+        name = mistakes.attempt(text, key, "", "a connection's name")
         if name:
             found[name] = _connection(name, value, mistakes)
     return found
@@ -265,8 +264,7 @@ def read_connections(node: Node, mistakes: Mistakes) -> dict[str, Connection | N
 
 def _connection(name: str, node: Node, mistakes: Mistakes) -> Connection | None:
     own = Mistakes()
-    written = [key.value for key, _ in own.attempt(lambda one: tuple(one.pairs("a connection")), node, NO_PAIRS)]
-    if "password" in written or "pass" in written:
+    if any(key.value in ("password", "pass") for key, _ in own.pairs(node, "a connection")):
         mistakes.add(node, f"connection {name!r}: {_NEVER}")
         return None
     found = own.section(node, "a connection", KEYS)
@@ -276,8 +274,8 @@ def _connection(name: str, node: Node, mistakes: Mistakes) -> Connection | None:
         mistakes += own
         return None
     kind = kinds[0]
-    given = {key: own.attempt(text(key), value, "") for key, value in found.items()}
-    for key in _DBT_ONLY:
+    given = {key: found.take(key, text, "") for key in found}
+    for key in ("target", "profiles_dir"):
         if key in found and kind != "dbt_profile":
             own.add(found[key], f"{key!r} belongs to a dbt_profile.")
     if "password_env" in found and kind not in ("url", "service"):
@@ -288,18 +286,9 @@ def _connection(name: str, node: Node, mistakes: Mistakes) -> Connection | None:
     mistakes += own
     if own:
         return None
-    folder = Path(place_of(node).file).parent
-    return Connection(
-        name,
-        kind,
-        given[kind],
-        place_of(node),
-        folder,
-        given.get("password_env", ""),
-        given.get("target", ""),
-        given.get("profiles_dir", ""),
-        given.get("namespace", ""),
-    )
+    place = place_of(node)
+    more = {key: given.get(key, "") for key in ("password_env", "target", "profiles_dir", "namespace")}
+    return Connection(name, kind, given[kind], place, Path(place.file).parent, **more)
 
 
 def holds_password(written: str) -> bool:

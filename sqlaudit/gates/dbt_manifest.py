@@ -13,7 +13,7 @@ from sqlaudit.base.errors import InputError, SqlauditError, UsageError
 from sqlaudit.base.names import closest
 from sqlaudit.base.nodes import Node, load_nodes, nodes_of
 from sqlaudit.base.spec import Roles, Target
-from sqlaudit.gates.nodes import place_of
+from sqlaudit.gates.nodes import children, items_of, place_of, text_or_empty
 from sqlaudit.gates.reading import linked, table_of
 from sqlaudit.gates.result import Connection, Mistake, Place, Policy, TableEntry
 from sqlaudit.reports.document import count
@@ -216,54 +216,39 @@ class _Lines:
         return entry, Place(str(file)) if entry is None else place_of(entry)
 
     def _entries(self, root: Node, node: Mapping[str, Any]) -> Iterator[Node]:
-        kind = str(node.get("resource_type"))
-        for entry in _items(root, _KINDS[kind]):
-            if kind == "source" and _text(entry, "name") == node.get("source_name"):
-                yield from (table for table in _items(entry, "tables") if _text(table, "name") == node.get("name"))
-            elif kind != "source" and _text(entry, "name") == node.get("name"):
-                yield entry
+        kind = node["resource_type"]
+        entries = items_of(children(root).get(_KINDS[kind]))
+        if kind == "source":
+            sources = (entry for entry in entries if _name_of(entry) == node.get("source_name"))
+            entries = [table for source in sources for table in items_of(children(source).get("tables"))]
+        yield from (entry for entry in entries if _name_of(entry) == node.get("name"))
 
 
-def _child(node: Node, name: str) -> Node | None:
-    if not node.is_mapping or not isinstance(node.value, list):
-        return None
-    return next((value for key, value in node.value if key.value == name), None)  # type: ignore[misc]
-
-
-def _items(node: Node, name: str) -> list[Node]:
-    child = _child(node, name)
-    return child.value if child is not None and not child.is_mapping and isinstance(child.value, list) else []  # type: ignore[return-value]
-
-
-def _text(node: Node, name: str) -> str:
-    child = _child(node, name)
-    return child.value if child is not None and isinstance(child.value, str) else ""
+def _name_of(entry: Node) -> str:
+    return text_or_empty(children(entry).get("name"))
 
 
 def _located(entry: Node | None, value: Any, place: Place) -> Node:
     """The meta as nodes: those of the YAML file with their lines where it says the same, else the manifest's."""
     given = value if value is not None else {}
-    if entry is not None:
-        config = _child(entry, "config")
-        for meta in (_child(entry, "meta"), None if config is None else _child(config, "meta")):
-            own = None if meta is None else _child(meta, KEY)
-            if own is not None and _says(own, given):
-                return own
+    about = children(entry)
+    for holder in (about, children(about.get("config"))):
+        own = children(holder.get("meta")).get(KEY)
+        if own is not None and _says(own, given):
+            return own
     return nodes_of(given, str(place))
 
 
 def _says(node: Node, value: Any) -> bool:
     """Whether a node of YAML says what a value of the manifest is."""
     if isinstance(value, dict):
-        if not node.is_mapping or not isinstance(node.value, list) or len(node.value) != len(value):
-            return False
-        pairs = {key.value: child for key, child in node.value}  # type: ignore[misc]
-        return all(key in pairs and _says(pairs[key], child) for key, child in value.items())
+        inside = children(node)
+        same_keys = node.is_mapping and len(inside) == len(value)
+        return same_keys and all(key in inside and _says(inside[key], child) for key, child in value.items())
     if isinstance(value, list):
-        items = node.value
-        if node.is_mapping or not isinstance(items, list) or len(items) != len(value):
-            return False
-        return all(_says(item, child) for item, child in zip(items, value, strict=True))  # type: ignore[arg-type]
+        items = items_of(node)
+        same_length = isinstance(node.value, list) and not node.is_mapping and len(items) == len(value)
+        return same_length and all(map(_says, items, value))
     if isinstance(value, bool):
         return str(node.value).casefold() == str(value).casefold()
     return node.value == (None if value is None else str(value))

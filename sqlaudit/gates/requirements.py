@@ -29,8 +29,9 @@ from sqlaudit.base.options import (
 )
 from sqlaudit.base.spec import Requirement, Roles, Target
 from sqlaudit.gates.nodes import (
-    NO_TEXTS,
     Mistakes,
+    PolicySection,
+    children,
     choice,
     flag,
     number,
@@ -41,7 +42,7 @@ from sqlaudit.gates.nodes import (
     threshold,
     whole,
 )
-from sqlaudit.gates.result import CellLimit, ColumnLimit, Limit, LossLimit, SeriesLimit, TestSpec, Threshold
+from sqlaudit.gates.result import CellLimit, ColumnLimit, Limit, LossLimit, SeriesLimit, TestSpec
 from sqlaudit.models.measures import OF_RELEASES
 from sqlaudit.models.registry import (
     CELL_RULES,
@@ -52,7 +53,7 @@ from sqlaudit.models.registry import (
     parse_requirements,
     requirement_from,
 )
-from sqlaudit.release.compare.request import DISTANCES, CompareRequest
+from sqlaudit.release.compare.request import CompareRequest
 from sqlaudit.reports.document import limit as exact
 from sqlaudit.tabular.request import CELLS, ROWS, TOTALS, AggregatesRequest
 
@@ -140,30 +141,22 @@ def read_cells(node: Node, mistakes: Mistakes, connection: str, folder: Path) ->
     Args:
         node: the mapping. connection: of the table, empty for files. folder: what relative paths start from.
     """
-    found, attempt = mistakes.section(node, AGGREGATES, CELL_KEYS), mistakes.attempt
+    found = mistakes.section(node, AGGREGATES, CELL_KEYS)
     if "require" not in found:
         mistakes.add(node, "aggregates needs require: the rules for cells, such as threshold=5.")
         return ()
-    readers: dict[str, Callable[[str], Callable[[Node], Any]]] = {"flag": flag, "names": texts, "texts": texts}
-    given = {
-        name: attempt(readers.get(one.kind.name, text)(name), found.get(name), None)
-        for name, one in CELL_OPTIONS.items()
-    }
-    shown = attempt(flag(SHOWN), found.get(SHOWN), False)
-    if given["hierarchies"]:
+    given = found.take_options(AggregatesRequest, *CELL_OPTIONS, values=text, negative=text)
+    shown = found.take(SHOWN, flag, False)
+    if "hierarchies" in given:
         given["hierarchies"] = str(folder / given["hierarchies"])
     before, linked = (
-        tuple(
-            _other_table(name, connection, folder, patterns=True)
-            for name in attempt(texts(key), found.get(key), NO_TEXTS)
-        )
+        tuple(_other_table(name, connection, folder, patterns=True) for name in found.take(key, texts, ()))
         for key in OTHERS
     )
-    rules = attempt(texts("require"), found["require"], NO_TEXTS)
+    rules = found.take("require", texts, ())
     if mistakes:
         return ()
     try:
-        given = {name: value for name, value in given.items() if value is not None}
         request = request_from(AggregatesRequest, given, show_values=shown)
         wanted = [one for rule in rules for one in parse_requirements("".join(rule.split()), among=CELL_RULES)]
         return tuple(CellLimit(replace(request, requirements=(one,)), before, linked) for one in wanted)
@@ -226,7 +219,7 @@ def read_loss(node: Node, mistakes: Mistakes, connection: str, folder: Path) -> 
     Args:
         node: the mapping. connection: of the table, empty for files. folder: what relative paths start from.
     """
-    found, attempt = mistakes.section(node, LOSS, LOSS_KEYS), mistakes.attempt
+    found = mistakes.section(node, LOSS, LOSS_KEYS)
     missing = [key for key in ("original", "measure") if key not in found]
     if missing or ("at_most" in found) == ("at_least" in found):
         said = " and ".join(missing) or "one of at_most and at_least"
@@ -234,19 +227,17 @@ def read_loss(node: Node, mistakes: Mistakes, connection: str, folder: Path) -> 
         return ()
     at_least = "at_least" in found
     bound = "at_least" if at_least else "at_most"
-    original = attempt(text("original"), found["original"], "?")
-    hierarchies = attempt(text("hierarchies"), found.get("hierarchies"), "")
+    original = found.take("original", text, "?")
+    hierarchies = found.take("hierarchies", text, "")
     loss = LossLimit(
         original=_other_table(original, connection, folder),
-        measure=attempt(choice("measure", OF_RELEASES), found["measure"], ""),
-        limit=attempt(number(bound), found[bound], Fraction(0)),
+        measure=found.take("measure", choice, "", OF_RELEASES),
+        limit=found.take(bound, number, Fraction(0)),
         at_least=at_least,
-        figure=attempt(choice("of", FIGURES), found.get("of"), FIGURES[0]),
-        column=attempt(text("column"), found.get("column"), "") or None,
-        key=attempt(texts("key"), found.get("key"), NO_TEXTS),
-        by_position=attempt(flag("by_position"), found.get("by_position"), False),
+        figure=found.take("of", choice, FIGURES[0], FIGURES),
+        column=found.take("column", text, None),
         hierarchies=str(folder / hierarchies) if hierarchies else "",
-        distance=attempt(choice("distance", DISTANCES), found.get("distance"), DISTANCES[0]),
+        **found.take_options(CompareRequest, "key", "by_position", "distance"),
     )
     return () if mistakes else (loss,)
 
@@ -302,18 +293,18 @@ def read_series(node: Node, mistakes: Mistakes, connection: str, folder: Path) -
     Args:
         node: the mapping. connection: of the table, empty for files. folder: what relative paths start from.
     """
-    found, attempt = mistakes.section(node, M_INVARIANCE, SERIES_KEYS), mistakes.attempt
+    found = mistakes.section(node, M_INVARIANCE, SERIES_KEYS)
     missing = [key for key in ("m", "before") if key not in found]
     if missing:
         said = f"{M_INVARIANCE} needs {' and '.join(missing)}: the limit, and all older releases of this table."
         mistakes.add(node, said)
         return ()
-    before = attempt(texts("before"), found["before"], NO_TEXTS)
+    before = found.take("before", texts, ())
     limit = SeriesLimit(
-        attempt(whole("m"), found["m"], 1),
+        found.take("m", whole, 1),
         tuple(_other_table(name, connection, folder) for name in before),
-        attempt(text("entity"), found.get("entity"), ""),
-        attempt(flag("counterfeits"), found.get("counterfeits"), False),
+        found.take("entity", text, ""),
+        found.take("counterfeits", flag, False),
     )
     return () if mistakes else (limit,)
 
@@ -391,10 +382,9 @@ def read_requirements(node: Node, common: Common, roles: Roles) -> list[TestSpec
         UsageError: it is no list.
     """
     found: list[TestSpec] = []
-    none: list[TestSpec] = []
     for item in _flat(node):
         mistakes = Mistakes()
-        for test in mistakes.attempt(lambda one: _tests(one, common, roles), item, none):
+        for test in mistakes.attempt(_tests, item, (), common, roles):
             found += _unless_said(test, found)
         if mistakes:
             found += _unless_said(_broken(item, mistakes, common), found)
@@ -470,7 +460,7 @@ def _tests(item: Node, common: Common, roles: Roles) -> list[TestSpec]:
     if len(subjects) != 1:
         raise item.fail(_one_subject([str(key.value) for key, _ in subjects]))
     mistakes = Mistakes()
-    base = _options({str(key.value): value for key, value in pairs}, item, common, roles, mistakes)
+    base = _options(PolicySection(item, mistakes, children(item)), common, roles)
     key, value = subjects[0]
     found = [replace(base, place=place_of(key), **made) for made in _subject(key, value, mistakes, common)]
     if mistakes:
@@ -495,40 +485,31 @@ def _is_subject(name: str) -> bool:
         return False
 
 
-def _options(found: Mapping[str, Node], item: Node, common: Common, roles: Roles, mistakes: Mistakes) -> TestSpec:
-    attempt = mistakes.attempt
-    severity = attempt(choice("severity", SEVERITIES), found.get("severity"), common.severity)
-    none: Threshold | None = None
-    warn_if: Threshold | None = attempt(threshold("warn_if"), found.get("warn_if"), none)
-    error_if: Threshold | None = attempt(threshold("error_if"), found.get("error_if"), none)
+def _options(found: PolicySection, common: Common, roles: Roles) -> TestSpec:
+    """A test with the options that stand beside its requirement, which is not read yet."""
+    mistakes = found.mistakes
+    severity = found.take("severity", choice, common.severity, SEVERITIES)
+    warn_if, error_if = found.take("warn_if", threshold, None), found.take("error_if", threshold, None)
     if error_if is not None and severity == "warn":
-        attempt(_fail("error_if has no meaning beside severity: warn."), found["error_if"], None)
+        mistakes.add(found["error_if"], "error_if has no meaning beside severity: warn.")
     if warn_if is not None and error_if is None and severity == "error":
         said = "warn_if alone changes nothing: any row is an error. Write severity: warn, or an error_if beside it."
-        attempt(_fail(said), found["warn_if"], None)
-    sensitive = attempt(texts("'sensitive'"), found.get("sensitive"), NO_TEXTS)
-    unknown = [name for name in sensitive if name not in roles.sensitive]
-    if unknown:
+        mistakes.add(found["warn_if"], said)
+    sensitive = found.take("sensitive", texts, (), what="'sensitive'")
+    if unknown := [name for name in sensitive if name not in roles.sensitive]:
         hint = closest(unknown[0], roles.sensitive)
-        attempt(_fail(f"{unknown[0]!r} is no sensitive column of this table.{hint}"), found["sensitive"], None)
+        mistakes.add(found["sensitive"], f"{unknown[0]!r} is no sensitive column of this table.{hint}")
     return TestSpec(
         "",
-        place_of(item),
+        place_of(found.node),
         severity=severity,
         warn_if=warn_if,
         error_if=error_if,
         sensitive=sensitive,
-        tags=tuple(dict.fromkeys((*common.tags, *attempt(texts("tags"), found.get("tags"), NO_TEXTS)))),
-        owner=attempt(text("owner"), found.get("owner"), common.owner),
-        description=attempt(text("description"), found.get("description"), ""),
+        tags=tuple(dict.fromkeys((*common.tags, *found.take("tags", texts, ())))),
+        owner=found.take("owner", text, common.owner),
+        description=found.take("description", text, ""),
     )
-
-
-def _fail(sentence: str) -> Callable[[Node], None]:
-    def read(node: Node) -> None:
-        raise node.fail(sentence)
-
-    return read
 
 
 def _subject(key: Node, value: Node, mistakes: Mistakes, common: Common) -> list[dict[str, Any]]:
@@ -538,7 +519,7 @@ def _subject(key: Node, value: Node, mistakes: Mistakes, common: Common) -> list
         limits = _LIMITS[name].read(value, mistakes, common.connection, common.folder)
         return [{"requirement": _LIMITS[name].text(limit), "limit": limit} for limit in limits]
     if name == "preset":
-        preset = choice("preset", PRESETS)(value)
+        preset = choice(value, "preset", PRESETS)
         wanted = [parse_requirement(one) for one in PRESETS[preset].requirements]
     else:
         wanted = [_model(name, value)]
@@ -547,7 +528,7 @@ def _subject(key: Node, value: Node, mistakes: Mistakes, common: Common) -> list
 
 def _model(name: str, value: Node) -> Requirement:
     if value.is_mapping:
-        given = {key.text("a parameter"): number.text("a parameter's value") for key, number in value.pairs(name)}
+        given = {key.text("a parameter"): one.text("a parameter's value") for key, one in value.pairs(name)}
         return requirement_from(name, given)
     find_model(name.partition("@")[0])
     return requirement_from(name, value.text(f"the limit of {name}").strip())
@@ -557,20 +538,11 @@ def _column_limit(node: Node, mistakes: Mistakes, *_: object) -> tuple[ColumnLim
     found = mistakes.section(node, COLUMN_SETS, COLUMN_KEYS)
     if "max_size" not in found:
         raise node.fail("column_sets needs max_size: how many columns an attacker knows at most.")
-    attempt = mistakes.attempt
-    among: str | tuple[str, ...] = _AMONG[0]
-    limit = ColumnLimit(
-        attempt(whole("max_size"), found["max_size"], 1),
-        attempt(whole("k"), found.get("k"), 5),
-        attempt(share("share"), found.get("share"), Fraction(0)),
-        attempt(_among, found.get("among"), among),
-        attempt(texts("exclude"), found.get("exclude"), NO_TEXTS),
-    )
+    max_size, k, allowed = found.take("max_size", whole, 1), found.take("k", whole, 5), found.take("share", share, 0)
+    one_word = "among" in found and isinstance(found["among"].value, str)
+    among = found.take("among", choice, "", _AMONG) if one_word else found.take("among", texts, _AMONG[0])
+    limit = ColumnLimit(max_size, k, Fraction(allowed), among, found.take("exclude", texts, ()))
     return () if mistakes else (limit,)
-
-
-def _among(node: Node) -> str | tuple[str, ...]:
-    return choice("among", _AMONG)(node) if isinstance(node.value, str) else texts("among")(node)
 
 
 def _checked(test: TestSpec, roles: Roles) -> TestSpec:

@@ -11,26 +11,13 @@ from sqlaudit.base.errors import SqlauditError
 from sqlaudit.base.names import closest
 from sqlaudit.base.nodes import Node
 from sqlaudit.base.relation import Relation
-from sqlaudit.base.spec import FILE_FORMATS, ReadOptions, Roles, Target
+from sqlaudit.base.spec import ReadOptions, Roles, Target
 from sqlaudit.column_sets.counting import named_column
 from sqlaudit.engines.contract import Engine
 from sqlaudit.events.sources import with_static
-from sqlaudit.gates.nodes import (
-    NO_NODES,
-    NO_TEXTS,
-    Mistakes,
-    PolicySection,
-    choice,
-    chosen,
-    day,
-    flag,
-    place_of,
-    text,
-    texts,
-    up_to,
-)
+from sqlaudit.gates.nodes import Mistakes, PolicySection, day, place_of, text, texts, up_to
 from sqlaudit.gates.requirements import READ, TEXT, TEXT_OR_TEXTS, Keys, described, keys_of
-from sqlaudit.gates.result import Connection, Mistake, PersonsEntry, PolicyException, TableEntry, TestSpec, Threshold
+from sqlaudit.gates.result import Connection, Mistake, PersonsEntry, PolicyException, TableEntry, TestSpec
 from sqlaudit.models.phrases import no_identifier
 from sqlaudit.models.registry import find_model
 
@@ -59,15 +46,12 @@ def read_connection(
         return ""
     given = found.get("connection", defaults.get("connection"))
     if given is not None:
-        name = mistakes.attempt(text("connection"), given, "")
+        name = mistakes.attempt(text, given, "", "connection")
     elif len(connections) == 1:
         name = next(iter(connections))
     else:
-        if "file" not in found:
-            said = (
-                "name its 'connection'" if connections else "the policy has no 'connections'; for a file write 'file'"
-            )
-            mistakes.add(found.node, f"it is not said where this table is: {said}.")
+        said = "name its 'connection'" if connections else "the policy has no 'connections'; for a file write 'file'"
+        mistakes.add(found.node, f"it is not said where this table is: {said}.")
         return ""
     if name and name not in connections:
         hint = closest(name, connections) or (f" There are: {', '.join(connections)}." if connections else "")
@@ -86,18 +70,18 @@ def read_target(found: PolicySection, connection: str, folder: Path) -> Target |
         mistakes.add(found.node, f"a table of the policy {said}.")
         return None
     kind = kinds[0]
-    written = mistakes.attempt(text(kind), found[kind], "")
+    written = found.take(kind, text, "")
     if not written:
         return None
-    where = mistakes.attempt(text("where"), chosen(found, "where"), "")
+    where = found.filled.take("where", text, "")
     if kind == "query" and where:
         mistakes.add(found["where"], "put the condition into the query itself.")
     if kind == "file" and connection:
         mistakes.add(found["file"], "a file has no connection; for a table write 'table'.")
-    read = _read_options(found["read"], mistakes) if chosen(found, "read") else ReadOptions()
+    read = _read_options(found["read"], mistakes) if "read" in found.filled else ReadOptions()
     if kind == "query" and "name" not in found:
         mistakes.add(found["query"], "a query needs a 'name', by which reports call it.")
-    label = mistakes.attempt(text("name"), found.get("name"), "") or ("" if kind == "query" else written)
+    label = found.take("name", text, "") or ("" if kind == "query" else written)
     if kind == "query":
         return Target(query=written, read=read, label=label)
     return Target(relation=str(folder / written) if kind == "file" else written, where=where, read=read, label=label)
@@ -105,22 +89,18 @@ def read_target(found: PolicySection, connection: str, folder: Path) -> Target |
 
 def _read_options(node: Node, mistakes: Mistakes) -> ReadOptions:
     found = mistakes.section(node, "'read'", READ_KEYS)
-    attempt = mistakes.attempt
-    separator = attempt(lambda one: one.text("delimiter"), found.get("delimiter"), "")
-    no_header: bool | None = None
-    return ReadOptions(
-        attempt(choice("format", FILE_FORMATS), found.get("format"), ""),
-        _SPELLED.get(separator, separator),
-        attempt(text("encoding"), found.get("encoding"), ""),
-        attempt(
-            lambda one: tuple(item.text("null_values") for item in one.items("null_values")),
-            found.get("null_values"),
-            NO_TEXTS,
-        ),
-        attempt(flag("all_text"), found.get("all_text"), False),
-        attempt(flag("header"), found.get("header"), no_header),
-        attempt(flag("hive_partitioning"), found.get("hive_partitioning"), False),
-    )
+    readers = {"delimiter": _delimiter, "null_values": _null_values}
+    return ReadOptions(**found.take_options(ReadOptions, **readers))
+
+
+def _delimiter(node: Node, what: str) -> str:
+    written = node.text(what)
+    return _SPELLED.get(written, written)
+
+
+def _null_values(node: Node, what: str) -> tuple[str, ...]:
+    """Texts, of which one may be empty."""
+    return tuple(item.text(what) for item in node.items(what))
 
 
 # `persons` of a policy: who has rows in many tables, said once for every table with their column.
@@ -137,17 +117,16 @@ PERSON_KEYS: Keys = {
 
 
 def read_persons(
-    node: Node | None,
+    listed: Node | None,
     defaults: Mapping[str, Node],
     connections: Mapping[str, Connection | None],
     folder: Path,
     mistakes: Mistakes,
 ) -> tuple[PersonsEntry, ...]:
     """The tables of persons of a policy."""
-    listed = mistakes.attempt(lambda one: tuple(one.items("'persons'")), node, NO_NODES)
-    found = [_entry(one, defaults, connections, folder, mistakes) for one in listed]
     kept: list[PersonsEntry] = []
-    for entry in found:
+    for node in mistakes.items(listed, "'persons'"):
+        entry = _entry(node, defaults, connections, folder, mistakes)
         if entry is None:
             continue
         if any((one.connection, one.entity.casefold()) == (entry.connection, entry.entity.casefold()) for one in kept):
@@ -167,11 +146,10 @@ def _entry(
     found = mistakes.section(node, "a table of persons", PERSON_KEYS)
     connection = read_connection(found, defaults, connections)
     target = read_target(found, connection, folder)
-    entity = mistakes.attempt(text("entity"), chosen(found, "entity"), "")
-    if not entity and "entity" not in found:
-        said = "a table of persons needs 'entity', the column that says who somebody is."
-        mistakes.add(node, said)
-    static = mistakes.attempt(texts("static"), chosen(found, "static"), NO_TEXTS)
+    entity = found.filled.take("entity", text, "")
+    if "entity" not in found:
+        mistakes.add(node, "a table of persons needs 'entity', the column that says who somebody is.")
+    static = found.filled.take("static", texts, ())
     if target is None or not entity:
         return None
     return PersonsEntry(target, connection, entity, static, place_of(node))
@@ -264,9 +242,8 @@ EXCEPTION_KEYS: Keys = {
 
 def read_exceptions(found: PolicySection, tests: Sequence[TestSpec]) -> list[PolicyException]:
     """The exceptions that can be read; one that cannot is a mistake, and excepts nothing."""
-    mistakes = found.mistakes
-    nodes = mistakes.attempt(lambda node: tuple(node.items("'exceptions'")), chosen(found, "exceptions"), NO_NODES)
-    made = [_exception(node, tests, mistakes) for node in nodes]
+    nodes = found.mistakes.items(found.get("exceptions"), "'exceptions'")
+    made = [_exception(node, tests, found.mistakes) for node in nodes]
     return [exception for exception in made if exception is not None]
 
 
@@ -277,17 +254,14 @@ def _exception(node: Node, tests: Sequence[TestSpec], mistakes: Mistakes) -> Pol
     missing = [key for key in (subject, "until", "reason") if key not in found]
     if missing:
         own.add(node, f"an exception needs {' and '.join(missing)}.")
-    requirement = own.attempt(text("requirement"), found.get("requirement"), "")
+    requirement = found.take("requirement", text, "")
     if subject == "identifier":
         requirement = _excepted_identifier(found, tests)
     elif requirement and not any(excepts(requirement, test) for test in tests):
         hint = closest(requirement, [test.requirement for test in tests])
         own.add(found["requirement"], f"no requirement here is {requirement!r}.{hint}")
-    sensitive = own.attempt(text("sensitive"), found.get("sensitive"), "")
-    reason = own.attempt(text("reason"), found.get("reason"), "")
-    no_limit: Threshold | None = None
-    limit: Threshold | None = own.attempt(up_to("up_to"), found.get("up_to"), no_limit)
-    until = own.attempt(day("until"), found.get("until"), datetime.date.min)
+    sensitive, reason = found.take("sensitive", text, ""), found.take("reason", text, "")
+    limit, until = found.take("up_to", up_to, None), found.take("until", day, datetime.date.min)
     mistakes += own
     return None if own else PolicyException(requirement, sensitive, until, reason, limit, place_of(node))
 
@@ -297,7 +271,7 @@ def _excepted_identifier(found: PolicySection, tests: Sequence[TestSpec]) -> str
     node, own = found["identifier"], found.mistakes
     if "requirement" in found:
         own.add(node, "an exception is for a requirement or for an identifier; keep one.")
-    name = own.attempt(text("identifier"), node, "")
+    name = found.take("identifier", text, "")
     known = [test.identifier for test in tests if test.identifier]
     if name and name not in known:
         own.add(node, f"no direct identifier here is {name!r}.{closest(name, known)}")
