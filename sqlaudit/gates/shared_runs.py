@@ -183,7 +183,7 @@ class ColumnSetTests(SharedRuns[ColumnLimit, ColumnSets]):
         rows: the rows of a table, with what is known of its persons.
     """
 
-    rows: Callable[[TableEntry], Relation | Target]
+    rows: Callable[[TableEntry], Relation]
 
     def _find(self, entry: TableEntry, alike: Sequence[ColumnLimit]) -> ColumnSets:
         roles, limit = entry.roles, alike[0]
@@ -206,9 +206,7 @@ class ColumnSetTests(SharedRuns[ColumnLimit, ColumnSets]):
             nulls=roles.nulls,
             effects=False,
         )
-        rows = self.rows(entry)
-        relation = rows if isinstance(rows, Relation) else self.engine.open(rows)
-        return find_columns(self.engine, relation, request)
+        return find_columns(self.engine, self.rows(entry), request)
 
     def _tests(self, entry: TableEntry, spec: TestSpec, limit: ColumnLimit, result: ColumnSets) -> Iterator[GateTest]:
         test = judged(entry, spec, _check_of(spec, limit, result), result.total, None, self.today)
