@@ -8,6 +8,7 @@ import json
 import os
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -120,12 +121,8 @@ def command_of(asked: Mapping[str, Any]) -> str:
 def _given(request: Any) -> dict[str, Any]:
     """The options of a request that are not as usual, by the parameter's name."""
     found = {one.name: (getattr(request, name), one.default) for name, one in options_of(type(request))}
-    return {name: _told(value) for name, (value, usual) in found.items() if value != usual}
-
-
-def _told(value: Any) -> Any:
-    told = plain(value)
-    return str(value) if isinstance(told, float) else told
+    told = {name: (value, plain(value)) for name, (value, usual) in found.items() if value != usual}
+    return {name: str(value) if isinstance(one, float) else one for name, (value, one) in told.items()}
 
 
 def _digest(text: str) -> str | None:
@@ -143,16 +140,23 @@ DEEPEST = 12
 """So deep a certificate is nested at most."""
 _FIGURES = ("status", "complete", "classes", "sensitive", "checks")
 _SHAPE: Mapping[str, type | tuple[type, ...]] = {
-    "target": str,
-    "database": bool,
-    "read": dict,
-    "where": (str, type(None)),
-    "query": (str, type(None)),
-    "inputs": (str, type(None)),
-    "roles": dict,
-    "coverage": dict,
-    "require": list,
-    "shown": dict,
+    "time": str,
+    "versions": dict,
+    "command": str,
+    "asked": dict,
+    "snapshot": dict,
+    "figures": dict,
+    "sql": list,
+    "asked.target": str,
+    "asked.database": bool,
+    "asked.read": dict,
+    "asked.where": (str, type(None)),
+    "asked.query": (str, type(None)),
+    "asked.inputs": (str, type(None)),
+    "asked.roles": dict,
+    "asked.coverage": dict,
+    "asked.require": list,
+    "asked.shown": dict,
 }
 
 
@@ -235,33 +239,22 @@ def _check_shape(path: Path, found: Mapping[str, Any]) -> None:
     """
     if _depth(found) > DEEPEST:
         raise InputError(f"{path}: {UNREADABLE.format('text')}")
-    kinds = {
-        "time": str,
-        "versions": dict,
-        "command": str,
-        "asked": dict,
-        "snapshot": dict,
-        "figures": dict,
-        "sql": list,
+    asked = found["asked"] if isinstance(found.get("asked"), dict) else {}
+    required, steps = (one if isinstance(one, list) else [] for one in (asked.get("require"), found.get("sql")))
+    if len(required) > MOST_REQUIRED:
+        raise InputError(f"{path}: asks for more than {MOST_REQUIRED} requirements, which is not run again.")
+    parts = {**found, **{f"asked.{name}": value for name, value in asked.items()}}
+    fits = {name: name in parts and isinstance(parts[name], kind) for name, kind in _SHAPE.items()}
+    inside = {
+        "asked.require": all(isinstance(text, str) for text in required),
+        "asked.read": _holds(asked.get("read"), str | bool),
+        "asked.roles": _holds(asked.get("roles"), str | bool | int),
+        "asked.coverage": _holds(asked.get("coverage"), str | bool),
+        "asked.shown": _is_shown(asked.get("shown")),
+        "sql": all(isinstance(one, dict) and {"step", "sql"} == set(one) for one in steps),
+        "signature": isinstance(found.get("signature", {}), dict),
     }
-    wrong = [name for name, kind in kinds.items() if not isinstance(found.get(name), kind)]
-    asked = found.get("asked")
-    if isinstance(asked, dict):
-        wrong += [
-            f"asked.{name}" for name, kind in _SHAPE.items() if name not in asked or not isinstance(asked[name], kind)
-        ]
-        required = asked["require"] if isinstance(asked.get("require"), list) else []
-        if len(required) > MOST_REQUIRED:
-            raise InputError(f"{path}: asks for more than {MOST_REQUIRED} requirements, which is not run again.")
-        wrong += [] if all(isinstance(text, str) for text in required) else ["asked.require"]
-        kinds_of = {"read": str | bool, "roles": str | bool | int, "coverage": str | bool}
-        wrong += [f"asked.{name}" for name, kind in kinds_of.items() if not _holds(asked.get(name), kind)]
-        wrong += [] if _is_shown(asked.get("shown")) else ["asked.shown"]
-    steps = found.get("sql") if isinstance(found.get("sql"), list) else []
-    if not all(isinstance(one, dict) and {"step", "sql"} == set(one) for one in steps or ()):
-        wrong.append("sql")
-    if "signature" in found and not isinstance(found["signature"], dict):
-        wrong.append("signature")
+    wrong = [name for checked in (fits, inside) for name, fine in checked.items() if not fine]
     if wrong:
         raise InputError(f"{path}: {UNREADABLE.format(wrong[0])}")
 
@@ -271,12 +264,8 @@ def _depth(value: Any) -> int:
     depth, level = 0, [value]
     while level:
         depth += 1
-        level = [
-            inner
-            for one in level
-            if isinstance(one, dict | list)
-            for inner in (one.values() if isinstance(one, dict) else one)
-        ]
+        inside = (one.values() if isinstance(one, dict) else one for one in level if isinstance(one, dict | list))
+        level = list(chain.from_iterable(inside))
     return depth
 
 
@@ -413,20 +402,22 @@ def private_key(path: Path) -> Ed25519PrivateKey:
         InputError: the file is no such key. MissingDriver: the package for signatures is not installed.
     """
     _installed()
+    from cryptography.exceptions import UnsupportedAlgorithm
     from cryptography.hazmat.primitives import serialization
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
     text, secret = _bytes_of(path), os.environ.get(PASSPHRASE, "").encode() or None
+    how = _MAKE.format(spelled("new_key", True))
     try:
         found = serialization.load_pem_private_key(text, secret if b"ENCRYPTED" in text else None)
     except TypeError:
         raise InputError(f"{path}: is an encrypted key; put its passphrase into {PASSPHRASE}.") from None
     except ValueError:
-        raise InputError(f"{path}: is no private key in PEM, or its passphrase is another; {_how_to_make()}") from None
-    except _unsupported():
-        raise InputError(f"{path}: is a key of a kind that is not read; {_how_to_make()}") from None
+        raise InputError(f"{path}: is no private key in PEM, or its passphrase is another; {how}") from None
+    except UnsupportedAlgorithm:
+        raise InputError(f"{path}: is a key of a kind that is not read; {how}") from None
     if not isinstance(found, Ed25519PrivateKey):
-        raise InputError(f"{path}: is no Ed25519 key; {_how_to_make()}")
+        raise InputError(f"{path}: is no Ed25519 key; {how}")
     return found
 
 
@@ -474,13 +465,14 @@ def public_key(path: Path) -> Ed25519PublicKey:
         InputError: the file is no such key. MissingDriver: the package for signatures is not installed.
     """
     _installed()
+    from cryptography.exceptions import UnsupportedAlgorithm
     from cryptography.hazmat.primitives import serialization
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
     said = f"{path}: is no public Ed25519 key in PEM; take it from the private one: openssl pkey -in key.pem -pubout"
     try:
         found = serialization.load_pem_public_key(_bytes_of(path))
-    except (ValueError, _unsupported()):
+    except (ValueError, UnsupportedAlgorithm):
         raise InputError(said) from None
     if not isinstance(found, Ed25519PublicKey):
         raise InputError(said)
@@ -514,18 +506,8 @@ def _base64(data: bytes) -> str:
     return base64.b64encode(data).decode()
 
 
-def _how_to_make() -> str:
-    return _MAKE.format(spelled("new_key", True))
-
-
 def _installed() -> None:
     try:
         import cryptography  # noqa: F401
     except ImportError:
         raise MissingDriver("Signatures need the package cryptography: pip install 'sqlaudit[sign]'.") from None
-
-
-def _unsupported() -> type[Exception]:
-    from cryptography.exceptions import UnsupportedAlgorithm
-
-    return UnsupportedAlgorithm

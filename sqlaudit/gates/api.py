@@ -18,7 +18,7 @@ from sqlaudit.gates.answered import asked_over_adbc, place_of_answers, read_answ
 from sqlaudit.gates.dbt_manifest import load_dbt_policy
 from sqlaudit.gates.drift import Accepted, History, Key, settled
 from sqlaudit.gates.reading import DEFAULT_POLICY, load_policy
-from sqlaudit.gates.result import UNDECIDED, Drift, GateResult, GateTest, Mistake, Place, Policy
+from sqlaudit.gates.result import UNDECIDED, Drift, GateResult, GateTest, Mistake, Place, Policy, for_attribute
 from sqlaudit.gates.run import OpenEngine, RunOptions, files_of, open_engine, run_policy, select
 from sqlaudit.gates.stored import FailureStore
 from sqlaudit.reports.document import plural
@@ -146,15 +146,14 @@ def run_gate(
         request.select,
         request.fail_fast,
         request.limits,
-        store=store.add if store else None,
-        show_values=request.show_values,
-        opener=opener,
-        settle=settle,
-        answers=answers,
-        tell=tell,
+        request.today or datetime.datetime.now(datetime.UTC).date(),
+        store.add if store else None,
+        request.show_values,
+        opener,
+        settle,
+        answers,
+        tell,
     )
-    if request.today is not None:
-        options = replace(options, today=request.today)
     result = run_policy(policy, options)
     if store is not None:
         try:
@@ -200,9 +199,10 @@ def _stored(store: FailureStore, show_values: bool) -> str:
 def _gone(known: Mapping[Key, Accepted], result: GateResult) -> list[str]:
     """Tests of the baseline that the policy no longer has."""
     here = {test.key for test in result.tests} | {(test.table, test.requirement, "") for test in result.tests}
-    gone = [key for key in known if key not in here and (key[0], key[1], "") not in here]
     return [
-        f"{table}: {requirement}" + (f" for {sensitive}" if sensitive else "") for table, requirement, sensitive in gone
+        f"{table}: {for_attribute(requirement, sensitive)}"
+        for table, requirement, sensitive in known
+        if (table, requirement, sensitive) not in here and (table, requirement, "") not in here
     ]
 
 

@@ -42,11 +42,11 @@ def digest(folder: Path, *parts: Any) -> str:
 
 def _plain(value: Any, folder: str) -> Any:
     if is_dataclass(value):
-        named = [one.name for one in fields(value) if one.name != "label"]
+        given = {one.name: getattr(value, one.name) for one in fields(value) if one.name != "label"}
         told = {
-            name: _plain(getattr(value, name), folder)
-            for name in named
-            if not (name == "place" and isinstance(getattr(value, name), str | Place))
+            name: _plain(one, folder)
+            for name, one in given.items()
+            if not (name == "place" and isinstance(one, str | Place))
         }
         return [type(value).__name__, told]
     if isinstance(value, Mapping):
@@ -125,14 +125,10 @@ def _moves(test: GateTest, before: Accepted, now: Accepted, *, worse: bool) -> I
 def _set_moves(before: Accepted, now: Accepted, unit: str, *, worse: bool) -> Iterator[str]:
     """Sets that were not beyond the limit before, and sets that put more (or fewer) people at risk."""
     old, new = dict(before.sets), dict(now.sets)
-    if worse:
-        for columns in new:
-            if not any(set(columns) >= set(known) for known in old):
-                yield f"the column set {', '.join(columns)} is beyond the limit now"
-    else:
-        for columns in old:
-            if not any(set(columns) >= set(known) for known in new):
-                yield f"the column set {', '.join(columns)} keeps the limit now"
+    from_here, to_there, how = (new, old, "is beyond") if worse else (old, new, "keeps")
+    for columns in from_here:
+        if not any(set(columns) >= set(known) for known in to_there):
+            yield f"the column set {', '.join(columns)} {how} the limit now"
     for columns in new.keys() & old.keys():
         if new[columns] != old[columns] and (new[columns] > old[columns]) is worse:
             yield f"{', '.join(columns)} put {old[columns]:,} {unit} at risk and puts {new[columns]:,}"
@@ -182,18 +178,9 @@ Key = tuple[str, str, str]
 _OURS = {
     "runs": ("run INTEGER", "finished TIMESTAMP", "accepted BOOLEAN", "policy VARCHAR", "version VARCHAR"),
     "results": (
-        "run INTEGER",
-        "table_name VARCHAR",
-        "requirement VARCHAR",
-        "sensitive VARCHAR",
-        "outcome VARCHAR",
-        "falls_short BOOLEAN",
-        "level VARCHAR",
-        "failing_classes BIGINT",
-        "failing_rows BIGINT",
-        "table_rows BIGINT",
-        "column_sets VARCHAR",
-        "asked VARCHAR",
+        *("run INTEGER", "table_name VARCHAR", "requirement VARCHAR", "sensitive VARCHAR", "outcome VARCHAR"),
+        *("falls_short BOOLEAN", "level VARCHAR", "failing_classes BIGINT", "failing_rows BIGINT", "table_rows BIGINT"),
+        *("column_sets VARCHAR", "asked VARCHAR"),
     ),
 }
 """The tables of a baseline with their columns: what is not exactly this is neither read nor written."""
@@ -217,7 +204,7 @@ class History:
         """
         with self._open(must_exist=True) as store:
             return {
-                (row[0], row[1], row[2]): Accepted(row[3], row[4], row[5], row[6], row[7], sets_of(row[8]), row[9])
+                (row[0], row[1], row[2]): Accepted(*(*row[3:8], sets_of(row[8]), row[9]))
                 for row in store.run("accepted.sql")
             }
 
@@ -233,7 +220,8 @@ class History:
             number = int(store.run("next_run.sql")[0][0])
             store.run("add_run.sql", [number, result.time[:19], accept, result.policy, __version__])
             for test, state in kept:
-                store.run("add_result.sql", _row(number, test, state))
+                figures = {**vars(state), "sets": sets_text(state)}
+                store.run("add_result.sql", [number, *test.key, test.outcome.value, *figures.values()])
         return len(kept)
 
     def moments(self, runs: int = 10) -> dict[Key, list[Moment]]:
@@ -278,18 +266,3 @@ class History:
                     f"{str(self.path)!r} holds a {found[name][0]} {name!r} that sqlaudit did not make: it is no "
                     "baseline; name another file."
                 )
-
-
-def _row(run: int, test: GateTest, state: Accepted) -> list[Any]:
-    return [
-        run,
-        *test.key,
-        test.outcome.value,
-        state.falls_short,
-        state.level,
-        state.failing_classes,
-        state.failing_rows,
-        state.rows,
-        sets_text(state),
-        state.asked,
-    ]

@@ -357,16 +357,16 @@ class RunOptions:
         tell: says at once what nobody should wait for: the tables that are not there.
     """
 
-    selected: Sequence[str] = ()
-    fail_fast: bool = False
-    limits: Limits = field(default_factory=Limits)
-    today: datetime.date = field(default_factory=lambda: datetime.datetime.now(datetime.UTC).date())
-    store: Store | None = None
-    show_values: bool = False
-    opener: OpenEngine = open_engine
-    settle: Settle = lambda test: test
-    answers: WarehouseAnswers | None = None
-    tell: Callable[[str], None] = lambda sentence: None
+    selected: Sequence[str]
+    fail_fast: bool
+    limits: Limits
+    today: datetime.date
+    store: Store | None
+    show_values: bool
+    opener: OpenEngine
+    settle: Settle
+    answers: WarehouseAnswers | None
+    tell: Callable[[str], None]
 
 
 @speaking(in_a_policy)

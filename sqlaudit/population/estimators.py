@@ -108,15 +108,9 @@ def digamma_difference(start: float, steps: float) -> float:
         >>> digamma_difference(1.0, 3) == 1 + 1 / 2 + 1 / 3
         True
     """
-    total, end = 0.0, start + steps
-    while start < _LARGE and start + 1 <= end:
-        total += 1 / start
-        start += 1
+    total, start, end = _small_terms(start, steps, 1)
     if start == end:
         return total
-    while start < _LARGE:
-        total += 1 / start - 1 / end
-        start, end = start + 1, end + 1
     gap = end - start
     smooth = log1p(gap / start) + gap / (2 * start * end)
     return total + smooth + _tail(_DIGAMMA, end, 2) - _tail(_DIGAMMA, start, 2)
@@ -129,18 +123,24 @@ def trigamma_difference(start: float, steps: float) -> float:
         >>> trigamma_difference(1.0, 3) == 1 + 1 / 4 + 1 / 9
         True
     """
-    total, end = 0.0, start + steps
-    while start < _LARGE and start + 1 <= end:
-        total += 1 / start**2
-        start += 1
+    total, start, end = _small_terms(start, steps, 2)
     if start == end:
         return total
-    while start < _LARGE:
-        total += 1 / start**2 - 1 / end**2
-        start, end = start + 1, end + 1
     gap = end - start
     smooth = gap / (start * end) + gap * (start + end) / (2 * (start * end) ** 2)
     return total + smooth + _tail(_TRIGAMMA, start, 3) - _tail(_TRIGAMMA, end, 3)
+
+
+def _small_terms(start: float, steps: float, power: int) -> tuple[float, float, float]:
+    """What terms below `_LARGE` add to Σ 1/(start + i)^power for i below `steps`, and the ends of what is left."""
+    total, end = 0.0, start + steps
+    while start < _LARGE and start + 1 <= end:
+        total += 1 / start**power
+        start += 1
+    while start < _LARGE and start != end:
+        total += 1 / start**power - 1 / end**power
+        start, end = start + 1, end + 1
+    return total, start, end
 
 
 def _tail(coefficients: tuple[float, ...], at: float, power: int) -> float:
@@ -537,16 +537,6 @@ ESTIMATORS: Mapping[str, Callable[[Sample], Estimate]] = {
 }
 
 
-def estimator(name: str) -> Callable[[Sample], Estimate]:
-    """The estimator of that name.
-
-    Raises:
-        UsageError: there is none; the sentence names the closest.
-    """
-    check_estimator(name)
-    return ESTIMATORS[name]
-
-
 def check_estimator(name: str) -> None:
     """Nothing when there is an estimator of that name, by the sizes of classes or by cells.
 
@@ -564,5 +554,7 @@ def estimate(sample: Sample, name: str) -> Estimate:
     Raises:
         UsageError: there is no such estimator.
     """
-    asked = estimator(name)
-    return asked(sample) if sample.members else Estimate(name, sample.population, None, "the sample is empty")
+    check_estimator(name)
+    return (
+        ESTIMATORS[name](sample) if sample.members else Estimate(name, sample.population, None, "the sample is empty")
+    )
