@@ -192,18 +192,13 @@ def statements_of(statements: Sequence[Timing], relation: Relation) -> list[dict
     return [{"step": one.name, "sql": one.sql.replace(relation.sql, "target")} for one in statements]
 
 
-def written(certificate: Mapping[str, Any]) -> str:
-    """The text of a certificate."""
-    return json.dumps(certificate, indent=2, allow_nan=False) + "\n"
-
-
 def write_certificate(path: Path, certificate: Mapping[str, Any]) -> None:
     """Write a certificate, whole or not at all.
 
     Raises:
         UsageError: the file cannot be written.
     """
-    write_text(path, written(certificate))
+    write_text(path, json.dumps(certificate, indent=2, allow_nan=False) + "\n")
 
 
 def read_certificate(path: Path) -> dict[str, Any]:
@@ -212,12 +207,11 @@ def read_certificate(path: Path) -> dict[str, Any]:
     Raises:
         InputError: the file cannot be read, or is no certificate.
     """
+    text = _bytes_of(path, LARGEST + 1)
+    if len(text) > LARGEST:
+        raise InputError(f"{path}: is too large to be a certificate.")
     try:
-        if path.stat().st_size > LARGEST:
-            raise InputError(f"{path}: is too large to be a certificate.")
-        found = json.loads(path.read_text(encoding="utf-8"), object_pairs_hook=_once, parse_constant=_refused)
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror}).") from None
+        found = json.loads(text.decode(), object_pairs_hook=_once, parse_constant=_refused)
     except (ValueError, RecursionError):
         raise InputError(f"{path}: is not JSON. An audit with {spelled('certificate')} writes one.") from None
     if not isinstance(found, dict) or found.get("schema") != SCHEMA:
@@ -406,7 +400,7 @@ def private_key(path: Path) -> Ed25519PrivateKey:
     from cryptography.hazmat.primitives import serialization
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-    text, secret = _bytes_of(path), os.environ.get(PASSPHRASE, "").encode() or None
+    text, secret = _bytes_of(path, _LARGEST), os.environ.get(PASSPHRASE, "").encode() or None
     how = _MAKE.format(spelled("new_key", True))
     try:
         found = serialization.load_pem_private_key(text, secret if b"ENCRYPTED" in text else None)
@@ -471,7 +465,7 @@ def public_key(path: Path) -> Ed25519PublicKey:
 
     said = f"{path}: is no public Ed25519 key in PEM; take it from the private one: openssl pkey -in key.pem -pubout"
     try:
-        found = serialization.load_pem_public_key(_bytes_of(path))
+        found = serialization.load_pem_public_key(_bytes_of(path, _LARGEST))
     except (ValueError, UnsupportedAlgorithm):
         raise InputError(said) from None
     if not isinstance(found, Ed25519PublicKey):
@@ -494,10 +488,10 @@ def _message(certificate: Mapping[str, Any]) -> bytes:
     return _WHAT + json.dumps(rest, sort_keys=True, separators=(",", ":"), allow_nan=False).encode()
 
 
-def _bytes_of(path: Path) -> bytes:
+def _bytes_of(path: Path, most: int) -> bytes:
     try:
         with path.open("rb") as file:
-            return file.read(_LARGEST)
+            return file.read(most)
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror}).") from None
 

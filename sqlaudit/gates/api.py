@@ -16,11 +16,10 @@ from sqlaudit.engines.adbc import AdbcPlace
 from sqlaudit.engines.writing import refuse_overwriting
 from sqlaudit.gates.answered import asked_over_adbc, place_of_answers, read_answers
 from sqlaudit.gates.dbt_manifest import load_dbt_policy
-from sqlaudit.gates.drift import Accepted, History, Key, settled
 from sqlaudit.gates.reading import DEFAULT_POLICY, load_policy
 from sqlaudit.gates.result import UNDECIDED, Drift, GateResult, GateTest, Mistake, Place, Policy, for_attribute
-from sqlaudit.gates.run import OpenEngine, RunOptions, files_of, open_engine, run_policy, select
-from sqlaudit.gates.stored import FailureStore
+from sqlaudit.gates.run import GateRun, OpenEngine, files_of, open_engine, run_policy, select
+from sqlaudit.gates.stored import Accepted, FailureStore, History, Key, settled
 from sqlaudit.reports.document import plural
 
 
@@ -142,19 +141,9 @@ def run_gate(
     def settle(test: GateTest) -> GateTest:
         return settled(test, known.get(test.key)) if history is not None and not request.accept else test
 
-    options = RunOptions(
-        request.select,
-        request.fail_fast,
-        request.limits,
-        request.today or datetime.datetime.now(datetime.UTC).date(),
-        store.add if store else None,
-        request.show_values,
-        opener,
-        settle,
-        answers,
-        tell,
-    )
-    result = run_policy(policy, options)
+    today = request.today or datetime.datetime.now(datetime.UTC).date()
+    asked = (request.select, request.fail_fast, request.limits, today, request.show_values)
+    result = run_policy(policy, GateRun(*asked, opener, tell, settle, store.add if store else None, answers))
     if store is not None:
         try:
             store.write()

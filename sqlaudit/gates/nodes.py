@@ -44,9 +44,9 @@ def place_of(node: Node) -> Place:
 
 
 def children(node: Node | None) -> dict[str, Node]:
-    """The values of a mapping by key; none for something else."""
+    """The values of a mapping by those keys that are texts; none for something else."""
     pairs: Any = node.value if node is not None and node.is_mapping else ()
-    return {str(key.value): value for key, value in pairs}
+    return {key.value: value for key, value in pairs if isinstance(key.value, str)}
 
 
 def items_of(node: Node | None) -> list[Node]:
@@ -193,11 +193,8 @@ def flag(node: Node, what: str) -> bool:
 
 
 _READERS: Mapping[str, Callable[[Node, str], Any]] = {
-    FLAG.name: flag,
-    SWITCH.name: flag,
-    NAMES.name: texts,
-    ORDERED.name: texts,
-    TEXTS.name: texts,
+    **dict.fromkeys((FLAG.name, SWITCH.name), flag),
+    **dict.fromkeys((NAMES.name, ORDERED.name, TEXTS.name), texts),
 }
 """The readers of options by their kinds; others are texts."""
 

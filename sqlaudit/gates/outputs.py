@@ -12,7 +12,7 @@ from xml.etree import ElementTree as ET
 
 from sqlaudit.base.result import MEANING, Warned, is_note, plain
 from sqlaudit.gates.report import OUTCOMES, gate_headline, sentence
-from sqlaudit.gates.result import Drift, GateResult, GateTest, Mistake, Outcome, Place
+from sqlaudit.gates.result import ALLOWED, Drift, GateResult, GateTest, Mistake, Outcome, Place
 from sqlaudit.models.base import Check
 from sqlaudit.models.phrases import full_title, title_of
 from sqlaudit.reports.document import limit, text_of, visible
@@ -20,14 +20,7 @@ from sqlaudit.reports.formats import json_text
 
 # A policy's run as commands of GitHub's workflows, which annotate the policy's lines in a pull request.
 
-_COMMANDS = {
-    Outcome.FAIL: "error",
-    Outcome.UNDETERMINED: "error",
-    Outcome.ERROR: "error",
-    Outcome.WARN: "warning",
-    Outcome.EXCEPTED: "notice",
-    Outcome.ACCEPTED: "notice",
-}
+_COMMANDS = {Outcome.WARN: "warning", Outcome.EXCEPTED: "notice", Outcome.ACCEPTED: "notice"}
 
 
 def render_github(result: GateResult, root: Path) -> str:
@@ -38,9 +31,10 @@ def render_github(result: GateResult, root: Path) -> str:
     """
     lines = [_command("error", mistake.place, root, "the policy", mistake.message) for mistake in result.mistakes]
     for test in result.tests:
-        if test.outcome in _COMMANDS:
+        kind = "error" if test.blocks else _COMMANDS.get(test.outcome)
+        if kind is not None:
             title = f"{test.name} {text_of(OUTCOMES[test.outcome])}"
-            lines.append(_command(_COMMANDS[test.outcome], test.place, root, title, sentence(test)))
+            lines.append(_command(kind, test.place, root, title, sentence(test)))
     told = [
         _command("notice" if is_note(one) else "warning", result.place_of(table), root, table, one.message)
         for table, one in result.notices
@@ -64,7 +58,6 @@ def _data(text: str) -> str:
 # A policy's run as JUnit XML: one suite a table, one case a test, for every CI service that shows tests.
 
 _SKIPPED = (Outcome.EXCEPTED, Outcome.ACCEPTED, Outcome.SKIPPED)
-_TAGS = {Outcome.FAIL: "failure", Outcome.UNDETERMINED: "failure", Outcome.ERROR: "error"}
 
 
 def render_junit(result: GateResult) -> str:
@@ -98,8 +91,9 @@ def _suite(root: ET.Element, name: str, cases: Sequence[ET.Element], result: Gat
 def _case(test: GateTest) -> ET.Element:
     case = ET.Element("testcase", name=visible(test.wanted), classname=visible(test.table))
     said = visible(sentence(test))
-    if test.outcome in _TAGS:
-        found = ET.SubElement(case, _TAGS[test.outcome], message=said, type=test.outcome.value)
+    if test.blocks:
+        tag = "error" if test.outcome is Outcome.ERROR else "failure"
+        found = ET.SubElement(case, tag, message=said, type=test.outcome.value)
         found.text = visible(f"{test.place}: {sentence(test)}")
     elif test.outcome in _SKIPPED:
         ET.SubElement(case, "skipped", message=f"{test.outcome.value}: {said}")
@@ -124,7 +118,6 @@ FACET_URL = (
     "https://openlineage.io/spec/facets/1-1-0/DataQualityAssertionsDatasetFacet.json"
     "#/$defs/DataQualityAssertionsDatasetFacet"
 )
-_ALLOWED = (Outcome.WARN, Outcome.EXCEPTED, Outcome.ACCEPTED)
 
 
 def openlineage_event(result: GateResult, namespace: str = "sqlaudit") -> dict[str, Any]:
@@ -163,7 +156,7 @@ def _assertion(test: GateTest) -> dict[str, Any]:
     said: dict[str, Any] = {
         "assertion": test.model,
         "success": test.outcome is Outcome.PASS and not test.tolerated,
-        "severity": "warn" if test.outcome in _ALLOWED or test.tolerated else test.severity,
+        "severity": "warn" if test.outcome in ALLOWED or test.tolerated else test.severity,
         "name": visible(test.name),
     }
     if test.sensitive is not None:

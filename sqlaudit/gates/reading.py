@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -63,17 +63,10 @@ _NEEDED = {"duckdb": ("database",), "postgres": _POSTGRES, "postgresql": _POSTGR
 """What a server says at least, by the types that sqlaudit connects to."""
 _GENTLE = ("warn", "warning", "info")
 _BLOCK = "a quality block"
-TableOf = Callable[[Node, Target, str, Path, Mapping[str, Any]], TableEntry]
-"""Makes a table of what is known of it and of a node with roles and requirements."""
 
 
-def is_contract(root: Node) -> bool:
-    """Whether a file is a data contract, and no policy."""
-    return text_or_empty(children(root).get("kind")) == KIND
-
-
-def read_contract(root: Node, path: str | Path, table_of: TableOf) -> Policy:
-    """The policy in a data contract: a table for each quality block of sqlaudit, which `table_of` makes.
+def _read_contract(root: Node, path: str | Path) -> Policy:
+    """The policy in a data contract: a table for each quality block of sqlaudit.
 
     Raises:
         UsageError: it is a contract of another version, or no block in it is sqlaudit's.
@@ -86,12 +79,12 @@ def read_contract(root: Node, path: str | Path, table_of: TableOf) -> Policy:
     servers = _servers(found.get("servers"), mistakes)
     connections = {name: _connection(name, node, file.parent, mistakes) for name, node in servers.items()}
     objects = mistakes.items(found.get("schema"), "'schema'")
-    tables = [_table(one, block, servers, file.parent, table_of) for one in objects for block in _blocks(one, mistakes)]
+    tables = [_table(one, block, servers, file.parent) for one in objects for block in _blocks(one, mistakes)]
     for one in objects:
         _refuse_in_columns(one, mistakes)
     if not tables and not mistakes:
         raise root.fail(f"no quality block of the contract is 'type: custom' with 'engine: {ENGINE}'.")
-    return Policy(str(path), connections, tuple(tables), tuple(mistakes))
+    return Policy(str(path), connections, linked(tables), tuple(mistakes))
 
 
 def _each_key_once(node: Node) -> None:
@@ -100,9 +93,7 @@ def _each_key_once(node: Node) -> None:
     Raises:
         UsageError: one has a key twice.
     """
-    inside = [value for _, value in node.pairs("")] if node.is_mapping else node.value
-    for one in inside if isinstance(inside, list) else ():
-        assert isinstance(one, Node)
+    for one in [value for _, value in node.pairs("")] if node.is_mapping else items_of(node):
         _each_key_once(one)
 
 
@@ -163,7 +154,7 @@ def _refuse_in_columns(node: Node, mistakes: Mistakes) -> None:
         _refuse_in_columns(column, mistakes)
 
 
-def _table(node: Node, block: Node, servers: Mapping[str, Node], folder: Path, table_of: TableOf) -> TableEntry:
+def _table(node: Node, block: Node, servers: Mapping[str, Node], folder: Path) -> TableEntry:
     """The table that a block is about, with what its implementation says."""
     mistakes, about, table = Mistakes(), children(block), children(node)
     given = mistakes.attempt(_implementation, about["implementation"], Node([], block.place, is_mapping=True))
@@ -207,12 +198,12 @@ def _implementation(node: Node) -> Node:
 
 def _at(node: Node, place: str) -> Node:
     """A node with all in it at one place: a text has no lines of its own that others could look up."""
-    if not isinstance(node.value, list):
-        return Node(node.value, place)
+    value: Any = node.value
     if node.is_mapping:
-        pairs = [(_at(key, place), _at(value, place)) for key, value in node.value]  # type: ignore[misc]
-        return Node(pairs, place, is_mapping=True)
-    return Node([_at(one, place) for one in node.value], place)  # type: ignore[arg-type]
+        value = [(_at(key, place), _at(one, place)) for key, one in value]
+    elif isinstance(value, list):
+        value = [_at(one, place) for one in value]
+    return Node(value, place, node.is_mapping)
 
 
 def _server(given: Node | None, servers: Mapping[str, Node], block: Node, mistakes: Mistakes) -> str:
@@ -235,17 +226,15 @@ DEFAULT_POLICY = "sqlaudit.yml"
 VERSION = "1"
 TOP: Keys = {
     "version": {"const": int(VERSION), "description": "The version of the policy's form."},
-    "connections": {
-        "type": "object",
-        "additionalProperties": {"$ref": "#/$defs/connection"},
-        "description": "Where tables are, by a name of your own. Never with a password.",
-    },
+    "connections": described(
+        "Where tables are, by a name of your own. Never with a password.",
+        {"type": "object", "additionalProperties": {"$ref": "#/$defs/connection"}},
+    ),
     "defaults": {"$ref": "#/$defs/defaults"},
-    "persons": {
-        "type": "array",
-        "items": {"$ref": "#/$defs/persons"},
-        "description": "Tables of persons, for every table of their connection that has the persons' column.",
-    },
+    "persons": described(
+        "Tables of persons, for every table of their connection that has the persons' column.",
+        {"type": "array", "items": {"$ref": "#/$defs/persons"}},
+    ),
     "tables": {"type": "array", "items": {"$ref": "#/$defs/table"}, "description": "What is tested."},
 }
 DEFAULTS: Keys = {
@@ -301,9 +290,8 @@ def load_policy(path: str | Path) -> Policy:
     root = load_nodes(file)
     if root is None:
         raise UsageError(f"{path}: is empty; `sqlaudit init` writes a policy to begin with.")
-    if is_contract(root):
-        read = read_contract(root, path, table_of)
-        return replace(read, tables=linked(read.tables))
+    if text_or_empty(children(root).get("kind")) == KIND:
+        return _read_contract(root, path)
     mistakes = Mistakes()
     found = mistakes.section(root, "the policy", TOP)
     if not root.is_mapping:
@@ -457,30 +445,27 @@ def _inputs(node: Node, connection: str, folder: Path) -> Inputs:
 
 def linked(tables: Sequence[TableEntry]) -> tuple[TableEntry, ...]:
     """The tables of a policy, each with what the others say of it: a twin is a mistake, and an original may be one."""
-    return tuple(_with_originals(_with_twins(tables)))
-
-
-def _with_twins(tables: Sequence[TableEntry]) -> list[TableEntry]:
-    """The tables; where two have one name, both get the mistake, since nobody knows which one is meant."""
-    found = []
-    for table in tables:
-        name = table.name.casefold()
-        twin = next((other for other in tables if other is not table and other.name.casefold() == name), None)
-        if twin is not None:
-            said = (
-                f"{table.name!r} also stands in line {twin.place.line}: two policies for one table. Merge them, or "
-                "give each a 'name' of its own."
-            )
-            table = replace(table, mistakes=(*table.mistakes, Mistake(table.place, said)))  # noqa: PLW2901
-        found.append(table)
-    return found
-
-
-def _with_originals(tables: Sequence[TableEntry]) -> list[TableEntry]:
-    """The tables; an original or older release that bears the name of another entry of its connection is its table."""
     known = {(table.connection, table.name): table.target for table in tables if table.target is not None}
+    return tuple(_with_originals(_with_twin(table, tables), known) for table in tables)
 
-    def named(table: TableEntry, test: TestSpec) -> TestSpec:
+
+def _with_twin(table: TableEntry, tables: Sequence[TableEntry]) -> TableEntry:
+    """The table; where another has its name, both get the mistake, since nobody knows which one is meant."""
+    others = (other for other in tables if other is not table)
+    twin = next((other for other in others if other.name.casefold() == table.name.casefold()), None)
+    if twin is None:
+        return table
+    said = (
+        f"{table.name!r} also stands in line {twin.place.line}: two policies for one table. Merge them, or "
+        "give each a 'name' of its own."
+    )
+    return replace(table, mistakes=(*table.mistakes, Mistake(table.place, said)))
+
+
+def _with_originals(table: TableEntry, known: Mapping[tuple[str, str], Target]) -> TableEntry:
+    """The table; an original or older release that bears the name of another entry of its connection is its table."""
+
+    def named(test: TestSpec) -> TestSpec:
         others = [known.get((table.connection, one.name), one) for one in test.limit.others] if test.limit else []
         if isinstance(test.limit, SeriesLimit):
             return replace(test, limit=replace(test.limit, before=tuple(others)))
@@ -488,4 +473,4 @@ def _with_originals(tables: Sequence[TableEntry]) -> list[TableEntry]:
             return replace(test, limit=replace(test.limit, original=others[0]))
         return test
 
-    return [replace(table, tests=tuple(named(table, test) for test in table.tests)) for table in tables]
+    return replace(table, tests=tuple(map(named, table.tests)))

@@ -7,8 +7,8 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from sqlaudit.base.result import MEANING, Status
-from sqlaudit.gates.drift import Key, number_of
-from sqlaudit.gates.result import UNDECIDED, Drift, GateResult, GateTest, Moment, Outcome, for_attribute
+from sqlaudit.gates.result import ALLOWED, UNDECIDED, Drift, GateResult, GateTest, Moment, Outcome, for_attribute
+from sqlaudit.gates.stored import Key, number_of
 from sqlaudit.models.base import Check
 from sqlaudit.models.phrases import WORDS, full_title, level_text, limit_text, short_cell, shortfall, statement_of
 from sqlaudit.reports.document import (
@@ -60,13 +60,15 @@ _NOT_SAID = (
 
 def gate_document(result: GateResult) -> Document:
     """The run of a policy as a document for any layout."""
-    allowed = (Outcome.WARN, Outcome.EXCEPTED, Outcome.ACCEPTED)
-    told = [test for test in result.tests if test.outcome in allowed or test.tolerated]
+    told = [test for test in result.tests if test.outcome in ALLOWED or test.tolerated]
+    against = f" Compared with {result.baseline}." if result.baseline else ""
+    tests, tables = plural(len(result.tests), "test"), plural(result.tables, "table")
+    about = f"{result.policy}: {tests} on {tables} in {figure(round(result.seconds, 1))} s.{against}"
     lead = [told_line(test, result.policy) for test in result.tests if test.blocks]
     unsaid = (f"{table}: {one.message}" for table, one in result.warnings if (table, one) not in result.notices)
     return Document(
         gate_headline(result),
-        (_about(result), Bullets((*_mistakes(result), *lead)), *notices_of(result)),
+        (Paragraph(about), Bullets((*_mistakes(result), *lead)), *notices_of(result)),
         (
             *section("Warnings and exceptions", Bullets(tuple(told_line(test, result.policy) for test in told))),
             *section("Since the baseline", Bullets(tuple(_drift(result)))),
@@ -159,12 +161,6 @@ def _exception(test: GateTest) -> str:
     if test.exception is None or test.exception.expired or test.outcome is not Outcome.EXCEPTED:
         return ""
     return f"Excepted until {test.exception.until}: {test.exception.reason.rstrip('.')}."
-
-
-def _about(result: GateResult) -> Paragraph:
-    against = f" Compared with {result.baseline}." if result.baseline else ""
-    tests, tables = plural(len(result.tests), "test"), plural(result.tables, "table")
-    return Paragraph(f"{result.policy}: {tests} on {tables} in {figure(round(result.seconds, 1))} s.{against}")
 
 
 def _mistakes(result: GateResult) -> list[Toned]:

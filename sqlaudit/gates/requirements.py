@@ -81,11 +81,8 @@ OWNER: Key = TEXT | {"description": "Who answers for it."}
 DERIVED_FROM: Key = TEXT_OR_TEXTS | {"description": "Names of tables that this one is made of, for --select name+"}
 _KINDS: Mapping[str, Key] = {
     DELIMITER.name: {"type": "string"},
-    FLAG.name: YES_OR_NO,
-    SWITCH.name: YES_OR_NO,
-    NAMES.name: TEXT_OR_TEXTS,
-    ORDERED.name: TEXT_OR_TEXTS,
-    TEXTS.name: TEXT_OR_TEXTS,
+    **dict.fromkeys((FLAG.name, SWITCH.name), YES_OR_NO),
+    **dict.fromkeys((NAMES.name, ORDERED.name, TEXTS.name), TEXT_OR_TEXTS),
     SHARE.name: {"type": ["number", "string"]},
     WHOLE.name: {"type": "integer"},
 }
@@ -355,10 +352,10 @@ _AMONG = ("quasi_identifiers", "all")
 COLUMN_KEYS: Keys = {
     "max_size": described("How many columns an attacker knows at most.", POSITIVE),
     "k": described("How many must share the values at least.", POSITIVE),
-    "share": {
-        "oneOf": [{"type": "number", "minimum": 0, "exclusiveMaximum": 1}, {"type": "string"}],
-        "description": "A share of the rows: 1% or 0.01.",
-    },
+    "share": described(
+        "A share of the rows: 1% or 0.01.",
+        {"oneOf": [{"type": "number", "minimum": 0, "exclusiveMaximum": 1}, {"type": "string"}]},
+    ),
     "among": {"oneOf": [{"enum": list(_AMONG)}, TEXTS_OF_IT]},
     "exclude": TEXT_OR_TEXTS,
 }
@@ -428,33 +425,24 @@ def _flat(node: Node) -> Iterator[Node]:
             yield item
 
 
+def _test_of(item: Node, common: Common, requirement: str = "", mistake: str = "") -> TestSpec:
+    """A test with what holds of all tests of its table."""
+    test = TestSpec(requirement, place_of(item), mistake=mistake)
+    return replace(test, severity=common.severity, tags=common.tags, owner=common.owner)
+
+
 def _broken(item: Node, mistakes: Mistakes, common: Common) -> TestSpec:
-    return TestSpec(
-        _subject_text(item),
-        place_of(item),
-        mistake=" ".join(mistake.message for mistake in mistakes),
-        severity=common.severity,
-        tags=common.tags,
-        owner=common.owner,
-    )
-
-
-def _subject_text(item: Node) -> str:
-    """What to call a requirement that could not be read."""
-    if isinstance(item.value, str):
-        return item.value
-    if item.is_mapping and isinstance(item.value, list):
-        names = [key.value for key, _ in item.value if isinstance(key.value, str)]  # type: ignore[misc]
-        return next((name for name in names if name not in OPTIONS), "requirement")
-    return "requirement"
+    """A requirement that could not be read, called by what of it was."""
+    called = next((name for name in children(item) if name not in OPTIONS), "requirement")
+    said = " ".join(mistake.message for mistake in mistakes)
+    return _test_of(item, common, item.value if isinstance(item.value, str) else called, said)
 
 
 def _tests(item: Node, common: Common, roles: Roles) -> list[TestSpec]:
     if not item.is_mapping:
         written = "".join(item.text("a requirement").split())
-        test = TestSpec("", place_of(item), severity=common.severity, tags=common.tags, owner=common.owner)
         models = parse_requirements(written)
-        return [_checked(replace(test, requirement=one.text, model=one), roles) for one in models]
+        return [_checked(replace(_test_of(item, common, one.text), model=one), roles) for one in models]
     pairs = item.pairs("a requirement")
     subjects = [(key, value) for key, value in pairs if key.value not in OPTIONS]
     if len(subjects) != 1:
@@ -471,8 +459,7 @@ def _tests(item: Node, common: Common, roles: Roles) -> list[TestSpec]:
 def _one_subject(names: Sequence[str]) -> str:
     if not names:
         return "no requirement stands beside its options; write for instance k: 5."
-    unknown = [name for name in names if not _is_subject(name)]
-    if unknown:
+    if unknown := [name for name in names if not _is_subject(name)]:
         known = (*OPTIONS, *(short for model in REGISTRY.values() for short in (*model.short_forms, model.name)))
         return f"there is no option or privacy model {unknown[0]!r}.{closest(unknown[0], known)}"
     return f"{' and '.join(map(repr, names))} stand in one requirement; write each as an item of its own."
@@ -480,7 +467,7 @@ def _one_subject(names: Sequence[str]) -> str:
 
 def _is_subject(name: str) -> bool:
     try:
-        return name in (*_LIMITS, "preset") or bool(find_model(name.partition("@")[0]).name)
+        return name in (*LIMITS, "preset") or bool(find_model(name.partition("@")[0]).name)
     except UsageError:
         return False
 
@@ -515,9 +502,9 @@ def _options(found: PolicySection, common: Common, roles: Roles) -> TestSpec:
 def _subject(key: Node, value: Node, mistakes: Mistakes, common: Common) -> list[dict[str, Any]]:
     """What a requirement's key and value add to its options: one requirement, or those of a preset."""
     name = key.text("a requirement's name")
-    if name in _LIMITS:
-        limits = _LIMITS[name].read(value, mistakes, common.connection, common.folder)
-        return [{"requirement": _LIMITS[name].text(limit), "limit": limit} for limit in limits]
+    if name in LIMITS:
+        limits = LIMITS[name].read(value, mistakes, common.connection, common.folder)
+        return [{"requirement": LIMITS[name].text(limit), "limit": limit} for limit in limits]
     if name == "preset":
         preset = choice(value, "preset", PRESETS)
         wanted = [parse_requirement(one) for one in PRESETS[preset].requirements]
@@ -552,7 +539,7 @@ def _checked(test: TestSpec, roles: Roles) -> TestSpec:
         UsageError: it does not; said before anything is connected.
     """
     if test.limit is not None:
-        kind = _LIMITS[test.requirement.partition("=")[0]]
+        kind = LIMITS[test.requirement.partition("=")[0]]
         kind.check(test.limit, roles)
         _refuse_thresholds(test, kind.counts)
     if test.model is None:
@@ -594,7 +581,7 @@ class _LimitKind:
     counts: str
 
 
-_LIMITS = {
+LIMITS = {
     COLUMN_SETS: _LimitKind(
         _column_limit, column_limit_text, _check_columns, "a limit on column sets has its own share"
     ),

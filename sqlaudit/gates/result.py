@@ -59,6 +59,8 @@ class Outcome(StrEnum):
 
 UNDECIDED = (Outcome.ERROR, Outcome.UNDETERMINED, Outcome.SKIPPED)
 """What says nothing that could be accepted."""
+ALLOWED = (Outcome.WARN, Outcome.EXCEPTED, Outcome.ACCEPTED)
+"""What falls short, and keeps no table back."""
 
 
 class Drift(StrEnum):
@@ -506,6 +508,10 @@ class TestSpec:
     tags: tuple[str, ...] = ()
     owner: str = ""
     description: str = ""
+
+    def is_about(self, sensitive: str | None) -> bool:
+        """Whether it is for a sensitive attribute; None = for what has none."""
+        return not self.sensitive or sensitive is None or sensitive in self.sensitive
 
 
 @dataclass(frozen=True)

@@ -31,12 +31,12 @@ from sqlaudit.engines.contract import Engine, ProgressHook
 from sqlaudit.engines.writing import files_read
 from sqlaudit.gates.answered import WarehouseAnswers
 from sqlaudit.gates.connections import database_of
-from sqlaudit.gates.drift import digest
 from sqlaudit.gates.judging import attempt, blank, errored, judged, with_exit_code
 from sqlaudit.gates.nodes import in_a_policy
 from sqlaudit.gates.result import (
     CellLimit,
     ColumnLimit,
+    Connection,
     Dataset,
     GateResult,
     GateTest,
@@ -50,6 +50,7 @@ from sqlaudit.gates.result import (
     TestSpec,
 )
 from sqlaudit.gates.shared_runs import CellTests, ColumnSetTests, LossTests, SeriesTests, SharedRuns
+from sqlaudit.gates.stored import digest
 from sqlaudit.gates.tables import PersonsTables
 from sqlaudit.models.phrases import columns_check, identifier_checks
 from sqlaudit.profiles.warnings import audit_warnings
@@ -187,12 +188,7 @@ class TableTests:
             found = attempt(lambda: self._audit_of(entry, alone, (model,)))
         if isinstance(found, SqlauditError):
             return [errored(entry, spec, found)]
-        checks = [
-            check
-            for check in found.checks
-            if check.text == model.text
-            and (not spec.sensitive or check.sensitive is None or check.sensitive in spec.sensitive)
-        ]
+        checks = [check for check in found.checks if check.text == model.text and spec.is_about(check.sensitive)]
         return [judged(entry, spec, check, found.rows, found.classes.count, self.today) for check in checks]
 
     def _audit(self, entry: TableEntry) -> AuditResult:
@@ -344,51 +340,19 @@ def open_engine(
     return connect(db, limits, *targets)
 
 
-@dataclass(frozen=True)
-class RunOptions:
-    """How a policy is run.
-
-    Args:
-        selected: as for `--select`. fail_fast: stop after the first table with a failing test.
-        limits: budgets for all connections together. today: what exceptions are compared with.
-        store: takes the classes that fall short. show_values: whether these have their keys.
-        opener: opens engines. settle: gives tests their final outcome.
-        answers: what a warehouse answered already; with these nothing is connected.
-        tell: says at once what nobody should wait for: the tables that are not there.
-    """
-
-    selected: Sequence[str]
-    fail_fast: bool
-    limits: Limits
-    today: datetime.date
-    store: Store | None
-    show_values: bool
-    opener: OpenEngine
-    settle: Settle
-    answers: WarehouseAnswers | None
-    tell: Callable[[str], None]
-
-
 @speaking(in_a_policy)
-def run_policy(policy: Policy, options: RunOptions) -> GateResult:
+def run_policy(policy: Policy, run: GateRun) -> GateResult:
     """The results of all selected tests, in the policy's order.
 
     Raises:
         UsageError: a selection that fits no test, or a policy without any.
         Interrupted: somebody pressed Ctrl-C.
     """
-    tables = select(policy.tables, options.selected)
-    run = _GateRun(policy, options, len(tables))
+    tables = select(policy.tables, run.selected)
     mistakes = [*policy.mistakes, *(mistake for table in policy.tables for mistake in table.mistakes)]
     if not tables and not mistakes:
         raise UsageError(f"{policy.file}: there is nothing to test.")
-    sound = [table for table in tables if not table.mistakes]
-    run.results |= {id(table): _broken(table) for table in tables if table.mistakes}
-    if options.answers is not None:
-        run.from_answers(options.answers, sound)
-    else:
-        for connection in dict.fromkeys(table.connection for table in sound):
-            run.on_connection(connection, [table for table in sound if table.connection == connection])
+    run.of_tables(policy, tables)
     return GateResult(
         policy=policy.file,
         tests=tuple(test for table in tables for test in run.results[id(table)]),
@@ -423,12 +387,30 @@ def _broken(table: TableEntry) -> list[GateTest]:
 
 
 @dataclass
-class _GateRun:
-    """What a run has found so far."""
+class GateRun:
+    """How a policy is run, and what was found so far.
 
-    policy: Policy
-    options: RunOptions
-    number: int
+    Args:
+        selected: as for `--select`. fail_fast: stop after the first table with a failing test.
+        limits: budgets for all connections together. today: what exceptions are compared with.
+        show_values: whether the classes that fall short have their keys. opener: opens engines.
+        tell: says at once what nobody should wait for: the tables that are not there.
+        settle: gives tests their final outcome. store: takes the classes that fall short.
+        answers: what a warehouse answered already; with these nothing is connected.
+    """
+
+    selected: Sequence[str]
+    fail_fast: bool
+    limits: Limits
+    today: datetime.date
+    show_values: bool
+    opener: OpenEngine
+    tell: Callable[[str], None]
+    settle: Settle
+    store: Store | None = None
+    answers: WarehouseAnswers | None = None
+    connections: Mapping[str, Connection] = field(default_factory=dict)
+    number: int = 0
     began: float = field(default_factory=time.monotonic)
     results: dict[int, list[GateTest]] = field(default_factory=dict)
     warnings: list[tuple[str, Warned]] = field(default_factory=list)
@@ -437,20 +419,29 @@ class _GateRun:
     stopped: bool = False
     tested: int = 0
 
-    def from_answers(self, answers: WarehouseAnswers, tables: Sequence[TableEntry]) -> None:
-        """Judge all tables by what was answered."""
-        for table in tables:
-            tests = _skipped(table) if self.stopped else answers.of_table(table, self.options.today)
+    def of_tables(self, policy: Policy, tables: Sequence[TableEntry]) -> None:
+        """Test the tables of a policy: by what was answered, or over one connection after the other."""
+        self.connections, self.number = policy.connections, len(tables)
+        self.results |= {id(table): _broken(table) for table in tables if table.mistakes}
+        sound = [table for table in tables if not table.mistakes]
+        if self.answers is None:
+            for connection in dict.fromkeys(table.connection for table in sound):
+                self._on_connection(connection, [table for table in sound if table.connection == connection])
+            return
+        for table in sound:
+            tests = _skipped(table)
+            if not self.stopped:
+                tests = [test for spec in table.tests for test in self.answers.of_test(table, spec, self.today)]
             self._keep([(table, tests)])
 
-    def on_connection(self, name: str, tables: Sequence[TableEntry]) -> None:
+    def _on_connection(self, name: str, tables: Sequence[TableEntry]) -> None:
         """Test all tables of one connection."""
         if self.stopped:
             self._keep([(table, _skipped(table)) for table in tables])
             return
         with ExitStack() as stack:
             try:
-                database = database_of(self.policy.connections[name]) if name else None
+                database = database_of(self.connections[name]) if name else None
                 tables, engine = self._opened(stack, database, tables)
             except Interrupted:
                 raise
@@ -465,31 +456,29 @@ class _GateRun:
         self, stack: ExitStack, database: Whereabouts | None, tables: Sequence[TableEntry]
     ) -> tuple[Sequence[TableEntry], Engine | None]:
         """The engine for the tables that can be read with it; the others get their error."""
-        opener = self.options.opener
+        opener = self.opener
         try:
             return tables, stack.enter_context(opener(database, self._limits(), _targets(tables)))
         except UsageError as error:
             if len(tables) == 1:
                 raise
-            broken = {id(table): found for table in tables if (found := self._error_of(database, table)) is not None}
+            broken = {}
+            for table in tables:  # a file that cannot be read, a query that is none
+                try:
+                    with opener(database, self._limits(), _targets([table])):
+                        pass
+                except UsageError as own:
+                    broken[id(table)] = own
             if len(broken) == len(tables):
                 raise error from None
         self._keep([(table, _all_errored(table, broken[id(table)])) for table in tables if id(table) in broken])
         rest = [table for table in tables if id(table) not in broken]
         return rest, stack.enter_context(opener(database, self._limits(), _targets(rest)))
 
-    def _error_of(self, database: Whereabouts | None, table: TableEntry) -> SqlauditError | None:
-        """What keeps an engine from being opened for one table: a file that cannot be read, a query that is none."""
-        try:
-            with self.options.opener(database, self._limits(), _targets([table])):
-                return None
-        except UsageError as error:
-            return error
-
     def _test(self, engine: Engine, tables: Sequence[TableEntry]) -> None:
         inner = engine.progress
         self._tell_missing(engine, tables)
-        runner = TableTests(engine, tables, self.options.today, self.options.store, self.options.show_values)
+        runner = TableTests(engine, tables, self.today, self.store, self.show_values)
         for table in tables:
             if self.stopped:
                 self._keep([(table, _skipped(table))])
@@ -502,7 +491,7 @@ class _GateRun:
             tests, warnings = runner.run(table)
             self.warnings += [(table.name, warning) for warning in warnings]
             self._keep([(table, tests)])
-        if not self.stopped and not self.options.selected:
+        if not self.stopped and not self.selected:
             self.mistakes += runner.of_nobody()
 
     def _tell_missing(self, engine: Engine, tables: Sequence[TableEntry]) -> None:
@@ -517,19 +506,19 @@ class _GateRun:
                     missing.append(table.name)
         if missing:
             number = f"{len(missing)} of {len(tables)} tables cannot be read, and their tests will be errors"
-            self.options.tell(f"{number}: {', '.join(missing)}.")
+            self.tell(f"{number}: {', '.join(missing)}.")
 
     def _keep(self, found: Sequence[tuple[TableEntry, list[GateTest]]]) -> None:
         for table, tests in found:
-            connection, folder = self.policy.connections.get(table.connection), Path(table.place.file).parent
+            connection, folder = self.connections.get(table.connection), Path(table.place.file).parent
             asked = [replace(test, asked=digest(folder, test.asked, connection)) for test in tests]
-            settled = [with_exit_code(self.options.settle(test)) for test in asked]
+            settled = [with_exit_code(self.settle(test)) for test in asked]
             self.results[id(table)] = settled
-            self.stopped = self.stopped or (self.options.fail_fast and any(test.blocks for test in settled))
+            self.stopped = self.stopped or (self.fail_fast and any(test.blocks for test in settled))
 
     def _limits(self) -> Limits:
         """The budgets with what is left of the time."""
-        limits = self.options.limits
+        limits = self.limits
         if limits.timeout is None:
             return limits
         return replace(limits, timeout=max(0.1, limits.timeout - (time.monotonic() - self.began)))

@@ -14,7 +14,7 @@ from sqlaudit.base.relation import Relation
 from sqlaudit.base.result import Number, Status
 from sqlaudit.base.spec import ReadOptions, Requirement, Target
 from sqlaudit.column_sets.request import ColumnRequest, FindSets
-from sqlaudit.column_sets.result import ColumnSet, ColumnSets
+from sqlaudit.column_sets.result import ColumnSets
 from sqlaudit.column_sets.search import find_columns
 from sqlaudit.engines.contract import Engine
 from sqlaudit.gates.judging import attempt, errored, judged
@@ -120,30 +120,26 @@ class CellTests(SharedRuns[CellLimit, AggregatesResult]):
     def _tests(
         self, entry: TableEntry, spec: TestSpec, limit: CellLimit, result: AggregatesResult
     ) -> Iterator[GateTest]:
-        test = judged(entry, spec, _cells_check(result, spec, limit), result.cells, None, self.today)
+        wanted = limit.request.requirements[0].text
+        over = [*result.rules, *(one for two in result.differences for one in two.unsafe)]
+        found = [one for one in over if one.text == wanted]
+        test = judged(entry, spec, _cells_check(result, spec, found), result.cells, None, self.today)
         rule = CELL_RULES[limit.request.requirements[0].model]
         if result.outsiders_only and test.outcome is Outcome.PASS and rule.of_hidden:
             test = replace(test, message=f"{test.message} {_OUTSIDERS}".strip())
-        shown = "; ".join(_keys(result, limit)) if limit.request.show_values else ""
+        shown = "; ".join(_keys(found)) if limit.request.show_values else ""
         yield replace(test, message=f"{test.message} Cells: {shown}.".strip()) if shown else test
 
 
-def _keys(result: AggregatesResult, limit: CellLimit) -> Iterator[str]:
+def _keys(found: Sequence[RuleFound]) -> Iterator[str]:
     """The unsafe cells of a rule by their dimensions, where the policy allows to tell them."""
-    over = [*result.rules, *(one for two in result.differences for one in two.unsafe)]
-    for one in over:
-        if one.text == limit.request.requirements[0].text:
-            for key in one.keys:
-                yield ", ".join(f"{name}={'–' if value is None else value}" for name, value in key.items())
+    for key in (key for one in found for key in one.keys):
+        yield ", ".join(f"{name}={'–' if value is None else value}" for name, value in key.items())
 
 
-def _cells_check(result: AggregatesResult, spec: TestSpec, limit: CellLimit) -> Check:
+def _cells_check(result: AggregatesResult, spec: TestSpec, found: Sequence[RuleFound]) -> Check:
     """A rule over cells and over what changed, as a check: how many cells are unsafe."""
-    wanted = limit.request.requirements[0].text
-    over = [*result.rules, *(one for two in result.differences for one in two.unsafe)]
-    found = [one for one in over if one.text == wanted]
     unsafe = sum(one.cells for one in found)
-    of_changes = unsafe - found[0].cells
     undecided = any(one.undecided or one.status is Status.UNDETERMINED for one in found)
     undecided |= bool(result.mistakes) or not result.cells
     status = Status.FAIL if unsafe else Status.UNDETERMINED if undecided else Status.PASS
@@ -153,7 +149,7 @@ def _cells_check(result: AggregatesResult, spec: TestSpec, limit: CellLimit) -> 
         sensitive=None,
         parameters=found[0].parameters,
         level=unsafe,
-        levels={"unsafe_cells": found[0].cells, "unsafe_changes": of_changes},
+        levels={"unsafe_cells": found[0].cells, "unsafe_changes": unsafe - found[0].cells},
         operator="<=",
         required=0,
         status=status,
@@ -240,15 +236,13 @@ def _sets_said(found: ColumnSets) -> str:
     if not found.sets:
         return ""
     ranked = sorted(found.sets, key=lambda one: (-one.rows_at_risk, one.columns))
-    said = "; ".join(_set_said(one, found) for one in ranked[:_SETS_SAID])
+    said = "; ".join(
+        f"{', '.join(one.columns) or 'no column at all'}: {one.rows_at_risk:,} of {found.total:,} {found.unit} "
+        f"({percent(one.share_at_risk)}) in classes below {found.k}"
+        for one in ranked[:_SETS_SAID]
+    )
     more = f"; and {len(found.sets) - _SETS_SAID} more" if len(found.sets) > _SETS_SAID else ""
     return f"{said}{more}."
-
-
-def _set_said(one: ColumnSet, found: ColumnSets) -> str:
-    names = ", ".join(one.columns) or "no column at all"
-    share = percent(one.share_at_risk)
-    return f"{names}: {one.rows_at_risk:,} of {found.total:,} {found.unit} ({share}) in classes below {found.k}"
 
 
 # Tests of what a release lost: one comparison for all losses of a table against the same original.
@@ -264,32 +258,28 @@ class LossTests(SharedRuns[LossLimit, CompareResult]):
         return replace(limit, measure="", limit=Fraction(0), at_least=False, figure="value", column=None)
 
     def _find(self, entry: TableEntry, alike: Sequence[LossLimit]) -> CompareResult:
-        return compare_tables(self.engine, _request(entry, alike))
+        assert entry.target is not None
+        first = alike[0]
+        request = CompareRequest(
+            original=read_alike(entry, [first.original])[0],
+            release=entry.target,
+            qi=entry.roles.quasi_identifiers,
+            sensitive=entry.roles.sensitive,
+            values=entry.roles.values,
+            key=first.key,
+            by_position=first.by_position,
+            hierarchies=first.hierarchies or entry.inputs.get("hierarchies"),
+            measures=tuple({limit.measure: None for limit in alike}),
+            distance=first.distance,
+            workload=0,
+            requirements=(_AUDIT,),
+            inputs=entry.inputs,
+        )
+        return compare_tables(self.engine, request)
 
     def _tests(self, entry: TableEntry, spec: TestSpec, limit: LossLimit, result: CompareResult) -> Iterator[GateTest]:
         for loss in _of(result, spec, limit):
             yield judged(entry, spec, _loss_check(loss, spec, limit), result.released, None, self.today)
-
-
-def _request(entry: TableEntry, limits: Sequence[LossLimit]) -> CompareRequest:
-    assert entry.target is not None
-    first = limits[0]
-    own = entry.inputs.get("hierarchies")
-    return CompareRequest(
-        original=read_alike(entry, [first.original])[0],
-        release=entry.target,
-        qi=entry.roles.quasi_identifiers,
-        sensitive=entry.roles.sensitive,
-        values=entry.roles.values,
-        key=first.key,
-        by_position=first.by_position,
-        hierarchies=first.hierarchies or own,
-        measures=tuple({limit.measure: None for limit in limits}),
-        distance=first.distance,
-        workload=0,
-        requirements=(_AUDIT,),
-        inputs=entry.inputs,
-    )
 
 
 def _of(result: CompareResult, spec: TestSpec, limit: LossLimit) -> list[Loss]:
@@ -298,13 +288,8 @@ def _of(result: CompareResult, spec: TestSpec, limit: LossLimit) -> list[Loss]:
     Raises:
         UsageError: the comparison has no such figure.
     """
-    found = [
-        loss
-        for loss in result.losses
-        if loss.measure == limit.measure
-        and loss.column == limit.column
-        and (not spec.sensitive or loss.sensitive is None or loss.sensitive in spec.sensitive)
-    ]
+    figures = (loss for loss in result.losses if (loss.measure, loss.column) == (limit.measure, limit.column))
+    found = [loss for loss in figures if spec.is_about(loss.sensitive)]
     if not found:  # a test that says nothing must not pass by being absent
         raise UsageError(f"The comparison tells no loss {limit.measure!r} of this column and sensitive attribute.")
     return found

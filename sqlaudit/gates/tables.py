@@ -11,7 +11,7 @@ from sqlaudit.base.errors import SqlauditError
 from sqlaudit.base.names import closest
 from sqlaudit.base.nodes import Node
 from sqlaudit.base.relation import Relation
-from sqlaudit.base.spec import ReadOptions, Roles, Target
+from sqlaudit.base.spec import ReadOptions, Target
 from sqlaudit.column_sets.counting import named_column
 from sqlaudit.engines.contract import Engine
 from sqlaudit.events.sources import with_static
@@ -31,9 +31,8 @@ PLACE: Keys = {
     "where": described("Only the rows for which this SQL condition holds."),
     "read": READ,
 }
-READ_KEYS: Keys = keys_of(ReadOptions) | {
-    "null_values": {"type": "array", "items": {"type": "string"}, "description": "Texts that mean NULL."}
-}
+_NULLS = described("Texts that mean NULL.", {"type": "array", "items": {"type": "string"}})
+READ_KEYS: Keys = keys_of(ReadOptions) | {"null_values": _NULLS}
 _SPELLED = {"tab": "\t", "\\t": "\t"}
 
 
@@ -126,33 +125,21 @@ def read_persons(
     """The tables of persons of a policy."""
     kept: list[PersonsEntry] = []
     for node in mistakes.items(listed, "'persons'"):
-        entry = _entry(node, defaults, connections, folder, mistakes)
-        if entry is None:
-            continue
-        if any((one.connection, one.entity.casefold()) == (entry.connection, entry.entity.casefold()) for one in kept):
+        found = mistakes.section(node, "a table of persons", PERSON_KEYS)
+        connection = read_connection(found, defaults, connections)
+        target = read_target(found, connection, folder)
+        entity = found.filled.take("entity", text, "")
+        if "entity" not in found:
+            mistakes.add(node, "a table of persons needs 'entity', the column that says who somebody is.")
+        static = found.filled.take("static", texts, ())
+        if target is not None and entity:
+            kept.append(PersonsEntry(target, connection, entity, static, place_of(node)))
+    for number, entry in enumerate(kept):
+        same = (one for one in kept[:number] if one.connection == entry.connection)
+        if any(one.entity.casefold() == entry.entity.casefold() for one in same):
             said = f"two tables of 'persons' have the entity {entry.entity!r}; keep one."
             mistakes.append(Mistake(entry.place, said))
-        kept.append(entry)
     return tuple(kept)
-
-
-def _entry(
-    node: Node,
-    defaults: Mapping[str, Node],
-    connections: Mapping[str, Connection | None],
-    folder: Path,
-    mistakes: Mistakes,
-) -> PersonsEntry | None:
-    found = mistakes.section(node, "a table of persons", PERSON_KEYS)
-    connection = read_connection(found, defaults, connections)
-    target = read_target(found, connection, folder)
-    entity = found.filled.take("entity", text, "")
-    if "entity" not in found:
-        mistakes.add(node, "a table of persons needs 'entity', the column that says who somebody is.")
-    static = found.filled.take("static", texts, ())
-    if target is None or not entity:
-        return None
-    return PersonsEntry(target, connection, entity, static, place_of(node))
 
 
 def persons_apart(entry: TableEntry, persons: Sequence[PersonsEntry]) -> TableEntry:
@@ -194,9 +181,13 @@ class PersonsTables:
             if replace(one.target, label="") == replace(entry.target, label=""):
                 return replace(entry, roles=roles), None
             self.used.append(one)
+            if roles.quasi_identifiers:
+                given = {name.casefold() for names in roles.by_role().values() for name in names}
+                more = (name for name in one.static if name.casefold() not in given)
+                roles = replace(roles, quasi_identifiers=(*roles.quasi_identifiers, *more))
             missing = tuple(name for name in one.static if _named(relation, name) is None)
             joined = with_static(self.engine, relation, persons, own, one.entity, missing) if missing else None
-            return replace(entry, roles=_knowing(roles, one.static)), joined
+            return replace(entry, roles=roles), joined
         return entry, None
 
     def _relation(self, one: PersonsEntry) -> Relation:
@@ -216,25 +207,15 @@ def _named(relation: Relation, name: str) -> str | None:
     return next((other for other in names if other.casefold() == name.casefold()), None)
 
 
-def _knowing(roles: Roles, static: Sequence[str]) -> Roles:
-    """The roles where these columns are known, too, unless they have a role already."""
-    given = {name.casefold() for names in roles.by_role().values() for name in names}
-    more = tuple(name for name in static if name.casefold() not in given)
-    return replace(roles, quasi_identifiers=(*roles.quasi_identifiers, *more)) if roles.quasi_identifiers else roles
-
-
 # What a table may fall short of for a while, as a policy says it.
 
 EXCEPTION_KEYS: Keys = {
     "requirement": TEXT,
     "identifier": described("A direct identifier that may be in the table for a while."),
     "sensitive": TEXT,
-    "until": {
-        "type": "string",
-        "format": "date",
-        "pattern": r"^\d{4}-\d{2}-\d{2}$",
-        "description": "The last day on which it holds.",
-    },
+    "until": described(
+        "The last day on which it holds.", {"type": "string", "format": "date", "pattern": r"^\d{4}-\d{2}-\d{2}$"}
+    ),
     "reason": TEXT,
     "up_to": {"type": ["integer", "string"], "description": "How many rows may fall short: 12 or 1%."},
 }
