@@ -15,8 +15,8 @@ from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.result import Status
 from sqlaudit.base.spec import KnownRows, Limits
 from sqlaudit.engines.adbc import AdbcPlace, AdbcReader, adbc_place, is_adbc
-from sqlaudit.gates.judging import blank, judged
-from sqlaudit.gates.result import CellLimit, GateTest, Outcome, TableEntry, TestSpec
+from sqlaudit.gates.judging import broken, judged
+from sqlaudit.gates.result import CellLimit, GateTest, TableEntry, TestSpec
 from sqlaudit.gates.standalone.names import DIALECTS, find_dialect
 from sqlaudit.gates.standalone.policies import (
     PolicyStatement,
@@ -128,8 +128,7 @@ def read_answers(files: Sequence[Path], run: str = "") -> WarehouseAnswers:
 
 
 def _error(table: TableEntry, spec: TestSpec, said: str, sensitive: str | None = None) -> GateTest:
-    test = blank(table, spec, Outcome.ERROR, said)
-    return replace(test, exit_code=ExitCode.REQUIREMENT_FAILED, sensitive=sensitive)
+    return broken(table, spec, said, ExitCode.REQUIREMENT_FAILED, sensitive)
 
 
 def _wrong(one: PolicyStatement, rows: Sequence[WarehouseRow]) -> str:

@@ -23,18 +23,12 @@ from sqlaudit.gates.result import Connection
 
 # Connections from dbt's profiles.yml: the file where dbt looks for it, env_var() filled in, one target chosen.
 
-_POSTGRES = {
-    "host": ("host",),
-    "port": ("port",),
-    "user": ("user",),
-    "password": ("password", "pass"),
-    "dbname": ("dbname", "database"),
-    "sslmode": ("sslmode",),
-    "sslrootcert": ("sslrootcert",),
-    "sslcert": ("sslcert",),
-    "sslkey": ("sslkey",),
-    "connect_timeout": ("connect_timeout",),
-}
+_POSTGRES = (
+    *("host", "port", "user", "password", "dbname", "sslmode"),
+    *("sslrootcert", "sslcert", "sslkey", "connect_timeout"),
+)
+_ALSO = {"password": "pass", "dbname": "database"}
+"""Further keys of dbt, by the parameters that they stand for."""
 _ALLOWED = (
     *(nodes.Output, nodes.TemplateData, nodes.Call, nodes.Name, nodes.Const, nodes.Filter, nodes.Concat),
     *(nodes.Keyword, nodes.CondExpr, nodes.Compare, nodes.Operand, nodes.And, nodes.Or, nodes.Not, nodes.If),
@@ -125,8 +119,8 @@ def _database(output: Mapping[str, Node], file: str, folder: Path) -> tuple[str,
             "warehouse its dbt tests run inside dbt."
         )
     given: dict[str, _Value] = {}
-    for parameter, keys in _POSTGRES.items():
-        node = next((output[key] for key in keys if key in output), None)
+    for parameter in _POSTGRES:
+        node = output.get(parameter, output.get(_ALSO.get(parameter, parameter)))
         if node is not None and node.value is not None:
             given[parameter] = _rendered(node, parameter)
     secret = any(value.secret for parameter, value in given.items() if parameter != "password")

@@ -49,8 +49,13 @@ def errored(entry: TableEntry, spec: TestSpec, error: SqlauditError) -> GateTest
     """A test that could not be run; at the line of the column when the error is about one of the roles."""
     message = str(error)
     named = [place for column, place in entry.role_places.items() if repr(column) in message]
-    test = blank(entry, spec, Outcome.ERROR, message)
-    return replace(test, exit_code=error.exit_code, place=named[0] if named else test.place)
+    test = broken(entry, spec, message, error.exit_code)
+    return replace(test, place=named[0]) if named else test
+
+
+def broken(entry: TableEntry, spec: TestSpec, message: str, code: ExitCode, sensitive: str | None = None) -> GateTest:
+    """A test that ended in an error."""
+    return replace(blank(entry, spec, Outcome.ERROR, message), exit_code=code, sensitive=sensitive)
 
 
 def attempt(run: Callable[[], T]) -> T | SqlauditError:

@@ -132,15 +132,14 @@ CELL_KEYS: Keys = {
 }
 
 
-def read_cells(node: Node, mistakes: Mistakes, connection: str, folder: Path) -> tuple[CellLimit, ...]:
-    """The rules in a node, none after a mistake.
+def read_cells(found: PolicySection, connection: str, folder: Path) -> tuple[CellLimit, ...]:
+    """The rules in a section, none after a mistake.
 
     Args:
-        node: the mapping. connection: of the table, empty for files. folder: what relative paths start from.
+        found: the section. connection: of the table, empty for files. folder: what relative paths start from.
     """
-    found = mistakes.section(node, AGGREGATES, CELL_KEYS)
     if "require" not in found:
-        mistakes.add(node, "aggregates needs require: the rules for cells, such as threshold=5.")
+        found.mistakes.add(found.node, "aggregates needs require: the rules for cells, such as threshold=5.")
         return ()
     given = found.take_options(AggregatesRequest, *CELL_OPTIONS, values=text, negative=text)
     shown = found.take(SHOWN, flag, False)
@@ -151,14 +150,14 @@ def read_cells(node: Node, mistakes: Mistakes, connection: str, folder: Path) ->
         for key in OTHERS
     )
     rules = found.take("require", texts, ())
-    if mistakes:
+    if found.mistakes:
         return ()
     try:
         request = request_from(AggregatesRequest, given, show_values=shown)
         wanted = [one for rule in rules for one in parse_requirements("".join(rule.split()), among=CELL_RULES)]
         return tuple(CellLimit(replace(request, requirements=(one,)), before, linked) for one in wanted)
     except UsageError as error:
-        mistakes.keep(error, node)
+        found.mistakes.keep(error, found.node)
         return ()
 
 
@@ -210,17 +209,16 @@ LOSS_KEYS: Keys = {
 }
 
 
-def read_loss(node: Node, mistakes: Mistakes, connection: str, folder: Path) -> tuple[LossLimit, ...]:
-    """The limit in a node, none after a mistake.
+def read_loss(found: PolicySection, connection: str, folder: Path) -> tuple[LossLimit, ...]:
+    """The limit in a section, none where it lacks a key.
 
     Args:
-        node: the mapping. connection: of the table, empty for files. folder: what relative paths start from.
+        found: the section. connection: of the table, empty for files. folder: what relative paths start from.
     """
-    found = mistakes.section(node, LOSS, LOSS_KEYS)
     missing = [key for key in ("original", "measure") if key not in found]
     if missing or ("at_most" in found) == ("at_least" in found):
         said = " and ".join(missing) or "one of at_most and at_least"
-        mistakes.add(node, f"loss needs {said}.")
+        found.mistakes.add(found.node, f"loss needs {said}.")
         return ()
     at_least = "at_least" in found
     bound = "at_least" if at_least else "at_most"
@@ -236,7 +234,7 @@ def read_loss(node: Node, mistakes: Mistakes, connection: str, folder: Path) -> 
         hierarchies=str(folder / hierarchies) if hierarchies else "",
         **found.take_options(CompareRequest, "key", "by_position", "distance"),
     )
-    return () if mistakes else (loss,)
+    return (loss,)
 
 
 def loss_text(loss: LossLimit) -> str:
@@ -284,17 +282,16 @@ SERIES_KEYS: Keys = {
 }
 
 
-def read_series(node: Node, mistakes: Mistakes, connection: str, folder: Path) -> tuple[SeriesLimit, ...]:
-    """The limit in a node, none after a mistake.
+def read_series(found: PolicySection, connection: str, folder: Path) -> tuple[SeriesLimit, ...]:
+    """The limit in a section, none where it lacks a key.
 
     Args:
-        node: the mapping. connection: of the table, empty for files. folder: what relative paths start from.
+        found: the section. connection: of the table, empty for files. folder: what relative paths start from.
     """
-    found = mistakes.section(node, M_INVARIANCE, SERIES_KEYS)
     missing = [key for key in ("m", "before") if key not in found]
     if missing:
         said = f"{M_INVARIANCE} needs {' and '.join(missing)}: the limit, and all older releases of this table."
-        mistakes.add(node, said)
+        found.mistakes.add(found.node, said)
         return ()
     before = found.take("before", texts, ())
     limit = SeriesLimit(
@@ -303,7 +300,7 @@ def read_series(node: Node, mistakes: Mistakes, connection: str, folder: Path) -
         found.take("entity", text, ""),
         found.take("counterfeits", flag, False),
     )
-    return () if mistakes else (limit,)
+    return (limit,)
 
 
 def series_text(limit: SeriesLimit) -> str:
@@ -503,8 +500,9 @@ def _subject(key: Node, value: Node, mistakes: Mistakes, common: Common) -> list
     """What a requirement's key and value add to its options: one requirement, or those of a preset."""
     name = key.text("a requirement's name")
     if name in LIMITS:
-        limits = LIMITS[name].read(value, mistakes, common.connection, common.folder)
-        return [{"requirement": LIMITS[name].text(limit), "limit": limit} for limit in limits]
+        kind = LIMITS[name]
+        limits = kind.read(mistakes.section(value, name, kind.keys), common.connection, common.folder)
+        return [{"requirement": kind.text(limit), "limit": limit} for limit in limits]
     if name == "preset":
         preset = choice(value, "preset", PRESETS)
         wanted = [parse_requirement(one) for one in PRESETS[preset].requirements]
@@ -521,15 +519,13 @@ def _model(name: str, value: Node) -> Requirement:
     return requirement_from(name, value.text(f"the limit of {name}").strip())
 
 
-def _column_limit(node: Node, mistakes: Mistakes, *_: object) -> tuple[ColumnLimit, ...]:
-    found = mistakes.section(node, COLUMN_SETS, COLUMN_KEYS)
+def _column_limit(found: PolicySection, *_: object) -> tuple[ColumnLimit, ...]:
     if "max_size" not in found:
-        raise node.fail("column_sets needs max_size: how many columns an attacker knows at most.")
+        raise found.node.fail("column_sets needs max_size: how many columns an attacker knows at most.")
     max_size, k, allowed = found.take("max_size", whole, 1), found.take("k", whole, 5), found.take("share", share, 0)
     one_word = "among" in found and isinstance(found["among"].value, str)
     among = found.take("among", choice, "", _AMONG) if one_word else found.take("among", texts, _AMONG[0])
-    limit = ColumnLimit(max_size, k, Fraction(allowed), among, found.take("exclude", texts, ()))
-    return () if mistakes else (limit,)
+    return (ColumnLimit(max_size, k, Fraction(allowed), among, found.take("exclude", texts, ())),)
 
 
 def _checked(test: TestSpec, roles: Roles) -> TestSpec:
@@ -571,23 +567,22 @@ class _LimitKind:
     """A kind of limit besides the privacy models.
 
     Args:
-        read: the limits in a node, none after a mistake. text: of one. check: refuses one that does not fit the roles.
-        counts: why no threshold on failing rows stands beside it.
+        keys: of its section. read: the limits in the section. text: of one.
+        check: refuses one that does not fit the roles. counts: why no threshold on failing rows stands beside it.
     """
 
-    read: Callable[[Node, Mistakes, str, Path], tuple[Limit, ...]]
+    keys: Keys
+    read: Callable[[PolicySection, str, Path], tuple[Limit, ...]]
     text: Callable[[Any], str]
     check: Callable[[Any, Roles], None]
     counts: str
 
 
+_OF_COLUMNS = "a limit on column sets has its own share"
+_OF_RELEASES = "m-invariance is a figure of all releases together"
 LIMITS = {
-    COLUMN_SETS: _LimitKind(
-        _column_limit, column_limit_text, _check_columns, "a limit on column sets has its own share"
-    ),
-    LOSS: _LimitKind(read_loss, loss_text, check_loss, "a loss is a figure of the whole table"),
-    AGGREGATES: _LimitKind(read_cells, cells_text, lambda limit, roles: None, "a rule for cells counts cells"),
-    M_INVARIANCE: _LimitKind(
-        read_series, series_text, check_series, "m-invariance is a figure of all releases together"
-    ),
+    COLUMN_SETS: _LimitKind(COLUMN_KEYS, _column_limit, column_limit_text, _check_columns, _OF_COLUMNS),
+    LOSS: _LimitKind(LOSS_KEYS, read_loss, loss_text, check_loss, "a loss is a figure of the whole table"),
+    AGGREGATES: _LimitKind(CELL_KEYS, read_cells, cells_text, lambda *_: None, "a rule for cells counts cells"),
+    M_INVARIANCE: _LimitKind(SERIES_KEYS, read_series, series_text, check_series, _OF_RELEASES),
 }

@@ -31,7 +31,7 @@ from sqlaudit.engines.contract import Engine, ProgressHook
 from sqlaudit.engines.writing import files_read
 from sqlaudit.gates.answered import WarehouseAnswers
 from sqlaudit.gates.connections import database_of
-from sqlaudit.gates.judging import attempt, blank, errored, judged, with_exit_code
+from sqlaudit.gates.judging import attempt, blank, broken, errored, judged, with_exit_code
 from sqlaudit.gates.nodes import in_a_policy
 from sqlaudit.gates.result import (
     CellLimit,
@@ -43,7 +43,6 @@ from sqlaudit.gates.result import (
     Limit,
     LossLimit,
     Mistake,
-    Outcome,
     Policy,
     SeriesLimit,
     TableEntry,
@@ -380,10 +379,7 @@ def _broken(table: TableEntry) -> list[GateTest]:
     listed = " and ".join(map(str, lines))
     at = f"mistakes in lines {listed}" if len(lines) > 1 else f"a mistake in line {listed}" if lines else "a mistake"
     said = f"Not run: the policy of this table has {at}."
-    return [
-        replace(blank(table, spec, Outcome.ERROR, spec.mistake or said), exit_code=ExitCode.USAGE)
-        for spec in table.tests
-    ]
+    return [broken(table, spec, spec.mistake or said, ExitCode.USAGE) for spec in table.tests]
 
 
 @dataclass

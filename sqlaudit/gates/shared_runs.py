@@ -38,7 +38,7 @@ from sqlaudit.models.registry import CELL_RULES, parse_requirement
 from sqlaudit.release.compare.request import CompareRequest
 from sqlaudit.release.compare.result import CompareResult, Loss
 from sqlaudit.release.compare.run import compare_tables
-from sqlaudit.release.series.result import AttributeFigures, ReleasesResult
+from sqlaudit.release.series.result import ReleasesResult
 from sqlaudit.reports.document import percent
 from sqlaudit.tabular.result import AggregatesResult, RuleFound
 
@@ -143,7 +143,8 @@ def _cells_check(result: AggregatesResult, spec: TestSpec, found: Sequence[RuleF
     undecided = any(one.undecided or one.status is Status.UNDETERMINED for one in found)
     undecided |= bool(result.mistakes) or not result.cells
     status = Status.FAIL if unsafe else Status.UNDETERMINED if undecided else Status.PASS
-    notes = [problem.message for problem in result.mistakes] or [_note(one) for one in found if one.note]
+    said = (f"the rule {one.note}" if one.note.startswith(one.text) else one.note for one in found if one.note)
+    notes = [*(problem.message for problem in result.mistakes), *said]
     return Check(
         model=found[0].rule,
         sensitive=None,
@@ -158,11 +159,6 @@ def _cells_check(result: AggregatesResult, spec: TestSpec, found: Sequence[RuleF
         note=notes[0] if notes and status is Status.UNDETERMINED else "",
         title=f"Unsafe cells by the {CELL_RULES[found[0].rule].title}",
     )
-
-
-def _note(one: RuleFound) -> str:
-    """What was missing, as the end of a sentence or one of its own."""
-    return f"the rule {one.note}" if one.note.startswith(one.text) else one.note
 
 
 # Tests of column sets: how many columns single persons out, and which.
@@ -345,17 +341,15 @@ class SeriesTests(SharedRuns[SeriesLimit, ReleasesResult]):
     def _tests(
         self, entry: TableEntry, spec: TestSpec, limit: SeriesLimit, result: ReleasesResult
     ) -> Iterator[GateTest]:
-        for name in spec.sensitive or result.sensitive:
-            yield self._test(entry, spec, limit, result.attribute(name))
-
-    def _test(self, entry: TableEntry, spec: TestSpec, limit: SeriesLimit, found: AttributeFigures) -> GateTest:
         from sqlaudit.release.series.run import check_of_series
 
         requirement = Requirement(M_INVARIANCE, {"m": limit.m}, spec.requirement, spec.severity)
-        own = found.releases[-1]
-        test = judged(entry, spec, check_of_series(requirement, found), own.rows, own.classes, self.today)
-        if not found.singled_out:
-            return test
-        verb = "person is" if found.singled_out == 1 else "persons are"
-        said = f"{found.singled_out:,} {verb} singled out by the releases that they are in."
-        return replace(test, message=f"{test.message} {said}".strip())
+        for name in spec.sensitive or result.sensitive:
+            found = result.attribute(name)
+            check, own = check_of_series(requirement, found), found.releases[-1]
+            test = judged(entry, spec, check, own.rows, own.classes, self.today)
+            if found.singled_out:
+                verb = "person is" if found.singled_out == 1 else "persons are"
+                said = f"{found.singled_out:,} {verb} singled out by the releases that they are in."
+                test = replace(test, message=f"{test.message} {said}".strip())
+            yield test

@@ -39,22 +39,22 @@ def digest(folder: Path, *parts: Any) -> str:
         >>> digest(Path("a"), Path("a/b.csv")) == digest(Path("c"), Path("c/b.csv"))
         True
     """
-    return sha256(json.dumps([_digested(part, f"{folder}/") for part in parts]).encode()).hexdigest()
+    return sha256(json.dumps([_as_plain(part, f"{folder}/") for part in parts]).encode()).hexdigest()
 
 
-def _digested(value: Any, folder: str) -> Any:
+def _as_plain(value: Any, folder: str) -> Any:
     if is_dataclass(value):
         given = {one.name: getattr(value, one.name) for one in fields(value) if one.name != "label"}
         told = {
-            name: _digested(one, folder)
+            name: _as_plain(one, folder)
             for name, one in given.items()
             if not (name == "place" and isinstance(one, str | Place))
         }
         return [type(value).__name__, told]
     if isinstance(value, Mapping):
-        return sorted((json.dumps(_digested([key, one], folder)) for key, one in value.items()), key=str)
+        return sorted((json.dumps(_as_plain([key, one], folder)) for key, one in value.items()), key=str)
     if isinstance(value, list | tuple):
-        return [_digested(one, folder) for one in value]
+        return [_as_plain(one, folder) for one in value]
     return [type(value).__name__, str(value).removeprefix(folder)]
 
 
@@ -175,7 +175,7 @@ def sets_of(text: str) -> tuple[tuple[tuple[str, ...], int], ...]:
 
 
 @contextmanager
-def _opened(path: Path, problem: str, **how: Any) -> Iterator[Store]:
+def _open_file(path: Path, problem: str, **how: Any) -> Iterator[Store]:
     """A DuckDB file in one transaction: a run is written whole or not at all.
 
     Args:
@@ -263,7 +263,7 @@ class History:
                 f"There is no baseline {str(self.path)!r}; `sqlaudit baseline --baseline {self.path}` accepts today's "
                 "state."
             )
-        with _opened(self.path, f"The baseline {str(self.path)!r} can't be used", read_only=must_exist) as store:
+        with _open_file(self.path, f"The baseline {str(self.path)!r} can't be used", read_only=must_exist) as store:
             self._check(store, must_exist)
             yield store
 
@@ -348,7 +348,7 @@ class FailureStore:
             yield batch
 
     def _open(self, *also: Path) -> AbstractContextManager[Store]:
-        return _opened(self.path, f"{str(self.path)!r} can't be written", also=also)
+        return _open_file(self.path, f"{str(self.path)!r} can't be written", also=also)
 
 
 def _row(table: str, item: FailingClass) -> list[Any]:

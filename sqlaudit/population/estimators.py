@@ -341,7 +341,7 @@ def _root(slope: Callable[[float], float], low: float, high: float, cuts: int = 
     return (low + high) / 2
 
 
-def _halved(low: float, high: float, is_below: Callable[[float], bool | None]) -> float:
+def _bisect(low: float, high: float, is_below: Callable[[float], bool | None]) -> float:
     """The last place from `low` to `high` that is below what is looked for; where nobody knows, the last known one."""
     for _ in range(_CUTS):
         middle = (low + high) / 2
@@ -462,7 +462,7 @@ class _Equations:
             value = self._second(at, upper)
             return None if value is None else (value > 0) == (at_low > 0)
 
-        low = _halved(low, high, is_before)
+        low = _bisect(low, high, is_before)
         return self._alpha(low, upper) or 0.0, 1 / (1 + exp(-low))
 
     def _second(self, at: float, upper: bool) -> float | None:
@@ -494,7 +494,7 @@ class _Equations:
             low, high = top, 0.0
         if excess(low) <= 0 or excess(high) > 0:
             return None
-        low = _halved(low, high, lambda alpha: excess(alpha) > 0)
+        low = _bisect(low, high, lambda alpha: excess(alpha) > 0)
         return low if low > 0 else None
 
     def _parts(self, at: float) -> tuple[float, float, float]:

@@ -227,6 +227,9 @@ def _inputs_of(inputs: Mapping[str, Any], attribute: str | None, roles: Roles) -
     return {**inputs, **sections.get(attribute, {})}
 
 
+_SHARED: Mapping[str, Any] = {"step": "standalone check", "plain_order": True}
+
+
 @dataclass(frozen=True)
 class _Job:
     """One check for one attribute."""
@@ -264,30 +267,21 @@ class _Job:
         return statement(
             "standalone_persons",
             self.dialect,
-            step="standalone check",
-            plain_order=True,
-            source=Raw(source(self.target, self.dialect)),
-            keys=self._keys(),
-            entity=self._entity(),
+            **_SHARED,
+            **self._rows(),
             **self._doubts("person_rows"),
-            solo=self.roles.nulls is NullPolicy.DISTINCT,
             known=model.alone(),
             k=model.values["k"],
             **self.answer.parameters(),
         )
 
     def _sql(self, recipe: Recipe) -> str:
-        entity, keys, sensitive = self._entity(), self._keys(), self._sensitive(recipe)
-        rows: dict[str, Any] = {
-            "source": Raw(source(self.target, self.dialect)),
-            "keys": keys,
-            "entity": entity,
-            "sensitive": sensitive,
-            "solo": self.roles.nulls is NullPolicy.DISTINCT,
-        }
+        sensitive = self._sensitive(recipe)
+        own = self._rows()
+        rows = {"all_rows": None, **own, "sensitive": sensitive}
         if self.known is KnownRows.ALL:
             rows = {
-                "all_rows": rows | {"sensitive": sensitive or "NULL"},
+                "all_rows": own | {"sensitive": sensitive or "NULL"},
                 "source": Raw("all_rows"),
                 "keys": [Raw("known")],
                 "entity": Raw("person"),
@@ -297,9 +291,8 @@ class _Job:
         sql = statement(
             "standalone",
             self.dialect,
-            step="standalone check",
-            plain_order=True,
-            **{"all_rows": None} | rows,
+            **_SHARED,
+            **rows,
             levels=list(recipe.levels),
             required=bool(recipe.table_fails),
             table_fails=recipe.table_fails,
@@ -308,12 +301,17 @@ class _Job:
             total="total",
             letters=Raw(by_letters("s", self.dialect)) if DIALECTS[self.dialect].letters else None,
             **self.answer.parameters(),
-            **self._population(recipe, keys, entity),
+            **self._population(recipe, own),
             **self._doubts(recipe=recipe),
             **recipe.parameters(),
         )
         infinity = DIALECTS[self.dialect].infinity
         return _INFINITY.sub(infinity, sql) if infinity else sql
+
+    def _rows(self) -> dict[str, Any]:
+        """The rows that a statement is about, and what makes classes and persons of them."""
+        table, solo = Raw(source(self.target, self.dialect)), self.roles.nulls is NullPolicy.DISTINCT
+        return {"source": table, "keys": self._keys(), "entity": self._entity(), "solo": solo}
 
     def _keys(self) -> list[Raw]:
         """What makes a class: the columns, each beside its letters where a collation may take values for equal."""
@@ -323,7 +321,7 @@ class _Job:
         letters = [Raw(by_letters(one.sql, self.dialect)) for one in columns]
         return columns + [one for one in letters if one.sql]
 
-    def _population(self, recipe: Recipe, keys: list[Raw], entity: Raw | None) -> dict[str, Any]:
+    def _population(self, recipe: Recipe, rows: Mapping[str, Any]) -> dict[str, Any]:
         if not recipe.population:
             return {"population": None}
         if self.roles.nulls is NullPolicy.DISTINCT:
@@ -331,7 +329,8 @@ class _Job:
                 f"{self.requirement.text or self.requirement.model}: matches the classes of the table with those of "
                 f"the population, which {spelled('nulls', 'distinct')} rules out: use {spelled('nulls', 'equal')}."
             )
-        return {"population": self._population_source(), "population_keys": keys, "population_entity": entity}
+        known = {"population_keys": rows["keys"], "population_entity": rows["entity"]}
+        return known | {"population": self._population_source()}
 
     def _population_source(self) -> Raw:
         return Raw(source(population_target(self.inputs, self.target), self.dialect))
