@@ -8,6 +8,7 @@ import json
 import os
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -120,12 +121,8 @@ def command_of(asked: Mapping[str, Any]) -> str:
 def _given(request: Any) -> dict[str, Any]:
     """The options of a request that are not as usual, by the parameter's name."""
     found = {one.name: (getattr(request, name), one.default) for name, one in options_of(type(request))}
-    return {name: _told(value) for name, (value, usual) in found.items() if value != usual}
-
-
-def _told(value: Any) -> Any:
-    told = plain(value)
-    return str(value) if isinstance(told, float) else told
+    told = {name: (value, plain(value)) for name, (value, usual) in found.items() if value != usual}
+    return {name: str(value) if isinstance(one, float) else one for name, (value, one) in told.items()}
 
 
 def _digest(text: str) -> str | None:
@@ -143,16 +140,23 @@ DEEPEST = 12
 """So deep a certificate is nested at most."""
 _FIGURES = ("status", "complete", "classes", "sensitive", "checks")
 _SHAPE: Mapping[str, type | tuple[type, ...]] = {
-    "target": str,
-    "database": bool,
-    "read": dict,
-    "where": (str, type(None)),
-    "query": (str, type(None)),
-    "inputs": (str, type(None)),
-    "roles": dict,
-    "coverage": dict,
-    "require": list,
-    "shown": dict,
+    "time": str,
+    "versions": dict,
+    "command": str,
+    "asked": dict,
+    "snapshot": dict,
+    "figures": dict,
+    "sql": list,
+    "asked.target": str,
+    "asked.database": bool,
+    "asked.read": dict,
+    "asked.where": (str, type(None)),
+    "asked.query": (str, type(None)),
+    "asked.inputs": (str, type(None)),
+    "asked.roles": dict,
+    "asked.coverage": dict,
+    "asked.require": list,
+    "asked.shown": dict,
 }
 
 
@@ -188,18 +192,13 @@ def statements_of(statements: Sequence[Timing], relation: Relation) -> list[dict
     return [{"step": one.name, "sql": one.sql.replace(relation.sql, "target")} for one in statements]
 
 
-def written(certificate: Mapping[str, Any]) -> str:
-    """The text of a certificate."""
-    return json.dumps(certificate, indent=2, allow_nan=False) + "\n"
-
-
 def write_certificate(path: Path, certificate: Mapping[str, Any]) -> None:
     """Write a certificate, whole or not at all.
 
     Raises:
         UsageError: the file cannot be written.
     """
-    write_text(path, written(certificate))
+    write_text(path, json.dumps(certificate, indent=2, allow_nan=False) + "\n")
 
 
 def read_certificate(path: Path) -> dict[str, Any]:
@@ -208,12 +207,11 @@ def read_certificate(path: Path) -> dict[str, Any]:
     Raises:
         InputError: the file cannot be read, or is no certificate.
     """
+    text = _bytes_of(path, LARGEST + 1)
+    if len(text) > LARGEST:
+        raise InputError(f"{path}: is too large to be a certificate.")
     try:
-        if path.stat().st_size > LARGEST:
-            raise InputError(f"{path}: is too large to be a certificate.")
-        found = json.loads(path.read_text(encoding="utf-8"), object_pairs_hook=_once, parse_constant=_refused)
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror}).") from None
+        found = json.loads(text.decode(), object_pairs_hook=_once, parse_constant=_refused)
     except (ValueError, RecursionError):
         raise InputError(f"{path}: is not JSON. An audit with {spelled('certificate')} writes one.") from None
     if not isinstance(found, dict) or found.get("schema") != SCHEMA:
@@ -235,33 +233,22 @@ def _check_shape(path: Path, found: Mapping[str, Any]) -> None:
     """
     if _depth(found) > DEEPEST:
         raise InputError(f"{path}: {UNREADABLE.format('text')}")
-    kinds = {
-        "time": str,
-        "versions": dict,
-        "command": str,
-        "asked": dict,
-        "snapshot": dict,
-        "figures": dict,
-        "sql": list,
+    asked = found["asked"] if isinstance(found.get("asked"), dict) else {}
+    required, steps = (one if isinstance(one, list) else [] for one in (asked.get("require"), found.get("sql")))
+    if len(required) > MOST_REQUIRED:
+        raise InputError(f"{path}: asks for more than {MOST_REQUIRED} requirements, which is not run again.")
+    parts = {**found, **{f"asked.{name}": value for name, value in asked.items()}}
+    fits = {name: name in parts and isinstance(parts[name], kind) for name, kind in _SHAPE.items()}
+    inside = {
+        "asked.require": all(isinstance(text, str) for text in required),
+        "asked.read": _holds(asked.get("read"), str | bool),
+        "asked.roles": _holds(asked.get("roles"), str | bool | int),
+        "asked.coverage": _holds(asked.get("coverage"), str | bool),
+        "asked.shown": _is_shown(asked.get("shown")),
+        "sql": all(isinstance(one, dict) and {"step", "sql"} == set(one) for one in steps),
+        "signature": isinstance(found.get("signature", {}), dict),
     }
-    wrong = [name for name, kind in kinds.items() if not isinstance(found.get(name), kind)]
-    asked = found.get("asked")
-    if isinstance(asked, dict):
-        wrong += [
-            f"asked.{name}" for name, kind in _SHAPE.items() if name not in asked or not isinstance(asked[name], kind)
-        ]
-        required = asked["require"] if isinstance(asked.get("require"), list) else []
-        if len(required) > MOST_REQUIRED:
-            raise InputError(f"{path}: asks for more than {MOST_REQUIRED} requirements, which is not run again.")
-        wrong += [] if all(isinstance(text, str) for text in required) else ["asked.require"]
-        kinds_of = {"read": str | bool, "roles": str | bool | int, "coverage": str | bool}
-        wrong += [f"asked.{name}" for name, kind in kinds_of.items() if not _holds(asked.get(name), kind)]
-        wrong += [] if _is_shown(asked.get("shown")) else ["asked.shown"]
-    steps = found.get("sql") if isinstance(found.get("sql"), list) else []
-    if not all(isinstance(one, dict) and {"step", "sql"} == set(one) for one in steps or ()):
-        wrong.append("sql")
-    if "signature" in found and not isinstance(found["signature"], dict):
-        wrong.append("signature")
+    wrong = [name for checked in (fits, inside) for name, fine in checked.items() if not fine]
     if wrong:
         raise InputError(f"{path}: {UNREADABLE.format(wrong[0])}")
 
@@ -271,12 +258,8 @@ def _depth(value: Any) -> int:
     depth, level = 0, [value]
     while level:
         depth += 1
-        level = [
-            inner
-            for one in level
-            if isinstance(one, dict | list)
-            for inner in (one.values() if isinstance(one, dict) else one)
-        ]
+        inside = (one.values() if isinstance(one, dict) else one for one in level if isinstance(one, dict | list))
+        level = list(chain.from_iterable(inside))
     return depth
 
 
@@ -413,20 +396,22 @@ def private_key(path: Path) -> Ed25519PrivateKey:
         InputError: the file is no such key. MissingDriver: the package for signatures is not installed.
     """
     _installed()
+    from cryptography.exceptions import UnsupportedAlgorithm
     from cryptography.hazmat.primitives import serialization
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-    text, secret = _bytes_of(path), os.environ.get(PASSPHRASE, "").encode() or None
+    text, secret = _bytes_of(path, _LARGEST), os.environ.get(PASSPHRASE, "").encode() or None
+    how = _MAKE.format(spelled("new_key", True))
     try:
         found = serialization.load_pem_private_key(text, secret if b"ENCRYPTED" in text else None)
     except TypeError:
         raise InputError(f"{path}: is an encrypted key; put its passphrase into {PASSPHRASE}.") from None
     except ValueError:
-        raise InputError(f"{path}: is no private key in PEM, or its passphrase is another; {_how_to_make()}") from None
-    except _unsupported():
-        raise InputError(f"{path}: is a key of a kind that is not read; {_how_to_make()}") from None
+        raise InputError(f"{path}: is no private key in PEM, or its passphrase is another; {how}") from None
+    except UnsupportedAlgorithm:
+        raise InputError(f"{path}: is a key of a kind that is not read; {how}") from None
     if not isinstance(found, Ed25519PrivateKey):
-        raise InputError(f"{path}: is no Ed25519 key; {_how_to_make()}")
+        raise InputError(f"{path}: is no Ed25519 key; {how}")
     return found
 
 
@@ -474,13 +459,14 @@ def public_key(path: Path) -> Ed25519PublicKey:
         InputError: the file is no such key. MissingDriver: the package for signatures is not installed.
     """
     _installed()
+    from cryptography.exceptions import UnsupportedAlgorithm
     from cryptography.hazmat.primitives import serialization
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
     said = f"{path}: is no public Ed25519 key in PEM; take it from the private one: openssl pkey -in key.pem -pubout"
     try:
-        found = serialization.load_pem_public_key(_bytes_of(path))
-    except (ValueError, _unsupported()):
+        found = serialization.load_pem_public_key(_bytes_of(path, _LARGEST))
+    except (ValueError, UnsupportedAlgorithm):
         raise InputError(said) from None
     if not isinstance(found, Ed25519PublicKey):
         raise InputError(said)
@@ -502,10 +488,10 @@ def _message(certificate: Mapping[str, Any]) -> bytes:
     return _WHAT + json.dumps(rest, sort_keys=True, separators=(",", ":"), allow_nan=False).encode()
 
 
-def _bytes_of(path: Path) -> bytes:
+def _bytes_of(path: Path, most: int) -> bytes:
     try:
         with path.open("rb") as file:
-            return file.read(_LARGEST)
+            return file.read(most)
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror}).") from None
 
@@ -514,18 +500,8 @@ def _base64(data: bytes) -> str:
     return base64.b64encode(data).decode()
 
 
-def _how_to_make() -> str:
-    return _MAKE.format(spelled("new_key", True))
-
-
 def _installed() -> None:
     try:
         import cryptography  # noqa: F401
     except ImportError:
         raise MissingDriver("Signatures need the package cryptography: pip install 'sqlaudit[sign]'.") from None
-
-
-def _unsupported() -> type[Exception]:
-    from cryptography.exceptions import UnsupportedAlgorithm
-
-    return UnsupportedAlgorithm

@@ -335,8 +335,8 @@ def baseline(
       sqlaudit baseline --history
     """
     from sqlaudit.gates.api import GateRequest, run_gate
-    from sqlaudit.gates.drift import History
     from sqlaudit.gates.report import accepted_document, history_data, history_document, not_accepted
+    from sqlaudit.gates.stored import History
 
     if history:
         moments = History(kept).moments(runs)

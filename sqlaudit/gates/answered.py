@@ -15,8 +15,8 @@ from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.result import Status
 from sqlaudit.base.spec import KnownRows, Limits
 from sqlaudit.engines.adbc import AdbcPlace, AdbcReader, adbc_place, is_adbc
-from sqlaudit.gates.judging import blank, judged
-from sqlaudit.gates.result import CellLimit, GateTest, Outcome, TableEntry, TestSpec
+from sqlaudit.gates.judging import broken, judged
+from sqlaudit.gates.result import CellLimit, GateTest, TableEntry, TestSpec
 from sqlaudit.gates.standalone.names import DIALECTS, find_dialect
 from sqlaudit.gates.standalone.policies import (
     PolicyStatement,
@@ -71,10 +71,6 @@ class WarehouseAnswers:
             return (self.wording,)
         return tuple(dict.fromkeys(one for name in self.rows if (one := wording_of(name, self.run)) is not None))
 
-    def of_table(self, table: TableEntry, today: datetime.date) -> list[GateTest]:
-        """The results of a table's tests."""
-        return [test for spec in table.tests for test in self.of_test(table, spec, today)]
-
     def of_test(self, table: TableEntry, spec: TestSpec, today: datetime.date) -> list[GateTest]:
         """The results of one test: one for each sensitive attribute. What was not answered is an error."""
         asked = [statements_of(table, spec, one) for one in self.wordings or (Wording("duckdb", run=self.run),)]
@@ -94,9 +90,9 @@ class WarehouseAnswers:
         for one in made:
             rows = self.rows.get(one.test_id, ())
             if one.test_id in self.failed:
-                return replace(_error(table, spec, self.failed[one.test_id]), sensitive=one.sensitive)
+                return _error(table, spec, self.failed[one.test_id], one.sensitive)
             if wrong := _wrong(one, rows):
-                return replace(_error(table, spec, wrong), sensitive=one.sensitive)
+                return _error(table, spec, wrong, one.sensitive)
             found[one.compiled.known_rows] = _check(one, rows[0]), rows[0]
         if len(found) > 1:
             (check,) = worse_checks([found[KnownRows.ONE][0]], [found[KnownRows.ALL][0]])
@@ -131,8 +127,8 @@ def read_answers(files: Sequence[Path], run: str = "") -> WarehouseAnswers:
     return WarehouseAnswers(rows, run)
 
 
-def _error(table: TableEntry, spec: TestSpec, said: str) -> GateTest:
-    return replace(blank(table, spec, Outcome.ERROR, said), exit_code=ExitCode.REQUIREMENT_FAILED)
+def _error(table: TableEntry, spec: TestSpec, said: str, sensitive: str | None = None) -> GateTest:
+    return broken(table, spec, said, ExitCode.REQUIREMENT_FAILED, sensitive)
 
 
 def _wrong(one: PolicyStatement, rows: Sequence[WarehouseRow]) -> str:
@@ -228,22 +224,20 @@ def _check(one: PolicyStatement, row: WarehouseRow) -> Check:
     rule = _rule(one)
     cells = isinstance(one.spec.limit, CellLimit)
     name = "unsafe_cells" if cells else next(iter(rule.levels()), "") or rule.main
-    level = row.level
     status = _STATUS[row.verdict]
     among = row.classes if rule.of_persons else row.table_rows
-    share = None if row.failing_rows is None or not among or cells else row.failing_rows / among
     return Check(
         model=rule.name,
         sensitive=one.sensitive,
         parameters=rule.shown_parameters() if not cells else rule.values,
-        level=level,
-        levels={name: level},
+        level=row.level,
+        levels={name: row.level},
         operator="<=" if cells else rule.operator,
         required=0 if cells else rule.required,
         status=status,
         failing_classes=None if cells or rule.of_persons else row.failing_classes,  # a class there is a person
         failing_rows=row.failing_rows,
-        failing_share=share,
+        failing_share=None if row.failing_rows is None or not among or cells else row.failing_rows / among,
         text=one.spec.requirement if cells else one.compiled.check,
         note=_UNDECIDED if status is Status.UNDETERMINED and row.table_rows else rule.note,
         details={"persons": row.classes} if rule.of_persons else {},

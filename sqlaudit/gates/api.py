@@ -15,11 +15,10 @@ from sqlaudit.engines.adbc import AdbcPlace
 from sqlaudit.engines.writing import refuse_overwriting
 from sqlaudit.gates.answered import asked_over_adbc, place_of_answers, read_answers
 from sqlaudit.gates.dbt_manifest import load_dbt_policy
-from sqlaudit.gates.drift import Accepted, History, Key, settled
 from sqlaudit.gates.reading import DEFAULT_POLICY, load_policy
-from sqlaudit.gates.result import UNDECIDED, Drift, GateResult, GateTest, Mistake, Place, Policy
-from sqlaudit.gates.run import OpenEngine, RunOptions, files_of, open_engine, run_policy, select
-from sqlaudit.gates.stored import FailureStore
+from sqlaudit.gates.result import UNDECIDED, Drift, GateResult, GateTest, Mistake, Place, Policy, for_attribute
+from sqlaudit.gates.run import GateRun, OpenEngine, files_of, open_engine, run_policy, select
+from sqlaudit.gates.stored import Accepted, FailureStore, History, Key, settled
 from sqlaudit.reports.document import plural
 
 
@@ -136,20 +135,9 @@ def run_gate(
     def settle(test: GateTest) -> GateTest:
         return settled(test, known.get(test.key)) if history is not None and not request.accept else test
 
-    options = RunOptions(
-        request.select,
-        request.fail_fast,
-        request.limits,
-        store=store.add if store else None,
-        show_values=request.show_values,
-        opener=opener,
-        settle=settle,
-        answers=answers,
-        tell=tell,
-    )
-    if request.today is not None:
-        options = replace(options, today=request.today)
-    result = run_policy(policy, options)
+    today = request.today or datetime.datetime.now(datetime.UTC).date()
+    asked = (request.select, request.fail_fast, request.limits, today, request.show_values)
+    result = run_policy(policy, GateRun(*asked, opener, tell, settle, store.add if store else None, answers))
     if store is not None:
         try:
             store.write()
@@ -194,9 +182,10 @@ def _stored(store: FailureStore, show_values: bool) -> str:
 def _gone(known: Mapping[Key, Accepted], result: GateResult) -> list[str]:
     """Tests of the baseline that the policy no longer has."""
     here = {test.key for test in result.tests} | {(test.table, test.requirement, "") for test in result.tests}
-    gone = [key for key in known if key not in here and (key[0], key[1], "") not in here]
     return [
-        f"{table}: {requirement}" + (f" for {sensitive}" if sensitive else "") for table, requirement, sensitive in gone
+        f"{table}: {for_attribute(requirement, sensitive)}"
+        for table, requirement, sensitive in known
+        if (table, requirement, sensitive) not in here and (table, requirement, "") not in here
     ]
 
 

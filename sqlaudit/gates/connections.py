@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
@@ -17,52 +17,25 @@ from sqlaudit.base.errors import UsageError
 from sqlaudit.base.files import exists, expanded, is_file
 from sqlaudit.base.names import closest
 from sqlaudit.base.nodes import Node, load_nodes
-from sqlaudit.gates.nodes import NO_PAIRS, Mistakes, place_of, text
+from sqlaudit.gates.nodes import Mistakes, place_of, text
 from sqlaudit.gates.requirements import TEXT, Keys, described
 from sqlaudit.gates.result import Connection
 
 # Connections from dbt's profiles.yml: the file where dbt looks for it, env_var() filled in, one target chosen.
 
-_POSTGRES = {
-    "host": ("host",),
-    "port": ("port",),
-    "user": ("user",),
-    "password": ("password", "pass"),
-    "dbname": ("dbname", "database"),
-    "sslmode": ("sslmode",),
-    "sslrootcert": ("sslrootcert",),
-    "sslcert": ("sslcert",),
-    "sslkey": ("sslkey",),
-    "connect_timeout": ("connect_timeout",),
-}
+_POSTGRES = (
+    *("host", "port", "user", "password", "dbname", "sslmode"),
+    *("sslrootcert", "sslcert", "sslkey", "connect_timeout"),
+)
+_ALSO = {"password": "pass", "dbname": "database"}
+"""Further keys of dbt, by the parameters that they stand for."""
 _ALLOWED = (
-    nodes.Output,
-    nodes.TemplateData,
-    nodes.Call,
-    nodes.Name,
-    nodes.Const,
-    nodes.Filter,
-    nodes.Concat,
-    nodes.Keyword,
-    nodes.CondExpr,
-    nodes.Compare,
-    nodes.Operand,
-    nodes.And,
-    nodes.Or,
-    nodes.Not,
-    nodes.If,
+    *(nodes.Output, nodes.TemplateData, nodes.Call, nodes.Name, nodes.Const, nodes.Filter, nodes.Concat),
+    *(nodes.Keyword, nodes.CondExpr, nodes.Compare, nodes.Operand, nodes.And, nodes.Or, nodes.Not, nodes.If),
 )
 """The pieces of a template that is no more than env_var() with choices, filters and `~`; without loops it soon ends."""
 _DBT_FILTERS = ("as_number", "as_bool", "as_native", "as_text")
 _FILTERS = {*_DBT_FILTERS, "int", "float", "string", "lower", "upper", "trim", "default", "d"}
-
-
-@dataclass(frozen=True)
-class _File:
-    """A profiles.yml, and what errors call it: what the environment says of its place is not told."""
-
-    path: Path
-    called: str
 
 
 @dataclass(frozen=True)
@@ -78,22 +51,25 @@ class _Value:
         return "what an environment variable says" if self.secret else repr(self.text)
 
 
-def profiles_file(folder: Path, profiles_dir: str = "") -> _File:
-    """The profiles.yml that dbt would read: the given folder, DBT_PROFILES_DIR, the project's folder, ~/.dbt.
+def _profiles_file(folder: Path, profiles_dir: str = "") -> tuple[Path, str]:
+    """The profiles.yml that dbt would read: in the given folder, DBT_PROFILES_DIR, the project's folder, or ~/.dbt.
+
+    Returns:
+        The file, and what errors call it: what the environment says of its place is not told.
 
     Raises:
         UsageError: there is none.
     """
     if profiles_dir:
-        places = [_File(folder / expanded(profiles_dir), str(folder / profiles_dir))]
+        places = [(folder / expanded(profiles_dir), str(folder / profiles_dir))]
     elif os.environ.get("DBT_PROFILES_DIR"):
-        places = [_File(expanded(os.environ["DBT_PROFILES_DIR"]), "$DBT_PROFILES_DIR")]
+        places = [(expanded(os.environ["DBT_PROFILES_DIR"]), "$DBT_PROFILES_DIR")]
     else:
-        places = [_File(folder, str(folder)), _File(expanded("~/.dbt"), "~/.dbt")]
-    for place in places:
-        if is_file(place.path / "profiles.yml"):
-            return _File(place.path / "profiles.yml", str(Path(place.called, "profiles.yml")))
-    listed = " or ".join(place.called for place in places)
+        places = [(folder, str(folder)), (expanded("~/.dbt"), "~/.dbt")]
+    for path, called in places:
+        if is_file(path / "profiles.yml"):
+            return path / "profiles.yml", str(Path(called, "profiles.yml"))
+    listed = " or ".join(called for _, called in places)
     raise UsageError(f"There is no profiles.yml in {listed}; DBT_PROFILES_DIR names its folder.")
 
 
@@ -108,25 +84,20 @@ def load_profile(name: str, folder: Path, *, target: str = "", profiles_dir: str
     Raises:
         UsageError: no such file, profile or target, a variable that is not set, or a database of another kind.
     """
-    file = profiles_file(folder, profiles_dir)
-    profiles = _mapping(load_nodes(file.path, file.called), file.called, "profiles.yml")
+    file, called = _profiles_file(folder, profiles_dir)
+    profiles = _mapping(load_nodes(file, called), called, "profiles.yml")
     if name not in profiles:
-        raise UsageError(f"{file.called}: there is no profile {name!r}.{closest(name, profiles)}")
-    profile = _mapping(profiles[name], file.called, f"profile {name!r}")
-    outputs = _mapping(profile.get("outputs"), file.called, f"'outputs' of profile {name!r}")
-    chosen = _target(target, profile)
+        raise UsageError(f"{called}: there is no profile {name!r}.{closest(name, profiles)}")
+    profile = _mapping(profiles[name], called, f"profile {name!r}")
+    outputs = _mapping(profile.get("outputs"), called, f"'outputs' of profile {name!r}")
+    chosen = _value(profile, "target", "default")
+    if target or os.environ.get("DBT_TARGET"):
+        chosen = _Value(target) if target else _Value(os.environ["DBT_TARGET"], True)
     if chosen.text not in outputs:
         hint = "" if chosen.secret else closest(chosen.text, outputs)
-        raise UsageError(f"{file.called}: profile {name!r} has no target {chosen.shown}.{hint}")
-    output = _mapping(outputs[chosen.text], file.called, f"target {chosen.shown}")
-    return _database(output, file.called, folder)
-
-
-def _target(given: str, profile: Mapping[str, Node]) -> _Value:
-    own = _rendered(profile["target"], "target") if "target" in profile else _Value("default")
-    if given:
-        return _Value(given)
-    return _Value(os.environ["DBT_TARGET"], True) if os.environ.get("DBT_TARGET") else own
+        raise UsageError(f"{called}: profile {name!r} has no target {chosen.shown}.{hint}")
+    output = _mapping(outputs[chosen.text], called, f"target {chosen.shown}")
+    return _database(output, called, folder)
 
 
 def _mapping(node: Node | None, file: str, what: str) -> Mapping[str, Node]:
@@ -136,9 +107,9 @@ def _mapping(node: Node | None, file: str, what: str) -> Mapping[str, Node]:
 
 
 def _database(output: Mapping[str, Node], file: str, folder: Path) -> tuple[str, bool]:
-    kind = _rendered(output["type"], "type") if "type" in output else _Value("")
+    kind = _value(output, "type", "")
     if kind.text == "duckdb":
-        path = _rendered(output["path"], "path") if "path" in output else _Value(":memory:")
+        path = _value(output, "path", ":memory:")
         if path.text == ":memory:" or path.text.startswith("md:"):
             raise UsageError(f"{file}: this target keeps its tables in {path.shown}, where nobody else can read them.")
         return str(folder / expanded(path.text)), path.secret or path.text.startswith("~")
@@ -148,12 +119,16 @@ def _database(output: Mapping[str, Node], file: str, folder: Path) -> tuple[str,
             "warehouse its dbt tests run inside dbt."
         )
     given: dict[str, _Value] = {}
-    for parameter, keys in _POSTGRES.items():
-        node = next((output[key] for key in keys if key in output), None)
+    for parameter in _POSTGRES:
+        node = output.get(parameter, output.get(_ALSO.get(parameter, parameter)))
         if node is not None and node.value is not None:
             given[parameter] = _rendered(node, parameter)
     secret = any(value.secret for parameter, value in given.items() if parameter != "password")
     return conninfo({parameter: value.text for parameter, value in given.items()}), secret
+
+
+def _value(section: Mapping[str, Node], key: str, usual: str) -> _Value:
+    return _rendered(section[key], key) if key in section else _Value(usual)
 
 
 def _rendered(node: Node, what: str) -> _Value:
@@ -165,53 +140,38 @@ def _rendered(node: Node, what: str) -> _Value:
     written = node.text(what)
     if "{{" not in written and "{%" not in written:
         return _Value(written)
-    environment = _environment()
+    environment = SandboxedEnvironment(undefined=StrictUndefined)
+    environment.globals = {"env_var": lambda name, default="": os.environ.get(name, default)}
+    environment.filters |= dict.fromkeys(_DBT_FILTERS, str)
     try:
         names = _variables(environment.parse(written))
         missing = [name for name, has_default in names if not has_default and name not in os.environ]
         if missing:
             raise node.fail(f"{what}: the environment variable {missing[0]} is not set.")
         return _Value(environment.from_string(written).render(), bool(names))
-    except (TemplateError, RecursionError, _More):
+    except (TemplateError, RecursionError):
         raise node.fail(f"{what} holds an expression that is more than env_var(); it can't be read here.") from None
-
-
-class _More(Exception):
-    """A template holds more than env_var()."""
 
 
 def _variables(template: nodes.Template) -> list[tuple[str, bool]]:
     """The variables of a template, and whether each has a default.
 
     Raises:
-        _More: it does something else.
+        TemplateError: it does something else.
     """
-    if any(not isinstance(node, _ALLOWED) for node in _all_of(template)):
-        raise _More
-    if any(used.name not in _FILTERS for used in template.find_all(nodes.Filter)):
-        raise _More
+    known = all(isinstance(node, _ALLOWED) for node in template.find_all(nodes.Node))
+    known &= all(used.name in _FILTERS for used in template.find_all(nodes.Filter))
     found = []
     for call in template.find_all(nodes.Call):
-        plain = isinstance(call.node, nodes.Name) and call.node.name == "env_var"
+        known &= isinstance(call.node, nodes.Name) and call.node.name == "env_var"
         arguments = [argument.value for argument in call.args if isinstance(argument, nodes.Const)]
         fits = len(arguments) == len(call.args) in (1, 2) and all(isinstance(value, str) for value in arguments)
-        if not (plain and fits) or call.kwargs or call.dyn_args or call.dyn_kwargs:
-            raise _More
+        if not (known and fits) or call.kwargs or call.dyn_args or call.dyn_kwargs:
+            raise TemplateError
         found.append((arguments[0], len(arguments) == 2))
+    if not known:
+        raise TemplateError
     return found
-
-
-def _all_of(node: nodes.Node) -> Iterator[nodes.Node]:
-    for child in node.iter_child_nodes():
-        yield child
-        yield from _all_of(child)
-
-
-def _environment() -> SandboxedEnvironment:
-    made = SandboxedEnvironment(undefined=StrictUndefined)
-    made.globals = {"env_var": lambda name, default="": os.environ.get(name, default)}
-    made.filters |= dict.fromkeys(_DBT_FILTERS, str)
-    return made
 
 
 def conninfo(given: Mapping[str, object]) -> str:
@@ -246,7 +206,6 @@ KEYS: Keys = {
     "description": TEXT,
     "namespace": described("What catalogues call the database: postgres://db.example.org:5432."),
 }
-_DBT_ONLY = ("target", "profiles_dir")
 _NEVER = (
     "a password has no place in a policy: put the whole URL into an environment variable and name it under 'env', "
     "or the password alone and name it under 'password_env'."
@@ -256,8 +215,8 @@ _NEVER = (
 def read_connections(node: Node, mistakes: Mistakes) -> dict[str, Connection | None]:
     """The connections by name, None for one with a mistake."""
     found = {}
-    for key, value in mistakes.attempt(lambda one: tuple(one.pairs("'connections'")), node, NO_PAIRS):
-        name = mistakes.attempt(text("a connection's name"), key, "")
+    for key, value in mistakes.pairs(node, "'connections'"):
+        name = mistakes.attempt(text, key, "", "a connection's name")
         if name:
             found[name] = _connection(name, value, mistakes)
     return found
@@ -265,8 +224,7 @@ def read_connections(node: Node, mistakes: Mistakes) -> dict[str, Connection | N
 
 def _connection(name: str, node: Node, mistakes: Mistakes) -> Connection | None:
     own = Mistakes()
-    written = [key.value for key, _ in own.attempt(lambda one: tuple(one.pairs("a connection")), node, NO_PAIRS)]
-    if "password" in written or "pass" in written:
+    if any(key.value in ("password", "pass") for key, _ in own.pairs(node, "a connection")):
         mistakes.add(node, f"connection {name!r}: {_NEVER}")
         return None
     found = own.section(node, "a connection", KEYS)
@@ -276,8 +234,8 @@ def _connection(name: str, node: Node, mistakes: Mistakes) -> Connection | None:
         mistakes += own
         return None
     kind = kinds[0]
-    given = {key: own.attempt(text(key), value, "") for key, value in found.items()}
-    for key in _DBT_ONLY:
+    given = {key: found.take(key, text, "") for key in found}
+    for key in ("target", "profiles_dir"):
         if key in found and kind != "dbt_profile":
             own.add(found[key], f"{key!r} belongs to a dbt_profile.")
     if "password_env" in found and kind not in ("url", "service"):
@@ -288,18 +246,9 @@ def _connection(name: str, node: Node, mistakes: Mistakes) -> Connection | None:
     mistakes += own
     if own:
         return None
-    folder = Path(place_of(node).file).parent
-    return Connection(
-        name,
-        kind,
-        given[kind],
-        place_of(node),
-        folder,
-        given.get("password_env", ""),
-        given.get("target", ""),
-        given.get("profiles_dir", ""),
-        given.get("namespace", ""),
-    )
+    place = place_of(node)
+    more = {key: given.get(key, "") for key in ("password_env", "target", "profiles_dir", "namespace")}
+    return Connection(name, kind, given[kind], place, Path(place.file).parent, **more)
 
 
 def holds_password(written: str) -> bool:

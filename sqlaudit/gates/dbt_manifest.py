@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,7 @@ from sqlaudit.base.errors import InputError, SqlauditError, UsageError
 from sqlaudit.base.names import closest
 from sqlaudit.base.nodes import Node, load_nodes, nodes_of
 from sqlaudit.base.spec import Roles, Target
-from sqlaudit.gates.nodes import place_of
+from sqlaudit.gates.nodes import children, items_of, place_of, text_or_empty
 from sqlaudit.gates.reading import linked, table_of
 from sqlaudit.gates.result import Connection, Mistake, Place, Policy, TableEntry
 from sqlaudit.reports.document import count
@@ -52,14 +51,11 @@ def load_dbt_policy(project: str | Path, target: str = "") -> Policy:
     wanted = {name: node for name, node in nodes.items() if node.get("resource_type") in _KINDS and _marked(node)}
     if not wanted:
         raise UsageError(f"{file}: no model, seed, snapshot or source has {KEY!r} in its meta.")
-    lines = _Lines(folder)
     mistakes: list[Mistake] = []
-    tables = [_table(name, node, wanted, nodes, folder, lines, mistakes) for name, node in wanted.items()]
+    tables = [_table(name, node, wanted, nodes, folder, mistakes) for name, node in wanted.items()]
     place = Place(str(folder / "dbt_project.yml"))
     connection = Connection(CONNECTION, "dbt_profile", profile, place, folder, target=target)
-    return Policy(
-        str(file), {CONNECTION: connection}, linked(tables), tuple(mistakes), tuple(_stale(folder, file, sources))
-    )
+    return Policy(str(file), {CONNECTION: connection}, linked(tables), tuple(mistakes), _stale(folder, file, sources))
 
 
 def _project(folder: Path) -> tuple[str, str, list[str]]:
@@ -92,18 +88,19 @@ def _manifest(file: Path) -> Mapping[str, Any]:
     return found
 
 
-def _stale(folder: Path, manifest: Path, sources: Sequence[str]) -> Iterator[str]:
-    """Whether files of the project were changed after the manifest was written, so that it may lack requirements."""
+def _stale(folder: Path, manifest: Path, sources: Sequence[str]) -> tuple[str, ...]:
+    """What is to be said of files of the project that were changed after the manifest, which may lack requirements."""
     written = manifest.stat().st_mtime_ns
     inside = (path for source in sources for path in sorted((folder / source).rglob("*")))
     files = [folder / "dbt_project.yml", *(path for path in inside if path.suffix in _READ and path.is_file())]
     newer = [path for path in files if path.stat().st_mtime_ns > written]
-    if newer:
-        others = f" and {count(len(newer) - 1)} more" if len(newer) > 1 else ""
-        yield (
-            f"{manifest} is older than {os.path.relpath(newer[0], folder)}{others}: what was changed since is not "
-            "tested. `dbt parse` writes it anew."
-        )
+    if not newer:
+        return ()
+    others = f" and {count(len(newer) - 1)} more" if len(newer) > 1 else ""
+    return (
+        f"{manifest} is older than {os.path.relpath(newer[0], folder)}{others}: what was changed since is not "
+        "tested. `dbt parse` writes it anew.",
+    )
 
 
 def _meta(node: Mapping[str, Any]) -> dict[str, Any]:
@@ -123,17 +120,14 @@ def _table(
     wanted: Mapping[str, Any],
     nodes: Mapping[str, Any],
     folder: Path,
-    lines: _Lines,
     mistakes: list[Mistake],
 ) -> TableEntry:
-    entry, place = lines.find(node)
+    entry, place = _find(folder, node)
     roles = _roles(node, place, mistakes)
-    written = _meta(node).get(KEY)
-    said = _located(entry, written, place)
+    said = _located(entry, _meta(node).get(KEY, {}), place)
     if node.get("config", {}).get("materialized") == "ephemeral":
-        mistakes.append(
-            Mistake(place, f"{_name(node)} is ephemeral: the database holds no table that could be tested.")
-        )
+        gone = f"{_name(node)} is ephemeral: the database holds no table that could be tested."
+        mistakes.append(Mistake(place, gone))
     owner = _meta(node).get("owner")
     extra = {
         "name": _name(node),
@@ -198,72 +192,48 @@ def _depends_on(node: Mapping[str, Any] | None) -> Sequence[str]:
     return ((node or {}).get("depends_on") or {}).get("nodes") or ()
 
 
-@dataclass(frozen=True)
-class _Lines:
-    """Where tables stand in a project's YAML files: the manifest names the file, not the line."""
+def _find(folder: Path, node: Mapping[str, Any]) -> tuple[Node | None, Place]:
+    """A table's own entry in the project's YAML files, and its place: the manifest names the file, not the line.
 
-    folder: Path
-
-    def find(self, node: Mapping[str, Any]) -> tuple[Node | None, Place]:
-        """The table's own entry and its place; without an entry the file alone."""
-        path = str(node.get("patch_path") or node.get("original_file_path") or "").rpartition("://")[2]
-        file = self.folder / path
-        try:
-            root = load_nodes(file) if path.endswith((".yml", ".yaml")) else None
-        except SqlauditError:
-            root = None
-        entry = None if root is None else next(self._entries(root, node), None)
-        return entry, Place(str(file)) if entry is None else place_of(entry)
-
-    def _entries(self, root: Node, node: Mapping[str, Any]) -> Iterator[Node]:
-        kind = str(node.get("resource_type"))
-        for entry in _items(root, _KINDS[kind]):
-            if kind == "source" and _text(entry, "name") == node.get("source_name"):
-                yield from (table for table in _items(entry, "tables") if _text(table, "name") == node.get("name"))
-            elif kind != "source" and _text(entry, "name") == node.get("name"):
-                yield entry
+    Without an entry it is the file alone.
+    """
+    path = str(node.get("patch_path") or node.get("original_file_path") or "").rpartition("://")[2]
+    try:
+        root = load_nodes(folder / path) if path.endswith((".yml", ".yaml")) else None
+    except SqlauditError:
+        root = None
+    entries = items_of(children(root).get(_KINDS[node["resource_type"]]))
+    if node["resource_type"] == "source":
+        sources = (entry for entry in entries if _name_of(entry) == node.get("source_name"))
+        entries = [table for source in sources for table in items_of(children(source).get("tables"))]
+    entry = next((entry for entry in entries if _name_of(entry) == node.get("name")), None)
+    return entry, Place(str(folder / path)) if entry is None else place_of(entry)
 
 
-def _child(node: Node, name: str) -> Node | None:
-    if not node.is_mapping or not isinstance(node.value, list):
-        return None
-    return next((value for key, value in node.value if key.value == name), None)  # type: ignore[misc]
-
-
-def _items(node: Node, name: str) -> list[Node]:
-    child = _child(node, name)
-    return child.value if child is not None and not child.is_mapping and isinstance(child.value, list) else []  # type: ignore[return-value]
-
-
-def _text(node: Node, name: str) -> str:
-    child = _child(node, name)
-    return child.value if child is not None and isinstance(child.value, str) else ""
+def _name_of(entry: Node) -> str:
+    return text_or_empty(children(entry).get("name"))
 
 
 def _located(entry: Node | None, value: Any, place: Place) -> Node:
     """The meta as nodes: those of the YAML file with their lines where it says the same, else the manifest's."""
-    given = value if value is not None else {}
-    if entry is not None:
-        config = _child(entry, "config")
-        for meta in (_child(entry, "meta"), None if config is None else _child(config, "meta")):
-            own = None if meta is None else _child(meta, KEY)
-            if own is not None and _says(own, given):
-                return own
+    about, given = children(entry), {} if value is None else value
+    for holder in (about, children(about.get("config"))):
+        own = children(holder.get("meta")).get(KEY)
+        if own is not None and _says(own, given):
+            return own
     return nodes_of(given, str(place))
 
 
 def _says(node: Node, value: Any) -> bool:
     """Whether a node of YAML says what a value of the manifest is."""
     if isinstance(value, dict):
-        if not node.is_mapping or not isinstance(node.value, list) or len(node.value) != len(value):
-            return False
-        pairs = {key.value: child for key, child in node.value}  # type: ignore[misc]
-        return all(key in pairs and _says(pairs[key], child) for key, child in value.items())
+        inside = children(node)
+        same_keys = node.is_mapping and len(inside) == len(value)
+        return same_keys and all(key in inside and _says(inside[key], child) for key, child in value.items())
     if isinstance(value, list):
-        items = node.value
-        if node.is_mapping or not isinstance(items, list) or len(items) != len(value):
-            return False
-        return all(_says(item, child) for item, child in zip(items, value, strict=True))  # type: ignore[arg-type]
+        items = items_of(node)
+        same_length = isinstance(node.value, list) and not node.is_mapping and len(items) == len(value)
+        return same_length and all(map(_says, items, value))
     if isinstance(value, bool):
         return str(node.value).casefold() == str(value).casefold()
     return node.value == (None if value is None else str(value))

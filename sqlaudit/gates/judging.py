@@ -10,13 +10,12 @@ from typing import TypeVar, get_args
 
 from sqlaudit.base.errors import ExitCode, Interrupted, SqlauditError
 from sqlaudit.base.result import Status
-from sqlaudit.gates.drift import digest
 from sqlaudit.gates.result import Excepted, GateTest, Limit, Outcome, PolicyException, TableEntry, TestSpec
+from sqlaudit.gates.stored import digest
 from sqlaudit.gates.tables import excepts
 from sqlaudit.models.base import Check
 
 T = TypeVar("T")
-EXIT_CODES = {Outcome.FAIL: ExitCode.REQUIREMENT_FAILED, Outcome.UNDETERMINED: ExitCode.REQUIREMENT_FAILED}
 
 
 def blank(entry: TableEntry, spec: TestSpec, outcome: Outcome = Outcome.SKIPPED, message: str = "") -> GateTest:
@@ -50,8 +49,13 @@ def errored(entry: TableEntry, spec: TestSpec, error: SqlauditError) -> GateTest
     """A test that could not be run; at the line of the column when the error is about one of the roles."""
     message = str(error)
     named = [place for column, place in entry.role_places.items() if repr(column) in message]
-    test = blank(entry, spec, Outcome.ERROR, message)
-    return replace(test, exit_code=error.exit_code, place=named[0] if named else test.place)
+    test = broken(entry, spec, message, error.exit_code)
+    return replace(test, place=named[0]) if named else test
+
+
+def broken(entry: TableEntry, spec: TestSpec, message: str, code: ExitCode, sensitive: str | None = None) -> GateTest:
+    """A test that ended in an error."""
+    return replace(blank(entry, spec, Outcome.ERROR, message), exit_code=code, sensitive=sensitive)
 
 
 def attempt(run: Callable[[], T]) -> T | SqlauditError:
@@ -83,7 +87,7 @@ def with_exit_code(test: GateTest) -> GateTest:
     """The test with the exit code that its outcome asks for; errors keep their own."""
     if test.outcome is Outcome.ERROR:
         return test
-    return replace(test, exit_code=EXIT_CODES.get(test.outcome, ExitCode.OK))
+    return replace(test, exit_code=ExitCode.REQUIREMENT_FAILED if test.blocks else ExitCode.OK)
 
 
 def outcome_of(spec: TestSpec, check: Check, rows: int) -> tuple[Outcome, str]:
@@ -125,20 +129,15 @@ def excepted(test: GateTest, spec: TestSpec, exceptions: Sequence[PolicyExceptio
         return test
     last = max(found, key=lambda one: one.until)
     noted = replace(test, exception=Excepted(last.until.isoformat(), last.reason, last.until < today, last.place))
+    failing = test.check.failing_rows if test.check is not None else None
     if test.outcome not in (Outcome.FAIL, Outcome.WARN):
         said = "The exception is no longer needed." if test.outcome is Outcome.PASS else ""
-        return replace(noted, message=_joined(test.message, said))
-    if last.until < today:
-        return replace(noted, message=_joined(test.message, f"Its exception expired on {last.until.isoformat()}."))
-    check = test.check
-    failing = check.failing_rows if check is not None else None
-    if last.up_to is not None and (
-        check is None or failing is None or not last.up_to.met(failing, among(check, test.rows))
+    elif last.until < today:
+        said = f"Its exception expired on {last.until.isoformat()}."
+    elif last.up_to is None or (
+        test.check is not None and failing is not None and last.up_to.met(failing, among(test.check, test.rows))
     ):
+        return replace(noted, outcome=Outcome.EXCEPTED)
+    else:
         said = f"Its exception is for up to {last.up_to.text.removeprefix('<= ')} only."
-        return replace(noted, message=_joined(test.message, said))
-    return replace(noted, outcome=Outcome.EXCEPTED)
-
-
-def _joined(*sentences: str) -> str:
-    return " ".join(sentence for sentence in sentences if sentence)
+    return replace(noted, message=" ".join(filter(None, (test.message, said))))

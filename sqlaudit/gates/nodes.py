@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import datetime
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from sqlaudit.base.errors import SqlauditError
 from sqlaudit.base.names import closest
 from sqlaudit.base.nodes import Node
+from sqlaudit.base.options import FLAG, NAMES, ORDERED, SWITCH, TEXTS, options_of
 from sqlaudit.gates.result import Mistake, Place, Threshold
 
 T = TypeVar("T")
-NO_TEXTS: tuple[str, ...] = ()
-NO_NODES: tuple[Node, ...] = ()
-NO_PAIRS: tuple[tuple[Node, Node], ...] = ()
+D = TypeVar("D")
 _THRESHOLD = re.compile(r"(>=|<=|!=|==|=|>|<)\s*(\d+(?:\.\d+)?)\s*(%|rows?)?", re.ASCII)
 _NUMBER = re.compile(r"(\d{1,18}(?:\.\d{0,18})?|\.\d{1,18})(?:/(\d{1,18}))?\s*(%)?", re.ASCII)
 _PLACED = re.compile(r"(?P<file>[^\n]+?), line (?P<line>\d+): (?P<said>.+)", re.DOTALL)
@@ -32,17 +31,8 @@ _KEYS = {
 }
 """The keys that are not called like the field."""
 _SAME = (
-    "entity",
-    "where",
-    "query",
-    "nulls",
-    "exclude",
-    "key",
-    "by_position",
-    "distance",
-    "hierarchies",
-    "insensitive",
-    "values",
+    *("entity", "where", "query", "nulls", "exclude", "key"),
+    *("by_position", "distance", "hierarchies", "insensitive", "values"),
 )
 _YES = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
 
@@ -51,6 +41,22 @@ def place_of(node: Node) -> Place:
     """Where a node stands."""
     file, comma, line = node.place.rpartition(", line ")
     return Place(file, int(line)) if comma and line.isdecimal() else Place(node.place)
+
+
+def children(node: Node | None) -> dict[str, Node]:
+    """The values of a mapping by those keys that are texts; none for something else."""
+    pairs: Any = node.value if node is not None and node.is_mapping else ()
+    return {key.value: value for key, value in pairs if isinstance(key.value, str)}
+
+
+def items_of(node: Node | None) -> list[Node]:
+    """The nodes of a list; none for something else."""
+    return [] if node is None or node.is_mapping or not isinstance(node.value, list) else node.value  # type: ignore[return-value]
+
+
+def text_or_empty(node: Node | None) -> str:
+    """The text of a node; empty where there is none."""
+    return node.value if node is not None and isinstance(node.value, str) else ""
 
 
 def in_a_policy(field: str, values: tuple[object, ...]) -> str | None:
@@ -71,13 +77,48 @@ class PolicySection(dict[str, Node]):
     """The known keys of a mapping.
 
     Args:
-        node: the mapping. mistakes: takes those that are found in it.
+        node: the mapping. mistakes: takes those that are found in it. found: its values by key.
     """
 
-    def __init__(self, node: Node, mistakes: Mistakes) -> None:
-        super().__init__()
+    def __init__(self, node: Node, mistakes: Mistakes, found: Mapping[str, Node]) -> None:
+        super().__init__(found)
         self.node = node
         self.mistakes = mistakes
+
+    @property
+    def filled(self) -> PolicySection:
+        """The keys with a value: one under which nothing stands is as good as absent."""
+        return PolicySection(self.node, self.mistakes, {key: one for key, one in self.items() if one.value is not None})
+
+    def over(self, usual: Mapping[str, Node]) -> PolicySection:
+        """The section with what is usual where it has no key of its own."""
+        return PolicySection(self.node, self.mistakes, {**usual, **self})
+
+    def take(self, key: str, read: Callable[..., T], default: D, *more: Any, what: str = "") -> T | D:
+        """What a reader makes of a key's value; the default where the key is absent, and after a mistake.
+
+        Args:
+            key: of the section. read: a reader, which takes `more` besides. what: the key in errors, if not as it is.
+        """
+        return self.mistakes.attempt(read, self.get(key), default, what or key, *more)
+
+    def take_options(self, request: type[Any], *names: str, **readers: Callable[[Node, str], Any]) -> dict[str, Any]:
+        """The values of keys that are options of a request; those that are absent or wrong are left out.
+
+        Args:
+            request: the dataclass. names: of its fields, empty = every option.
+            readers: of fields that are read otherwise than the kind of the option says.
+        """
+        found = {}
+        for name, one in options_of(request):
+            if names and name not in names:
+                continue
+            read = readers.get(name) or _READERS.get(one.kind.name, text)
+            words = () if name in readers else one.kind.words
+            value = self.take(name, choice, None, words) if words else self.take(name, read, None)
+            if value is not None:
+                found[name] = one.kind.read(one.name, value) if words else value
+        return found
 
 
 class Mistakes(list[Mistake]):
@@ -96,148 +137,119 @@ class Mistakes(list[Mistake]):
         else:
             self.append(Mistake(place, said.removeprefix(f"{node.place}: ")))
 
-    def attempt(self, read: Callable[[Node], T], node: Node | None, default: T) -> T:
+    def attempt(self, read: Callable[..., T], node: Node | None, default: D, *more: Any) -> T | D:
         """What `read` makes of a node; the default without a node, and after a mistake, which is kept."""
         if node is None:
             return default
         try:
-            return read(node)
+            return read(node, *more)
         except SqlauditError as error:
             self.keep(error, node)
             return default
 
+    def items(self, node: Node | None, what: str) -> Sequence[Node]:
+        """The nodes of a list; none without one, and after a mistake."""
+        return self.attempt(Node.items, node, (), what)
+
+    def pairs(self, node: Node, what: str) -> Sequence[tuple[Node, Node]]:
+        """The pairs of a mapping; none after a mistake."""
+        return self.attempt(Node.pairs, node, (), what)
+
     def section(self, node: Node, what: str, known: Iterable[str]) -> PolicySection:
         """The known keys of a mapping; unknown ones are mistakes that name the closest. Keys with x- are skipped."""
-        names = list(known)
-        found = PolicySection(node, self)
-        for key, value in self.attempt(lambda one: tuple(one.pairs(what)), node, NO_PAIRS):
+        names, found = list(known), {}
+        for key, value in self.pairs(node, what):
             name = key.value if isinstance(key.value, str) else ""
-            if name.startswith("x-"):
-                continue
             if name in names:
                 found[name] = value
-                continue
-            hint = closest(name, names) or f" There are: {', '.join(names)}."
-            self.add(key, f"{what} has no key {name!r}.{hint}")
-        return found
+            elif not name.startswith("x-"):
+                hint = closest(name, names) or f" There are: {', '.join(names)}."
+                self.add(key, f"{what} has no key {name!r}.{hint}")
+        return PolicySection(node, self, found)
 
 
-def text(what: str) -> Callable[[Node], str]:
-    """A reader of a text that is not empty."""
-
-    def read(node: Node) -> str:
-        found = node.text(what).strip()
-        if not found:
-            raise node.fail(f"{what} is empty.")
-        return found
-
-    return read
+# Readers of values: each takes a node, what errors call it, and says at which line it is something else.
 
 
-def texts(what: str) -> Callable[[Node], tuple[str, ...]]:
-    """A reader of a list of texts; a single text is a list of one."""
-
-    def read(node: Node) -> tuple[str, ...]:
-        if isinstance(node.value, str):
-            return (text(what)(node),)
-        return tuple(text(what)(item) for item in node.items(what))
-
-    return read
+def text(node: Node, what: str) -> str:
+    """A text that is not empty."""
+    found = node.text(what).strip()
+    if not found:
+        raise node.fail(f"{what} is empty.")
+    return found
 
 
-def flag(what: str) -> Callable[[Node], bool]:
-    """A reader of true or false."""
-
-    def read(node: Node) -> bool:
-        word = node.text(what).casefold()
-        if word not in _YES:
-            raise node.fail(f"{what} is true or false.")
-        return _YES[word]
-
-    return read
+def texts(node: Node, what: str) -> tuple[str, ...]:
+    """A list of texts; a single text is a list of one."""
+    return tuple(text(item, what) for item in ([node] if isinstance(node.value, str) else node.items(what)))
 
 
-def choice(what: str, known: Iterable[str]) -> Callable[[Node], str]:
-    """A reader of one of some words."""
-    names = list(known)
-
-    def read(node: Node) -> str:
-        word = node.text(what)
-        if word not in names:
-            raise node.fail(f"{what} is one of {', '.join(names)}, not {word!r}.{closest(word, names)}")
-        return word
-
-    return read
+def flag(node: Node, what: str) -> bool:
+    """True or false."""
+    word = node.text(what).casefold()
+    if word not in _YES:
+        raise node.fail(f"{what} is true or false.")
+    return _YES[word]
 
 
-def whole(what: str, kind: str = "from 1", digits: int = 9) -> Callable[[Node], int]:
-    """A reader of a positive whole number of so many digits at most; `kind` says in errors which ones are meant."""
-
-    def read(node: Node) -> int:
-        word = node.text(what)
-        if not (word.isascii() and word.isdecimal() and len(word) <= digits and int(word)):
-            raise node.fail(f"{what} is a whole number {kind}, not {word!r}.")
-        return int(word)
-
-    return read
+_READERS: Mapping[str, Callable[[Node, str], Any]] = {
+    **dict.fromkeys((FLAG.name, SWITCH.name), flag),
+    **dict.fromkeys((NAMES.name, ORDERED.name, TEXTS.name), texts),
+}
+"""The readers of options by their kinds; others are texts."""
 
 
-def day(what: str) -> Callable[[Node], datetime.date]:
-    """A reader of a date, 2027-06-30."""
-
-    def read(node: Node) -> datetime.date:
-        try:
-            return datetime.date.fromisoformat(node.text(what))
-        except ValueError:
-            raise node.fail(f"{what} is a date such as 2027-06-30.") from None
-
-    return read
+def choice(node: Node, what: str, known: Iterable[str]) -> str:
+    """One of some words."""
+    names, word = list(known), node.text(what)
+    if word not in names:
+        raise node.fail(f"{what} is one of {', '.join(names)}, not {word!r}.{closest(word, names)}")
+    return word
 
 
-def share(what: str) -> Callable[[Node], Fraction]:
-    """A reader of a share from 0 to below 1: `1%` or `0.01`."""
-
-    def read(node: Node) -> Fraction:
-        found = _exact(node, f"{what} is a share such as 1% or 0.01.")
-        if not 0 <= found < 1:
-            raise node.fail(f"{what} is a share of at least 0 and below 1.")
-        return found
-
-    return read
+def whole(node: Node, what: str, kind: str = "from 1", digits: int = 9) -> int:
+    """A positive whole number of so many digits at most; `kind` says in errors which ones are meant."""
+    word = node.text(what)
+    if not (word.isascii() and word.isdecimal() and len(word) <= digits and int(word)):
+        raise node.fail(f"{what} is a whole number {kind}, not {word!r}.")
+    return int(word)
 
 
-def number(what: str) -> Callable[[Node], Fraction]:
-    """A reader of an exact number: `0.2`, `1/3` or `20%`."""
+def day(node: Node, what: str) -> datetime.date:
+    """A date, 2027-06-30."""
+    try:
+        return datetime.date.fromisoformat(node.text(what))
+    except ValueError:
+        raise node.fail(f"{what} is a date such as 2027-06-30.") from None
 
-    def read(node: Node) -> Fraction:
-        return _exact(node, f"{what} is a number, for instance 0.2, 1/3 or 20%.")
 
-    return read
+def share(node: Node, what: str) -> Fraction:
+    """A share from 0 to below 1: `1%` or `0.01`."""
+    found = number(node, what, "share such as 1% or 0.01")
+    if not 0 <= found < 1:
+        raise node.fail(f"{what} is a share of at least 0 and below 1.")
+    return found
 
 
-def _exact(node: Node, said: str) -> Fraction:
-    """A number read as a decimal or a fraction, never as a float."""
+def number(node: Node, what: str, kind: str = "number, for instance 0.2, 1/3 or 20%") -> Fraction:
+    """An exact number, `0.2`, `1/3` or `20%`: read as a decimal or a fraction, never as a float."""
     found = _NUMBER.fullmatch(node.text("a number").strip())
     if found is None or (found[2] and not int(found[2])):
-        raise node.fail(said)
+        raise node.fail(f"{what} is a {kind}.")
     return Fraction(Decimal(found[1])) / (int(found[2]) if found[2] else 1) / (100 if found[3] else 1)
 
 
-def threshold(what: str) -> Callable[[Node], Threshold]:
-    """A reader of a condition on the rows that fall short: `> 10`, `> 1%`, `!= 0`.
+def threshold(node: Node, what: str) -> Threshold:
+    """A condition on the rows that fall short: `> 10`, `> 1%`, `!= 0`.
 
     What more rows would not meet, or not even all rows, allows what nobody sees, and is refused.
     """
-
-    def read(node: Node) -> Threshold:
-        found = _condition(node, what)
-        if found.operator not in (">", ">=") and not (found.operator == "!=" and found.number == 0):
-            raise node.fail(f"{what} says from how many rows on that fall short: write > or >=, for instance '> 1%'.")
-        if found.share and not found.met(1, 1):
-            raise node.fail(f"{what} '{found.text}' is more than all rows; write a smaller share.")
-        return found
-
-    return read
+    found = _condition(node, what)
+    if found.operator not in (">", ">=") and not (found.operator == "!=" and found.number == 0):
+        raise node.fail(f"{what} says from how many rows on that fall short: write > or >=, for instance '> 1%'.")
+    if found.share and not found.met(1, 1):
+        raise node.fail(f"{what} '{found.text}' is more than all rows; write a smaller share.")
+    return found
 
 
 def _condition(node: Node, what: str) -> Threshold:
@@ -245,27 +257,15 @@ def _condition(node: Node, what: str) -> Threshold:
     found = _THRESHOLD.fullmatch(written)
     if found is None:
         raise node.fail(f"{what} is a condition on the rows that fall short, for instance '> 10' or '> 1%'.")
-    number, unit = Fraction(found[2]), found[3]
-    if unit == "%":
-        return Threshold(written, found[1], number / 100, True)
-    if number.denominator != 1:
+    number, is_share = Fraction(found[2]), found[3] == "%"
+    if not is_share and number.denominator != 1:
         raise node.fail(f"{what} counts whole rows; write a share with %, for instance '> 1%'.")
-    return Threshold(written, found[1], number, False)
+    return Threshold(written, found[1], number / 100 if is_share else number, is_share)
 
 
-def up_to(what: str) -> Callable[[Node], Threshold]:
-    """A reader of a bound on the rows that fall short: `12` or `1%`."""
-
-    def read(node: Node) -> Threshold:
-        found = _condition(Node(f"<= {node.text(what).strip()}", node.place), what)
-        if found.share and found.number > 1:
-            raise node.fail(f"{what} is at most 100%.")
-        return found
-
-    return read
-
-
-def chosen(found: Mapping[str, Node], name: str) -> Node | None:
-    """A key's node, None when it is absent or nothing stands there."""
-    node = found.get(name)
-    return None if node is None or node.value is None else node
+def up_to(node: Node, what: str) -> Threshold:
+    """A bound on the rows that fall short: `12` or `1%`."""
+    found = _condition(Node(f"<= {node.text(what).strip()}", node.place), what)
+    if found.share and found.number > 1:
+        raise node.fail(f"{what} is at most 100%.")
+    return found

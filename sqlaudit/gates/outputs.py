@@ -12,7 +12,7 @@ from xml.etree import ElementTree as ET
 
 from sqlaudit.base.result import MEANING, Warned, is_note, plain
 from sqlaudit.gates.report import OUTCOMES, gate_headline, sentence
-from sqlaudit.gates.result import Drift, GateResult, GateTest, Mistake, Outcome, Place
+from sqlaudit.gates.result import ALLOWED, Drift, GateResult, GateTest, Mistake, Outcome, Place
 from sqlaudit.models.base import Check
 from sqlaudit.models.phrases import full_title, title_of
 from sqlaudit.reports.document import limit, text_of, visible
@@ -20,14 +20,7 @@ from sqlaudit.reports.formats import json_text
 
 # A policy's run as commands of GitHub's workflows, which annotate the policy's lines in a pull request.
 
-_COMMANDS = {
-    Outcome.FAIL: "error",
-    Outcome.UNDETERMINED: "error",
-    Outcome.ERROR: "error",
-    Outcome.WARN: "warning",
-    Outcome.EXCEPTED: "notice",
-    Outcome.ACCEPTED: "notice",
-}
+_COMMANDS = {Outcome.WARN: "warning", Outcome.EXCEPTED: "notice", Outcome.ACCEPTED: "notice"}
 
 
 def render_github(result: GateResult, root: Path) -> str:
@@ -38,9 +31,10 @@ def render_github(result: GateResult, root: Path) -> str:
     """
     lines = [_command("error", mistake.place, root, "the policy", mistake.message) for mistake in result.mistakes]
     for test in result.tests:
-        if test.outcome in _COMMANDS:
+        kind = "error" if test.blocks else _COMMANDS.get(test.outcome)
+        if kind is not None:
             title = f"{test.name} {text_of(OUTCOMES[test.outcome])}"
-            lines.append(_command(_COMMANDS[test.outcome], test.place, root, title, sentence(test)))
+            lines.append(_command(kind, test.place, root, title, sentence(test)))
     told = [
         _command("notice" if is_note(one) else "warning", result.place_of(table), root, table, one.message)
         for table, one in result.notices
@@ -64,7 +58,6 @@ def _data(text: str) -> str:
 # A policy's run as JUnit XML: one suite a table, one case a test, for every CI service that shows tests.
 
 _SKIPPED = (Outcome.EXCEPTED, Outcome.ACCEPTED, Outcome.SKIPPED)
-_TAGS = {Outcome.FAIL: "failure", Outcome.UNDETERMINED: "failure", Outcome.ERROR: "error"}
 
 
 def render_junit(result: GateResult) -> str:
@@ -74,54 +67,46 @@ def render_junit(result: GateResult) -> str:
     What the verdict on a table does not cover is the output of its suite.
     """
     root = ET.Element("testsuites", name="sqlaudit")
-    tables = dict.fromkeys(test.table for test in result.tests)
-    for table in tables:
+    for table in dict.fromkeys(test.table for test in result.tests):
+        suite = _suite(root, table, [_case(test) for test in result.tests if test.table == table], result)
         notices = [notice.message for name, notice in result.notices if name == table]
-        _suite(root, table, [test for test in result.tests if test.table == table], result.time, notices)
+        ET.SubElement(suite, "system-out").text = "\n".join(map(visible, [*notices, MEANING]))
     if result.mistakes:
-        _policy(root, result)
+        _suite(root, "the policy", [_case_of(mistake) for mistake in result.mistakes], result)
     for name in ("tests", "failures", "errors"):
         root.set(name, str(sum(int(suite.get(name, "0")) for suite in root)))
     ET.indent(root)
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + ET.tostring(root, encoding="unicode") + "\n"
 
 
-def _suite(root: ET.Element, table: str, tests: Sequence[GateTest], time: str, notices: Sequence[str]) -> None:
-    suite = ET.SubElement(root, "testsuite", name=visible(table), tests=str(len(tests)), timestamp=time[:19])
-    for test in tests:
-        _case(suite, test)
-    _count(suite)
-    if tests:
-        ET.SubElement(suite, "system-out").text = "\n".join(map(visible, [*notices, MEANING]))
+def _suite(root: ET.Element, name: str, cases: Sequence[ET.Element], result: GateResult) -> ET.Element:
+    number, time = str(len(cases)), result.time[:19]
+    suite = ET.SubElement(root, "testsuite", name=visible(name), tests=number, timestamp=time)
+    suite.extend(cases)
+    for count, tag in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
+        suite.set(count, str(len(suite.findall(f"testcase/{tag}"))))
+    return suite
 
 
-def _count(suite: ET.Element) -> None:
-    for name, tag in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
-        suite.set(name, str(len(suite.findall(f"testcase/{tag}"))))
-
-
-def _case(suite: ET.Element, test: GateTest) -> None:
-    about = f" for {test.sensitive}" if test.sensitive is not None else ""
-    case = ET.SubElement(suite, "testcase", name=visible(test.requirement + about), classname=visible(test.table))
+def _case(test: GateTest) -> ET.Element:
+    case = ET.Element("testcase", name=visible(test.wanted), classname=visible(test.table))
     said = visible(sentence(test))
-    if test.outcome in _TAGS:
-        found = ET.SubElement(case, _TAGS[test.outcome], message=said, type=test.outcome.value)
+    if test.blocks:
+        tag = "error" if test.outcome is Outcome.ERROR else "failure"
+        found = ET.SubElement(case, tag, message=said, type=test.outcome.value)
         found.text = visible(f"{test.place}: {sentence(test)}")
     elif test.outcome in _SKIPPED:
         ET.SubElement(case, "skipped", message=f"{test.outcome.value}: {said}")
     elif test.outcome is Outcome.WARN:
         ET.SubElement(case, "system-out").text = f"warns: {said}"
+    return case
 
 
-def _policy(root: ET.Element, result: GateResult) -> None:
-    number = str(len(result.mistakes))
-    suite = ET.SubElement(root, "testsuite", name="the policy", tests=number, timestamp=result.time[:19])
-    for mistake in result.mistakes:
-        case = ET.SubElement(suite, "testcase", name=visible(str(mistake.place)), classname="the policy")
-        ET.SubElement(case, "error", message=visible(mistake.message), type="mistake").text = visible(
-            f"{mistake.place}: {mistake.message}"
-        )
-    _count(suite)
+def _case_of(mistake: Mistake) -> ET.Element:
+    case = ET.Element("testcase", name=visible(str(mistake.place)), classname="the policy")
+    found = ET.SubElement(case, "error", message=visible(mistake.message), type="mistake")
+    found.text = visible(f"{mistake.place}: {mistake.message}")
+    return case
 
 
 # A policy's run as an event of OpenLineage: what was asserted of each dataset and whether it holds, without a value.
@@ -133,7 +118,6 @@ FACET_URL = (
     "https://openlineage.io/spec/facets/1-1-0/DataQualityAssertionsDatasetFacet.json"
     "#/$defs/DataQualityAssertionsDatasetFacet"
 )
-_ALLOWED = (Outcome.WARN, Outcome.EXCEPTED, Outcome.ACCEPTED)
 
 
 def openlineage_event(result: GateResult, namespace: str = "sqlaudit") -> dict[str, Any]:
@@ -153,14 +137,14 @@ def openlineage_event(result: GateResult, namespace: str = "sqlaudit") -> dict[s
         "eventTime": result.time,
         "run": {"runId": result.run_id},
         "job": {"namespace": namespace, "name": result.policy},
-        "inputs": [_input(result, table, producer) for table in tables],
+        "inputs": [_dataset(result, table, producer) for table in tables],
         "outputs": [],
         "producer": producer,
         "schemaURL": SCHEMA_URL,
     }
 
 
-def _input(result: GateResult, table: str, producer: str) -> dict[str, Any]:
+def _dataset(result: GateResult, table: str, producer: str) -> dict[str, Any]:
     dataset = result.dataset_of(table)
     tests = [test for test in result.tests if test.table == table and test.outcome is not Outcome.SKIPPED]
     facet = {"_producer": producer, "_schemaURL": FACET_URL, "assertions": [_assertion(test) for test in tests]}
@@ -172,7 +156,7 @@ def _assertion(test: GateTest) -> dict[str, Any]:
     said: dict[str, Any] = {
         "assertion": test.model,
         "success": test.outcome is Outcome.PASS and not test.tolerated,
-        "severity": "warn" if test.outcome in _ALLOWED or test.tolerated else test.severity,
+        "severity": "warn" if test.outcome in ALLOWED or test.tolerated else test.severity,
         "name": visible(test.name),
     }
     if test.sensitive is not None:
@@ -189,30 +173,10 @@ def _assertion(test: GateTest) -> dict[str, Any]:
 # A policy's run as a table with a row for each test: for a warehouse, a catalogue or a spreadsheet.
 
 COLUMNS = (
-    "run_id",
-    "run_time",
-    "check_id",
-    "policy",
-    "line",
-    "namespace",
-    "dataset",
-    "table",
-    "requirement",
-    "sensitive",
-    "model",
-    "severity",
-    "outcome",
-    "publishable",
-    "level",
-    "operator",
-    "required",
-    "failing_classes",
-    "failing_rows",
-    "table_rows",
-    "owner",
-    "tags",
-    "message",
-    "sqlaudit",
+    *("run_id", "run_time", "check_id", "policy", "line"),
+    *("namespace", "dataset", "table", "requirement", "sensitive", "model", "severity", "outcome", "publishable"),
+    *("level", "operator", "required", "failing_classes", "failing_rows", "table_rows"),
+    *("owner", "tags", "message", "sqlaudit"),
 )
 """The columns, which stay: new ones are added behind."""
 _UNCHECKED = Check("", None, {}, None, {}, "")
@@ -226,7 +190,9 @@ def result_rows(result: GateResult) -> list[tuple[Any, ...]]:
     """
     run = {"run_id": result.run_id, "run_time": result.time, "policy": result.policy}
     run["sqlaudit"] = result.versions.get("sqlaudit", "")
-    found = [_of_test(result, test) for test in result.tests] + [_of_mistake(one) for one in result.mistakes]
+    wrong = {"severity": "error", "outcome": Outcome.ERROR.value, "publishable": False}
+    found = [_of_test(result, test) for test in result.tests]
+    found += [wrong | {"message": visible(one.message), "line": one.place.line} for one in result.mistakes]
     return [tuple((run | row).get(name) for name in COLUMNS) for row in found]
 
 
@@ -234,11 +200,6 @@ def result_lines(result: GateResult) -> str:
     """The rows as JSON lines, in ASCII."""
     rows = (dict(zip(COLUMNS, row, strict=True)) for row in result_rows(result))
     return "".join(f"{json_text(row)}\n" for row in rows)
-
-
-def _of_mistake(mistake: Mistake) -> dict[str, Any]:
-    said = {"message": visible(mistake.message), "line": mistake.place.line}
-    return said | {"severity": "error", "outcome": Outcome.ERROR.value, "publishable": False}
 
 
 def _of_test(result: GateResult, test: GateTest) -> dict[str, Any]:
@@ -272,7 +233,6 @@ def _of_test(result: GateResult, test: GateTest) -> dict[str, Any]:
 
 SCHEMA_URI = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 MISTAKE = "policy"
-_LEVELS = {Outcome.WARN: "warning"}
 _DRIFT = {Drift.NEW: "new", Drift.SAME: "unchanged", Drift.BETTER: "updated", Drift.WORSE: "updated"}
 _SUPPRESSED = (Outcome.EXCEPTED, Outcome.ACCEPTED)
 
@@ -290,7 +250,10 @@ def sarif_data(result: GateResult, root: Path) -> dict[str, Any]:
     rules = _rules(told, [notice for _, notice in result.notices], bool(result.mistakes))
     findings = [_entry(MISTAKE, "error", mistake.message, mistake.place, root) for mistake in result.mistakes]
     findings += [_finding(test, root) for test in told]
-    findings += [_result(result, table, notice, root) for table, notice in result.notices]
+    for table, notice in result.notices:
+        level, said = "note" if is_note(notice) else "warning", f"{table}: {notice.message}"
+        key = "\0".join((table, notice.code, *notice.columns))
+        findings.append(_entry(notice.code, level, said, result.place_of(table), root, notice=key))
     numbers = {rule["id"]: position for position, rule in enumerate(rules)}
     findings = [{"ruleId": one["ruleId"], "ruleIndex": numbers[one["ruleId"]], **one} for one in findings]
     driver = {
@@ -333,26 +296,16 @@ def _entry(rule: str, level: str, message: str, place: Place, root: Path, **key:
 
 
 def _finding(test: GateTest, root: Path) -> dict[str, Any]:
-    level, said = _LEVELS.get(test.outcome, "error"), f"{test.name}: {sentence(test)}"
+    gentle = test.outcome is Outcome.WARN or test.outcome in _SUPPRESSED
+    level, said = "warning" if gentle else "error", f"{test.name}: {sentence(test)}"
     found = _entry(test.model, level, said, test.place, root, test="\0".join(test.key))
     if test.tags:
         found["properties"] = {"tags": sorted(set(test.tags))}
     if test.outcome in _SUPPRESSED:
-        found["level"] = "warning"
-        found["suppressions"] = [_suppression(test)]
+        exception = test.exception if test.outcome is Outcome.EXCEPTED else None
+        why = f"Until {exception.until}: {exception.reason}" if exception else "No worse than the accepted baseline."
+        kind = "inSource" if exception else "external"
+        found["suppressions"] = [{"kind": kind, "justification": visible(why)}]
     if test.change is not None:
         found["baselineState"] = _DRIFT[test.change.drift]
     return found
-
-
-def _result(result: GateResult, table: str, notice: Warned, root: Path) -> dict[str, Any]:
-    """What the verdict on a table does not cover, at the table's entry."""
-    level, said = "note" if is_note(notice) else "warning", f"{table}: {notice.message}"
-    key = "\0".join((table, notice.code, *notice.columns))
-    return _entry(notice.code, level, said, result.place_of(table), root, notice=key)
-
-
-def _suppression(test: GateTest) -> dict[str, Any]:
-    if test.exception is not None and test.outcome is Outcome.EXCEPTED:
-        return {"kind": "inSource", "justification": visible(f"Until {test.exception.until}: {test.exception.reason}")}
-    return {"kind": "external", "justification": "No worse than the accepted baseline."}

@@ -184,8 +184,7 @@ def _role(role: str, columns: Sequence[ColumnProfile]) -> Iterator[str]:
 
 
 def _why(column: ColumnProfile) -> str:
-    said = "; ".join(column.proposal.reasons)
-    plain = _printable(said)
+    plain = _printable("; ".join(column.proposal.reasons))
     if len(plain) > _LONGEST:
         plain = plain[:_LONGEST].rpartition(" ")[0].rstrip(";,") + " ..."
     return f" # {plain}" if plain else ""
@@ -245,15 +244,9 @@ def _joining(
 
 def _is_of(name: str, key: _Key) -> bool:
     """Whether a name speaks of the same thing as a key or its table: numbers from 1 on are keys of every table."""
-    words = {*words_of(name)}
-    return words == {*words_of(key.facts.name)} or bool(
-        (words - _NUMBER)
-        & {
-            *words_of(key.facts.name),
-            *words_of(key.table.written),
-            *(word.removesuffix("s") for word in words_of(key.table.written)),
-        }
-    )
+    words, own, of_table = {*words_of(name)}, {*words_of(key.facts.name)}, words_of(key.table.written)
+    known = own.union(of_table, (word.removesuffix("s") for word in of_table))
+    return words == own or bool((words - _NUMBER) & known)
 
 
 # Tables that count the rows of another one, found among all tables that a policy is written for.
@@ -267,15 +260,11 @@ def with_group_sizes(
     Raises:
         EngineError: the database refused or failed.
     """
-    rows = [one for one in tables if one[0].profile.cells is None]
-    return [(_counted(engine, table, relation, rows), relation) for table, relation in tables]
-
-
-def _counted(
-    engine: Engine, table: ProposedTable, relation: Relation, rows: Sequence[tuple[ProposedTable, Relation]]
-) -> ProposedTable:
-    if table.profile.cells is not None:
-        return table
-    others = (other for one, other in rows if one is not table and one.profile.rows > table.profile.rows)
-    cells = next((found for other in others if (found := count_table_of(engine, relation, other)) is not None), None)
-    return table if cells is None else replace(table, profile=replace(table.profile, cells=cells, entity=None))
+    found = []
+    for table, relation in tables:
+        fewer = (one for one in tables if one[0].profile.cells is None and one[0].profile.rows > table.profile.rows)
+        sizes = (count_table_of(engine, relation, other) for one, other in fewer if one is not table)
+        cells = None if table.profile.cells is not None else next((one for one in sizes if one is not None), None)
+        profile = table.profile if cells is None else replace(table.profile, cells=cells, entity=None)
+        found.append((replace(table, profile=profile), relation))
+    return found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,21 +12,21 @@ from sqlaudit.base.files import exists
 from sqlaudit.base.names import closest
 from sqlaudit.base.nodes import Node, composed, load_nodes
 from sqlaudit.base.parameter_names import speaking
-from sqlaudit.base.spec import Coverage, Folding, KnownRows, NullPolicy, Roles, Sampling, Target
+from sqlaudit.base.spec import Coverage, Roles, Sampling, Target
 from sqlaudit.classes.inputs import Inputs, inputs_from, load_inputs
 from sqlaudit.gates.connections import conninfo, read_connections
 from sqlaudit.gates.nodes import (
-    NO_NODES,
-    NO_TEXTS,
     Mistakes,
     PolicySection,
+    children,
     choice,
-    chosen,
     flag,
     in_a_policy,
+    items_of,
     number,
     place_of,
     text,
+    text_or_empty,
     texts,
     whole,
 )
@@ -63,45 +63,28 @@ _NEEDED = {"duckdb": ("database",), "postgres": _POSTGRES, "postgresql": _POSTGR
 """What a server says at least, by the types that sqlaudit connects to."""
 _GENTLE = ("warn", "warning", "info")
 _BLOCK = "a quality block"
-TableOf = Callable[[Node, Target, str, Path, Mapping[str, Any]], TableEntry]
-"""Makes a table of what is known of it and of a node with roles and requirements."""
 
 
-def is_contract(root: Node) -> bool:
-    """Whether a file is a data contract, and no policy."""
-    pairs: list[tuple[Node, Node]] = root.value if root.is_mapping else []  # type: ignore[assignment]
-    return any((key.value, value.value) == ("kind", KIND) for key, value in pairs)
-
-
-def read_contract(root: Node, path: str | Path, table_of: TableOf) -> Policy:
-    """The policy in a data contract: a table for each quality block of sqlaudit, which `table_of` makes.
+def _read_contract(root: Node, path: str | Path) -> Policy:
+    """The policy in a data contract: a table for each quality block of sqlaudit.
 
     Raises:
         UsageError: it is a contract of another version, or no block in it is sqlaudit's.
     """
     _each_key_once(root)
-    file, found, mistakes = Path(path), _children(root), Mistakes()
-    version = _plain(found.get("apiVersion"))
+    file, found, mistakes = Path(path), children(root), Mistakes()
+    version = text_or_empty(found.get("apiVersion"))
     if not version.removeprefix("v").startswith("3."):
         raise found.get("apiVersion", root).fail("this sqlaudit reads data contracts of 'apiVersion' v3.0 and later.")
     servers = _servers(found.get("servers"), mistakes)
     connections = {name: _connection(name, node, file.parent, mistakes) for name, node in servers.items()}
-    objects = mistakes.attempt(lambda node: tuple(node.items("'schema'")), found.get("schema"), NO_NODES)
-    tables = [
-        _table(one, block, servers, file.parent, table_of)
-        for one in objects
-        for block in _blocks(one, "quality", mistakes)
-    ]
+    objects = mistakes.items(found.get("schema"), "'schema'")
+    tables = [_table(one, block, servers, file.parent) for one in objects for block in _blocks(one, mistakes)]
     for one in objects:
         _refuse_in_columns(one, mistakes)
     if not tables and not mistakes:
         raise root.fail(f"no quality block of the contract is 'type: custom' with 'engine: {ENGINE}'.")
-    return Policy(str(path), connections, tuple(tables), tuple(mistakes))
-
-
-def _children(node: Node) -> dict[str, Node]:
-    """The values of a mapping by key; none for something else."""
-    return {str(key.value): value for key, value in node.pairs("")} if node.is_mapping else {}
+    return Policy(str(path), connections, linked(tables), tuple(mistakes))
 
 
 def _each_key_once(node: Node) -> None:
@@ -110,21 +93,15 @@ def _each_key_once(node: Node) -> None:
     Raises:
         UsageError: one has a key twice.
     """
-    inside = [value for _, value in node.pairs("")] if node.is_mapping else node.value
-    for one in inside if isinstance(inside, list) else ():
-        assert isinstance(one, Node)
+    for one in [value for _, value in node.pairs("")] if node.is_mapping else items_of(node):
         _each_key_once(one)
-
-
-def _plain(node: Node | None) -> str:
-    return node.value if node is not None and isinstance(node.value, str) else ""
 
 
 def _servers(node: Node | None, mistakes: Mistakes) -> dict[str, Node]:
     """The servers by name; one without is called by its number."""
     servers: dict[str, Node] = {}
-    for place, one in enumerate(mistakes.attempt(lambda given: tuple(given.items("'servers'")), node, NO_NODES), 1):
-        name = _plain(_children(one).get("server")) or f"server {place}"
+    for place, one in enumerate(mistakes.items(node, "'servers'"), 1):
+        name = text_or_empty(children(one).get("server")) or f"server {place}"
         if name in servers:
             mistakes.add(one, f"the contract has two servers {name!r}.")
         servers[name] = one
@@ -136,7 +113,7 @@ def _connection(name: str, node: Node, folder: Path, mistakes: Mistakes) -> Conn
 
     What the standard requires has to be there: libpq would find another database in the environment.
     """
-    found = {key: _plain(value) for key, value in _children(node).items()}
+    found = {key: text_or_empty(value) for key, value in children(node).items()}
     kind, place = found.get("type", ""), place_of(node)
     if missing := [key for key in _NEEDED.get(kind, ()) if not found.get(key)]:
         mistakes.append(Mistake(place, f"server {name!r} of type {kind} needs {' and '.join(map(repr, missing))}."))
@@ -148,16 +125,16 @@ def _connection(name: str, node: Node, folder: Path, mistakes: Mistakes) -> Conn
     return Connection(name, ELSEWHERE, kind or "a server without a type", place, folder)
 
 
-def _blocks(node: Node, key: str, mistakes: Mistakes) -> Iterator[Node]:
+def _blocks(node: Node, mistakes: Mistakes) -> Iterator[Node]:
     """The quality blocks of an object that are sqlaudit's; those of other engines are theirs."""
-    for block in mistakes.attempt(lambda one: tuple(one.items(f"'{key}'")), _children(node).get(key), NO_NODES):
-        found = _children(block)
-        engine = _plain(found.get("engine"))
+    for block in mistakes.items(children(node).get("quality"), "'quality'"):
+        found = children(block)
+        engine = text_or_empty(found.get("engine"))
         if engine != ENGINE:
             if engine and (hint := closest(engine.lower(), [ENGINE])):
                 mistakes.add(found["engine"], f"there is no engine {engine!r}.{hint}")
             continue
-        if _plain(found.get("type")) != "custom":
+        if text_or_empty(found.get("type")) != "custom":
             mistakes.add(block, f"{_BLOCK} with 'engine: {ENGINE}' is of 'type: custom'.")
         elif "implementation" not in found:
             said = "has no 'implementation'; write roles and requirements there, as a policy has them"
@@ -168,38 +145,35 @@ def _blocks(node: Node, key: str, mistakes: Mistakes) -> Iterator[Node]:
 
 def _refuse_in_columns(node: Node, mistakes: Mistakes) -> None:
     """Keep a mistake for each block of sqlaudit at a column: what it asks is asked of a table."""
-    found = _children(node)
-    inner = [found[key] for key in ("items",) if key in found]
-    listed = found.get("properties")
-    if listed is not None and not listed.is_mapping and isinstance(listed.value, list):
-        inner += listed.value  # type: ignore[arg-type]
-    for column in inner:
-        for block in _blocks(column, "quality", mistakes):
+    found = children(node)
+    inner = [found["items"]] if "items" in found else []
+    for column in [*inner, *items_of(found.get("properties"))]:
+        for block in _blocks(column, mistakes):
             said = f"{_BLOCK} with 'engine: {ENGINE}' belongs to the table, and not to one of its columns."
             mistakes.add(block, said)
         _refuse_in_columns(column, mistakes)
 
 
-def _table(node: Node, block: Node, servers: Mapping[str, Node], folder: Path, table_of: TableOf) -> TableEntry:
+def _table(node: Node, block: Node, servers: Mapping[str, Node], folder: Path) -> TableEntry:
     """The table that a block is about, with what its implementation says."""
-    mistakes, about, table = Mistakes(), _children(block), _children(node)
+    mistakes, about, table = Mistakes(), children(block), children(node)
     given = mistakes.attempt(_implementation, about["implementation"], Node([], block.place, is_mapping=True))
-    own = _children(given)
+    own = children(given)
     server = _server(own.get("server"), servers, block, mistakes)
-    schema = _plain(_children(servers[server]).get("schema")) if server in servers else ""
-    name = mistakes.attempt(text("the object's name"), table.get("name"), "")
+    schema = text_or_empty(children(servers[server]).get("schema")) if server in servers else ""
+    name = mistakes.attempt(text, table.get("name"), "", "the object's name")
     if not name:
         mistakes.add(node, "an object of the contract's 'schema' has no 'name'.")
-    physical = _plain(table.get("physicalName")) or name
+    physical = text_or_empty(table.get("physicalName")) or name
     relation = f"{schema}.{physical}" if schema and "." not in physical else physical
     kept = [pair for pair in given.value or [] if pair[0].value != "server"]  # type: ignore[index, union-attr]
-    if "severity" not in own and _plain(about.get("severity")).lower() in _GENTLE:
+    if "severity" not in own and text_or_empty(about.get("severity")).lower() in _GENTLE:
         at = about["severity"].place
         kept.append((Node("severity", at), Node("warn", at)))
     extra: dict[str, Any] = {
         "name": name,
-        "description": _plain(about.get("description")),
-        "tags": mistakes.attempt(texts("tags"), about.get("tags"), NO_TEXTS),
+        "description": text_or_empty(about.get("description")),
+        "tags": mistakes.attempt(texts, about.get("tags"), (), "tags"),
     }
     inside = Node(kept, given.place, is_mapping=True)  # type: ignore[arg-type]
     made = table_of(inside, Target(relation=relation or "unnamed"), server, folder, extra)
@@ -224,12 +198,12 @@ def _implementation(node: Node) -> Node:
 
 def _at(node: Node, place: str) -> Node:
     """A node with all in it at one place: a text has no lines of its own that others could look up."""
-    if not isinstance(node.value, list):
-        return Node(node.value, place)
+    value: Any = node.value
     if node.is_mapping:
-        pairs = [(_at(key, place), _at(value, place)) for key, value in node.value]  # type: ignore[misc]
-        return Node(pairs, place, is_mapping=True)
-    return Node([_at(one, place) for one in node.value], place)  # type: ignore[arg-type]
+        value = [(_at(key, place), _at(one, place)) for key, one in value]
+    elif isinstance(value, list):
+        value = [_at(one, place) for one in value]
+    return Node(value, place, node.is_mapping)
 
 
 def _server(given: Node | None, servers: Mapping[str, Node], block: Node, mistakes: Mistakes) -> str:
@@ -240,7 +214,7 @@ def _server(given: Node | None, servers: Mapping[str, Node], block: Node, mistak
         said = "several 'servers'; name one as 'server' in the implementation" if servers else "no 'servers'"
         mistakes.add(block, f"it is not said where this table is: the contract has {said}.")
         return ""
-    name = mistakes.attempt(text("server"), given, "")
+    name = mistakes.attempt(text, given, "", "server")
     if name and name not in servers:
         mistakes.add(given, f"the contract has no server {name!r}.{closest(name, servers)}")
     return name if name in servers else ""
@@ -252,17 +226,15 @@ DEFAULT_POLICY = "sqlaudit.yml"
 VERSION = "1"
 TOP: Keys = {
     "version": {"const": int(VERSION), "description": "The version of the policy's form."},
-    "connections": {
-        "type": "object",
-        "additionalProperties": {"$ref": "#/$defs/connection"},
-        "description": "Where tables are, by a name of your own. Never with a password.",
-    },
+    "connections": described(
+        "Where tables are, by a name of your own. Never with a password.",
+        {"type": "object", "additionalProperties": {"$ref": "#/$defs/connection"}},
+    ),
     "defaults": {"$ref": "#/$defs/defaults"},
-    "persons": {
-        "type": "array",
-        "items": {"$ref": "#/$defs/persons"},
-        "description": "Tables of persons, for every table of their connection that has the persons' column.",
-    },
+    "persons": described(
+        "Tables of persons, for every table of their connection that has the persons' column.",
+        {"type": "array", "items": {"$ref": "#/$defs/persons"}},
+    ),
     "tables": {"type": "array", "items": {"$ref": "#/$defs/table"}, "description": "What is tested."},
 }
 DEFAULTS: Keys = {
@@ -318,9 +290,8 @@ def load_policy(path: str | Path) -> Policy:
     root = load_nodes(file)
     if root is None:
         raise UsageError(f"{path}: is empty; `sqlaudit init` writes a policy to begin with.")
-    if is_contract(root):
-        read = read_contract(root, path, table_of)
-        return replace(read, tables=linked(read.tables))
+    if text_or_empty(children(root).get("kind")) == KIND:
+        return _read_contract(root, path)
     mistakes = Mistakes()
     found = mistakes.section(root, "the policy", TOP)
     if not root.is_mapping:
@@ -328,11 +299,12 @@ def load_policy(path: str | Path) -> Policy:
     if "version" in found and found["version"].value != VERSION:
         raise found["version"].fail(f"this sqlaudit reads policies of version {VERSION}.")
     connections = read_connections(found["connections"], mistakes) if "connections" in found else {}
-    defaults = mistakes.section(found["defaults"], "'defaults'", DEFAULTS) if chosen(found, "defaults") else {}
     if "tables" not in found:
         mistakes.add(root, "the policy has no 'tables'; name what is to be tested.")
-    listed = mistakes.attempt(lambda node: tuple(node.items("'tables'")), chosen(found, "tables"), NO_NODES)
-    persons = read_persons(chosen(found, "persons"), defaults, connections, file.parent, mistakes)
+    filled = found.filled
+    defaults = mistakes.section(filled["defaults"], "'defaults'", DEFAULTS) if "defaults" in filled else _no_keys(root)
+    listed = mistakes.items(filled.get("tables"), "'tables'")
+    persons = read_persons(filled.get("persons"), defaults, connections, file.parent, mistakes)
     tables = [persons_apart(_read_table(node, defaults, connections, file.parent), persons) for node in listed]
     sound = {name: connection for name, connection in connections.items() if connection is not None}
     return Policy(str(path), sound, linked(tables), tuple(mistakes))
@@ -349,126 +321,106 @@ def table_of(node: Node, target: Target, connection: str, folder: Path, extra: M
     """
     mistakes = Mistakes()
     found = mistakes.section(node, "sqlaudit in 'meta'", (*ROLES, *_ABOUT, "where"))
-    if "where" in found:
-        target = replace(target, where=mistakes.attempt(text("where"), found["where"], ""))
-    return _filled(found, {}, target, connection, folder, extra)
+    target = replace(target, where=found.take("where", text, target.where))
+    return _filled(found, _no_keys(node), target, connection, folder, extra)
 
 
 def _read_table(
-    node: Node, defaults: Mapping[str, Node], connections: Mapping[str, Connection | None], folder: Path
+    node: Node, defaults: PolicySection, connections: Mapping[str, Connection | None], folder: Path
 ) -> TableEntry:
     found = Mistakes().section(node, "a table", TABLE)
     connection = read_connection(found, defaults, connections)
     return _filled(found, defaults, read_target(found, connection, folder), connection, folder, {})
 
 
+def _no_keys(node: Node) -> PolicySection:
+    return PolicySection(node, Mistakes(), {})
+
+
 def _filled(
-    found: PolicySection,
-    defaults: Mapping[str, Node],
+    own: PolicySection,
+    defaults: PolicySection,
     target: Target | None,
     connection: str,
     folder: Path,
     extra: Mapping[str, Any],
 ) -> TableEntry:
-    node, mistakes, attempt = found.node, found.mistakes, found.mistakes.attempt
-    roles = _roles(found, defaults, extra.get("roles"))
-    common = Common(
-        attempt(choice("severity", SEVERITIES), found.get("severity", defaults.get("severity")), "error"),
-        tuple(
-            dict.fromkeys(
-                (
-                    *extra.get("tags", ()),
-                    *attempt(texts("tags"), chosen(defaults, "tags"), NO_TEXTS),
-                    *attempt(texts("tags"), chosen(found, "tags"), NO_TEXTS),
-                )
-            )
-        ),
-        attempt(text("owner"), found.get("owner", defaults.get("owner")), extra.get("owner", "")),
-        folder,
-        connection,
-    )
-    places = _role_places(found)
-    tests = _tests(found, defaults, common, roles)
-    tests += coverage_tests(roles, places, place_of(node), named=_named(found, defaults))
+    """The entry of a table: what its own keys say, else the defaults of the policy, else what is known already."""
+    node, mistakes, found, filled = own.node, own.mistakes, own.over(defaults), own.filled
+    roles = _roles(found, filled, extra.get("roles") or Roles())
+    severity = found.take("severity", choice, "error", SEVERITIES)
+    usual_tags = mistakes.attempt(texts, defaults.filled.get("tags"), (), "tags")
+    tags = (*extra.get("tags", ()), *usual_tags, *filled.take("tags", texts, ()))
+    owner = found.take("owner", text, extra.get("owner", ""))
+    common = Common(severity, tuple(dict.fromkeys(tags)), owner, folder, connection)
+    places = _role_places(filled)
+    required = filled.over(defaults.filled).get("requirements")
+    if required is None:
+        mistakes.add(node, "this table has no 'requirements'; write for instance [k=5].")
+    tests = [*mistakes.attempt(read_requirements, required, (), common, roles)]
+    named = place_of(found["all_columns_named"]) if found.take("all_columns_named", flag, False) else None
+    tests += coverage_tests(roles, places, place_of(node), named=named)
     if not tests and not mistakes:
         mistakes.add(node, "nothing is required of this table; write for instance [k=5].")
-    derived = attempt(texts("derived_from"), chosen(found, "derived_from"), NO_TEXTS)
-    name = attempt(text("name"), found.get("name"), "") or extra.get("name", "") or (target.name if target else "")
+    derived = filled.take("derived_from", texts, ())
+    name = own.take("name", text, "") or extra.get("name", "") or (target.name if target else "")
     return TableEntry(
         name=name or str(place_of(node)),
         place=place_of(node),
         target=target,
         roles=roles,
         connection=connection,
-        inputs=_inputs(found, connection, folder),
+        inputs=mistakes.attempt(_inputs, filled.get("inputs"), Inputs(), connection, folder),
         tests=tuple(tests),
-        exceptions=tuple(read_exceptions(found, tests)),
+        exceptions=tuple(read_exceptions(filled, tests)),
         tags=common.tags,
-        owner=common.owner,
-        description=attempt(text("description"), found.get("description"), extra.get("description", "")),
+        owner=owner,
+        description=own.take("description", text, extra.get("description", "")),
         derived_from=(*extra.get("derived_from", ()), *derived),
         mistakes=tuple(mistakes),
         role_places=places,
-        insensitive=attempt(texts("'insensitive'"), chosen(found, "insensitive"), NO_TEXTS),
-        about_persons=attempt(flag("persons"), chosen(found, "persons"), True),
+        insensitive=filled.take("insensitive", texts, (), what="'insensitive'"),
+        about_persons=filled.take("persons", flag, True),
     )
 
 
-def _roles(found: PolicySection, defaults: Mapping[str, Node], known: Roles | None) -> Roles:
-    attempt, known = found.mistakes.attempt, known or Roles()
-    nulls = attempt(choice("nulls", [one.value for one in NullPolicy]), found.get("nulls", defaults.get("nulls")), "")
-    rows = attempt(choice("known_rows", [one.value for one in KnownRows]), found.get("known_rows"), "")
-    values = attempt(choice("values", [one.value for one in Folding]), found.get("values"), "")
-    lists = [attempt(texts(f"'{role}'"), chosen(found, role), NO_TEXTS) for role in COLUMNS[:3]]
+def _roles(found: PolicySection, filled: PolicySection, known: Roles) -> Roles:
+    """The roles of a table, those that are known already first; none after a mistake in how they fit together."""
+    given = found.take_options(Roles, "nulls", "known_rows", "values")
+    for role in COLUMNS[:3]:
+        named = filled.take(role, texts, (), what=f"'{role}'")
+        given[role] = tuple(dict.fromkeys((*getattr(known, role), *named)))
+    given["entity"] = filled.take("entity", text, known.entity)
+    given["joint"] = found.take("joint", flag, known.joint)
     try:
-        return Roles(
-            tuple(dict.fromkeys((*known.quasi_identifiers, *lists[0]))),
-            tuple(dict.fromkeys((*known.sensitive, *lists[1]))),
-            tuple(dict.fromkeys((*known.identifiers, *lists[2]))),
-            attempt(text("entity"), chosen(found, "entity"), known.entity or "") or None,
-            attempt(flag("joint"), found.get("joint"), known.joint),
-            NullPolicy(nulls or "equal"),
-            KnownRows(rows or known.known_rows),
-            _sampling(found),
-            Folding(values) if values else known.values,
-        )
+        return replace(known, **given, sampling=_sampling(filled))
     except UsageError as error:
         found.mistakes.keep(error, found.node)
         return Roles()
 
 
-def _sampling(found: PolicySection) -> Sampling:
+def _sampling(filled: PolicySection) -> Sampling:
     """How the table is a sample.
 
     Raises:
         UsageError: it is said twice, or with a number out of its range.
     """
-    attempt = found.mistakes.attempt
-    nothing: Any = None
     return Sampling(
-        attempt(number("sampling_fraction"), chosen(found, "sampling_fraction"), nothing),
-        attempt(whole("population_size", "of people", 15), chosen(found, "population_size"), nothing),
-        attempt(text("weights"), chosen(found, "weights"), nothing),
+        filled.take("sampling_fraction", number, None),
+        filled.take("population_size", whole, None, "of people", 15),
+        filled.take("weights", text, None),
     )
 
 
-def _role_places(found: Mapping[str, Node]) -> dict[str, Any]:
+def _role_places(filled: Mapping[str, Node]) -> dict[str, Place]:
     """Where each column is named, for errors that are only seen in the database."""
-    places: dict[str, Any] = {}
+    places = {}
     for role in COLUMNS:
-        node = chosen(found, role)
-        if node is None or node.is_mapping:
-            continue
-        items: Sequence[Any] = node.value if isinstance(node.value, list) else [node]
-        places |= {item.value: place_of(item) for item in items if isinstance(item.value, str)}
+        node = filled.get(role)
+        for item in [] if node is None else items_of(node) or [node]:
+            if isinstance(item.value, str):
+                places[item.value] = place_of(item)
     return places
-
-
-def _named(found: PolicySection, defaults: Mapping[str, Node]) -> Place | None:
-    """Where it is said that every column needs a role; None when it is not."""
-    node = found.get("all_columns_named", defaults.get("all_columns_named"))
-    wanted = found.mistakes.attempt(flag("all_columns_named"), node, False)
-    return place_of(node) if wanted and node is not None else None
 
 
 def coverage_tests(roles: Roles, places: Mapping[str, Place], whole: Place, *, named: Place | None) -> list[TestSpec]:
@@ -482,24 +434,9 @@ def coverage_tests(roles: Roles, places: Mapping[str, Place], whole: Place, *, n
     return tests + ([TestSpec(ALL_NAMED, named, all_named=True)] if named is not None else [])
 
 
-def _tests(found: PolicySection, defaults: Mapping[str, Node], common: Common, roles: Roles) -> list[TestSpec]:
-    given = chosen(found, "requirements") or chosen(defaults, "requirements")
-    if given is None:
-        found.mistakes.add(found.node, "this table has no 'requirements'; write for instance [k=5].")
-        return []
-    nothing: list[TestSpec] = []
-    return found.mistakes.attempt(lambda one: read_requirements(one, common, roles), given, nothing)
-
-
-def _inputs(found: PolicySection, connection: str, folder: Path) -> Mapping[str, Any]:
-    node = chosen(found, "inputs")
-    nothing = Inputs()
-    if node is None:
-        return nothing
-    if isinstance(node.value, str):
-        inputs = found.mistakes.attempt(lambda one: load_inputs(folder / one.text("inputs")), node, nothing)
-    else:
-        inputs = found.mistakes.attempt(lambda one: inputs_from(one, folder), node, nothing)
+def _inputs(node: Node, connection: str, folder: Path) -> Inputs:
+    """What some models need besides, from the policy or the file that it names."""
+    inputs = load_inputs(folder / node.value) if isinstance(node.value, str) else inputs_from(node, folder)
     population = inputs.get("population")
     if not connection and isinstance(population, dict) and "table" in population:
         inputs["population"] = {**population, "table": str(folder / population["table"])}
@@ -508,30 +445,27 @@ def _inputs(found: PolicySection, connection: str, folder: Path) -> Mapping[str,
 
 def linked(tables: Sequence[TableEntry]) -> tuple[TableEntry, ...]:
     """The tables of a policy, each with what the others say of it: a twin is a mistake, and an original may be one."""
-    return tuple(_with_originals(_once(tables)))
-
-
-def _once(tables: Sequence[TableEntry]) -> list[TableEntry]:
-    """The tables; where two have one name, both get the mistake, since nobody knows which one is meant."""
-    found = []
-    for table in tables:
-        name = table.name.casefold()
-        twin = next((other for other in tables if other is not table and other.name.casefold() == name), None)
-        if twin is not None:
-            said = (
-                f"{table.name!r} also stands in line {twin.place.line}: two policies for one table. Merge them, or "
-                "give each a 'name' of its own."
-            )
-            table = replace(table, mistakes=(*table.mistakes, Mistake(table.place, said)))  # noqa: PLW2901
-        found.append(table)
-    return found
-
-
-def _with_originals(tables: Sequence[TableEntry]) -> list[TableEntry]:
-    """The tables; an original or older release that bears the name of another entry of its connection is its table."""
     known = {(table.connection, table.name): table.target for table in tables if table.target is not None}
+    return tuple(_with_originals(_with_twin(table, tables), known) for table in tables)
 
-    def named(table: TableEntry, test: TestSpec) -> TestSpec:
+
+def _with_twin(table: TableEntry, tables: Sequence[TableEntry]) -> TableEntry:
+    """The table; where another has its name, both get the mistake, since nobody knows which one is meant."""
+    others = (other for other in tables if other is not table)
+    twin = next((other for other in others if other.name.casefold() == table.name.casefold()), None)
+    if twin is None:
+        return table
+    said = (
+        f"{table.name!r} also stands in line {twin.place.line}: two policies for one table. Merge them, or "
+        "give each a 'name' of its own."
+    )
+    return replace(table, mistakes=(*table.mistakes, Mistake(table.place, said)))
+
+
+def _with_originals(table: TableEntry, known: Mapping[tuple[str, str], Target]) -> TableEntry:
+    """The table; an original or older release that bears the name of another entry of its connection is its table."""
+
+    def named(test: TestSpec) -> TestSpec:
         others = [known.get((table.connection, one.name), one) for one in test.limit.others] if test.limit else []
         if isinstance(test.limit, SeriesLimit):
             return replace(test, limit=replace(test.limit, before=tuple(others)))
@@ -539,4 +473,4 @@ def _with_originals(tables: Sequence[TableEntry]) -> list[TableEntry]:
             return replace(test, limit=replace(test.limit, original=others[0]))
         return test
 
-    return [replace(table, tests=tuple(named(table, test) for test in table.tests)) for table in tables]
+    return replace(table, tests=tuple(map(named, table.tests)))

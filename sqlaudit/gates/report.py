@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
 from sqlaudit.base.result import MEANING, Status
-from sqlaudit.gates.result import Drift, GateResult, GateTest, Moment, Outcome
+from sqlaudit.gates.result import ALLOWED, UNDECIDED, Drift, GateResult, GateTest, Moment, Outcome, for_attribute
+from sqlaudit.gates.stored import Key, number_of
 from sqlaudit.models.base import Check
 from sqlaudit.models.phrases import WORDS, full_title, level_text, limit_text, short_cell, shortfall, statement_of
 from sqlaudit.reports.document import (
@@ -59,27 +60,20 @@ _NOT_SAID = (
 
 def gate_document(result: GateResult) -> Document:
     """The run of a policy as a document for any layout."""
-    allowed = (Outcome.WARN, Outcome.EXCEPTED, Outcome.ACCEPTED)
-    told = [test for test in result.tests if test.outcome in allowed or test.tolerated]
+    told = [test for test in result.tests if test.outcome in ALLOWED or test.tolerated]
+    against = f" Compared with {result.baseline}." if result.baseline else ""
+    tests, tables = plural(len(result.tests), "test"), plural(result.tables, "table")
+    about = f"{result.policy}: {tests} on {tables} in {figure(round(result.seconds, 1))} s.{against}"
+    lead = [told_line(test, result.policy) for test in result.tests if test.blocks]
+    unsaid = (f"{table}: {one.message}" for table, one in result.warnings if (table, one) not in result.notices)
     return Document(
         gate_headline(result),
-        (_about(result), Bullets(tuple(_lead(result))), *notices_of(result)),
+        (Paragraph(about), Bullets((*_mistakes(result), *lead)), *notices_of(result)),
         (
             *section("Warnings and exceptions", Bullets(tuple(told_line(test, result.policy) for test in told))),
             *section("Since the baseline", Bullets(tuple(_drift(result)))),
             *section("All tests", _tests(result)),
-            *section(
-                "What the audits warn of",
-                Bullets(
-                    tuple(
-                        dict.fromkeys(
-                            f"{table}: {warning.message}"
-                            for table, warning in result.warnings
-                            if (table, warning) not in result.notices
-                        )
-                    )
-                ),
-            ),
+            *section("What the audits warn of", Bullets(tuple(dict.fromkeys(unsaid)))),
             *section("Notes", Bullets(result.notes)),
             *_how(result),
             *section("What this does not say", Bullets(_NOT_SAID)),
@@ -169,18 +163,8 @@ def _exception(test: GateTest) -> str:
     return f"Excepted until {test.exception.until}: {test.exception.reason.rstrip('.')}."
 
 
-def _about(result: GateResult) -> Paragraph:
-    against = f" Compared with {result.baseline}." if result.baseline else ""
-    tests, tables = plural(len(result.tests), "test"), plural(result.tables, "table")
-    return Paragraph(f"{result.policy}: {tests} on {tables} in {figure(round(result.seconds, 1))} s.{against}")
-
-
-def _lead(result: GateResult) -> Iterator[Words]:
-    for mistake in result.mistakes:
-        yield Toned(f"{mistake.place}: {mistake.message}", "bad")
-    for test in result.tests:
-        if test.blocks:
-            yield told_line(test, result.policy)
+def _mistakes(result: GateResult) -> list[Toned]:
+    return [Toned(f"{mistake.place}: {mistake.message}", "bad") for mistake in result.mistakes]
 
 
 def notices_of(result: GateResult) -> tuple[Bullets, ...]:
@@ -203,12 +187,11 @@ def _tests(result: GateResult) -> Table:
     rows = []
     for test in result.tests:
         check = test.check
-        wanted = test.requirement + (f" for {test.sensitive}" if test.sensitive is not None else "")
         figures = ("", "", "")
         if check is not None:
             figures = (level_text(check), limit_text(check), short_cell(check, test.rows or 0))
         change = test.change.drift.value if test.change else ""
-        rows.append((test.table, wanted, _verdict(test), *figures, change))
+        rows.append((test.table, test.wanted, _verdict(test), *figures, change))
     drifted = "baseline" if any(test.change is not None for test in result.tests) else None
     return table(("table", "requirement", "outcome", "#level", "#limit", "#fall short", drifted), rows)
 
@@ -231,16 +214,13 @@ def _how(result: GateResult) -> tuple[Section, ...]:
 
 
 SCHEMA = "sqlaudit-history/1"
-Key = tuple[str, str, str]
-_NOT_ACCEPTED = (Outcome.ERROR, Outcome.UNDETERMINED, Outcome.SKIPPED)
 
 
 def accepted_document(result: GateResult) -> Document:
     """What `sqlaudit baseline` accepted."""
-    left = [test for test in result.tests if test.outcome in _NOT_ACCEPTED]
-    accepted = [test for test in result.tests if test.outcome not in _NOT_ACCEPTED]
+    left = not_accepted(result)
+    accepted = [test for test in result.tests if test.outcome not in UNDECIDED]
     short = [test for test in accepted if test.outcome is not Outcome.PASS]
-    mistakes = [Toned(f"{mistake.place}: {mistake.message}", "bad") for mistake in result.mistakes]
     return Document(
         Toned(f"Accepted the state of {plural(len(accepted), 'test')}, {len(short)} of which fall short today"),
         (
@@ -256,7 +236,7 @@ def accepted_document(result: GateResult) -> Document:
             *section(
                 "Accepted although it falls short", Bullets(tuple(told_line(test, result.policy) for test in short))
             ),
-            *section("Not accepted", Bullets((*mistakes, *(told_line(test, result.policy) for test in left)))),
+            *section("Not accepted", Bullets((*_mistakes(result), *(told_line(test, result.policy) for test in left)))),
         ),
     )
 
@@ -267,26 +247,21 @@ def history_document(file: str, moments: Mapping[Key, Sequence[Moment]]) -> Docu
     return Document(
         Toned(f"{file}: {plural(len(moments), 'test')} through the last {plural(len(runs), 'run')}"),
         (),
-        tuple(part for key, listed in moments.items() for part in section(_name(key), _table(listed))),
+        tuple(
+            part
+            for (name, requirement, sensitive), listed in moments.items()
+            for part in section(f"{name}: {for_attribute(requirement, sensitive)}", _table(listed))
+        ),
     )
 
 
 def history_data(file: str, moments: Mapping[Key, Sequence[Moment]]) -> dict[str, Any]:
     """The same for programs."""
     tests = [
-        {
-            "table": table,
-            "requirement": requirement,
-            "sensitive": sensitive or None,
-            "runs": [{**vars(moment)} for moment in listed],
-        }
+        {"table": table, "requirement": requirement, "sensitive": sensitive or None, "runs": list(map(asdict, listed))}
         for (table, requirement, sensitive), listed in moments.items()
     ]
     return {"schema": SCHEMA, "baseline": file, "tests": tests}
-
-
-def _name(key: Key) -> str:
-    return f"{key[0]}: {key[1]}" + (f" for {key[2]}" if key[2] else "")
 
 
 def _table(moments: Sequence[Moment]) -> Table:
@@ -295,7 +270,7 @@ def _table(moments: Sequence[Moment]) -> Table:
             str(moment.run),
             moment.finished,
             moment.outcome + (", accepted" if moment.accepted else ""),
-            "" if moment.level is None else _level(moment.level),
+            "" if moment.level is None else figure(number_of(moment.level)),
             "" if moment.failing_rows is None else count(moment.failing_rows),
             "" if moment.rows is None else count(moment.rows),
         )
@@ -304,12 +279,6 @@ def _table(moments: Sequence[Moment]) -> Table:
     return table(("#run", "finished", "outcome", "#level", "#rows that fall short", "#rows"), rows)
 
 
-def _level(text: str) -> str:
-    from fractions import Fraction
-
-    return figure(float(text) if any(sign in text for sign in ".einf") else Fraction(text))
-
-
 def not_accepted(result: GateResult) -> list[GateTest]:
     """The tests that say nothing that could be accepted."""
-    return [test for test in result.tests if test.outcome in _NOT_ACCEPTED]
+    return [test for test in result.tests if test.outcome in UNDECIDED]

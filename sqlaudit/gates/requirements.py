@@ -29,8 +29,9 @@ from sqlaudit.base.options import (
 )
 from sqlaudit.base.spec import Requirement, Roles, Target
 from sqlaudit.gates.nodes import (
-    NO_TEXTS,
     Mistakes,
+    PolicySection,
+    children,
     choice,
     flag,
     number,
@@ -41,7 +42,7 @@ from sqlaudit.gates.nodes import (
     threshold,
     whole,
 )
-from sqlaudit.gates.result import CellLimit, ColumnLimit, Limit, LossLimit, SeriesLimit, TestSpec, Threshold
+from sqlaudit.gates.result import CellLimit, ColumnLimit, Limit, LossLimit, SeriesLimit, TestSpec
 from sqlaudit.models.measures import OF_RELEASES
 from sqlaudit.models.registry import (
     CELL_RULES,
@@ -52,7 +53,7 @@ from sqlaudit.models.registry import (
     parse_requirements,
     requirement_from,
 )
-from sqlaudit.release.compare.request import DISTANCES, CompareRequest
+from sqlaudit.release.compare.request import CompareRequest
 from sqlaudit.reports.document import limit as exact
 from sqlaudit.tabular.request import CELLS, ROWS, TOTALS, AggregatesRequest
 
@@ -80,11 +81,8 @@ OWNER: Key = TEXT | {"description": "Who answers for it."}
 DERIVED_FROM: Key = TEXT_OR_TEXTS | {"description": "Names of tables that this one is made of, for --select name+"}
 _KINDS: Mapping[str, Key] = {
     DELIMITER.name: {"type": "string"},
-    FLAG.name: YES_OR_NO,
-    SWITCH.name: YES_OR_NO,
-    NAMES.name: TEXT_OR_TEXTS,
-    ORDERED.name: TEXT_OR_TEXTS,
-    TEXTS.name: TEXT_OR_TEXTS,
+    **dict.fromkeys((FLAG.name, SWITCH.name), YES_OR_NO),
+    **dict.fromkeys((NAMES.name, ORDERED.name, TEXTS.name), TEXT_OR_TEXTS),
     SHARE.name: {"type": ["number", "string"]},
     WHOLE.name: {"type": "integer"},
 }
@@ -134,41 +132,32 @@ CELL_KEYS: Keys = {
 }
 
 
-def read_cells(node: Node, mistakes: Mistakes, connection: str, folder: Path) -> tuple[CellLimit, ...]:
-    """The rules in a node, none after a mistake.
+def read_cells(found: PolicySection, connection: str, folder: Path) -> tuple[CellLimit, ...]:
+    """The rules in a section, none after a mistake.
 
     Args:
-        node: the mapping. connection: of the table, empty for files. folder: what relative paths start from.
+        found: the section. connection: of the table, empty for files. folder: what relative paths start from.
     """
-    found, attempt = mistakes.section(node, AGGREGATES, CELL_KEYS), mistakes.attempt
     if "require" not in found:
-        mistakes.add(node, "aggregates needs require: the rules for cells, such as threshold=5.")
+        found.mistakes.add(found.node, "aggregates needs require: the rules for cells, such as threshold=5.")
         return ()
-    readers: dict[str, Callable[[str], Callable[[Node], Any]]] = {"flag": flag, "names": texts, "texts": texts}
-    given = {
-        name: attempt(readers.get(one.kind.name, text)(name), found.get(name), None)
-        for name, one in CELL_OPTIONS.items()
-    }
-    shown = attempt(flag(SHOWN), found.get(SHOWN), False)
-    if given["hierarchies"]:
+    given = found.take_options(AggregatesRequest, *CELL_OPTIONS, values=text, negative=text)
+    shown = found.take(SHOWN, flag, False)
+    if "hierarchies" in given:
         given["hierarchies"] = str(folder / given["hierarchies"])
     before, linked = (
-        tuple(
-            _other_table(name, connection, folder, patterns=True)
-            for name in attempt(texts(key), found.get(key), NO_TEXTS)
-        )
+        tuple(_other_table(name, connection, folder, patterns=True) for name in found.take(key, texts, ()))
         for key in OTHERS
     )
-    rules = attempt(texts("require"), found["require"], NO_TEXTS)
-    if mistakes:
+    rules = found.take("require", texts, ())
+    if found.mistakes:
         return ()
     try:
-        given = {name: value for name, value in given.items() if value is not None}
         request = request_from(AggregatesRequest, given, show_values=shown)
         wanted = [one for rule in rules for one in parse_requirements("".join(rule.split()), among=CELL_RULES)]
         return tuple(CellLimit(replace(request, requirements=(one,)), before, linked) for one in wanted)
     except UsageError as error:
-        mistakes.keep(error, node)
+        found.mistakes.keep(error, found.node)
         return ()
 
 
@@ -220,35 +209,32 @@ LOSS_KEYS: Keys = {
 }
 
 
-def read_loss(node: Node, mistakes: Mistakes, connection: str, folder: Path) -> tuple[LossLimit, ...]:
-    """The limit in a node, none after a mistake.
+def read_loss(found: PolicySection, connection: str, folder: Path) -> tuple[LossLimit, ...]:
+    """The limit in a section, none where it lacks a key.
 
     Args:
-        node: the mapping. connection: of the table, empty for files. folder: what relative paths start from.
+        found: the section. connection: of the table, empty for files. folder: what relative paths start from.
     """
-    found, attempt = mistakes.section(node, LOSS, LOSS_KEYS), mistakes.attempt
     missing = [key for key in ("original", "measure") if key not in found]
     if missing or ("at_most" in found) == ("at_least" in found):
         said = " and ".join(missing) or "one of at_most and at_least"
-        mistakes.add(node, f"loss needs {said}.")
+        found.mistakes.add(found.node, f"loss needs {said}.")
         return ()
     at_least = "at_least" in found
     bound = "at_least" if at_least else "at_most"
-    original = attempt(text("original"), found["original"], "?")
-    hierarchies = attempt(text("hierarchies"), found.get("hierarchies"), "")
+    original = found.take("original", text, "?")
+    hierarchies = found.take("hierarchies", text, "")
     loss = LossLimit(
         original=_other_table(original, connection, folder),
-        measure=attempt(choice("measure", OF_RELEASES), found["measure"], ""),
-        limit=attempt(number(bound), found[bound], Fraction(0)),
+        measure=found.take("measure", choice, "", OF_RELEASES),
+        limit=found.take(bound, number, Fraction(0)),
         at_least=at_least,
-        figure=attempt(choice("of", FIGURES), found.get("of"), FIGURES[0]),
-        column=attempt(text("column"), found.get("column"), "") or None,
-        key=attempt(texts("key"), found.get("key"), NO_TEXTS),
-        by_position=attempt(flag("by_position"), found.get("by_position"), False),
+        figure=found.take("of", choice, FIGURES[0], FIGURES),
+        column=found.take("column", text, None),
         hierarchies=str(folder / hierarchies) if hierarchies else "",
-        distance=attempt(choice("distance", DISTANCES), found.get("distance"), DISTANCES[0]),
+        **found.take_options(CompareRequest, "key", "by_position", "distance"),
     )
-    return () if mistakes else (loss,)
+    return (loss,)
 
 
 def loss_text(loss: LossLimit) -> str:
@@ -296,26 +282,25 @@ SERIES_KEYS: Keys = {
 }
 
 
-def read_series(node: Node, mistakes: Mistakes, connection: str, folder: Path) -> tuple[SeriesLimit, ...]:
-    """The limit in a node, none after a mistake.
+def read_series(found: PolicySection, connection: str, folder: Path) -> tuple[SeriesLimit, ...]:
+    """The limit in a section, none where it lacks a key.
 
     Args:
-        node: the mapping. connection: of the table, empty for files. folder: what relative paths start from.
+        found: the section. connection: of the table, empty for files. folder: what relative paths start from.
     """
-    found, attempt = mistakes.section(node, M_INVARIANCE, SERIES_KEYS), mistakes.attempt
     missing = [key for key in ("m", "before") if key not in found]
     if missing:
         said = f"{M_INVARIANCE} needs {' and '.join(missing)}: the limit, and all older releases of this table."
-        mistakes.add(node, said)
+        found.mistakes.add(found.node, said)
         return ()
-    before = attempt(texts("before"), found["before"], NO_TEXTS)
+    before = found.take("before", texts, ())
     limit = SeriesLimit(
-        attempt(whole("m"), found["m"], 1),
+        found.take("m", whole, 1),
         tuple(_other_table(name, connection, folder) for name in before),
-        attempt(text("entity"), found.get("entity"), ""),
-        attempt(flag("counterfeits"), found.get("counterfeits"), False),
+        found.take("entity", text, ""),
+        found.take("counterfeits", flag, False),
     )
-    return () if mistakes else (limit,)
+    return (limit,)
 
 
 def series_text(limit: SeriesLimit) -> str:
@@ -364,10 +349,10 @@ _AMONG = ("quasi_identifiers", "all")
 COLUMN_KEYS: Keys = {
     "max_size": described("How many columns an attacker knows at most.", POSITIVE),
     "k": described("How many must share the values at least.", POSITIVE),
-    "share": {
-        "oneOf": [{"type": "number", "minimum": 0, "exclusiveMaximum": 1}, {"type": "string"}],
-        "description": "A share of the rows: 1% or 0.01.",
-    },
+    "share": described(
+        "A share of the rows: 1% or 0.01.",
+        {"oneOf": [{"type": "number", "minimum": 0, "exclusiveMaximum": 1}, {"type": "string"}]},
+    ),
     "among": {"oneOf": [{"enum": list(_AMONG)}, TEXTS_OF_IT]},
     "exclude": TEXT_OR_TEXTS,
 }
@@ -391,10 +376,9 @@ def read_requirements(node: Node, common: Common, roles: Roles) -> list[TestSpec
         UsageError: it is no list.
     """
     found: list[TestSpec] = []
-    none: list[TestSpec] = []
     for item in _flat(node):
         mistakes = Mistakes()
-        for test in mistakes.attempt(lambda one: _tests(one, common, roles), item, none):
+        for test in mistakes.attempt(_tests, item, (), common, roles):
             found += _unless_said(test, found)
         if mistakes:
             found += _unless_said(_broken(item, mistakes, common), found)
@@ -438,39 +422,30 @@ def _flat(node: Node) -> Iterator[Node]:
             yield item
 
 
+def _test_of(item: Node, common: Common, requirement: str = "", mistake: str = "") -> TestSpec:
+    """A test with what holds of all tests of its table."""
+    test = TestSpec(requirement, place_of(item), mistake=mistake)
+    return replace(test, severity=common.severity, tags=common.tags, owner=common.owner)
+
+
 def _broken(item: Node, mistakes: Mistakes, common: Common) -> TestSpec:
-    return TestSpec(
-        _subject_text(item),
-        place_of(item),
-        mistake=" ".join(mistake.message for mistake in mistakes),
-        severity=common.severity,
-        tags=common.tags,
-        owner=common.owner,
-    )
-
-
-def _subject_text(item: Node) -> str:
-    """What to call a requirement that could not be read."""
-    if isinstance(item.value, str):
-        return item.value
-    if item.is_mapping and isinstance(item.value, list):
-        names = [key.value for key, _ in item.value if isinstance(key.value, str)]  # type: ignore[misc]
-        return next((name for name in names if name not in OPTIONS), "requirement")
-    return "requirement"
+    """A requirement that could not be read, called by what of it was."""
+    called = next((name for name in children(item) if name not in OPTIONS), "requirement")
+    said = " ".join(mistake.message for mistake in mistakes)
+    return _test_of(item, common, item.value if isinstance(item.value, str) else called, said)
 
 
 def _tests(item: Node, common: Common, roles: Roles) -> list[TestSpec]:
     if not item.is_mapping:
         written = "".join(item.text("a requirement").split())
-        test = TestSpec("", place_of(item), severity=common.severity, tags=common.tags, owner=common.owner)
         models = parse_requirements(written)
-        return [_checked(replace(test, requirement=one.text, model=one), roles) for one in models]
+        return [_checked(replace(_test_of(item, common, one.text), model=one), roles) for one in models]
     pairs = item.pairs("a requirement")
     subjects = [(key, value) for key, value in pairs if key.value not in OPTIONS]
     if len(subjects) != 1:
         raise item.fail(_one_subject([str(key.value) for key, _ in subjects]))
     mistakes = Mistakes()
-    base = _options({str(key.value): value for key, value in pairs}, item, common, roles, mistakes)
+    base = _options(PolicySection(item, mistakes, children(item)), common, roles)
     key, value = subjects[0]
     found = [replace(base, place=place_of(key), **made) for made in _subject(key, value, mistakes, common)]
     if mistakes:
@@ -481,8 +456,7 @@ def _tests(item: Node, common: Common, roles: Roles) -> list[TestSpec]:
 def _one_subject(names: Sequence[str]) -> str:
     if not names:
         return "no requirement stands beside its options; write for instance k: 5."
-    unknown = [name for name in names if not _is_subject(name)]
-    if unknown:
+    if unknown := [name for name in names if not _is_subject(name)]:
         known = (*OPTIONS, *(short for model in REGISTRY.values() for short in (*model.short_forms, model.name)))
         return f"there is no option or privacy model {unknown[0]!r}.{closest(unknown[0], known)}"
     return f"{' and '.join(map(repr, names))} stand in one requirement; write each as an item of its own."
@@ -490,55 +464,47 @@ def _one_subject(names: Sequence[str]) -> str:
 
 def _is_subject(name: str) -> bool:
     try:
-        return name in (*_LIMITS, "preset") or bool(find_model(name.partition("@")[0]).name)
+        return name in (*LIMITS, "preset") or bool(find_model(name.partition("@")[0]).name)
     except UsageError:
         return False
 
 
-def _options(found: Mapping[str, Node], item: Node, common: Common, roles: Roles, mistakes: Mistakes) -> TestSpec:
-    attempt = mistakes.attempt
-    severity = attempt(choice("severity", SEVERITIES), found.get("severity"), common.severity)
-    none: Threshold | None = None
-    warn_if: Threshold | None = attempt(threshold("warn_if"), found.get("warn_if"), none)
-    error_if: Threshold | None = attempt(threshold("error_if"), found.get("error_if"), none)
+def _options(found: PolicySection, common: Common, roles: Roles) -> TestSpec:
+    """A test with the options that stand beside its requirement, which is not read yet."""
+    mistakes = found.mistakes
+    severity = found.take("severity", choice, common.severity, SEVERITIES)
+    warn_if, error_if = found.take("warn_if", threshold, None), found.take("error_if", threshold, None)
     if error_if is not None and severity == "warn":
-        attempt(_fail("error_if has no meaning beside severity: warn."), found["error_if"], None)
+        mistakes.add(found["error_if"], "error_if has no meaning beside severity: warn.")
     if warn_if is not None and error_if is None and severity == "error":
         said = "warn_if alone changes nothing: any row is an error. Write severity: warn, or an error_if beside it."
-        attempt(_fail(said), found["warn_if"], None)
-    sensitive = attempt(texts("'sensitive'"), found.get("sensitive"), NO_TEXTS)
-    unknown = [name for name in sensitive if name not in roles.sensitive]
-    if unknown:
+        mistakes.add(found["warn_if"], said)
+    sensitive = found.take("sensitive", texts, (), what="'sensitive'")
+    if unknown := [name for name in sensitive if name not in roles.sensitive]:
         hint = closest(unknown[0], roles.sensitive)
-        attempt(_fail(f"{unknown[0]!r} is no sensitive column of this table.{hint}"), found["sensitive"], None)
+        mistakes.add(found["sensitive"], f"{unknown[0]!r} is no sensitive column of this table.{hint}")
     return TestSpec(
         "",
-        place_of(item),
+        place_of(found.node),
         severity=severity,
         warn_if=warn_if,
         error_if=error_if,
         sensitive=sensitive,
-        tags=tuple(dict.fromkeys((*common.tags, *attempt(texts("tags"), found.get("tags"), NO_TEXTS)))),
-        owner=attempt(text("owner"), found.get("owner"), common.owner),
-        description=attempt(text("description"), found.get("description"), ""),
+        tags=tuple(dict.fromkeys((*common.tags, *found.take("tags", texts, ())))),
+        owner=found.take("owner", text, common.owner),
+        description=found.take("description", text, ""),
     )
-
-
-def _fail(sentence: str) -> Callable[[Node], None]:
-    def read(node: Node) -> None:
-        raise node.fail(sentence)
-
-    return read
 
 
 def _subject(key: Node, value: Node, mistakes: Mistakes, common: Common) -> list[dict[str, Any]]:
     """What a requirement's key and value add to its options: one requirement, or those of a preset."""
     name = key.text("a requirement's name")
-    if name in _LIMITS:
-        limits = _LIMITS[name].read(value, mistakes, common.connection, common.folder)
-        return [{"requirement": _LIMITS[name].text(limit), "limit": limit} for limit in limits]
+    if name in LIMITS:
+        kind = LIMITS[name]
+        limits = kind.read(mistakes.section(value, name, kind.keys), common.connection, common.folder)
+        return [{"requirement": kind.text(limit), "limit": limit} for limit in limits]
     if name == "preset":
-        preset = choice("preset", PRESETS)(value)
+        preset = choice(value, "preset", PRESETS)
         wanted = [parse_requirement(one) for one in PRESETS[preset].requirements]
     else:
         wanted = [_model(name, value)]
@@ -547,30 +513,19 @@ def _subject(key: Node, value: Node, mistakes: Mistakes, common: Common) -> list
 
 def _model(name: str, value: Node) -> Requirement:
     if value.is_mapping:
-        given = {key.text("a parameter"): number.text("a parameter's value") for key, number in value.pairs(name)}
+        given = {key.text("a parameter"): one.text("a parameter's value") for key, one in value.pairs(name)}
         return requirement_from(name, given)
     find_model(name.partition("@")[0])
     return requirement_from(name, value.text(f"the limit of {name}").strip())
 
 
-def _column_limit(node: Node, mistakes: Mistakes, *_: object) -> tuple[ColumnLimit, ...]:
-    found = mistakes.section(node, COLUMN_SETS, COLUMN_KEYS)
+def _column_limit(found: PolicySection, *_: object) -> tuple[ColumnLimit, ...]:
     if "max_size" not in found:
-        raise node.fail("column_sets needs max_size: how many columns an attacker knows at most.")
-    attempt = mistakes.attempt
-    among: str | tuple[str, ...] = _AMONG[0]
-    limit = ColumnLimit(
-        attempt(whole("max_size"), found["max_size"], 1),
-        attempt(whole("k"), found.get("k"), 5),
-        attempt(share("share"), found.get("share"), Fraction(0)),
-        attempt(_among, found.get("among"), among),
-        attempt(texts("exclude"), found.get("exclude"), NO_TEXTS),
-    )
-    return () if mistakes else (limit,)
-
-
-def _among(node: Node) -> str | tuple[str, ...]:
-    return choice("among", _AMONG)(node) if isinstance(node.value, str) else texts("among")(node)
+        raise found.node.fail("column_sets needs max_size: how many columns an attacker knows at most.")
+    max_size, k, allowed = found.take("max_size", whole, 1), found.take("k", whole, 5), found.take("share", share, 0)
+    one_word = "among" in found and isinstance(found["among"].value, str)
+    among = found.take("among", choice, "", _AMONG) if one_word else found.take("among", texts, _AMONG[0])
+    return (ColumnLimit(max_size, k, Fraction(allowed), among, found.take("exclude", texts, ())),)
 
 
 def _checked(test: TestSpec, roles: Roles) -> TestSpec:
@@ -580,7 +535,7 @@ def _checked(test: TestSpec, roles: Roles) -> TestSpec:
         UsageError: it does not; said before anything is connected.
     """
     if test.limit is not None:
-        kind = _LIMITS[test.requirement.partition("=")[0]]
+        kind = LIMITS[test.requirement.partition("=")[0]]
         kind.check(test.limit, roles)
         _refuse_thresholds(test, kind.counts)
     if test.model is None:
@@ -612,23 +567,22 @@ class _LimitKind:
     """A kind of limit besides the privacy models.
 
     Args:
-        read: the limits in a node, none after a mistake. text: of one. check: refuses one that does not fit the roles.
-        counts: why no threshold on failing rows stands beside it.
+        keys: of its section. read: the limits in the section. text: of one.
+        check: refuses one that does not fit the roles. counts: why no threshold on failing rows stands beside it.
     """
 
-    read: Callable[[Node, Mistakes, str, Path], tuple[Limit, ...]]
+    keys: Keys
+    read: Callable[[PolicySection, str, Path], tuple[Limit, ...]]
     text: Callable[[Any], str]
     check: Callable[[Any, Roles], None]
     counts: str
 
 
-_LIMITS = {
-    COLUMN_SETS: _LimitKind(
-        _column_limit, column_limit_text, _check_columns, "a limit on column sets has its own share"
-    ),
-    LOSS: _LimitKind(read_loss, loss_text, check_loss, "a loss is a figure of the whole table"),
-    AGGREGATES: _LimitKind(read_cells, cells_text, lambda limit, roles: None, "a rule for cells counts cells"),
-    M_INVARIANCE: _LimitKind(
-        read_series, series_text, check_series, "m-invariance is a figure of all releases together"
-    ),
+_OF_COLUMNS = "a limit on column sets has its own share"
+_OF_RELEASES = "m-invariance is a figure of all releases together"
+LIMITS = {
+    COLUMN_SETS: _LimitKind(COLUMN_KEYS, _column_limit, column_limit_text, _check_columns, _OF_COLUMNS),
+    LOSS: _LimitKind(LOSS_KEYS, read_loss, loss_text, check_loss, "a loss is a figure of the whole table"),
+    AGGREGATES: _LimitKind(CELL_KEYS, read_cells, cells_text, lambda *_: None, "a rule for cells counts cells"),
+    M_INVARIANCE: _LimitKind(SERIES_KEYS, read_series, series_text, check_series, _OF_RELEASES),
 }

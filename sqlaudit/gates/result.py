@@ -59,6 +59,8 @@ class Outcome(StrEnum):
 
 UNDECIDED = (Outcome.ERROR, Outcome.UNDETERMINED, Outcome.SKIPPED)
 """What says nothing that could be accepted."""
+ALLOWED = (Outcome.WARN, Outcome.EXCEPTED, Outcome.ACCEPTED)
+"""What falls short, and keeps no table back."""
 
 
 class Drift(StrEnum):
@@ -162,7 +164,12 @@ class GateTest(Documented):
     @property
     def name(self) -> str:
         """What reports call it: `patients: l=2 for diagnosis`."""
-        return f"{self.table}: {self.requirement}" + (f" for {self.sensitive}" if self.sensitive is not None else "")
+        return f"{self.table}: {self.wanted}"
+
+    @property
+    def wanted(self) -> str:
+        """What is required, and for which attribute."""
+        return for_attribute(self.requirement, self.sensitive)
 
     @property
     def key(self) -> tuple[str, str, str]:
@@ -225,6 +232,11 @@ class TableWarned(Documented):
     warned: Warned = field(metadata=HERE)
 
 
+def for_attribute(requirement: str, sensitive: str | None) -> str:
+    """A requirement, with the attribute that it is tested for where it has one."""
+    return f"{requirement} for {sensitive}" if sensitive else requirement
+
+
 def _by_table(found: tuple[tuple[str, Warned], ...]) -> list[TableWarned]:
     return [TableWarned(*pair) for pair in found]
 
@@ -234,8 +246,7 @@ def _loosened(test: GateTest) -> Warned:
     assert test.check is not None
     number, unit = test.check.failing_rows or 0, "person" if "persons" in test.check.details else "row"
     meet = f"{number:,} {unit} does" if number == 1 else f"{number:,} {unit}s do"
-    what = test.requirement + (f" for {test.sensitive}" if test.sensitive is not None else "")
-    return Warned("loosened_requirement", (), f"{meet} not meet {what}. {test.message}")
+    return Warned("loosened_requirement", (), f"{meet} not meet {test.wanted}. {test.message}")
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -497,6 +508,10 @@ class TestSpec:
     tags: tuple[str, ...] = ()
     owner: str = ""
     description: str = ""
+
+    def is_about(self, sensitive: str | None) -> bool:
+        """Whether it is for a sensitive attribute; None = for what has none."""
+        return not self.sensitive or sensitive is None or sensitive in self.sensitive
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, suppress
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -30,25 +31,25 @@ from sqlaudit.engines.contract import Engine, ProgressHook
 from sqlaudit.engines.writing import files_read
 from sqlaudit.gates.answered import WarehouseAnswers
 from sqlaudit.gates.connections import database_of
-from sqlaudit.gates.drift import digest
-from sqlaudit.gates.judging import attempt, blank, errored, judged, with_exit_code
+from sqlaudit.gates.judging import attempt, blank, broken, errored, judged, with_exit_code
 from sqlaudit.gates.nodes import in_a_policy
 from sqlaudit.gates.result import (
     CellLimit,
     ColumnLimit,
+    Connection,
     Dataset,
     GateResult,
     GateTest,
     Limit,
     LossLimit,
     Mistake,
-    Outcome,
     Policy,
     SeriesLimit,
     TableEntry,
     TestSpec,
 )
 from sqlaudit.gates.shared_runs import CellTests, ColumnSetTests, LossTests, SeriesTests, SharedRuns
+from sqlaudit.gates.stored import digest
 from sqlaudit.gates.tables import PersonsTables
 from sqlaudit.models.phrases import columns_check, identifier_checks
 from sqlaudit.profiles.warnings import audit_warnings
@@ -76,7 +77,9 @@ class TableTests:
     store: Store | None = None
     show_values: bool = False
     _audits: dict[Key, AuditResult] = field(default_factory=dict)
-    _found: dict[int, tuple[TableEntry, Relation | None] | SqlauditError] = field(default_factory=dict)
+    _found: dict[int, TableEntry | SqlauditError] = field(default_factory=dict)
+    _joined: dict[int, Relation] = field(default_factory=dict)
+    """The rows of tables that are joined with those of their persons, by the entry that was found."""
 
     def __post_init__(self) -> None:
         self._persons = PersonsTables(self.engine)
@@ -99,46 +102,29 @@ class TableTests:
             Interrupted: somebody pressed Ctrl-C.
         """
         known = self._with_persons(entry)
-        if isinstance(known, SqlauditError):
-            return [errored(entry, spec, known) for spec in entry.tests], ()
-        return self._run(known[0], entry)
+        return (_all_errored(entry, known), ()) if isinstance(known, SqlauditError) else self._run(known, entry)
 
-    def _with_persons(self, entry: TableEntry) -> tuple[TableEntry, Relation | None] | SqlauditError:
-        """The entry with what the policy says of its persons, and its rows where they are joined with theirs; or why
-        they do not fit together."""
+    def _with_persons(self, entry: TableEntry) -> TableEntry | SqlauditError:
+        """The entry with what the policy says of its persons; or why they do not fit together."""
         if not entry.persons:
-            return entry, None
+            return entry
         if id(entry) not in self._found:
             found = attempt(lambda: self._persons.of(entry))
-            self._found[id(entry)] = found
-            if not isinstance(found, SqlauditError):
-                self._found[id(found[0])] = found
+            if isinstance(found, SqlauditError):
+                self._found[id(entry)] = found
+            else:
+                self._found[id(entry)], relation = found
+                if relation is not None:
+                    self._joined[id(found[0])] = relation
         return self._found[id(entry)]
 
-    def _joined(self, entry: TableEntry) -> Relation | None:
-        """The rows of a table with those of its persons, where they are joined.
-
-        Raises:
-            SqlauditError: they do not fit together.
-        """
-        found = self._with_persons(entry)
-        if isinstance(found, SqlauditError):
-            raise found
-        return found[1]
-
-    def _rows(self, entry: TableEntry) -> Relation | Target:
+    def _rows(self, entry: TableEntry) -> Relation:
         """The rows of a table, with those of its persons where they are joined."""
         assert entry.target is not None
-        return self._joined(entry) or entry.target
-
-    def _key(self, entry: TableEntry) -> Key | None:
-        """What two entries must have in common to share an audit; None where nothing can be audited."""
-        found = self._with_persons(entry)
-        return None if isinstance(found, SqlauditError) else _key(found[0])
+        return self._joined.get(id(entry)) or self.engine.open(entry.target)
 
     def _run(self, entry: TableEntry, alone: TableEntry) -> tuple[list[GateTest], tuple[Warned, ...]]:
-        modelled = [spec for spec in entry.tests if spec.model is not None]
-        found = self._modelled(entry, modelled) if modelled else {}
+        audit = attempt(lambda: self._audit(entry)) if any(spec.model for spec in entry.tests) else None
         results: list[GateTest] = []
         of_cells = all(isinstance(spec.limit, CellLimit) for spec in entry.tests)  # no row of it is a person
         known = _Known(()) if of_cells else self._known(entry)
@@ -148,16 +134,16 @@ class TableTests:
             CellLimit: (CellTests(self.engine, self.today), entry),
             ColumnLimit: (ColumnSetTests(self.engine, self.today, self._rows), entry),
         }
-        for position, spec in enumerate(entry.tests):
+        for spec in entry.tests:
             if spec.mistake:
                 results.append(errored(entry, spec, UsageError(spec.mistake)))
             elif spec.limit is not None:
                 run, table = runs[type(spec.limit)]
                 results += run.run(table, spec, spec.limit)
-            elif spec.identifier or spec.all_named:
-                results.append(self._of_columns(entry, spec, known))
+            elif audit is not None and spec.model is not None:
+                results += self._of_model(entry, spec, spec.model, audit)
             else:
-                results += found.get(position, [])
+                results.append(self._of_columns(entry, spec, known))
         said = () if isinstance(known, SqlauditError) else known.warnings
         return results, said
 
@@ -173,8 +159,7 @@ class TableTests:
         return attempt(lambda: self._look_at(entry))
 
     def _look_at(self, entry: TableEntry) -> _Known:
-        assert entry.target is not None
-        relation = self._joined(entry) or self.engine.open(entry.target)
+        relation = self._rows(entry)
         roles = resolve_roles(entry.roles, relation, self.engine)
         found = audit_warnings(self.engine, relation, roles, insensitive=entry.insensitive)
         return _Known((*found, *persons_told(relation, roles, entry.roles, Combinations(self.engine))))
@@ -190,51 +175,38 @@ class TableTests:
             check = columns_check(bare, known.rows)
         return judged(entry, spec, check, known.rows, known.classes, self.today)
 
-    def _modelled(self, entry: TableEntry, specs: Sequence[TestSpec]) -> Mapping[int, list[GateTest]]:
-        """The results of all tests that a privacy model decides, by their position in the entry."""
-        places = {id(spec): position for position, spec in enumerate(entry.tests)}
-        result = attempt(lambda: self._audit(entry))
-        if isinstance(result, UsageError):  # one of the requirements may be to blame: each on its own
-            return {places[id(spec)]: self._alone(entry, spec) for spec in specs}
-        if isinstance(result, SqlauditError):
-            return {places[id(spec)]: [errored(entry, spec, result)] for spec in specs}
-        return {places[id(spec)]: self._of(entry, spec, result) for spec in specs}
+    def _of_model(
+        self, entry: TableEntry, spec: TestSpec, model: Requirement, audit: AuditResult | SqlauditError
+    ) -> list[GateTest]:
+        """The results of a test that a privacy model decides."""
+        found = audit
+        if isinstance(audit, UsageError):  # one of the requirements may be to blame: each on its own
+            alone = entry.roles
+            if spec.sensitive and not alone.joint:
+                alone = replace(alone, sensitive=spec.sensitive)
+            found = attempt(lambda: self._audit_of(entry, alone, (model,)))
+        if isinstance(found, SqlauditError):
+            return [errored(entry, spec, found)]
+        checks = [check for check in found.checks if check.text == model.text and spec.is_about(check.sensitive)]
+        return [judged(entry, spec, check, found.rows, found.classes.count, self.today) for check in checks]
 
     def _audit(self, entry: TableEntry) -> AuditResult:
         """The audit of a table for all requirements of all entries with the same rows and roles; done once."""
         key = _key(entry)
         if key not in self._audits:
-            alike = [other for other in self.entries if self._key(other) == key]
+            found = ((other, self._with_persons(other)) for other in self.entries)
+            alike = [other for other, one in found if not isinstance(one, SqlauditError) and _key(one) == key]
             wanted = {spec.requirement: spec.model for other in alike for spec in other.tests if spec.model}
             self._audits[key] = self._audit_of(entry, entry.roles, tuple(wanted.values()))
         return self._audits[key]
 
     def _audit_of(self, entry: TableEntry, roles: Roles, requirements: tuple[Requirement, ...]) -> AuditResult:
         assert entry.target is not None
-        keep = None if self.store is None else _Keep(self.store, entry.name)
-        joined = self._joined(entry)
-        auditor = Auditor(self.engine, 0, self.show_values and self.store is not None, keep, joined)
+        keep = None if self.store is None else partial(self.store, entry.name)
+        show_values = self.show_values and self.store is not None
+        auditor = Auditor(self.engine, 0, show_values, keep, self._joined.get(id(entry)))
         coverage = Coverage(insensitive=entry.insensitive)
         return auditor.audit(AuditSpec(entry.target, roles, requirements, entry.inputs, coverage))
-
-    def _alone(self, entry: TableEntry, spec: TestSpec) -> list[GateTest]:
-        assert spec.model is not None
-        roles = entry.roles
-        if spec.sensitive and not roles.joint:
-            roles = replace(roles, sensitive=spec.sensitive)
-        model = spec.model
-        found = attempt(lambda: self._of(entry, spec, self._audit_of(entry, roles, (model,))))
-        return [errored(entry, spec, found)] if isinstance(found, SqlauditError) else found
-
-    def _of(self, entry: TableEntry, spec: TestSpec, result: AuditResult) -> list[GateTest]:
-        assert spec.model is not None
-        checks = [
-            check
-            for check in result.checks
-            if check.text == spec.model.text
-            and (not spec.sensitive or check.sensitive is None or check.sensitive in spec.sensitive)
-        ]
-        return [judged(entry, spec, check, result.rows, result.classes.count, self.today) for check in checks]
 
 
 @dataclass(frozen=True)
@@ -246,38 +218,27 @@ class _Known:
     classes: int | None = None
 
 
-@dataclass(frozen=True)
-class _Keep:
-    """Hands the failing classes of a table on."""
-
-    store: Store
-    table: str
-
-    def __call__(self, failing: Iterable[FailingClass]) -> None:
-        self.store(self.table, failing)
-
-
 def _key(entry: TableEntry) -> Key:
     """What two entries must have in common to share an audit."""
     assert entry.target is not None
-    inputs: Any = entry.inputs
-    return (
-        entry.connection,
-        replace(entry.target, label=""),
-        entry.roles,
-        entry.insensitive,
-        id(inputs) if inputs else 0,
-    )
+    target, inputs = replace(entry.target, label=""), entry.inputs
+    return entry.connection, target, entry.roles, entry.insensitive, id(inputs) if inputs else 0
 
 
-def skipped(entry: TableEntry) -> list[GateTest]:
+def _skipped(entry: TableEntry) -> list[GateTest]:
     """The tests of a table that is not tested any more."""
     return [blank(entry, spec) for spec in entry.tests]
+
+
+def _all_errored(table: TableEntry, error: SqlauditError) -> list[GateTest]:
+    return [errored(table, spec, error) for spec in table.tests]
 
 
 # Which tests are wanted: dbt's way to say it, `tag:release,patients+ owner:ethics`.
 
 METHODS = ("table", "tag", "owner", "severity", "requirement", "connection")
+_Tests = Mapping[tuple[str, int], tuple[TableEntry, TestSpec]]
+"""Tests of a policy, by the name of their table and their place in it."""
 
 
 def select(tables: Sequence[TableEntry], wanted: Sequence[str]) -> tuple[TableEntry, ...]:
@@ -302,12 +263,18 @@ def select(tables: Sequence[TableEntry], wanted: Sequence[str]) -> tuple[TableEn
     unions = [union for text in wanted for union in text.split()]
     if not unions:
         return tuple(tables)
+    every = {(table.name, place): (table, test) for table in tables for place, test in enumerate(table.tests)}
     kept: set[tuple[str, int]] = set()
     for union in unions:
-        fits = _fitting(tables, union)
-        if not fits:
-            raise UsageError(f"{about('select')} {union!r} fits no test.{_hint(tables, union)}")
-        kept |= fits
+        fits = [_part(tables, every, part) for part in union.split(",") if part]
+        found = set.intersection(*fits) if fits else set()
+        if not found:
+            names = [table.name for table in tables]
+            tags = [f"tag:{tag}" for table, test in every.values() for tag in (*table.tags, *test.tags)]
+            listed = ", ".join(dict.fromkeys([*names, *tags]))[:300]
+            hint = closest(union.strip("+"), [*names, *tags]) or f" There are: {listed}."
+            raise UsageError(f"{about('select')} {union!r} fits no test.{hint}")
+        kept |= found
     chosen = (
         replace(table, tests=tuple(test for i, test in enumerate(table.tests) if (table.name, i) in kept))
         for table in tables
@@ -315,62 +282,35 @@ def select(tables: Sequence[TableEntry], wanted: Sequence[str]) -> tuple[TableEn
     return tuple(table for table in chosen if table.tests)
 
 
-def _fitting(tables: Sequence[TableEntry], union: str) -> set[tuple[str, int]]:
-    parts = [part for part in union.split(",") if part]
-    fits = set(_all(tables))
-    for part in parts:
-        fits &= _part(tables, part)
-    return fits if parts else set()
-
-
-def _all(tables: Sequence[TableEntry]) -> Iterator[tuple[str, int]]:
-    for table in tables:
-        for position, _ in enumerate(table.tests):
-            yield table.name, position
-
-
-def _part(tables: Sequence[TableEntry], part: str) -> set[tuple[str, int]]:
-    before, bare, after = part.startswith("+"), part.strip("+"), part.endswith("+")
-    method, colon, name = bare.partition(":")
-    if not colon:
-        method, name = "table", bare
+def _part(tables: Sequence[TableEntry], every: _Tests, part: str) -> set[tuple[str, int]]:
+    """The tests that one part of a selection means."""
+    bare = part.strip("+")
+    method, _, name = bare.partition(":") if ":" in bare else ("table", "", bare)
     if method not in METHODS:
         raise UsageError(
             f"{about('select')}: there is no method {method!r}.{closest(method, METHODS)} See {', '.join(METHODS)}."
         )
-    fits = {
-        (table.name, position)
-        for table in tables
-        for position, test in enumerate(table.tests)
-        if _fits(method, name, table, test)
-    }
-    if not (before or after):
-        return fits
-    names = _reached(tables, {table for table, _ in fits}, before, after)
-    return {pair for pair in _all(tables) if pair in fits or pair[0] in names}
+    fits = {key for key, (table, test) in every.items() if _fits(method, name, table, test)}
+    named, reached = {table for table, _ in fits}, set()
+    if part.startswith("+"):
+        reached |= _reached({table.name: table.derived_from for table in tables}, named)
+    if part.endswith("+"):
+        children: dict[str, list[str]] = {}
+        for table in tables:
+            for parent in table.derived_from:
+                children.setdefault(parent, []).append(table.name)
+        reached |= _reached(children, named)
+    return {key for key in every if key in fits or key[0] in reached}
 
 
-def _reached(tables: Sequence[TableEntry], named: set[str], before: bool, after: bool) -> set[str]:
-    """The tables that these are derived from (before), or that are derived from these (after), at any distance."""
-    parents = {table.name: table.derived_from for table in tables}
-    children: dict[str, list[str]] = {}
-    for name, above in parents.items():
-        for parent in above:
-            children.setdefault(parent, []).append(name)
-    found: set[str] = set()
-    for edges in ([parents] if before else []) + ([children] if after else []):
-        found |= _closure(edges, named)
-    return found
-
-
-def _closure(edges: Mapping[str, Sequence[str]], start: set[str]) -> set[str]:
+def _reached(edges: Mapping[str, Sequence[str]], start: set[str]) -> set[str]:
+    """What edges lead to, at any distance."""
     found: set[str] = set()
     waiting = list(start)
     while waiting:
-        for name in edges.get(waiting.pop(), ()):
-            if name not in found:
-                found.add(name)
-                waiting.append(name)
+        new = [name for name in edges.get(waiting.pop(), ()) if name not in found]
+        found.update(new)
+        waiting += new
     return found
 
 
@@ -386,13 +326,6 @@ def _fits(method: str, name: str, table: TableEntry, test: TestSpec) -> bool:
     return any(fnmatchcase(one, name) for one in names[method])
 
 
-def _hint(tables: Sequence[TableEntry], union: str) -> str:
-    names = [table.name for table in tables]
-    tags = [f"tag:{tag}" for table in tables for test in table.tests for tag in (*table.tags, *test.tags)]
-    near = closest(union.strip("+"), [*names, *tags])
-    return near or f" There are: {', '.join(dict.fromkeys([*names, *tags]))[:300]}."
-
-
 OpenEngine = Callable[[str | Whereabouts | None, Limits, Sequence[Target]], AbstractContextManager[Engine]]
 """Opens an engine for a database and the targets that will be read."""
 Settle = Callable[[GateTest], GateTest]
@@ -406,58 +339,25 @@ def open_engine(
     return connect(db, limits, *targets)
 
 
-@dataclass(frozen=True)
-class RunOptions:
-    """How a policy is run.
-
-    Args:
-        selected: as for `--select`. fail_fast: stop after the first table with a failing test.
-        limits: budgets for all connections together. today: what exceptions are compared with.
-        store: takes the classes that fall short. show_values: whether these have their keys.
-        opener: opens engines. settle: gives tests their final outcome.
-        answers: what a warehouse answered already; with these nothing is connected.
-        tell: says at once what nobody should wait for: the tables that are not there.
-    """
-
-    selected: Sequence[str] = ()
-    fail_fast: bool = False
-    limits: Limits = field(default_factory=Limits)
-    today: datetime.date = field(default_factory=lambda: datetime.datetime.now(datetime.UTC).date())
-    store: Store | None = None
-    show_values: bool = False
-    opener: OpenEngine = open_engine
-    settle: Settle = lambda test: test
-    answers: WarehouseAnswers | None = None
-    tell: Callable[[str], None] = lambda sentence: None
-
-
 @speaking(in_a_policy)
-def run_policy(policy: Policy, options: RunOptions) -> GateResult:
+def run_policy(policy: Policy, run: GateRun) -> GateResult:
     """The results of all selected tests, in the policy's order.
 
     Raises:
         UsageError: a selection that fits no test, or a policy without any.
         Interrupted: somebody pressed Ctrl-C.
     """
-    began = time.monotonic()
-    tables = select(policy.tables, options.selected)
-    run = _GateRun(policy, options, len(tables), time.monotonic())
+    tables = select(policy.tables, run.selected)
     mistakes = [*policy.mistakes, *(mistake for table in policy.tables for mistake in table.mistakes)]
     if not tables and not mistakes:
         raise UsageError(f"{policy.file}: there is nothing to test.")
-    sound = [table for table in tables if not table.mistakes]
-    run.results |= {id(table): _broken(table) for table in tables if table.mistakes}
-    if options.answers is not None:
-        run.from_answers(options.answers, sound)
-    else:
-        for connection in dict.fromkeys(table.connection for table in sound):
-            run.on_connection(connection, [table for table in sound if table.connection == connection])
+    run.of_tables(policy, tables)
     return GateResult(
         policy=policy.file,
         tests=tuple(test for table in tables for test in run.results[id(table)]),
         mistakes=tuple(dict.fromkeys([*mistakes, *run.mistakes])),
         time=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
-        seconds=round(time.monotonic() - began, 3),
+        seconds=round(time.monotonic() - run.began, 3),
         tables=len(tables),
         warnings=tuple(run.warnings),
         places=tuple((table.name, table.place) for table in tables),
@@ -479,24 +379,35 @@ def _broken(table: TableEntry) -> list[GateTest]:
     listed = " and ".join(map(str, lines))
     at = f"mistakes in lines {listed}" if len(lines) > 1 else f"a mistake in line {listed}" if lines else "a mistake"
     said = f"Not run: the policy of this table has {at}."
-    return [
-        replace(blank(table, spec, Outcome.ERROR, spec.mistake or said), exit_code=ExitCode.USAGE)
-        for spec in table.tests
-    ]
-
-
-def _all_errored(table: TableEntry, error: SqlauditError) -> list[GateTest]:
-    return [errored(table, spec, error) for spec in table.tests]
+    return [broken(table, spec, spec.mistake or said, ExitCode.USAGE) for spec in table.tests]
 
 
 @dataclass
-class _GateRun:
-    """What a run has found so far."""
+class GateRun:
+    """How a policy is run, and what was found so far.
 
-    policy: Policy
-    options: RunOptions
-    number: int
-    began: float
+    Args:
+        selected: as for `--select`. fail_fast: stop after the first table with a failing test.
+        limits: budgets for all connections together. today: what exceptions are compared with.
+        show_values: whether the classes that fall short have their keys. opener: opens engines.
+        tell: says at once what nobody should wait for: the tables that are not there.
+        settle: gives tests their final outcome. store: takes the classes that fall short.
+        answers: what a warehouse answered already; with these nothing is connected.
+    """
+
+    selected: Sequence[str]
+    fail_fast: bool
+    limits: Limits
+    today: datetime.date
+    show_values: bool
+    opener: OpenEngine
+    tell: Callable[[str], None]
+    settle: Settle
+    store: Store | None = None
+    answers: WarehouseAnswers | None = None
+    connections: Mapping[str, Connection] = field(default_factory=dict)
+    number: int = 0
+    began: float = field(default_factory=time.monotonic)
     results: dict[int, list[GateTest]] = field(default_factory=dict)
     warnings: list[tuple[str, Warned]] = field(default_factory=list)
     mistakes: list[Mistake] = field(default_factory=list)
@@ -504,20 +415,29 @@ class _GateRun:
     stopped: bool = False
     tested: int = 0
 
-    def from_answers(self, answers: WarehouseAnswers, tables: Sequence[TableEntry]) -> None:
-        """Judge all tables by what was answered."""
-        for table in tables:
-            tests = skipped(table) if self.stopped else answers.of_table(table, self.options.today)
+    def of_tables(self, policy: Policy, tables: Sequence[TableEntry]) -> None:
+        """Test the tables of a policy: by what was answered, or over one connection after the other."""
+        self.connections, self.number = policy.connections, len(tables)
+        self.results |= {id(table): _broken(table) for table in tables if table.mistakes}
+        sound = [table for table in tables if not table.mistakes]
+        if self.answers is None:
+            for connection in dict.fromkeys(table.connection for table in sound):
+                self._on_connection(connection, [table for table in sound if table.connection == connection])
+            return
+        for table in sound:
+            tests = _skipped(table)
+            if not self.stopped:
+                tests = [test for spec in table.tests for test in self.answers.of_test(table, spec, self.today)]
             self._keep([(table, tests)])
 
-    def on_connection(self, name: str, tables: Sequence[TableEntry]) -> None:
+    def _on_connection(self, name: str, tables: Sequence[TableEntry]) -> None:
         """Test all tables of one connection."""
         if self.stopped:
-            self._keep([(table, skipped(table)) for table in tables])
+            self._keep([(table, _skipped(table)) for table in tables])
             return
         with ExitStack() as stack:
             try:
-                database = database_of(self.policy.connections[name]) if name else None
+                database = database_of(self.connections[name]) if name else None
                 tables, engine = self._opened(stack, database, tables)
             except Interrupted:
                 raise
@@ -532,44 +452,42 @@ class _GateRun:
         self, stack: ExitStack, database: Whereabouts | None, tables: Sequence[TableEntry]
     ) -> tuple[Sequence[TableEntry], Engine | None]:
         """The engine for the tables that can be read with it; the others get their error."""
-        opener = self.options.opener
+        opener = self.opener
         try:
             return tables, stack.enter_context(opener(database, self._limits(), _targets(tables)))
         except UsageError as error:
             if len(tables) == 1:
                 raise
-            broken = {id(table): found for table in tables if (found := self._error_of(database, table)) is not None}
+            broken = {}
+            for table in tables:  # a file that cannot be read, a query that is none
+                try:
+                    with opener(database, self._limits(), _targets([table])):
+                        pass
+                except UsageError as own:
+                    broken[id(table)] = own
             if len(broken) == len(tables):
                 raise error from None
         self._keep([(table, _all_errored(table, broken[id(table)])) for table in tables if id(table) in broken])
         rest = [table for table in tables if id(table) not in broken]
         return rest, stack.enter_context(opener(database, self._limits(), _targets(rest)))
 
-    def _error_of(self, database: Whereabouts | None, table: TableEntry) -> SqlauditError | None:
-        """What keeps an engine from being opened for one table: a file that cannot be read, a query that is none."""
-        try:
-            with self.options.opener(database, self._limits(), _targets([table])):
-                return None
-        except UsageError as error:
-            return error
-
     def _test(self, engine: Engine, tables: Sequence[TableEntry]) -> None:
         inner = engine.progress
         self._tell_missing(engine, tables)
-        runner = TableTests(engine, tables, self.options.today, self.options.store, self.options.show_values)
+        runner = TableTests(engine, tables, self.today, self.store, self.show_values)
         for table in tables:
             if self.stopped:
-                self._keep([(table, skipped(table))])
+                self._keep([(table, _skipped(table))])
                 continue
             self.tested += 1
             name = f"{self.tested} of {self.number} {table.name}"
-            engine.progress = _progress(inner, name)
             if inner is not None:
+                engine.progress = _with_table(inner, name)
                 inner(name, None)
             tests, warnings = runner.run(table)
             self.warnings += [(table.name, warning) for warning in warnings]
             self._keep([(table, tests)])
-        if not self.stopped and not self.options.selected:
+        if not self.stopped and not self.selected:
             self.mistakes += runner.of_nobody()
 
     def _tell_missing(self, engine: Engine, tables: Sequence[TableEntry]) -> None:
@@ -584,19 +502,19 @@ class _GateRun:
                     missing.append(table.name)
         if missing:
             number = f"{len(missing)} of {len(tables)} tables cannot be read, and their tests will be errors"
-            self.options.tell(f"{number}: {', '.join(missing)}.")
+            self.tell(f"{number}: {', '.join(missing)}.")
 
     def _keep(self, found: Sequence[tuple[TableEntry, list[GateTest]]]) -> None:
         for table, tests in found:
-            connection, folder = self.policy.connections.get(table.connection), Path(table.place.file).parent
+            connection, folder = self.connections.get(table.connection), Path(table.place.file).parent
             asked = [replace(test, asked=digest(folder, test.asked, connection)) for test in tests]
-            settled = [with_exit_code(self.options.settle(test)) for test in asked]
+            settled = [with_exit_code(self.settle(test)) for test in asked]
             self.results[id(table)] = settled
-            self.stopped = self.stopped or (self.options.fail_fast and any(test.blocks for test in settled))
+            self.stopped = self.stopped or (self.fail_fast and any(test.blocks for test in settled))
 
     def _limits(self) -> Limits:
         """The budgets with what is left of the time."""
-        limits = self.options.limits
+        limits = self.limits
         if limits.timeout is None:
             return limits
         return replace(limits, timeout=max(0.1, limits.timeout - (time.monotonic() - self.began)))
@@ -622,10 +540,8 @@ def _targets(tables: Sequence[TableEntry]) -> list[Target]:
     return found
 
 
-def _progress(inner: ProgressHook | None, name: str) -> ProgressHook | None:
+def _with_table(inner: ProgressHook, name: str) -> ProgressHook:
     """Progress that says which table is at work."""
-    if inner is None:
-        return None
     return lambda step, share: inner(f"{name}: {step}", share)
 
 

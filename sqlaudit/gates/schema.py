@@ -64,21 +64,17 @@ def _one_of(kinds: Iterable[str], keys: Keys, *required: str) -> dict[str, Any]:
 def _requirement() -> dict[str, Any]:
     own = {
         **{name: schema for model in REGISTRY.values() for name, schema in _model_names(model)},
-        "column_sets": {"$ref": "#/$defs/column_sets"},
-        "loss": {"$ref": "#/$defs/loss"},
-        "aggregates": {"$ref": "#/$defs/aggregates"},
-        "m_invariance": {"$ref": "#/$defs/m_invariance"},
+        **{name: {"$ref": f"#/$defs/{name}"} for name in requirements.LIMITS},
         "preset": {"enum": list(PRESETS), "description": "A published rule."},
         **OPTIONS,
     }
-    at = {rf"^({'|'.join((*model.short_forms, model.name))})@[0-9.]+$": _number(_main(model)) for model in _with_at()}
+    at = {
+        rf"^({'|'.join((*model.short_forms, model.name))})@[0-9.]+$": _number(_main(model))
+        for model in REGISTRY.values()
+        if len(model.parameters) > 1
+    }
     found = _section(own)
     return found | {"patternProperties": {**found["patternProperties"], **at}}
-
-
-def _with_at() -> list[type[Model]]:
-    """The models that can be written `model@parameter: limit`."""
-    return [model for model in REGISTRY.values() if len(model.parameters) > 1]
 
 
 def _main(model: type[Model]) -> Parameter | None:
@@ -114,16 +110,12 @@ def _number(parameter: Parameter | None) -> dict[str, Any]:
 
 def _numbers() -> dict[str, Any]:
     """Every range that limits lie in, by its name: a number, or a text that is one."""
-    parameters = [one for model in REGISTRY.values() for one in model.parameters if one.kind != "text"]
-    ranges = {"number": {"type": "number"}} | {_range_name(one): _range(one) for one in parameters}
+    ranges: dict[str, dict[str, Any]] = {"number": {"type": "number"}}
+    for one in (one for model in REGISTRY.values() for one in model.parameters if one.kind != "text"):
+        kind, number = ("integer", int) if one.kind == "integer" else ("number", float)
+        ends = {"minimum": one.minimum, "maximum": one.maximum}
+        ranges[_range_name(one)] = {"type": kind} | {name: number(end) for name, end in ends.items() if end is not None}
     return {name: {"oneOf": [bounds, {"$ref": "#/$defs/number_text"}]} for name, bounds in ranges.items()}
-
-
-def _range(parameter: Parameter) -> dict[str, Any]:
-    whole = parameter.kind == "integer"
-    ends = {"minimum": parameter.minimum, "maximum": parameter.maximum}
-    bounds = {name: int(end) if whole else float(end) for name, end in ends.items() if end is not None}
-    return {"type": "integer" if whole else "number", **bounds}
 
 
 def _range_name(parameter: Parameter) -> str:

@@ -14,7 +14,7 @@ from sqlaudit.base.relation import Relation
 from sqlaudit.base.result import Number, Status
 from sqlaudit.base.spec import ReadOptions, Requirement, Target
 from sqlaudit.column_sets.request import ColumnRequest, FindSets
-from sqlaudit.column_sets.result import ColumnSet, ColumnSets
+from sqlaudit.column_sets.result import ColumnSets
 from sqlaudit.column_sets.search import find_columns
 from sqlaudit.engines.contract import Engine
 from sqlaudit.gates.judging import attempt, errored, judged
@@ -38,7 +38,7 @@ from sqlaudit.models.registry import CELL_RULES, parse_requirement
 from sqlaudit.release.compare.request import CompareRequest
 from sqlaudit.release.compare.result import CompareResult, Loss
 from sqlaudit.release.compare.run import compare_tables
-from sqlaudit.release.series.result import AttributeFigures, ReleasesResult
+from sqlaudit.release.series.result import ReleasesResult
 from sqlaudit.reports.document import percent
 from sqlaudit.tabular.result import AggregatesResult, RuleFound
 
@@ -120,40 +120,37 @@ class CellTests(SharedRuns[CellLimit, AggregatesResult]):
     def _tests(
         self, entry: TableEntry, spec: TestSpec, limit: CellLimit, result: AggregatesResult
     ) -> Iterator[GateTest]:
-        test = judged(entry, spec, _cells_check(result, spec, limit), result.cells, None, self.today)
+        wanted = limit.request.requirements[0].text
+        over = [*result.rules, *(one for two in result.differences for one in two.unsafe)]
+        found = [one for one in over if one.text == wanted]
+        test = judged(entry, spec, _cells_check(result, spec, found), result.cells, None, self.today)
         rule = CELL_RULES[limit.request.requirements[0].model]
         if result.outsiders_only and test.outcome is Outcome.PASS and rule.of_hidden:
             test = replace(test, message=f"{test.message} {_OUTSIDERS}".strip())
-        shown = "; ".join(_keys(result, limit)) if limit.request.show_values else ""
+        shown = "; ".join(_keys(found)) if limit.request.show_values else ""
         yield replace(test, message=f"{test.message} Cells: {shown}.".strip()) if shown else test
 
 
-def _keys(result: AggregatesResult, limit: CellLimit) -> Iterator[str]:
+def _keys(found: Sequence[RuleFound]) -> Iterator[str]:
     """The unsafe cells of a rule by their dimensions, where the policy allows to tell them."""
-    over = [*result.rules, *(one for two in result.differences for one in two.unsafe)]
-    for one in over:
-        if one.text == limit.request.requirements[0].text:
-            for key in one.keys:
-                yield ", ".join(f"{name}={'–' if value is None else value}" for name, value in key.items())
+    for key in (key for one in found for key in one.keys):
+        yield ", ".join(f"{name}={'–' if value is None else value}" for name, value in key.items())
 
 
-def _cells_check(result: AggregatesResult, spec: TestSpec, limit: CellLimit) -> Check:
+def _cells_check(result: AggregatesResult, spec: TestSpec, found: Sequence[RuleFound]) -> Check:
     """A rule over cells and over what changed, as a check: how many cells are unsafe."""
-    wanted = limit.request.requirements[0].text
-    over = [*result.rules, *(one for two in result.differences for one in two.unsafe)]
-    found = [one for one in over if one.text == wanted]
     unsafe = sum(one.cells for one in found)
-    of_changes = unsafe - found[0].cells
     undecided = any(one.undecided or one.status is Status.UNDETERMINED for one in found)
     undecided |= bool(result.mistakes) or not result.cells
     status = Status.FAIL if unsafe else Status.UNDETERMINED if undecided else Status.PASS
-    notes = [problem.message for problem in result.mistakes] or [_note(one) for one in found if one.note]
+    said = (f"the rule {one.note}" if one.note.startswith(one.text) else one.note for one in found if one.note)
+    notes = [*(problem.message for problem in result.mistakes), *said]
     return Check(
         model=found[0].rule,
         sensitive=None,
         parameters=found[0].parameters,
         level=unsafe,
-        levels={"unsafe_cells": found[0].cells, "unsafe_changes": of_changes},
+        levels={"unsafe_cells": found[0].cells, "unsafe_changes": unsafe - found[0].cells},
         operator="<=",
         required=0,
         status=status,
@@ -162,11 +159,6 @@ def _cells_check(result: AggregatesResult, spec: TestSpec, limit: CellLimit) -> 
         note=notes[0] if notes and status is Status.UNDETERMINED else "",
         title=f"Unsafe cells by the {CELL_RULES[found[0].rule].title}",
     )
-
-
-def _note(one: RuleFound) -> str:
-    """What was missing, as the end of a sentence or one of its own."""
-    return f"the rule {one.note}" if one.note.startswith(one.text) else one.note
 
 
 # Tests of column sets: how many columns single persons out, and which.
@@ -183,7 +175,7 @@ class ColumnSetTests(SharedRuns[ColumnLimit, ColumnSets]):
         rows: the rows of a table, with what is known of its persons.
     """
 
-    rows: Callable[[TableEntry], Relation | Target]
+    rows: Callable[[TableEntry], Relation]
 
     def _find(self, entry: TableEntry, alike: Sequence[ColumnLimit]) -> ColumnSets:
         roles, limit = entry.roles, alike[0]
@@ -206,9 +198,7 @@ class ColumnSetTests(SharedRuns[ColumnLimit, ColumnSets]):
             nulls=roles.nulls,
             effects=False,
         )
-        rows = self.rows(entry)
-        relation = rows if isinstance(rows, Relation) else self.engine.open(rows)
-        return find_columns(self.engine, relation, request)
+        return find_columns(self.engine, self.rows(entry), request)
 
     def _tests(self, entry: TableEntry, spec: TestSpec, limit: ColumnLimit, result: ColumnSets) -> Iterator[GateTest]:
         test = judged(entry, spec, _check_of(spec, limit, result), result.total, None, self.today)
@@ -242,15 +232,13 @@ def _sets_said(found: ColumnSets) -> str:
     if not found.sets:
         return ""
     ranked = sorted(found.sets, key=lambda one: (-one.rows_at_risk, one.columns))
-    said = "; ".join(_set_said(one, found) for one in ranked[:_SETS_SAID])
+    said = "; ".join(
+        f"{', '.join(one.columns) or 'no column at all'}: {one.rows_at_risk:,} of {found.total:,} {found.unit} "
+        f"({percent(one.share_at_risk)}) in classes below {found.k}"
+        for one in ranked[:_SETS_SAID]
+    )
     more = f"; and {len(found.sets) - _SETS_SAID} more" if len(found.sets) > _SETS_SAID else ""
     return f"{said}{more}."
-
-
-def _set_said(one: ColumnSet, found: ColumnSets) -> str:
-    names = ", ".join(one.columns) or "no column at all"
-    share = percent(one.share_at_risk)
-    return f"{names}: {one.rows_at_risk:,} of {found.total:,} {found.unit} ({share}) in classes below {found.k}"
 
 
 # Tests of what a release lost: one comparison for all losses of a table against the same original.
@@ -266,32 +254,28 @@ class LossTests(SharedRuns[LossLimit, CompareResult]):
         return replace(limit, measure="", limit=Fraction(0), at_least=False, figure="value", column=None)
 
     def _find(self, entry: TableEntry, alike: Sequence[LossLimit]) -> CompareResult:
-        return compare_tables(self.engine, _request(entry, alike))
+        assert entry.target is not None
+        first = alike[0]
+        request = CompareRequest(
+            original=read_alike(entry, [first.original])[0],
+            release=entry.target,
+            qi=entry.roles.quasi_identifiers,
+            sensitive=entry.roles.sensitive,
+            values=entry.roles.values,
+            key=first.key,
+            by_position=first.by_position,
+            hierarchies=first.hierarchies or entry.inputs.get("hierarchies"),
+            measures=tuple({limit.measure: None for limit in alike}),
+            distance=first.distance,
+            workload=0,
+            requirements=(_AUDIT,),
+            inputs=entry.inputs,
+        )
+        return compare_tables(self.engine, request)
 
     def _tests(self, entry: TableEntry, spec: TestSpec, limit: LossLimit, result: CompareResult) -> Iterator[GateTest]:
         for loss in _of(result, spec, limit):
             yield judged(entry, spec, _loss_check(loss, spec, limit), result.released, None, self.today)
-
-
-def _request(entry: TableEntry, limits: Sequence[LossLimit]) -> CompareRequest:
-    assert entry.target is not None
-    first = limits[0]
-    own = entry.inputs.get("hierarchies")
-    return CompareRequest(
-        original=read_alike(entry, [first.original])[0],
-        release=entry.target,
-        qi=entry.roles.quasi_identifiers,
-        sensitive=entry.roles.sensitive,
-        values=entry.roles.values,
-        key=first.key,
-        by_position=first.by_position,
-        hierarchies=first.hierarchies or own,
-        measures=tuple({limit.measure: None for limit in limits}),
-        distance=first.distance,
-        workload=0,
-        requirements=(_AUDIT,),
-        inputs=entry.inputs,
-    )
 
 
 def _of(result: CompareResult, spec: TestSpec, limit: LossLimit) -> list[Loss]:
@@ -300,13 +284,8 @@ def _of(result: CompareResult, spec: TestSpec, limit: LossLimit) -> list[Loss]:
     Raises:
         UsageError: the comparison has no such figure.
     """
-    found = [
-        loss
-        for loss in result.losses
-        if loss.measure == limit.measure
-        and loss.column == limit.column
-        and (not spec.sensitive or loss.sensitive is None or loss.sensitive in spec.sensitive)
-    ]
+    figures = (loss for loss in result.losses if (loss.measure, loss.column) == (limit.measure, limit.column))
+    found = [loss for loss in figures if spec.is_about(loss.sensitive)]
     if not found:  # a test that says nothing must not pass by being absent
         raise UsageError(f"The comparison tells no loss {limit.measure!r} of this column and sensitive attribute.")
     return found
@@ -362,17 +341,15 @@ class SeriesTests(SharedRuns[SeriesLimit, ReleasesResult]):
     def _tests(
         self, entry: TableEntry, spec: TestSpec, limit: SeriesLimit, result: ReleasesResult
     ) -> Iterator[GateTest]:
-        for name in spec.sensitive or result.sensitive:
-            yield self._test(entry, spec, limit, result.attribute(name))
-
-    def _test(self, entry: TableEntry, spec: TestSpec, limit: SeriesLimit, found: AttributeFigures) -> GateTest:
         from sqlaudit.release.series.run import check_of_series
 
         requirement = Requirement(M_INVARIANCE, {"m": limit.m}, spec.requirement, spec.severity)
-        own = found.releases[-1]
-        test = judged(entry, spec, check_of_series(requirement, found), own.rows, own.classes, self.today)
-        if not found.singled_out:
-            return test
-        verb = "person is" if found.singled_out == 1 else "persons are"
-        said = f"{found.singled_out:,} {verb} singled out by the releases that they are in."
-        return replace(test, message=f"{test.message} {said}".strip())
+        for name in spec.sensitive or result.sensitive:
+            found = result.attribute(name)
+            check, own = check_of_series(requirement, found), found.releases[-1]
+            test = judged(entry, spec, check, own.rows, own.classes, self.today)
+            if found.singled_out:
+                verb = "person is" if found.singled_out == 1 else "persons are"
+                said = f"{found.singled_out:,} {verb} singled out by the releases that they are in."
+                test = replace(test, message=f"{test.message} {said}".strip())
+            yield test

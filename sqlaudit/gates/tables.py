@@ -11,26 +11,13 @@ from sqlaudit.base.errors import SqlauditError
 from sqlaudit.base.names import closest
 from sqlaudit.base.nodes import Node
 from sqlaudit.base.relation import Relation
-from sqlaudit.base.spec import FILE_FORMATS, ReadOptions, Roles, Target
+from sqlaudit.base.spec import ReadOptions, Target
 from sqlaudit.column_sets.counting import named_column
 from sqlaudit.engines.contract import Engine
 from sqlaudit.events.sources import with_static
-from sqlaudit.gates.nodes import (
-    NO_NODES,
-    NO_TEXTS,
-    Mistakes,
-    PolicySection,
-    choice,
-    chosen,
-    day,
-    flag,
-    place_of,
-    text,
-    texts,
-    up_to,
-)
+from sqlaudit.gates.nodes import Mistakes, PolicySection, day, place_of, text, texts, up_to
 from sqlaudit.gates.requirements import READ, TEXT, TEXT_OR_TEXTS, Keys, described, keys_of
-from sqlaudit.gates.result import Connection, Mistake, PersonsEntry, PolicyException, TableEntry, TestSpec, Threshold
+from sqlaudit.gates.result import Connection, Mistake, PersonsEntry, PolicyException, TableEntry, TestSpec
 from sqlaudit.models.phrases import no_identifier
 from sqlaudit.models.registry import find_model
 
@@ -44,9 +31,8 @@ PLACE: Keys = {
     "where": described("Only the rows for which this SQL condition holds."),
     "read": READ,
 }
-READ_KEYS: Keys = keys_of(ReadOptions) | {
-    "null_values": {"type": "array", "items": {"type": "string"}, "description": "Texts that mean NULL."}
-}
+_NULLS = described("Texts that mean NULL.", {"type": "array", "items": {"type": "string"}})
+READ_KEYS: Keys = keys_of(ReadOptions) | {"null_values": _NULLS}
 _SPELLED = {"tab": "\t", "\\t": "\t"}
 
 
@@ -59,15 +45,12 @@ def read_connection(
         return ""
     given = found.get("connection", defaults.get("connection"))
     if given is not None:
-        name = mistakes.attempt(text("connection"), given, "")
+        name = mistakes.attempt(text, given, "", "connection")
     elif len(connections) == 1:
         name = next(iter(connections))
     else:
-        if "file" not in found:
-            said = (
-                "name its 'connection'" if connections else "the policy has no 'connections'; for a file write 'file'"
-            )
-            mistakes.add(found.node, f"it is not said where this table is: {said}.")
+        said = "name its 'connection'" if connections else "the policy has no 'connections'; for a file write 'file'"
+        mistakes.add(found.node, f"it is not said where this table is: {said}.")
         return ""
     if name and name not in connections:
         hint = closest(name, connections) or (f" There are: {', '.join(connections)}." if connections else "")
@@ -86,18 +69,18 @@ def read_target(found: PolicySection, connection: str, folder: Path) -> Target |
         mistakes.add(found.node, f"a table of the policy {said}.")
         return None
     kind = kinds[0]
-    written = mistakes.attempt(text(kind), found[kind], "")
+    written = found.take(kind, text, "")
     if not written:
         return None
-    where = mistakes.attempt(text("where"), chosen(found, "where"), "")
+    where = found.filled.take("where", text, "")
     if kind == "query" and where:
         mistakes.add(found["where"], "put the condition into the query itself.")
     if kind == "file" and connection:
         mistakes.add(found["file"], "a file has no connection; for a table write 'table'.")
-    read = _read_options(found["read"], mistakes) if chosen(found, "read") else ReadOptions()
+    read = _read_options(found["read"], mistakes) if "read" in found.filled else ReadOptions()
     if kind == "query" and "name" not in found:
         mistakes.add(found["query"], "a query needs a 'name', by which reports call it.")
-    label = mistakes.attempt(text("name"), found.get("name"), "") or ("" if kind == "query" else written)
+    label = found.take("name", text, "") or ("" if kind == "query" else written)
     if kind == "query":
         return Target(query=written, read=read, label=label)
     return Target(relation=str(folder / written) if kind == "file" else written, where=where, read=read, label=label)
@@ -105,22 +88,18 @@ def read_target(found: PolicySection, connection: str, folder: Path) -> Target |
 
 def _read_options(node: Node, mistakes: Mistakes) -> ReadOptions:
     found = mistakes.section(node, "'read'", READ_KEYS)
-    attempt = mistakes.attempt
-    separator = attempt(lambda one: one.text("delimiter"), found.get("delimiter"), "")
-    no_header: bool | None = None
-    return ReadOptions(
-        attempt(choice("format", FILE_FORMATS), found.get("format"), ""),
-        _SPELLED.get(separator, separator),
-        attempt(text("encoding"), found.get("encoding"), ""),
-        attempt(
-            lambda one: tuple(item.text("null_values") for item in one.items("null_values")),
-            found.get("null_values"),
-            NO_TEXTS,
-        ),
-        attempt(flag("all_text"), found.get("all_text"), False),
-        attempt(flag("header"), found.get("header"), no_header),
-        attempt(flag("hive_partitioning"), found.get("hive_partitioning"), False),
-    )
+    readers = {"delimiter": _delimiter, "null_values": _null_values}
+    return ReadOptions(**found.take_options(ReadOptions, **readers))
+
+
+def _delimiter(node: Node, what: str) -> str:
+    written = node.text(what)
+    return _SPELLED.get(written, written)
+
+
+def _null_values(node: Node, what: str) -> tuple[str, ...]:
+    """Texts, of which one may be empty."""
+    return tuple(item.text(what) for item in node.items(what))
 
 
 # `persons` of a policy: who has rows in many tables, said once for every table with their column.
@@ -137,44 +116,30 @@ PERSON_KEYS: Keys = {
 
 
 def read_persons(
-    node: Node | None,
+    listed: Node | None,
     defaults: Mapping[str, Node],
     connections: Mapping[str, Connection | None],
     folder: Path,
     mistakes: Mistakes,
 ) -> tuple[PersonsEntry, ...]:
     """The tables of persons of a policy."""
-    listed = mistakes.attempt(lambda one: tuple(one.items("'persons'")), node, NO_NODES)
-    found = [_entry(one, defaults, connections, folder, mistakes) for one in listed]
     kept: list[PersonsEntry] = []
-    for entry in found:
-        if entry is None:
-            continue
-        if any((one.connection, one.entity.casefold()) == (entry.connection, entry.entity.casefold()) for one in kept):
+    for node in mistakes.items(listed, "'persons'"):
+        found = mistakes.section(node, "a table of persons", PERSON_KEYS)
+        connection = read_connection(found, defaults, connections)
+        target = read_target(found, connection, folder)
+        entity = found.filled.take("entity", text, "")
+        if "entity" not in found:
+            mistakes.add(node, "a table of persons needs 'entity', the column that says who somebody is.")
+        static = found.filled.take("static", texts, ())
+        if target is not None and entity:
+            kept.append(PersonsEntry(target, connection, entity, static, place_of(node)))
+    for number, entry in enumerate(kept):
+        same = (one for one in kept[:number] if one.connection == entry.connection)
+        if any(one.entity.casefold() == entry.entity.casefold() for one in same):
             said = f"two tables of 'persons' have the entity {entry.entity!r}; keep one."
             mistakes.append(Mistake(entry.place, said))
-        kept.append(entry)
     return tuple(kept)
-
-
-def _entry(
-    node: Node,
-    defaults: Mapping[str, Node],
-    connections: Mapping[str, Connection | None],
-    folder: Path,
-    mistakes: Mistakes,
-) -> PersonsEntry | None:
-    found = mistakes.section(node, "a table of persons", PERSON_KEYS)
-    connection = read_connection(found, defaults, connections)
-    target = read_target(found, connection, folder)
-    entity = mistakes.attempt(text("entity"), chosen(found, "entity"), "")
-    if not entity and "entity" not in found:
-        said = "a table of persons needs 'entity', the column that says who somebody is."
-        mistakes.add(node, said)
-    static = mistakes.attempt(texts("static"), chosen(found, "static"), NO_TEXTS)
-    if target is None or not entity:
-        return None
-    return PersonsEntry(target, connection, entity, static, place_of(node))
 
 
 def persons_apart(entry: TableEntry, persons: Sequence[PersonsEntry]) -> TableEntry:
@@ -216,9 +181,13 @@ class PersonsTables:
             if replace(one.target, label="") == replace(entry.target, label=""):
                 return replace(entry, roles=roles), None
             self.used.append(one)
+            if roles.quasi_identifiers:
+                given = {name.casefold() for names in roles.by_role().values() for name in names}
+                more = (name for name in one.static if name.casefold() not in given)
+                roles = replace(roles, quasi_identifiers=(*roles.quasi_identifiers, *more))
             missing = tuple(name for name in one.static if _named(relation, name) is None)
             joined = with_static(self.engine, relation, persons, own, one.entity, missing) if missing else None
-            return replace(entry, roles=_knowing(roles, one.static)), joined
+            return replace(entry, roles=roles), joined
         return entry, None
 
     def _relation(self, one: PersonsEntry) -> Relation:
@@ -238,25 +207,15 @@ def _named(relation: Relation, name: str) -> str | None:
     return next((other for other in names if other.casefold() == name.casefold()), None)
 
 
-def _knowing(roles: Roles, static: Sequence[str]) -> Roles:
-    """The roles where these columns are known, too, unless they have a role already."""
-    given = {name.casefold() for names in roles.by_role().values() for name in names}
-    more = tuple(name for name in static if name.casefold() not in given)
-    return replace(roles, quasi_identifiers=(*roles.quasi_identifiers, *more)) if roles.quasi_identifiers else roles
-
-
 # What a table may fall short of for a while, as a policy says it.
 
 EXCEPTION_KEYS: Keys = {
     "requirement": TEXT,
     "identifier": described("A direct identifier that may be in the table for a while."),
     "sensitive": TEXT,
-    "until": {
-        "type": "string",
-        "format": "date",
-        "pattern": r"^\d{4}-\d{2}-\d{2}$",
-        "description": "The last day on which it holds.",
-    },
+    "until": described(
+        "The last day on which it holds.", {"type": "string", "format": "date", "pattern": r"^\d{4}-\d{2}-\d{2}$"}
+    ),
     "reason": TEXT,
     "up_to": {"type": ["integer", "string"], "description": "How many rows may fall short: 12 or 1%."},
 }
@@ -264,9 +223,8 @@ EXCEPTION_KEYS: Keys = {
 
 def read_exceptions(found: PolicySection, tests: Sequence[TestSpec]) -> list[PolicyException]:
     """The exceptions that can be read; one that cannot is a mistake, and excepts nothing."""
-    mistakes = found.mistakes
-    nodes = mistakes.attempt(lambda node: tuple(node.items("'exceptions'")), chosen(found, "exceptions"), NO_NODES)
-    made = [_exception(node, tests, mistakes) for node in nodes]
+    nodes = found.mistakes.items(found.get("exceptions"), "'exceptions'")
+    made = [_exception(node, tests, found.mistakes) for node in nodes]
     return [exception for exception in made if exception is not None]
 
 
@@ -277,17 +235,14 @@ def _exception(node: Node, tests: Sequence[TestSpec], mistakes: Mistakes) -> Pol
     missing = [key for key in (subject, "until", "reason") if key not in found]
     if missing:
         own.add(node, f"an exception needs {' and '.join(missing)}.")
-    requirement = own.attempt(text("requirement"), found.get("requirement"), "")
+    requirement = found.take("requirement", text, "")
     if subject == "identifier":
         requirement = _excepted_identifier(found, tests)
     elif requirement and not any(excepts(requirement, test) for test in tests):
         hint = closest(requirement, [test.requirement for test in tests])
         own.add(found["requirement"], f"no requirement here is {requirement!r}.{hint}")
-    sensitive = own.attempt(text("sensitive"), found.get("sensitive"), "")
-    reason = own.attempt(text("reason"), found.get("reason"), "")
-    no_limit: Threshold | None = None
-    limit: Threshold | None = own.attempt(up_to("up_to"), found.get("up_to"), no_limit)
-    until = own.attempt(day("until"), found.get("until"), datetime.date.min)
+    sensitive, reason = found.take("sensitive", text, ""), found.take("reason", text, "")
+    limit, until = found.take("up_to", up_to, None), found.take("until", day, datetime.date.min)
     mistakes += own
     return None if own else PolicyException(requirement, sensitive, until, reason, limit, place_of(node))
 
@@ -297,7 +252,7 @@ def _excepted_identifier(found: PolicySection, tests: Sequence[TestSpec]) -> str
     node, own = found["identifier"], found.mistakes
     if "requirement" in found:
         own.add(node, "an exception is for a requirement or for an identifier; keep one.")
-    name = own.attempt(text("identifier"), node, "")
+    name = found.take("identifier", text, "")
     known = [test.identifier for test in tests if test.identifier]
     if name and name not in known:
         own.add(node, f"no direct identifier here is {name!r}.{closest(name, known)}")

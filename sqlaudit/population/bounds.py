@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -100,13 +101,10 @@ def fewest_people(size: int, share: Fraction | float, rows: int) -> int:
     drawn = float(share)
     if size <= 1 or drawn >= 1.0:
         return size
-    below, above = size, size + 1  # the class has at least `below`; `above` is not proven
+    above = size + 1  # not proven, as soon as the loop ends
     while false_classes(above, size, drawn, rows) <= DOUBT:
-        below, above = above, 2 * above
-    while above - below > 1:
-        middle = (below + above) // 2
-        below, above = (middle, above) if false_classes(middle, size, drawn, rows) <= DOUBT else (below, middle)
-    return below
+        above *= 2
+    return bisect_right(range(above), DOUBT, size + 1, key=lambda k: false_classes(k, size, drawn, rows)) - 1
 
 
 def fewest_rows(k: int, share: Fraction | float, rows: int) -> int:
@@ -116,11 +114,7 @@ def fewest_rows(k: int, share: Fraction | float, rows: int) -> int:
         >>> fewest_rows(11, Fraction(1, 100), 1000), fewest_rows(5, Fraction(1), 1000)
         (4, 5)
     """
-    few, enough = 0, k
-    while enough - few > 1:
-        middle = (few + enough) // 2
-        few, enough = (few, middle) if fewest_people(middle, share, rows) >= k else (middle, enough)
-    return enough
+    return bisect_left(range(k), k, 1, key=lambda size: fewest_people(size, share, rows))
 
 
 # How far an estimate would move with another sample: a seeded parametric bootstrap.

@@ -108,15 +108,9 @@ def digamma_difference(start: float, steps: float) -> float:
         >>> digamma_difference(1.0, 3) == 1 + 1 / 2 + 1 / 3
         True
     """
-    total, end = 0.0, start + steps
-    while start < _LARGE and start + 1 <= end:
-        total += 1 / start
-        start += 1
+    total, start, end = _small_terms(start, steps, 1)
     if start == end:
         return total
-    while start < _LARGE:
-        total += 1 / start - 1 / end
-        start, end = start + 1, end + 1
     gap = end - start
     smooth = log1p(gap / start) + gap / (2 * start * end)
     return total + smooth + _tail(_DIGAMMA, end, 2) - _tail(_DIGAMMA, start, 2)
@@ -129,18 +123,24 @@ def trigamma_difference(start: float, steps: float) -> float:
         >>> trigamma_difference(1.0, 3) == 1 + 1 / 4 + 1 / 9
         True
     """
-    total, end = 0.0, start + steps
-    while start < _LARGE and start + 1 <= end:
-        total += 1 / start**2
-        start += 1
+    total, start, end = _small_terms(start, steps, 2)
     if start == end:
         return total
-    while start < _LARGE:
-        total += 1 / start**2 - 1 / end**2
-        start, end = start + 1, end + 1
     gap = end - start
     smooth = gap / (start * end) + gap * (start + end) / (2 * (start * end) ** 2)
     return total + smooth + _tail(_TRIGAMMA, start, 3) - _tail(_TRIGAMMA, end, 3)
+
+
+def _small_terms(start: float, steps: float, power: int) -> tuple[float, float, float]:
+    """What terms below `_LARGE` add to Σ 1/(start + i)^power for i below `steps`, and the ends of what is left."""
+    total, end = 0.0, start + steps
+    while start < _LARGE and start + 1 <= end:
+        total += 1 / start**power
+        start += 1
+    while start < _LARGE and start != end:
+        total += 1 / start**power - 1 / end**power
+        start, end = start + 1, end + 1
+    return total, start, end
 
 
 def _tail(coefficients: tuple[float, ...], at: float, power: int) -> float:
@@ -257,7 +257,10 @@ def _by_search(sample: Sample) -> PitmanModel | None:
     """The maximum between bounds: a few cuts, and Newton's steps from there; else as many cuts as it takes."""
 
     def slope(alpha: float) -> float:
-        return _weighted(sample, _step(sample, alpha), alpha) - _within(sample, alpha)[0]
+        step = _step(sample, alpha)
+        theta = _least(sample, alpha) + step
+        weighted = (sample.classes - 1 - theta * _plain(sample, step, alpha)) / alpha  # Σ i/(θ + iα)
+        return weighted - _within(sample, alpha)[0]
 
     low = _below(slope)
     if low is None:
@@ -306,12 +309,6 @@ def _plain(sample: Sample, step: float, alpha: float) -> float:
     return digamma_difference(step / abs(alpha), sample.classes - 1) / abs(alpha)
 
 
-def _weighted(sample: Sample, step: float, alpha: float) -> float:
-    """Σ i/(θ + iα)."""
-    theta = _least(sample, alpha) + step
-    return (sample.classes - 1 - theta * _plain(sample, step, alpha)) / alpha
-
-
 def _within(sample: Sample, alpha: float) -> tuple[float, float]:
     """Σ c_k Σ 1/(j - α) for j from 1 and below the size of a class, and the same of 1/(j - α)²."""
     total = squares = inner = bent = 0.0
@@ -344,6 +341,17 @@ def _root(slope: Callable[[float], float], low: float, high: float, cuts: int = 
     return (low + high) / 2
 
 
+def _bisect(low: float, high: float, is_below: Callable[[float], bool | None]) -> float:
+    """The last place from `low` to `high` that is below what is looked for; where nobody knows, the last known one."""
+    for _ in range(_CUTS):
+        middle = (low + high) / 2
+        below = is_below(middle)
+        if below is None or middle in (low, high):
+            break
+        low, high = (middle, high) if below else (low, middle)
+    return low
+
+
 # The slide negative binomial model: a class has one person and a negative binomial number of others.
 #
 # Chen, Keller-McNulty: Estimation of Identification Disclosure Risk in Microdata, JOS 14(1), 1998; classes of the
@@ -351,7 +359,6 @@ def _root(slope: Callable[[float], float], low: float, high: float, cuts: int = 
 
 SNB = "snb"
 _PLACES = 400
-_STEPS_TRIED = 200
 _WIDEST = 40.0
 
 
@@ -451,15 +458,11 @@ class _Equations:
                 before = None if value is None else (at, value)
 
     def _between(self, low: float, high: float, at_low: float, upper: bool) -> tuple[float, float]:
-        for _ in range(_STEPS_TRIED):
-            middle = (low + high) / 2
-            value = self._second(middle, upper)
-            if value is None or middle in (low, high):
-                break
-            if (value > 0) == (at_low > 0):
-                low = middle
-            else:
-                high = middle
+        def is_before(at: float) -> bool | None:
+            value = self._second(at, upper)
+            return None if value is None else (value > 0) == (at_low > 0)
+
+        low = _bisect(low, high, is_before)
         return self._alpha(low, upper) or 0.0, 1 / (1 + exp(-low))
 
     def _second(self, at: float, upper: bool) -> float | None:
@@ -491,11 +494,7 @@ class _Equations:
             low, high = top, 0.0
         if excess(low) <= 0 or excess(high) > 0:
             return None
-        for _ in range(_STEPS_TRIED):
-            middle = (low + high) / 2
-            if middle in (low, high):
-                break
-            low, high = (middle, high) if excess(middle) > 0 else (low, middle)
+        low = _bisect(low, high, lambda alpha: excess(alpha) > 0)
         return low if low > 0 else None
 
     def _parts(self, at: float) -> tuple[float, float, float]:
@@ -537,16 +536,6 @@ ESTIMATORS: Mapping[str, Callable[[Sample], Estimate]] = {
 }
 
 
-def estimator(name: str) -> Callable[[Sample], Estimate]:
-    """The estimator of that name.
-
-    Raises:
-        UsageError: there is none; the sentence names the closest.
-    """
-    check_estimator(name)
-    return ESTIMATORS[name]
-
-
 def check_estimator(name: str) -> None:
     """Nothing when there is an estimator of that name, by the sizes of classes or by cells.
 
@@ -564,5 +553,7 @@ def estimate(sample: Sample, name: str) -> Estimate:
     Raises:
         UsageError: there is no such estimator.
     """
-    asked = estimator(name)
-    return asked(sample) if sample.members else Estimate(name, sample.population, None, "the sample is empty")
+    check_estimator(name)
+    if not sample.members:
+        return Estimate(name, sample.population, None, "the sample is empty")
+    return ESTIMATORS[name](sample)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from math import prod, sqrt
 from typing import Any
@@ -34,27 +34,34 @@ _ROUNDS, _CLOSE = 200, 1e-8
 
 
 @dataclass(frozen=True)
-class Fitted:
-    """What a model says.
+class CellRisk:
+    """What a log-linear model says of the sample uniques of a table.
 
     Args:
         model: main effects or two-way interactions. tau1: expected sample uniques that are population uniques.
         tau2: expected correct matches of sample uniques, Σ E[1/F]. test: about standard normal where the model holds,
-            far above 0 where it underfits, far below where it overfits.
+            far above 0 where it underfits, far below where it overfits; None where there are too many cells for it.
+        why_not: why this is no estimate; empty where it is.
     """
 
     model: str
     tau1: float
     tau2: float
-    test: float
+    test: float | None
+    why_not: str = ""
+
+    @property
+    def off(self) -> float:
+        """How far the test stands from 0."""
+        return abs(self.test or 0.0)
 
     @property
     def good(self) -> bool:
         """Whether the test does not speak against it."""
-        return abs(self.test) <= GOOD
+        return self.off <= GOOD
 
 
-def fit_models(shape: Sequence[int], cells: Mapping[tuple[int, ...], int], fraction: float) -> list[Fitted]:
+def fit_models(shape: Sequence[int], cells: Mapping[tuple[int, ...], int], fraction: float) -> list[CellRisk]:
     """Both models over a table of cells.
 
     Args:
@@ -96,7 +103,7 @@ def fitted(counts: Any, margins: Sequence[tuple[int, ...]]) -> Any:
     return means
 
 
-def measured(model: str, counts: Any, means: Any, fraction: float) -> Fitted:
+def measured(model: str, counts: Any, means: Any, fraction: float) -> CellRisk:
     """τ1, τ2 and the test of Skinner and Shlomo for fitted means.
 
     With x = λ(1 - π) a sample unique is a population unique with the chance e^-x, and E[1/F] is (1 - e^-x)/x. The test
@@ -115,34 +122,17 @@ def measured(model: str, counts: Any, means: Any, fraction: float) -> Fitted:
     off = counts - means
     excess = -float((weight * (off - rest * (off**2 - counts) / (2 * fraction))).sum())
     spread = float((weight**2 * (means + rest**2 * means**2 / (2 * fraction**2))).sum())
-    return Fitted(model, tau1, tau2, excess / sqrt(spread) if spread > 0 else 0.0)
+    return CellRisk(model, tau1, tau2, excess / sqrt(spread) if spread > 0 else 0.0)
 
 
-def chosen(models: Sequence[Fitted]) -> Fitted:
+def chosen(models: Sequence[CellRisk]) -> CellRisk:
     """The first that the test does not speak against, from the simplest on; else the one it speaks against least."""
-    return next((one for one in models if one.good), min(models, key=lambda one: abs(one.test)))
+    return next((one for one in models if one.good), min(models, key=lambda one: one.off))
 
 
 # What log-linear models say of a table: its cells are counted in the database, and fitted here unless too many.
 
 Ask = Callable[[Statement], list[Row]]
-
-
-@dataclass(frozen=True)
-class CellRisk:
-    """What a log-linear model says of the sample uniques of a table.
-
-    Args:
-        model: main effects or two-way interactions. tau1: expected sample uniques that are population uniques.
-        tau2: expected correct matches of sample uniques. test: of the fit, None where there are too many cells for it.
-        why_not: why this is no estimate; empty where it is.
-    """
-
-    model: str
-    tau1: float
-    tau2: float
-    test: float | None
-    why_not: str = ""
 
 
 def cell_risk(frame: Frame, dialect: str, fraction: float, ask: Ask) -> CellRisk:
@@ -159,19 +149,16 @@ def cell_risk(frame: Frame, dialect: str, fraction: float, ask: Ask) -> CellRisk
         raise UsageError(f"A log-linear model counts rows in cells, which {given} rules out; take another estimator.")
     *shape, total = (int(value) for value in ask(_statement(frame, dialect, "shape"))[0])
     if prod(shape) > MOST_CELLS:
-        return _main_effects(frame, dialect, fraction, total, prod(shape), ask)
+        rest = Raw(f"{(1 - fraction) / fraction:.17e}")
+        tau1, tau2 = ask(_statement(frame, dialect, "main", total=total, rest=rest))[0]
+        why = f"whether it fits cannot be tested, as there are {prod(shape):,} cells (at most {MOST_CELLS:,})"
+        return CellRisk(MAIN, float(tau1 or 0), float(tau2 or 0), None, why)
     rows = ask(_statement(frame, dialect, "cells"))
     cells = {tuple(int(place) for place in row[:-1]): int(row[-1]) for row in rows}
     best = chosen(fit_models(shape, cells, fraction))
-    why = "" if best.good else f"the test of fit speaks against every model ({best.test:.2f} for {best.model})"
-    return CellRisk(best.model, best.tau1, best.tau2, best.test, why)
-
-
-def _main_effects(frame: Frame, dialect: str, fraction: float, total: int, cells: int, ask: Ask) -> CellRisk:
-    rest = (1 - fraction) / fraction
-    tau1, tau2 = ask(_statement(frame, dialect, "main", total=total, rest=Raw(f"{rest:.17e}")))[0]
-    why = f"whether it fits cannot be tested, as there are {cells:,} cells (at most {MOST_CELLS:,})"
-    return CellRisk(MAIN, float(tau1 or 0), float(tau2 or 0), None, why)
+    if best.good:
+        return best
+    return replace(best, why_not=f"the test of fit speaks against every model ({best.test:.2f} for {best.model})")
 
 
 def _statement(frame: Frame, dialect: str, stage: str, **more: Any) -> Statement:

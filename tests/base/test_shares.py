@@ -77,16 +77,16 @@ def test_a_number_is_in_ascii_digits_wherever_it_is_written(written: str) -> Non
         with pytest.raises(UsageError, match="is a number, for instance"):
             requirements(require)
     for node in (Node(written, "policy.yml, line 1"), nodes_of(written)):
-        for reader in (
-            whole("k"),
-            whole("n", "of people", 15),
-            share("share"),
-            number("limit"),
-            threshold("error_if"),
-            up_to("up_to"),
+        for reader, *more in (
+            (whole, "k"),
+            (whole, "n", "of people", 15),
+            (share, "share"),
+            (number, "limit"),
+            (threshold, "error_if"),
+            (up_to, "up_to"),
         ):
             with pytest.raises(UsageError):
-                reader(Node(f"> {written}", node.place) if reader.__qualname__.startswith("threshold") else node)
+                reader(Node(f"> {written}", node.place) if reader is threshold else node, *more)
         with pytest.raises(UsageError, match="number"):
             number_of_inputs(node, "a distance")
     for option in (whole_number, WholeNumber().convert, WholeRange(1, 100).convert):

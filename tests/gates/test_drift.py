@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 import sqlaudit
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.result import Number, Status
-from sqlaudit.gates.drift import History, accepted_from, exact_text, number_of, sets_of, sets_text, settled
 from sqlaudit.gates.result import ColumnSetFigures, Drift, GateTest, Outcome, Place
+from sqlaudit.gates.stored import History, accepted_from, exact_text, number_of, sets_of, sets_text, settled
 from sqlaudit.models.base import Check
 from tests.gates.databases import PATIENTS, SECRET, in_duckdb
 from tests.strategies import run

@@ -57,8 +57,8 @@ def test_thresholds_of_a_hundred_rows(
     spec = replace(
         SPEC,
         severity=severity,
-        warn_if=threshold("warn_if")(limit(warn_if)) if warn_if else None,
-        error_if=threshold("error_if")(limit(error_if)) if error_if else None,
+        warn_if=threshold(limit(warn_if), "warn_if") if warn_if else None,
+        error_if=threshold(limit(error_if), "error_if") if error_if else None,
     )
     assert outcome_of(spec, check(failing), 100)[0] is outcome
 
@@ -67,7 +67,7 @@ def test_thresholds_of_a_hundred_rows(
 @run(200)
 def test_thresholds_are_exact(operator: str, bound: int, failing: int, rows: int) -> None:
     def read(text: str) -> Threshold:
-        return up_to("x")(limit(text)) if operator == "<=" else threshold("x")(limit(f"{operator} {text}"))
+        return up_to(limit(text), "x") if operator == "<=" else threshold(limit(f"{operator} {text}"), "x")
 
     assert read(f"{bound}").met(failing, rows) is eval(f"{failing} {operator} {bound}")
     # the same in percent, over whole numbers: failing / rows against bound / 100
@@ -80,18 +80,18 @@ def test_thresholds_are_exact(operator: str, bound: int, failing: int, rows: int
 @pytest.mark.parametrize("option", ["warn_if", "error_if"])
 def test_a_threshold_that_more_rows_would_not_meet_is_refused(option: str, text: str) -> None:
     with pytest.raises(UsageError, match=option):
-        threshold(option)(limit(text))
+        threshold(limit(text), option)
 
 
 @pytest.mark.parametrize("text", ["> 0", ">= 1", "!= 0", "!= 0%", "> 99.9%", ">= 100%", "> 7 rows"])
 def test_a_threshold_that_all_rows_meet_is_read(text: str) -> None:
-    assert threshold("error_if")(limit(text)).met(10, 10)
+    assert threshold(limit(text), "error_if").met(10, 10)
 
 
 def test_an_exception_is_for_no_more_than_all_rows() -> None:
-    assert up_to("up_to")(limit("100%")).met(10, 10)
+    assert up_to(limit("100%"), "up_to").met(10, 10)
     with pytest.raises(UsageError, match="at most 100%"):
-        up_to("up_to")(limit("101%"))
+        up_to(limit("101%"), "up_to")
 
 
 @pytest.mark.parametrize(("severity", "outcome"), [("error", Outcome.FAIL), ("warn", Outcome.WARN)])
@@ -106,7 +106,7 @@ def test_a_threshold_beyond_the_table_loosens_nothing(severity: str, outcome: Ou
 
 
 def test_a_share_of_persons_is_of_persons_and_not_of_their_rows() -> None:
-    spec = replace(SPEC, error_if=threshold("error_if")(limit("> 5%")))
+    spec = replace(SPEC, error_if=threshold(limit("> 5%"), "error_if"))
     of_persons = replace(check(10), details={"persons": 100})
     excepted = judged(entry("2027-02-01", "5%"), spec, of_persons, 10_000, None, TODAY)
     assert (excepted.outcome, excepted.message) == (Outcome.FAIL, "Its exception is for up to 5% only.")
@@ -123,7 +123,7 @@ def test_what_cannot_be_decided_keeps_back_unless_it_only_warns() -> None:
 
 
 def entry(until: str, up: str = "", sensitive: str = "") -> TableEntry:
-    bound = up_to("up_to")(limit(up)) if up else None
+    bound = up_to(limit(up), "up_to") if up else None
     exception = PolicyException("k=5", sensitive, datetime.date.fromisoformat(until), "Known", bound, PLACE)
     return TableEntry("t", PLACE, None, exceptions=(exception,))
 

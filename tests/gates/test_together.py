@@ -15,7 +15,7 @@ import pytest
 import sqlaudit
 from sqlaudit.base.errors import UsageError
 from sqlaudit.engines.duckdb import store
-from sqlaudit.gates.drift import History
+from sqlaudit.gates.stored import History
 from tests.gates.databases import PATIENTS, in_duckdb
 
 POLICY = "tables: [{table: patients, quasi_identifiers: [age, sex], requirements: [k=3, k=4]}]\n"

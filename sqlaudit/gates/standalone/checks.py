@@ -18,9 +18,9 @@ from sqlaudit.base.sql import Raw
 from sqlaudit.base.version import __version__
 from sqlaudit.classes.inputs import population_target, read_inputs
 from sqlaudit.gates.standalone.names import DIALECTS, by_letters, column, find_dialect, folded, nested, source, unsure
-from sqlaudit.gates.standalone.recipes import NotCarried, Recipe, persons_alone, recipe_of, statement
-from sqlaudit.models.base import Context
-from sqlaudit.models.cell_rules import CellRule
+from sqlaudit.gates.standalone.recipes import NotCarried, Recipe, model_carried, recipe_of, statement
+from sqlaudit.models.base import Context, Model
+from sqlaudit.models.cell_rules import Alone, CellRule
 from sqlaudit.models.persons import PersonsModel, refuse_without_entity
 from sqlaudit.models.registry import (
     CELL_RULES,
@@ -227,6 +227,9 @@ def _inputs_of(inputs: Mapping[str, Any], attribute: str | None, roles: Roles) -
     return {**inputs, **sections.get(attribute, {})}
 
 
+_SHARED: Mapping[str, Any] = {"step": "standalone check", "plain_order": True}
+
+
 @dataclass(frozen=True)
 class _Job:
     """One check for one attribute."""
@@ -249,7 +252,7 @@ class _Job:
         try:
             refuse_without_entity(model, check, self.roles.entity)
             if model.of_persons:
-                sql = self._of_persons(persons_alone(self.requirement, self.inputs))
+                sql = self._of_persons(model_carried(self.requirement, self.inputs))
             else:
                 recipe = recipe_of(self.requirement, self.inputs, attribute, entity=self.roles.entity is not None)
                 sql = self._sql(recipe)
@@ -259,52 +262,37 @@ class _Job:
             return Compiled(check, model.name, self.attribute, self.dialect, refused=str(reason))
         return Compiled(check, model.name, self.attribute, self.dialect, sql, known_rows=self.known or "")
 
-    def _of_persons(self, model: PersonsModel) -> str:
-        roles = self.roles
+    def _of_persons(self, model: Model) -> str:
+        assert isinstance(model, PersonsModel)
         return statement(
             "standalone_persons",
             self.dialect,
-            step="standalone check",
-            plain_order=True,
-            source=Raw(source(self.target, self.dialect)),
-            keys=self._keys(),
-            entity=self._entity(),
+            **_SHARED,
+            **self._rows(),
             **self._doubts("person_rows"),
-            solo=roles.nulls is NullPolicy.DISTINCT,
             known=model.alone(),
             k=model.values["k"],
             **self.answer.parameters(),
         )
 
     def _sql(self, recipe: Recipe) -> str:
-        roles = self.roles
-        entity = self._entity()
-        solo = roles.nulls is NullPolicy.DISTINCT
-        keys = self._keys()
         sensitive = self._sensitive(recipe)
-        rows: dict[str, Any] = {
-            "source": Raw(source(self.target, self.dialect)),
-            "keys": keys,
-            "entity": entity,
-            "sensitive": sensitive,
-            "solo": solo,
-        }
+        own = self._rows()
+        rows = {"all_rows": None, **own, "sensitive": sensitive}
         if self.known is KnownRows.ALL:
-            told = None if sensitive is None else Raw("told")
             rows = {
-                "all_rows": rows | {"sensitive": sensitive or "NULL"},
+                "all_rows": own | {"sensitive": sensitive or "NULL"},
                 "source": Raw("all_rows"),
                 "keys": [Raw("known")],
                 "entity": Raw("person"),
-                "sensitive": told,
+                "sensitive": None if sensitive is None else Raw("told"),
                 "solo": False,
             }
         sql = statement(
             "standalone",
             self.dialect,
-            step="standalone check",
-            plain_order=True,
-            **{"all_rows": None} | rows,
+            **_SHARED,
+            **rows,
             levels=list(recipe.levels),
             required=bool(recipe.table_fails),
             table_fails=recipe.table_fails,
@@ -313,12 +301,17 @@ class _Job:
             total="total",
             letters=Raw(by_letters("s", self.dialect)) if DIALECTS[self.dialect].letters else None,
             **self.answer.parameters(),
-            **self._population(recipe, keys, entity),
+            **self._population(recipe, own),
             **self._doubts(recipe=recipe),
             **recipe.parameters(),
         )
         infinity = DIALECTS[self.dialect].infinity
         return _INFINITY.sub(infinity, sql) if infinity else sql
+
+    def _rows(self) -> dict[str, Any]:
+        """The rows that a statement is about, and what makes classes and persons of them."""
+        table, solo = Raw(source(self.target, self.dialect)), self.roles.nulls is NullPolicy.DISTINCT
+        return {"source": table, "keys": self._keys(), "entity": self._entity(), "solo": solo}
 
     def _keys(self) -> list[Raw]:
         """What makes a class: the columns, each beside its letters where a collation may take values for equal."""
@@ -328,7 +321,7 @@ class _Job:
         letters = [Raw(by_letters(one.sql, self.dialect)) for one in columns]
         return columns + [one for one in letters if one.sql]
 
-    def _population(self, recipe: Recipe, keys: list[Raw], entity: Raw | None) -> dict[str, Any]:
+    def _population(self, recipe: Recipe, rows: Mapping[str, Any]) -> dict[str, Any]:
         if not recipe.population:
             return {"population": None}
         if self.roles.nulls is NullPolicy.DISTINCT:
@@ -336,7 +329,8 @@ class _Job:
                 f"{self.requirement.text or self.requirement.model}: matches the classes of the table with those of "
                 f"the population, which {spelled('nulls', 'distinct')} rules out: use {spelled('nulls', 'equal')}."
             )
-        return {"population": self._population_source(), "population_keys": keys, "population_entity": entity}
+        known = {"population_keys": rows["keys"], "population_entity": rows["entity"]}
+        return known | {"population": self._population_source()}
 
     def _population_source(self) -> Raw:
         return Raw(source(population_target(self.inputs, self.target), self.dialect))
@@ -376,23 +370,20 @@ class _Job:
         if self.roles.values is Folding.FOLD:
             folds = [one for one in counted if one[1] == "e" or recipe is None or not recipe.ordered]
             unsures = [(name, Raw(unsure(column, self.dialect))) for name, column, _, _ in folds]
-            return {
-                "spellings": [],
-                "unfolded": unsures + [(one[2], Raw(nested(one[3], self.dialect))) for one in folds],
+            nesting = [(origin, Raw(nested(written, self.dialect))) for _, _, origin, written in folds]
+            return {"spellings": [], "unfolded": unsures + nesting}
+        spellings = [
+            {
+                "relation": name,
+                "column": column,
+                "letters": Raw(by_letters(column, self.dialect)) if DIALECTS[self.dialect].letters else None,
+                "folded": Raw(folded(column, self.dialect, missing=column == "s")),
+                "nested": Raw(nested(column, self.dialect)),
+                "unsure": Raw(unsure("spelling", self.dialect)),
             }
-        return {"spellings": [self._spelling(name, column) for name, column, _, _ in counted], "unfolded": []}
-
-    def _spelling(self, relation: str, column: str) -> dict[str, Any]:
-        """The arguments of the macro that counts values of several spellings."""
-        letters = by_letters(column, self.dialect)
-        return {
-            "relation": relation,
-            "column": column,
-            "letters": Raw(letters) if letters else None,
-            "folded": Raw(folded(column, self.dialect, missing=column == "s")),
-            "nested": Raw(nested(column, self.dialect)),
-            "unsure": Raw(unsure("spelling", self.dialect)),
-        }
+            for name, column, _, _ in counted
+        ]
+        return {"spellings": spellings, "unfolded": []}
 
 
 def script(compiled: Sequence[Compiled], target: Target, version: str) -> str:
@@ -440,8 +431,6 @@ def comment(lines: Sequence[str]) -> str:
 
 # Rules for the cells of published tables as statements: one SELECT each, in the dialect of any warehouse.
 
-_CELL_FIGURES = AnswerForm()
-
 
 def compile_cells(
     target: Target,
@@ -455,7 +444,7 @@ def compile_cells(
     holdings: str = "",
     largest: Sequence[str] = (),
     exact_names: bool = False,
-    answer: AnswerForm = _CELL_FIGURES,
+    answer: AnswerForm = _FIGURES,
 ) -> list[Compiled]:
     """Each rule over the cells of a table as one SELECT with one row; nothing is connected.
 
@@ -495,39 +484,32 @@ def compile_cells(
             for name, (text, option) in named.items()
             if text
         }
-        sql = _statement(rule, one, columns, dimensions, Raw(source(target, speech)), speech, answer)
+        alone = _alone(rule, one, columns)
+        sql = statement(
+            "standalone_cells",
+            speech,
+            source=Raw(source(target, speech)),
+            columns={name: columns[name] for name in alone.columns},
+            dimensions=dimensions,
+            published=alone.columns[0],
+            macro=alone.macro,
+            arguments=dict(alone.arguments),
+            **answer.parameters(cells=True),
+        )
         compiled.append(Compiled(one.text or one.model, one.model, None, speech, sql))
     return compiled
 
 
-def _statement(
-    rule: CellRule,
-    asked: Requirement,
-    columns: dict[str, Raw],
-    dimensions: list[Raw],
-    table: Raw,
-    dialect: str,
-    answer: AnswerForm,
-) -> str:
+def _alone(rule: CellRule, asked: Requirement, columns: Mapping[str, Raw]) -> Alone:
+    """How one SELECT decides a rule, where it can and the columns for it are named."""
     alone = rule.alone()
     if alone is None:
         raise NotCarried(f"{asked.text!r} looks at margins of cells, as only {command('aggregates')} does.")
-    needed = alone.columns
-    missing = [name for name in needed if name not in columns]
+    missing = [name for name in alone.columns if name not in columns]
     if missing:
         options = {"n": "count", "x": "value", "h": "holdings"}
         raise UsageError(f"{asked.text!r} needs a column; name it with {spelled(options.get(missing[0], 'largest'))}.")
-    return statement(
-        "standalone_cells",
-        dialect,
-        source=table,
-        columns={name: columns[name] for name in needed},
-        dimensions=dimensions,
-        published=needed[0],
-        macro=alone.macro,
-        arguments=dict(alone.arguments),
-        **answer.parameters(cells=True),
-    )
+    return alone
 
 
 Checks = Mapping[str, Any] | Iterable[str | Requirement] | str

@@ -9,7 +9,7 @@ import json
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 from uuid import NAMESPACE_URL, uuid5
@@ -22,7 +22,7 @@ from sqlaudit.base.parameter_names import speaking
 from sqlaudit.base.version import __version__
 from sqlaudit.gates.nodes import in_a_policy
 from sqlaudit.gates.requirements import OTHERS
-from sqlaudit.gates.result import CellLimit, ColumnLimit, LossLimit, SeriesLimit, TableEntry, TestSpec
+from sqlaudit.gates.result import CellLimit, ColumnLimit, LossLimit, SeriesLimit, TableEntry, TestSpec, for_attribute
 from sqlaudit.gates.standalone.checks import (
     COUNTS,
     KNOWN,
@@ -154,21 +154,14 @@ def _refuse(table: TableEntry, spec: TestSpec) -> None:
 
 def _compiled(table: TableEntry, spec: TestSpec, wording: Wording) -> Iterator[Compiled]:
     assert table.target is not None
-    answer, exact = AnswerForm(wording.returns, _UNNAMED), wording.exact_names
+    answer = AnswerForm(wording.returns, _UNNAMED)
     if isinstance(spec.limit, CellLimit):
         yield from _cells(table, spec.limit, wording, answer)
         return
     assert spec.model is not None
-    found = compile_checks(
-        table.target,
-        table.roles,
-        [spec.model],
-        dialect=wording.dialect,
-        inputs=table.inputs,
-        exact_names=exact,
-        answer=answer,
-    )
-    yield from (one for one in found if not spec.sensitive or one.sensitive is None or one.sensitive in spec.sensitive)
+    written: dict[str, Any] = {"dialect": wording.dialect, "exact_names": wording.exact_names, "answer": answer}
+    found = compile_checks(table.target, table.roles, [spec.model], inputs=table.inputs, **written)
+    yield from (one for one in found if spec.is_about(one.sensitive))
 
 
 def _cells(table: TableEntry, limit: CellLimit, wording: Wording, answer: AnswerForm) -> list[Compiled]:
@@ -179,9 +172,8 @@ def _cells(table: TableEntry, limit: CellLimit, wording: Wording, answer: Answer
     """
     request = limit.request
     known = (*_ONE_SELECT, "by", "requirements", "show_values")
-    plain = {name: one.default for name, one in options_of(AggregatesRequest)}
-    further = [one.name for one in fields(request) if one.name in plain and one.name not in known]
-    given = [name for name in further if getattr(request, name) != plain[name]]
+    options = ((name, one.default) for name, one in options_of(AggregatesRequest) if name not in known)
+    given = [name for name, usual in options if getattr(request, name) != usual]
     without = [name for name, label in request.totals().items() if not label]
     if len(without) == len(request.total) > 0:
         given.remove("total")
@@ -283,8 +275,7 @@ def contract_text(made: Sequence[PolicyStatement], policy: str) -> str:
 
 def _rule(one: PolicyStatement) -> dict[str, Any]:
     spec, compiled = one.spec, one.compiled
-    about = f" for {one.sensitive}" if one.sensitive else ""
-    rule: dict[str, Any] = {"name": f"{spec.requirement}{about}"}
+    rule: dict[str, Any] = {"name": for_attribute(spec.requirement, one.sensitive)}
     if compiled.refused:
         return rule | {"type": "text", "description": f"Not written as SQL: {compiled.refused}"}
     return rule | {
@@ -326,36 +317,34 @@ def answers_in(found: Mapping[str, Any], name: str) -> Iterator[tuple[Mapping[st
     results = found.get("results")
     if _RUN not in str(found["metadata"][_SCHEMA]) or not isinstance(results, list):
         raise InputError(f"{name}: is another artefact of dbt; what its tests and models said is in run_results.json.")
-    answered = [one for one in results if isinstance(one, dict) and wording_of(_answer_named(one), "") is not None]
+    answered = [one for one in results if wording_of(_model_of(one), "") is not None]
     if not answered:
         raise InputError(
             f"{name}: dbt ran no statement of a policy: write them with `sqlaudit compile -f POLICY --each-to FOLDER` "
             f"into a folder of models that is 'materialized: {MATERIALIZED}'."
         )
-    for one in answered:
-        yield _answer(one)
+    yield from map(_answer, answered)
 
 
-def _answer_named(result: Mapping[str, Any]) -> str:
+def _model_of(result: Any) -> str:
     """The name of the model that a result is about; empty where it is about something else."""
-    kind, _, name = str(result.get("unique_id")).partition(".")
+    kind, _, name = str(result.get("unique_id") if isinstance(result, dict) else "").partition(".")
     return name.rpartition(".")[2] if kind == "model" else ""
 
 
 def _answer(result: Mapping[str, Any]) -> tuple[Mapping[str, Any], str, str]:
-    named = _answer_named(result)
-    nothing = {"test_id": named}
+    named, text, row = _model_of(result), result.get("compiled_code"), _row(result.get("message"))
     if result.get("status") != "success":
-        return nothing, "", "dbt did not run to its end"
-    text = result.get("compiled_code")
-    if not isinstance(text, str) or not text.strip():
-        return nothing, "", "does not say which statement dbt ran (its compiled_code)"
-    row = _row(result.get("message"))
-    if row is None:
-        return nothing, "", f"is no row of figures: its model is not 'materialized: {MATERIALIZED}'"
-    if row.get("test_id") != named:
-        return nothing, "", "is of another statement than its model"
-    return row, text, ""
+        wrong = "dbt did not run to its end"
+    elif not isinstance(text, str) or not text.strip():
+        wrong = "does not say which statement dbt ran (its compiled_code)"
+    elif row is None:
+        wrong = f"is no row of figures: its model is not 'materialized: {MATERIALIZED}'"
+    elif row.get("test_id") != named:
+        wrong = "is of another statement than its model"
+    else:
+        return row, text, ""
+    return {"test_id": named}, "", wrong
 
 
 def _row(message: Any) -> dict[str, Any] | None:
@@ -364,9 +353,7 @@ def _row(message: Any) -> dict[str, Any] | None:
         rows = json.loads(message) if isinstance(message, str) else None
     except (ValueError, RecursionError):
         return None
-    if isinstance(rows, list) and len(rows) == 1 and isinstance(rows[0], dict):
-        return rows[0]
-    return None
+    return rows[0] if isinstance(rows, list) and len(rows) == 1 and isinstance(rows[0], dict) else None
 
 
 def same_statement(sql: str, ran: str) -> bool:
@@ -426,7 +413,7 @@ def read_results(path: Path) -> list[WarehouseRow]:
         InputError: the file is not there, too large, or holds no such rows.
         UsageError: its ending says nothing that is known.
     """
-    readers = {".json": _json_or_dbt, ".jsonl": _line_rows, ".ndjson": _line_rows, ".csv": _csv_rows}
+    readers = {".json": _json_rows, ".jsonl": _line_rows, ".ndjson": _line_rows, ".csv": _csv_rows}
     reader = readers.get(path.suffix.lower())
     if reader is None:
         raise UsageError(f"Results are read from {', '.join(readers)}; {str(path)!r} ends in something else.")
@@ -446,46 +433,36 @@ def _answer_text(path: Path) -> str:
         raise InputError(f"The results {str(path)!r} cannot be read: {error.strerror or 'no reason given'}.") from None
 
 
-def _json_or_dbt(text: str, name: str) -> list[WarehouseRow]:
+def _json_rows(text: str, name: str) -> list[WarehouseRow]:
     found = _parsed(text, name)
-    if not is_artefact(found):
-        return _json_rows(found, name)
-    return [
-        WarehouseRow(row["test_id"], wrong=wrong) if wrong else replace(read_row(row), ran=ran)
-        for row, ran, wrong in answers_in(found, name)
-    ]
-
-
-def _json_rows(found: Any, name: str) -> list[WarehouseRow]:
+    if is_artefact(found):
+        answers = answers_in(found, name)
+        return [
+            WarehouseRow(row["test_id"], wrong=wrong) if wrong else replace(read_row(row), ran=ran)
+            for row, ran, wrong in answers
+        ]
     if isinstance(found, dict):
         listed = [value for key, value in found.items() if key.lower() in ("rows", "data") and isinstance(value, list)]
-        found = listed[0] if len(listed) == 1 else [found]
-    return [read_row(one) for one in _objects(found, name)]
+        found = listed[0] if len(listed) == 1 else found
+    return list(map(read_row, _objects(found, name)))
 
 
 def _line_rows(text: str, name: str) -> list[WarehouseRow]:
     lines = [(number, line) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
     found = [_parsed(line, f"{name}, line {number}") for number, line in lines]
-    return [read_row(one) for one in _objects(found, name)]
+    return list(map(read_row, _objects(found, name)))
 
 
 def _parsed(text: str, name: str) -> Any:
+    def once(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+        if len({key.casefold() for key, _ in pairs}) < len(pairs):
+            raise InputError(f"{name}: an object has one key twice, so nobody knows which value is meant.")
+        return dict(pairs)
+
     try:
-        return json.loads(text, object_pairs_hook=_once)
-    except _TwiceError:
-        raise InputError(f"{name}: an object has one key twice, so nobody knows which value is meant.") from None
-    except (json.JSONDecodeError, RecursionError, ValueError):
+        return json.loads(text, object_pairs_hook=once)
+    except (RecursionError, ValueError):
         raise InputError(f"{name}: is not JSON.") from None
-
-
-class _TwiceError(Exception):
-    """One key stands twice in an object."""
-
-
-def _once(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
-    if len({key.casefold() for key, _ in pairs}) < len(pairs):
-        raise _TwiceError
-    return dict(pairs)
 
 
 def _objects(found: Any, name: str) -> Iterator[Mapping[str, Any]]:
@@ -522,53 +499,51 @@ def read_row(found: Mapping[str, Any]) -> WarehouseRow:
         'lacks classes and table_rows and'
     """
     given = {key.lower(): value for key, value in found.items()}
-    test_id = given.get("test_id")
-    named = test_id.strip() if isinstance(test_id, str) else ""
+    named = _stripped(given.get("test_id"))
     missing = [name for name in ROW_COLUMNS if name not in given]
     if missing:
         return WarehouseRow(named, wrong=f"lacks {' and '.join(missing)}")
+    verdict = _stripped(given["verdict"])
     try:
         counts: dict[str, Any] = {name: _count(given[name], name) for name in COUNTS}
-        level, verdict = _number(given["level"]), _verdict(given["verdict"])
+        level = _number(given["level"])
     except _UnreadError as error:
         return WarehouseRow(named, wrong=str(error))
+    if verdict not in _VERDICTS:
+        return WarehouseRow(named, wrong=f"has another verdict than {', '.join(_VERDICTS)}")
     return WarehouseRow(named, **counts, level=level, verdict=verdict)
 
 
 class _UnreadError(Exception):
-    """A cell that is no number or verdict; its sentence holds no value."""
+    """A cell that is no number; its sentence holds no value."""
 
 
-def _verdict(value: object) -> str:
-    verdict = value.strip() if isinstance(value, str) else ""
-    if verdict not in _VERDICTS:
-        raise _UnreadError(f"has another verdict than {', '.join(_VERDICTS)}")
-    return verdict
+def _stripped(value: object) -> str:
+    """A text without blanks around it; empty for something else."""
+    return value.strip() if isinstance(value, str) else ""
 
 
 def _count(value: object, name: str) -> int | None:
     number = _number(value)
-    if number is None:
-        return None
-    if number < 0 or math.isinf(number) or number != int(number):
+    if number is not None and (number < 0 or not isinstance(number, int)):
         raise _UnreadError(f"has no whole number in {name}")
-    return int(number)
+    return number
 
 
 def _number(value: object) -> float | int | None:
-    if value is None or (isinstance(value, str) and value.strip().lower() in _NOTHING):
+    """A number, whole where it can be; None for NULL in any spelling."""
+    text: Any = value.strip() if isinstance(value, str) else value
+    if text is None or (isinstance(text, str) and text.lower() in _NOTHING):
         return None
-    wrong = _UnreadError("holds something else than numbers")
-    if isinstance(value, bool) or not isinstance(value, int | float | str):
-        raise wrong
-    if isinstance(value, str) and _NUMBER.fullmatch(value.strip()) is None:
-        raise wrong
+    fits = _NUMBER.fullmatch(text) if isinstance(text, str) else isinstance(text, int | float)
+    if not fits or isinstance(text, bool):
+        raise _UnreadError("holds something else than numbers")
     try:
-        number = int(value) if isinstance(value, str) and value.strip().isdecimal() else float(value)
+        number = int(text) if isinstance(text, str) and text.isdecimal() else float(text)
     except (ValueError, OverflowError):
-        raise wrong from None
+        number = math.nan
     if math.isnan(number):
-        raise wrong
+        raise _UnreadError("holds something else than numbers")
     if abs(number) >= _HUGE:
         return math.inf
     return int(number) if number == int(number) else number

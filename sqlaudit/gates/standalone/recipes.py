@@ -16,7 +16,6 @@ from sqlaudit.models.base import Context, Model, SignatureModel, SizeModel, band
 from sqlaudit.models.closeness import OrderedTCloseness
 from sqlaudit.models.diversity import head
 from sqlaudit.models.functions import RangeControl
-from sqlaudit.models.persons import PersonsModel
 from sqlaudit.models.registry import REGISTRY
 from sqlaudit.models.risk import PopulationModel
 
@@ -96,11 +95,6 @@ class UnknownTable(SensitiveTable):
         return Later("value_count")
 
 
-def unknown_table(name: str) -> UnknownTable:
-    """The table of an attribute of that name."""
-    return UnknownTable(name, (), has_null=False, ordered=True, text=False)
-
-
 class NaturallyOrdered(OrderedTCloseness):
     """Ordered t-closeness over all values that occur, in their natural order."""
 
@@ -155,19 +149,11 @@ class Recipe:
 
     def parameters(self) -> dict[str, Any]:
         """As the templates take them."""
+        given = ("facts", "more_facts", "by_value", "uses", "atoms", "failing", "doubtful", "unusable", "where")
         split = [partitions(atoms) for atoms in range(1, self.atoms + 1)]
-        return {
-            "facts": list(self.facts),
-            "more_facts": list(self.more_facts),
-            "by_value": self.by_value,
-            "uses": list(self.uses),
-            "atoms": self.atoms,
-            "partitions": split,
-            "failing": self.failing,
-            "doubtful": self.doubtful,
-            "unusable": list(self.unusable),
-            "where": self.where,
-        }
+        told = {name: getattr(self, name) for name in given}
+        told = {name: list(value) if isinstance(value, tuple) else value for name, value in told.items()}
+        return told | {"partitions": split}
 
 
 def recipe_of(requirement: Requirement, inputs: Mapping[str, Any], sensitive: str | None, *, entity: bool) -> Recipe:
@@ -191,21 +177,25 @@ def recipe_of(requirement: Requirement, inputs: Mapping[str, Any], sensitive: st
         raise UsageError(
             f"{requirement.text or kind.name!r} needs a sensitive attribute; name one with {spelled('sensitive')}."
         )
-    if reason := kind.why_not_alone(requirement.parameters, inputs):
-        raise NotCarried(f"{requirement.text or kind.name}: {reason}")
-    model = model_alone(requirement, sensitive)
+    model = model_carried(requirement, inputs, sensitive)
     recipe = _RECIPES[model.recipe](model)
-    return _with_persons(recipe, model) if entity else recipe
+    if not entity:
+        return recipe
+    further = [piece("count_where", relation="target", condition="e IS NULL")]
+    if model.one_value_per_person:
+        further.append(piece("persons_in_several_places"))
+    return replace(recipe, unusable=(*recipe.unusable, *further))
 
 
 def model_alone(requirement: Requirement, sensitive: str | None) -> Model:
     """The model of a requirement, where nothing is known of the table but that it has the attribute."""
     kind = _STAND_INS.get(requirement.model, REGISTRY[requirement.model])
-    return kind(requirement.parameters, Context(unknown_table(sensitive) if sensitive is not None else None, 0, {}))
+    table = None if sensitive is None else UnknownTable(sensitive, (), has_null=False, ordered=True, text=False)
+    return kind(requirement.parameters, Context(table, 0, {}))
 
 
-def persons_alone(requirement: Requirement, inputs: Mapping[str, Any]) -> PersonsModel:
-    """The model of a requirement on persons with many rows, which a statement of its own carries.
+def model_carried(requirement: Requirement, inputs: Mapping[str, Any], sensitive: str | None = None) -> Model:
+    """The model of a requirement that one statement carries.
 
     Raises:
         NotCarried: one SELECT cannot carry it.
@@ -213,17 +203,7 @@ def persons_alone(requirement: Requirement, inputs: Mapping[str, Any]) -> Person
     kind = REGISTRY[requirement.model]
     if reason := kind.why_not_alone(requirement.parameters, inputs):
         raise NotCarried(f"{requirement.text or kind.name}: {reason}")
-    model = kind(requirement.parameters, Context(None, 0, {}))
-    assert isinstance(model, PersonsModel)
-    return model
-
-
-def _with_persons(recipe: Recipe, model: Model) -> Recipe:
-    """What further rules the check out when rows belong to persons."""
-    further = [piece("count_where", relation="target", condition="e IS NULL")]
-    if model.one_value_per_person:
-        further.append(piece("persons_in_several_places"))
-    return replace(recipe, unusable=(*recipe.unusable, *further))
+    return model_alone(requirement, sensitive)
 
 
 def _general(model: Model) -> Recipe:
@@ -235,13 +215,11 @@ def _general(model: Model) -> Recipe:
     facts = tuple({fact.name: fact for fact in model.facts()}.values())
     ordered = any(fact.macro == "ordered_distance" for fact in facts)
     spoken = " ".join([failing, doubtful, *(aggregate for _, aggregate in levels)])
-    uses = []
-    if ordered or "value_count" in spoken:
-        uses.append("values")
-    if any(fact.macro in ("head", "largest_l") for fact in facts):
-        uses.append("positions")
-    if ordered:
-        uses.append("gaps")
+    wanted = {
+        "values": ordered or "value_count" in spoken,
+        "positions": any(fact.macro in ("head", "largest_l") for fact in facts),
+        "gaps": ordered,
+    }
     return Recipe(
         facts=facts,
         levels=tuple(levels),
@@ -249,7 +227,7 @@ def _general(model: Model) -> Recipe:
         doubtful=doubtful,
         table_fails=piece("some_class") if failing else "",
         by_value=model.needs_sensitive,
-        uses=tuple(uses),
+        uses=tuple(name for name, used in wanted.items() if used),
         unusable=(_without_value(),) if ordered else (),
         ordered=ordered,
     )
