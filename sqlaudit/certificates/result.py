@@ -7,20 +7,7 @@ from dataclasses import dataclass, field
 from typing import Annotated, Any, ClassVar, Literal, TypedDict
 
 from sqlaudit.base.result import Documented, MeasuredResult, ShownRoles, Status, key, told
-from sqlaudit.reports.document import (
-    Bullets,
-    Document,
-    Facts,
-    Paragraph,
-    Toned,
-    count,
-    facts,
-    listing,
-    plural,
-    report_on,
-    section,
-    table,
-)
+from sqlaudit.reports import document as doc
 from sqlaudit.reports.notebook import Shown
 from sqlaudit.reports.stored import made, moment, sql_section
 
@@ -92,36 +79,36 @@ _NOT_SAID = (
 )
 
 
-def verify_document(result: VerifyResult) -> Document:
+def verify_document(result: VerifyResult) -> doc.Document:
     """The result of `sqlaudit verify` as a document for any layout."""
-    known = listing(result.roles.get("quasi_identifiers", ()))
-    about = f"{result.target}: {plural(result.rows, 'row')}, asked again about {known}, in SQL made anew."
+    known = doc.listing(result.roles.get("quasi_identifiers", ()))
+    about = f"{result.target}: {doc.plural(result.rows, 'row')}, asked again about {known}, in SQL made anew."
     rows = [(one.what, one.certified, one.now) for one in result.differences[:_SHOWN]]
     if len(result.differences) > _SHOWN:
-        rows.append((f"{count(len(result.differences) - _SHOWN)} more", "", ""))
-    return report_on(
+        rows.append((f"{doc.count(len(result.differences) - _SHOWN)} more", "", ""))
+    return doc.report_on(
         result,
         headline(result),
-        (Paragraph(about), Bullets(tuple(result.notes))),
-        section("What differs", table(("what", "certificate", "now"), rows)),
-        section("What was certified", _certified(result)),
-        section("What this does not say", Bullets(_NOT_SAID)),
+        (doc.Paragraph(about), doc.Bullets(tuple(result.notes))),
+        doc.section("What differs", doc.table(("what", "certificate", "now"), rows)),
+        doc.section("What was certified", _certified(result)),
+        doc.section("What this does not say", doc.Bullets(_NOT_SAID)),
         sql_section(result),
     )
 
 
-def headline(result: VerifyResult) -> Toned:
+def headline(result: VerifyResult) -> doc.Toned:
     """Whether the certificate holds, in a few words."""
     if result.differences:
-        what = plural(len(result.differences), "thing is", "things are")
-        return Toned(f"DIFFERS: {what} not as the certificate says", "bad")
-    return Toned("SAME: the table gives what the certificate says", "good")
+        what = doc.plural(len(result.differences), "thing is", "things are")
+        return doc.Toned(f"DIFFERS: {what} not as the certificate says", "bad")
+    return doc.Toned("SAME: the table gives what the certificate says", "good")
 
 
-def _certified(result: VerifyResult) -> Facts:
+def _certified(result: VerifyResult) -> doc.Facts:
     roles, certified = result.roles, result.certified
     # without a requirement there was no verdict, whatever the status of such an audit is called
-    return facts(
+    return doc.facts(
         ("certificate", result.certificate),
         ("made", moment(str(certified["time"]))),
         ("by", ", ".join(f"{name} {version}" for name, version in certified["versions"].items())),

@@ -22,24 +22,7 @@ from sqlaudit.base.result import (
     json_schema,
     key,
 )
-from sqlaudit.reports.document import (
-    Bullets,
-    Document,
-    Facts,
-    Picture,
-    Table,
-    Toned,
-    Words,
-    count,
-    facts,
-    limit,
-    listing,
-    percent,
-    plural,
-    report_on,
-    section,
-    table,
-)
+from sqlaudit.reports import document as doc
 from sqlaudit.reports.notebook import Shown
 from sqlaudit.reports.stored import made, sql_section
 
@@ -110,7 +93,7 @@ class Effect(Documented):
             return f"{self.column} is in {self.in_sets} of the sets."
         text = f"Without {self.column}, {unit} at risk {_moves(self.at_risk, self.without)}"
         if self.coarsened is not None and not self.stays:
-            moved = "they stay" if self.coarsened == self.at_risk else f"to {percent(self.coarsened)}"
+            moved = "they stay" if self.coarsened == self.at_risk else f"to {doc.percent(self.coarsened)}"
             text += f"; with {self.column} as {self.coarsening} {moved}"
         return text + "."
 
@@ -146,7 +129,7 @@ class Explanation:
         members = ", ".join(self.found.columns) or "no column at all"
         first = (
             f"Who knows {members} finds {self.found.unique_rows:,} {self.unit} that nobody else shares; "
-            f"{percent(self.found.share_at_risk)} are at risk."
+            f"{doc.percent(self.found.share_at_risk)} are at risk."
         )
         ranked = sorted(self.without.items(), key=lambda item: (item[1].share_at_risk, item[0]))
         moves = [(name, _moves(self.found.share_at_risk, rest.share_at_risk)) for name, rest in ranked]
@@ -155,8 +138,8 @@ class Explanation:
 
 def _moves(before: Fraction, after: Fraction) -> str:
     if before == after:
-        return f"stay at {percent(before)}"
-    return f"fall from {percent(before)} to {percent(after)}"
+        return f"stay at {doc.percent(before)}"
+    return f"fall from {doc.percent(before)} to {doc.percent(after)}"
 
 
 @dataclass(frozen=True)
@@ -266,20 +249,20 @@ MOST_SETS = 24
 """More would be too narrow to read."""
 
 
-def sets_picture(result: ColumnSets) -> Picture | None:
+def sets_picture(result: ColumnSets) -> doc.Picture | None:
     """A column of dots for each set, with its share at risk below; None for fewer than two sets."""
     shown = sorted(result.sets, key=lambda one: (-one.share_at_risk, len(one.columns)))[:MOST_SETS]
     used = {name for one in shown for name in one.columns}
     if len(shown) < 2 or not used:
         return None
-    first = "" if len(shown) == result.sets_found else f" The first {count(len(shown))}."
-    return Picture(
+    first = "" if len(shown) == result.sets_found else f" The first {doc.count(len(shown))}."
+    return doc.Picture(
         "matrix",
         f"Which columns belong to which set, those with most {result.unit} at risk first.{first}",
         {
             "columns": [name for name in result.columns if name in used],
             "sets": [list(one.columns) for one in shown],
-            "labels": [percent(one.share_at_risk) for one in shown],
+            "labels": [doc.percent(one.share_at_risk) for one in shown],
             "x": f"{result.unit} at risk (in classes below {result.k})",
         },
     )
@@ -297,42 +280,42 @@ READS = {
 }
 
 
-def columns_document(result: ColumnSets) -> Document:
+def columns_document(result: ColumnSets) -> doc.Document:
     """A search as a document for any layout."""
-    found = plural(result.sets_found, "column set")
+    found = doc.plural(result.sets_found, "column set")
     if result.sample is not None:
-        found += f" in a sample of {count(result.sample.drawn)} rows"
-    return report_on(
+        found += f" in a sample of {doc.count(result.sample.drawn)} rows"
+    return doc.report_on(
         result,
-        Toned(f"{result.target}: {found}", "bad" if result.sets_found and result.find != "ranking" else "plain"),
-        (Bullets(tuple(_lead(result))),),
-        section("Column sets", *_sets(result)),
-        section("What each column adds", Bullets(tuple(_effects(result)))),
-        section("How it was measured", _how(result)),
+        doc.Toned(f"{result.target}: {found}", "bad" if result.sets_found and result.find != "ranking" else "plain"),
+        (doc.Bullets(tuple(_lead(result))),),
+        doc.section("Column sets", *_sets(result)),
+        doc.section("What each column adds", doc.Bullets(tuple(_effects(result)))),
+        doc.section("How it was measured", _how(result)),
         sql_section(result),
     )
 
 
-def _lead(result: ColumnSets) -> Iterator[Words]:
+def _lead(result: ColumnSets) -> Iterator[doc.Words]:
     yield _definition(result)
     if result.sample is not None:
         yield from _sampled(result, result.sample)
         return
     if not result.sets:
-        yield Toned("No such set exists.", "good") if result.complete else "No such set was found so far."
+        yield doc.Toned("No such set exists.", "good") if result.complete else "No such set was found so far."
     elif result.repair:
-        yield Toned(
-            f"Leave out {listing(result.repair, len(result.repair))}, and no such set is left.",
+        yield doc.Toned(
+            f"Leave out {doc.listing(result.repair, len(result.repair))}, and no such set is left.",
             hint="To see whether a coarser form of a column is enough, search again with that form among "
             f"{spelled('columns')}.",
         )
     yield _proof(result)
 
 
-def _sampled(result: ColumnSets, sample: Sampled) -> Iterator[Words]:
+def _sampled(result: ColumnSets, sample: Sampled) -> Iterator[doc.Words]:
     """What follows from a sample; nothing that was found in one is called identifying."""
     if sample.alike:
-        yield Toned(
+        yield doc.Toned(
             "Two drawn rows are equal in all columns, so that no set separates all of them, and none is told.",
             hint=f"Search the different rows, SELECT DISTINCT as {spelled('query')}, or all rows: leave out "
             f"{spelled('delta')}.",
@@ -345,21 +328,22 @@ def _sampled(result: ColumnSets, sample: Sampled) -> Iterator[Words]:
         yield "All rows were drawn; fewer would not have been enough here. So all pairs of rows are separated."
     else:
         yield (
-            f"With a chance of at least {limit(1 - sample.delta)} in drawing, each of them separates at least "
-            f"{limit(1 - result.epsilon)} of all pairs of rows. None is called identifying: the other rows were not "
+            f"With a chance of at least {doc.limit(1 - sample.delta)} in drawing, each of them separates at least "
+            f"{doc.limit(1 - result.epsilon)} of all pairs of rows. None is called identifying: the other "
+            "rows were not "
             "compared."
         )
     # what tells all rows apart tells those of the sample apart
     if result.complete and result.find == "all":
         yield f"For certain: every set{_size(result)} that tells all rows apart contains one of these."
     elif result.complete and result.find == "minimum":
-        yield f"For certain: no set of at most {plural(result.decided_size or 0, 'column')} tells all rows apart."
+        yield f"For certain: no set of at most {doc.plural(result.decided_size or 0, 'column')} tells all rows apart."
     else:
         yield _proof(result)
 
 
 def _size(result: ColumnSets) -> str:
-    return "" if result.max_size is None else f" of at most {plural(result.max_size, 'column')}"
+    return "" if result.max_size is None else f" of at most {doc.plural(result.max_size, 'column')}"
 
 
 def _definition(result: ColumnSets) -> str:
@@ -368,15 +352,15 @@ def _definition(result: ColumnSets) -> str:
         return f"All column sets{size} were counted; those with most {result.unit} at risk or alone come first."
     kind = {"all": "Minimal", "minimum": "Smallest", "greedy": "Some minimal"}[result.find] + f" column sets{size}"
     if result.wanted == "violating":
-        allowed = f"more than {percent(result.tolerance)} of the" if result.tolerance else "some"
+        allowed = f"more than {doc.percent(result.tolerance)} of the" if result.tolerance else "some"
         return f"{kind} that put {allowed} {result.unit} into classes below {result.k}."
     if result.sample is not None:
-        drawn = f"{count(result.sample.drawn)} rows, drawn at random from {count(result.sample.rows)}"
+        drawn = f"{doc.count(result.sample.drawn)} rows, drawn at random from {doc.count(result.sample.rows)}"
         return f"{kind} that separate all pairs of {drawn} (seed {result.sample.seed})."
     if not result.epsilon:
         return f"{kind} that tell apart all {result.unit} that all columns together tell apart."
     measure = "distinct ratio" if result.ratio == "distinct" else "separation"
-    return f"{kind} with a {measure} of at least {limit(1 - result.epsilon)}."
+    return f"{kind} with a {measure} of at least {doc.limit(1 - result.epsilon)}."
 
 
 _GREEDY = (
@@ -384,9 +368,9 @@ _GREEDY = (
 )
 
 
-def _proof(result: ColumnSets) -> Words:
+def _proof(result: ColumnSets) -> doc.Words:
     if result.complete and result.find == "all":
-        safe = "the one safe set" if result.border_found == 1 else f"one of {count(result.border_found)} safe sets"
+        safe = "the one safe set" if result.border_found == 1 else f"one of {doc.count(result.border_found)} safe sets"
         inside = [f"is inside {safe}"] if result.border_found else []
         found = ["contains one that was found"] if result.sets_found or not inside else []
         return f"Complete: every {'other ' if found else ''}set {', or '.join([*inside, *found])}."
@@ -394,22 +378,22 @@ def _proof(result: ColumnSets) -> Words:
         if result.sets and not result.decided_size:
             return "Proven: no set is smaller, as it has one column."
         smallest = ", so the set is a smallest one" if result.sets else ""
-        return f"Proven: no set of at most {plural(result.decided_size or 0, 'column')} will do{smallest}."
+        return f"Proven: no set of at most {doc.plural(result.decided_size or 0, 'column')} will do{smallest}."
     if result.find == "greedy" and (result.complete or not result.open_sets):
         return _GREEDY
     if result.complete:
         return "Complete."
     decided = ""
     if result.decided_size is not None and result.decided_size >= 0:
-        decided = f" Every set of at most {plural(result.decided_size, 'column')} is decided."
+        decided = f" Every set of at most {doc.plural(result.decided_size, 'column')} is decided."
     ended = "it was stopped" if result.by_hand else "the time budget ended"
-    return Toned(
-        f"Not complete: {ended} with {plural(result.open_sets, 'set')} waiting.{decided} What is listed is proven.",
+    return doc.Toned(
+        f"Not complete: {ended} with {doc.plural(result.open_sets, 'set')} waiting.{decided} What is listed is proven.",
         "warn",
     )
 
 
-def _effects(result: ColumnSets) -> Iterator[Words]:
+def _effects(result: ColumnSets) -> Iterator[doc.Words]:
     """A sentence for each column that changes something, one for all that change nothing."""
     staying = [effect for effect in result.effects if effect.stays]
     yield from (effect.sentence(result.unit) for effect in result.effects if not effect.stays)
@@ -417,15 +401,15 @@ def _effects(result: ColumnSets) -> Iterator[Words]:
         yield staying[0].sentence(result.unit)
     elif staying:
         yield (
-            f"Without any one of {listing([effect.column for effect in staying])}, {result.unit} at risk stay at "
-            f"{percent(staying[0].at_risk or 0)}: what it tells, the others tell too."
+            f"Without any one of {doc.listing([effect.column for effect in staying])}, {result.unit} at risk stay at "
+            f"{doc.percent(staying[0].at_risk or 0)}: what it tells, the others tell too."
         )
-        first, *others = (f"{effect.column} {{}}in {count(effect.in_sets)}" for effect in staying[:_OFTEN])
+        first, *others = (f"{effect.column} {{}}in {doc.count(effect.in_sets)}" for effect in staying[:_OFTEN])
         often = [first.format("is "), *(one.format("") for one in others)]
-        yield f"Of the {plural(result.sets_found, 'set')}, {listing(often)}."
+        yield f"Of the {doc.plural(result.sets_found, 'set')}, {doc.listing(often)}."
 
 
-def _sets(result: ColumnSets) -> Iterator[Table | Picture | None]:
+def _sets(result: ColumnSets) -> Iterator[doc.Table | doc.Picture | None]:
     """Those with most at risk first, where nobody asked for another order; fewer columns first among equals.
 
     Where there are more sets than anybody reads: in how many of them each column is, too, and the worst of these.
@@ -436,24 +420,24 @@ def _sets(result: ColumnSets) -> Iterator[Table | Picture | None]:
         order = f" with most {result.unit} at risk"
     first = ordered[:_SHOWN]
     more = result.sets_found - len(first)
-    caption = f"The first {count(len(first))}{order}; {count(more)} more were found." if more else ""
+    caption = f"The first {doc.count(len(first))}{order}; {doc.count(more)} more were found." if more else ""
     names = [", ".join(one.columns) or "(none)" for one in first]
     if result.sample is not None:
-        rows = ((name, count(len(one.columns))) for name, one in zip(names, first, strict=True))
-        yield table(("Columns", "#How many"), rows, caption)
+        rows = ((name, doc.count(len(one.columns))) for name, one in zip(names, first, strict=True))
+        yield doc.table(("Columns", "#How many"), rows, caption)
         return
     classes = "#Classes" if any(one.classes is not None for one in result.sets) else None
     heads = ("Columns", "#Smallest class", f"#{result.unit.capitalize()} below k", "#At risk", "#Alone", classes)
-    yield table(
+    yield doc.table(
         heads,
         (
             (
                 name,
-                count(one.min_size),
-                count(one.rows_at_risk),
-                percent(one.share_at_risk),
-                count(one.unique_rows),
-                count(one.classes or 0),
+                doc.count(one.min_size),
+                doc.count(one.rows_at_risk),
+                doc.percent(one.share_at_risk),
+                doc.count(one.unique_rows),
+                doc.count(one.classes or 0),
             )
             for name, one in zip(names, first, strict=True)
         ),
@@ -462,32 +446,32 @@ def _sets(result: ColumnSets) -> Iterator[Table | Picture | None]:
     if len(ordered) > _SHOWN:
         having = [(name, [one for one in ordered if name in one.columns]) for name in result.columns]
         having.sort(key=lambda pair: -len(pair[1]))
-        yield table(
+        yield doc.table(
             ("Column", "#Sets with it", "#Most at risk", "Together with"),
             (
                 (
                     name,
-                    count(len(sets)),
-                    percent(sets[0].share_at_risk),
+                    doc.count(len(sets)),
+                    doc.percent(sets[0].share_at_risk),
                     ", ".join(column for column in sets[0].columns if column != name) or "(alone)",
                 )
                 for name, sets in having
                 if sets
             ),
-            f"All {count(len(ordered))} by column:",
+            f"All {doc.count(len(ordered))} by column:",
         )
     yield sets_picture(result)
 
 
-def _how(result: ColumnSets) -> Facts:
+def _how(result: ColumnSets) -> doc.Facts:
     counts = result.counts
-    size = "any size" if result.max_size is None else f"at most {plural(result.max_size, 'column')}"
-    by_counting = f"{count(counts.counted)} of them by counting in the database"
-    return facts(
-        ("rows drawn" if result.sample is not None else result.unit, count(result.total)),
-        ("columns", f"{count(len(result.columns))}: {', '.join(result.columns)}"),
-        ("candidate sets", f"{count(counts.candidates)} of {size}"),
-        ("decided one by one", f"{count(counts.decided)}; {by_counting}"),
+    size = "any size" if result.max_size is None else f"at most {doc.plural(result.max_size, 'column')}"
+    by_counting = f"{doc.count(counts.counted)} of them by counting in the database"
+    return doc.facts(
+        ("rows drawn" if result.sample is not None else result.unit, doc.count(result.total)),
+        ("columns", f"{doc.count(len(result.columns))}: {', '.join(result.columns)}"),
+        ("candidate sets", f"{doc.count(counts.candidates)} of {size}"),
+        ("decided one by one", f"{doc.count(counts.decided)}; {by_counting}"),
         ("missing values", READS[result.nulls]),
         *made(result),
     )

@@ -23,27 +23,7 @@ from sqlaudit.base.result import (
 )
 from sqlaudit.models.base import Check, WithVerdict
 from sqlaudit.models.phrases import required_sentence, verdict_of
-from sqlaudit.reports.document import (
-    Bullets,
-    Column,
-    Document,
-    Facts,
-    Paragraph,
-    Picture,
-    Section,
-    Table,
-    Toned,
-    Words,
-    count,
-    facts,
-    part,
-    percent,
-    plural,
-    report_on,
-    section,
-    table,
-    text_of,
-)
+from sqlaudit.reports import document as doc
 from sqlaudit.reports.notebook import Shown
 from sqlaudit.reports.stored import made, sql_section
 
@@ -328,10 +308,10 @@ class PersonsResult(WithVerdict, MeasuredResult, Shown):
 # The report on persons in many rows: how few known events find somebody.
 
 
-def headline(result: PersonsResult) -> Words:
+def headline(result: PersonsResult) -> doc.Words:
     """The one sentence that a reader should keep."""
     if not result.persons:
-        return Toned(f"{result.target}: there is nobody", "warn")
+        return doc.Toned(f"{result.target}: there is nobody", "warn")
     last = result.curve[-1]
     if not last.exact and not last.exposed_persons:
         last = [one for one in result.curve if one.exact][-1]
@@ -344,7 +324,7 @@ def headline(result: PersonsResult) -> Words:
         besides = "with sensitive values " if told.uncertainty else ""
         text += f", and {besides}tell the {told.sensitive} of {among(result, persons)}"
     bad = last.exposed_persons or persons
-    return Toned(text, "bad" if bad else "good" if result.complete else "warn")
+    return doc.Toned(text, "bad" if bad else "good" if result.complete else "warn")
 
 
 def _telling(told: Coherence) -> tuple[Learnt, ...]:
@@ -356,24 +336,24 @@ def _expose(result: PersonsResult, one: Known) -> str:
     if not one.exposed_persons:
         verb = "is" if one.known == 1 else "are"
         rest = "" if result.curve[-1].exact else "; larger numbers are undecided"
-        return f"{verb} always shared by at least {plural(one.smallest, 'person')}{rest}"
+        return f"{verb} always shared by at least {doc.plural(one.smallest, 'person')}{rest}"
     least = "" if one.exact else "at least "
-    others = f"but at most {plural(result.k - 2, 'other')}" if result.k > 2 else "others"
+    others = f"but at most {doc.plural(result.k - 2, 'other')}" if result.k > 2 else "others"
     return f"can tell {least}{among(result, one.exposed_persons)} from all {others}"
 
 
 def among(result: PersonsResult, persons: int) -> str:
     """So many of the persons, with their share."""
-    share = part(persons, result.persons)
-    return f"{count(persons)} of {plural(result.persons, 'person')}{f' ({share})' if share else ''}"
+    share = doc.part(persons, result.persons)
+    return f"{doc.count(persons)} of {doc.plural(result.persons, 'person')}{f' ({share})' if share else ''}"
 
 
 def events(number: int) -> str:
     """So many known events."""
-    return plural(number, "known event")
+    return doc.plural(number, "known event")
 
 
-def lead(result: PersonsResult) -> Iterator[Words]:
+def lead(result: PersonsResult) -> Iterator[doc.Words]:
     """What was found, a sentence each."""
     if not result.persons:
         yield "There is no row, so that nothing can be known."
@@ -384,8 +364,8 @@ def lead(result: PersonsResult) -> Iterator[Words]:
     stopped = result.curve[-1]
     if not stopped.exact:
         why = "Somebody stopped it" if result.by_hand else "The time was up"
-        yield Toned(
-            f"{why} while sets of {count(stopped.known)} events were counted: at least "
+        yield doc.Toned(
+            f"{why} while sets of {doc.count(stopped.known)} events were counted: at least "
             f"{among(result, stopped.exposed_persons)} {'is' if stopped.exposed_persons == 1 else 'are'} exposed.",
             "warn",
         )
@@ -393,20 +373,22 @@ def lead(result: PersonsResult) -> Iterator[Words]:
         yield from _learning(result, told)
     profile = result.profile
     if profile.unique_persons:
-        yield Toned(f"Whoever knows all events of a person singles out {among(result, profile.unique_persons)}.", "bad")
+        yield doc.Toned(
+            f"Whoever knows all events of a person singles out {among(result, profile.unique_persons)}.", "bad"
+        )
 
 
-def _finding(result: PersonsResult, one: Known) -> Toned:
+def _finding(result: PersonsResult, one: Known) -> doc.Toned:
     first = "One known event" if one.known == 1 else events(one.known)
     if one.unique_persons:
-        return Toned(f"{first} can single out {among(result, one.unique_persons)}.", "bad")
+        return doc.Toned(f"{first} can single out {among(result, one.unique_persons)}.", "bad")
     if one.exposed_persons:
-        return Toned(f"{first} can leave {among(result, one.exposed_persons)} among fewer than {result.k}.", "bad")
-    shared = f"{'is' if one.known == 1 else 'are'} shared by at least {plural(one.smallest, 'person')}."
-    return Toned(f"Any {events(one.known)} of a person {shared}", "good")
+        return doc.Toned(f"{first} can leave {among(result, one.exposed_persons)} among fewer than {result.k}.", "bad")
+    shared = f"{'is' if one.known == 1 else 'are'} shared by at least {doc.plural(one.smallest, 'person')}."
+    return doc.Toned(f"Any {events(one.known)} of a person {shared}", "good")
 
 
-def _learning(result: PersonsResult, told: Coherence) -> Iterator[Words]:
+def _learning(result: PersonsResult, told: Coherence) -> Iterator[doc.Words]:
     names = ("known event or sensitive value", "known events or sensitive values")
     one_name, many = names if told.uncertainty else ("known event", "known events")
     curve = _telling(told)
@@ -414,22 +396,23 @@ def _learning(result: PersonsResult, told: Coherence) -> Iterator[Words]:
         if one.told_persons:
             least = "" if one.exact else "at least "
             verb = "tells" if one.known == 1 else "tell"
-            pieces, whom = plural(one.known, one_name, many), among(result, one.told_persons)
-            yield Toned(
-                f"Some {pieces} {verb} the {told.sensitive} of {least}{whom}: more than {percent(result.h)} of those "
+            pieces, whom = doc.plural(one.known, one_name, many), among(result, one.told_persons)
+            yield doc.Toned(
+                f"Some {pieces} {verb} the {told.sensitive} of {least}{whom}: more than "
+                f"{doc.percent(result.h)} of those "
                 "who share them have one value.",
                 "bad",
             )
             return
     known = [one for one in curve if one.exact]
     if known:
-        text = f"No value of {told.sensitive} is held by more than {percent(known[-1].share)} of those who share"
+        text = f"No value of {told.sensitive} is held by more than {doc.percent(known[-1].share)} of those who share"
         rest = "" if len(known) == len(curve) else "; larger numbers are undecided"
-        pieces = plural(known[-1].known, one_name, many)
-        yield Toned(f"{text} {pieces} of a person{rest}.", "warn" if rest else "good")
+        pieces = doc.plural(known[-1].known, one_name, many)
+        yield doc.Toned(f"{text} {pieces} of a person{rest}.", "warn" if rest else "good")
 
 
-def curve_picture(result: PersonsResult) -> Picture | None:
+def curve_picture(result: PersonsResult) -> doc.Picture | None:
     """Shares of persons exposed and singled out, against how many events are known; None without a curve."""
     counted = [one for one in result.curve if one.exact]
     if not result.persons or not counted:
@@ -443,7 +426,7 @@ def curve_picture(result: PersonsResult) -> Picture | None:
         curves["singled out by random ones"] = [[one.known, one.unique_share] for one in result.random]
     if max(map(len, curves.values())) < 2:
         return None
-    return Picture(
+    return doc.Picture(
         "curves",
         "How many persons are found by how many known events",
         {"curves": curves, "x": "known events", "y": "share of persons"},
@@ -460,68 +443,68 @@ NOT_SAID = (
 )
 
 
-def persons_document(result: PersonsResult) -> Document:
+def persons_document(result: PersonsResult) -> doc.Document:
     """What was found about persons and their events, as a document for any layout."""
     found = headline(result)
     required = tuple(required_sentence(check, 0, result.rows) for check in result.checks)
-    return report_on(
+    return doc.report_on(
         result,
         verdict_of(result.checks) if required else found,
-        (*([Paragraph(text_of(found))] if required else []), Bullets((*required, *lead(result)))),
-        section("With some known events", _known(result), curve_picture(result)),
-        section("With events drawn at random", _random(result)),
+        (*([doc.Paragraph(doc.text_of(found))] if required else []), doc.Bullets((*required, *lead(result)))),
+        doc.section("With some known events", _known(result), curve_picture(result)),
+        doc.section("With events drawn at random", _random(result)),
         *(one for told in result.coherence for one in _told_of(result, told)),
-        section("With all events of a person", Bullets(tuple(_profile(result)))),
-        section("What leaving out a column would change", _effects(result)),
-        section("Which values tell most", *_telling_values(result)),
-        section("Persons most at risk", _at_risk(result)),
-        section("How many events persons have", _events_of_persons(result)),
-        section("How it was measured", _how(result)),
+        doc.section("With all events of a person", doc.Bullets(tuple(_profile(result)))),
+        doc.section("What leaving out a column would change", _effects(result)),
+        doc.section("Which values tell most", *_telling_values(result)),
+        doc.section("Persons most at risk", _at_risk(result)),
+        doc.section("How many events persons have", _events_of_persons(result)),
+        doc.section("How it was measured", _how(result)),
         sql_section(result),
-        section("What this does not say", Bullets(NOT_SAID[1:] if result.tolerance else NOT_SAID)),
+        doc.section("What this does not say", doc.Bullets(NOT_SAID[1:] if result.tolerance else NOT_SAID)),
     )
 
 
-def _told_of(result: PersonsResult, told: Coherence) -> Iterator[tuple[Section, ...]]:
+def _told_of(result: PersonsResult, told: Coherence) -> Iterator[tuple[doc.Section, ...]]:
     caption = (
         "Among all persons with a set of so many events: the largest share who hold one and the same value. Of all "
-        f"persons, {percent(told.prior)} hold the most frequent value; a missing one is no value."
+        f"persons, {doc.percent(told.prior)} hold the most frequent value; a missing one is no value."
     )
-    yield section(f"What events tell of {told.sensitive}", _learnt(result, told.curve, "Known events", caption))
+    yield doc.section(f"What events tell of {told.sensitive}", _learnt(result, told.curve, "Known events", caption))
     caption = "The same where sensitive values are known like events, and tell others than themselves."
     beside = _learnt(result, told.uncertainty, "Known", caption) if told.uncertainty else None
-    yield section(f"What events and sensitive values tell of {told.sensitive}", beside)
+    yield doc.section(f"What events and sensitive values tell of {told.sensitive}", beside)
 
 
-def _learnt(result: PersonsResult, curve: tuple[Learnt, ...], known: str, caption: str) -> Table:
-    one_value = f"#Told (more than {percent(result.h)})"
+def _learnt(result: PersonsResult, curve: tuple[Learnt, ...], known: str, caption: str) -> doc.Table:
+    one_value = f"#Told (more than {doc.percent(result.h)})"
     rows = (
         (
-            count(one.known) + ("" if one.exact else " (part)"),
-            count(one.smallest),
-            percent(one.share),
+            doc.count(one.known) + ("" if one.exact else " (part)"),
+            doc.count(one.smallest),
+            doc.percent(one.share),
             _with_share(one.told_persons, result.persons),
             _with_share(one.exposed_persons, result.persons),
         )
         for one in curve
     )
     heads = (f"#{known}", "#Fewest persons", "#Largest share with one value", one_value, "#Told or exposed")
-    return table(heads, rows, caption)
+    return doc.table(heads, rows, caption)
 
 
-def _known(result: PersonsResult) -> Table:
+def _known(result: PersonsResult) -> doc.Table:
     exposed = f"#Exposed (fewer than {result.k})"
     rows = (
         (
-            count(one.known) + ("" if one.exact else " (part)"),
-            count(one.smallest),
+            doc.count(one.known) + ("" if one.exact else " (part)"),
+            doc.count(one.smallest),
             _with_share(one.exposed_persons, result.persons),
             _with_share(one.unique_persons, result.persons),
-            count(one.minimal_sets),
+            doc.count(one.minimal_sets),
         )
         for one in result.curve
     )
-    return table(
+    return doc.table(
         ("#Known events", "#Fewest persons", exposed, "#Singled out", "#Minimal sets"),
         rows,
         f"Fewest persons: who share some set of so many events. Minimal sets: shared by fewer than {result.k}, every "
@@ -530,26 +513,26 @@ def _known(result: PersonsResult) -> Table:
 
 
 def _with_share(persons: int, whole: int) -> str:
-    share = part(persons, whole)
-    return f"{count(persons)} ({share})" if share and persons else count(persons)
+    share = doc.part(persons, whole)
+    return f"{doc.count(persons)} ({share})" if share and persons else doc.count(persons)
 
 
-def _random(result: PersonsResult) -> Table:
+def _random(result: PersonsResult) -> doc.Table:
     """How sure somebody is singled out, and how many events single out half of the persons, and nearly all."""
     said = []
     for share, whose in ((0.5, "half of the persons"), (0.95, "95%")):
         enough = next((one.known for one in result.random if one.unique_share >= share), None)
-        said.append(f"{whose}: {'more are needed' if enough is None else plural(enough, 'event')}")
+        said.append(f"{whose}: {'more are needed' if enough is None else doc.plural(enough, 'event')}")
     rows = (
         (
-            count(one.known),
-            percent(one.unique_share),
-            f"{percent(one.low)} to {percent(one.high)} (95%, persons drawn)" if one.sampled else "exactly",
+            doc.count(one.known),
+            doc.percent(one.unique_share),
+            f"{doc.percent(one.low)} to {doc.percent(one.high)} (95%, persons drawn)" if one.sampled else "exactly",
         )
         for one in result.random
     )
     whom = "The share of persons whom so many of their events, drawn at random, single out."
-    return table(("#Events drawn", "#Singled out", "How sure"), rows, f"{whom} To single out {'; '.join(said)}.")
+    return doc.table(("#Events drawn", "#Singled out", "How sure"), rows, f"{whom} To single out {'; '.join(said)}.")
 
 
 def _profile(result: PersonsResult) -> Iterator[str]:
@@ -558,37 +541,40 @@ def _profile(result: PersonsResult) -> Iterator[str]:
         return
     if result.near:
         yield (
-            f"All events of a person fit at least {plural(profile.k, 'person')}; those of "
+            f"All events of a person fit at least {doc.plural(profile.k, 'person')}; those of "
             f"{among(result, profile.exposed_persons)} fit fewer than {result.k}, those of "
-            f"{count(profile.unique_persons)} nobody else."
+            f"{doc.count(profile.unique_persons)} nobody else."
         )
         return
     order = " in the same order" if result.sequence else ""
     yield (
-        f"Persons with the same events{order} form {plural(profile.classes, 'class', 'classes')}; the smallest has "
-        f"{plural(profile.k, 'person')}."
+        f"Persons with the same events{order} form {doc.plural(profile.classes, 'class', 'classes')}; the smallest has "
+        f"{doc.plural(profile.k, 'person')}."
     )
     share = "shares" if profile.exposed_persons == 1 else "share"
-    others = plural(result.k - 1, "other")
+    others = doc.plural(result.k - 1, "other")
     yield (
         f"{among(result, profile.exposed_persons)} {share} all events with fewer than {others}; "
-        f"{count(profile.unique_persons)} with nobody."
+        f"{doc.count(profile.unique_persons)} with nobody."
     )
     if result.static_k is not None:
         fixed = ", ".join(result.static)
-        yield f"By what stays the same of them alone ({fixed}), at least {plural(result.static_k, 'person')} are alike."
+        yield (
+            f"By what stays the same of them alone ({fixed}), at least "
+            f"{doc.plural(result.static_k, 'person')} are alike."
+        )
 
 
-def _effects(result: PersonsResult) -> Table:
+def _effects(result: PersonsResult) -> doc.Table:
     rows = []
     for one in sorted(result.effects, key=lambda effect: effect.exposed_persons):
         exposed, unique = one.exposed_persons, one.unique_persons
-        rows.append((f"without {one.column}", exposed, unique, count(one.profile_k)))
+        rows.append((f"without {one.column}", exposed, unique, doc.count(one.profile_k)))
         if one.coarser_exposed_persons is not None and one.coarser_unique_persons is not None:
             exposed, unique = one.coarser_exposed_persons, one.coarser_unique_persons
             rows.append((f"{one.column} as {one.coarsening}", exposed, unique, ""))
     known = events(result.curve[-1].known) if rows else ""
-    return table(
+    return doc.table(
         ("Without, or coarser", f"#Exposed by {known}", "#Singled out", "#Smallest class of equal events"),
         (
             (what, _with_share(exposed, result.persons), _with_share(unique, result.persons), least)
@@ -598,62 +584,62 @@ def _effects(result: PersonsResult) -> Table:
     )
 
 
-def _telling_values(result: PersonsResult) -> Iterator[Bullets | Table]:
-    yield Bullets(
+def _telling_values(result: PersonsResult) -> Iterator[doc.Bullets | doc.Table]:
+    yield doc.Bullets(
         tuple(
-            f"{one.column}: {plural(one.values, 'value')} in minimal sets; {count(one.half)} of them make half."
+            f"{one.column}: {doc.plural(one.values, 'value')} in minimal sets; {doc.count(one.half)} of them make half."
             for one in result.telling
         )
     )
     rows = (
-        (one.column, MISSING if top.value is None else top.value, count(top.sets))
+        (one.column, MISSING if top.value is None else top.value, doc.count(top.sets))
         for one in result.telling
         for top in one.top
     )
-    yield table(("Column", "Value", "#In minimal sets"), rows)
+    yield doc.table(("Column", "Value", "#In minimal sets"), rows)
 
 
-def _at_risk(result: PersonsResult) -> Table:
+def _at_risk(result: PersonsResult) -> doc.Table:
     named = any(one.key is not None for one in result.most_at_risk)
-    who = (Column(result.entity), "By") if named else (None, None)
+    who = (doc.Column(result.entity), "By") if named else (None, None)
     rows = (
         (
             one.key or MISSING,
             "; ".join(", ".join(MISSING if value is None else value for value in event) for event in one.telling),
-            NOBODY if one.singled_out is None else count(one.singled_out),
-            count(one.exposed),
-            count(one.events),
-            count(one.sets),
+            NOBODY if one.singled_out is None else doc.count(one.singled_out),
+            doc.count(one.exposed),
+            doc.count(one.events),
+            doc.count(one.sets),
         )
         for one in result.most_at_risk
     )
-    return table(
+    return doc.table(
         (*who, "#Singled out by", "#Exposed by", "#Events", "#Sets that single out"),
         rows,
         "How many events are enough, of those that a person has; who it is stands here when values are shown.",
     )
 
 
-def _events_of_persons(result: PersonsResult) -> Table:
+def _events_of_persons(result: PersonsResult) -> doc.Table:
     listed = sorted(result.by_number.items())
-    rows = [(count(number), count(persons)) for number, persons in listed[:_MOST_NUMBERS]]
+    rows = [(doc.count(number), doc.count(persons)) for number, persons in listed[:_MOST_NUMBERS]]
     rest = sum(persons for _, persons in listed[_MOST_NUMBERS:])
     if rest:
-        rows.append((f"{count(listed[_MOST_NUMBERS][0])} and more", count(rest)))
-    return table(("#Different events", "#Persons"), rows)
+        rows.append((f"{doc.count(listed[_MOST_NUMBERS][0])} and more", doc.count(rest)))
+    return doc.table(("#Different events", "#Persons"), rows)
 
 
-def _how(result: PersonsResult) -> Facts:
+def _how(result: PersonsResult) -> doc.Facts:
     of = f", of {result.static_from}" if result.static_from else ""
     static = ", ".join(result.static) + of if result.static else ""
-    return facts(
-        ("rows", count(result.rows)),
-        ("persons", f"{count(result.persons)}, by {result.entity}"),
+    return doc.facts(
+        ("rows", doc.count(result.rows)),
+        ("persons", f"{doc.count(result.persons)}, by {result.entity}"),
         ("an event is", ", ".join(result.columns) + (", each repeat by itself" if result.multiset else "")),
         *((f"{column} is known", f"within {within}") for column, within in result.tolerance),
         ("events are known", f"in the order of {result.sequence}" if result.sequence else ""),
         ("known besides", static),
-        (f"different events{' by what is known besides' if static else ''}", count(result.events)),
+        (f"different events{' by what is known besides' if static else ''}", doc.count(result.events)),
         ("missing values", _MISSING[result.nulls]),
         *made(result),
     )

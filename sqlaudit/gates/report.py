@@ -11,35 +11,18 @@ from sqlaudit.gates.result import ALLOWED, UNDECIDED, Drift, GateResult, GateTes
 from sqlaudit.gates.stored import Key, number_of
 from sqlaudit.models.base import Check
 from sqlaudit.models.phrases import WORDS, full_title, level_text, limit_text, short_cell, shortfall, statement_of
-from sqlaudit.reports.document import (
-    Bullets,
-    Document,
-    Facts,
-    Paragraph,
-    Section,
-    Table,
-    Toned,
-    Words,
-    count,
-    figure,
-    limit,
-    notices_block,
-    percent,
-    plural,
-    section,
-    table,
-)
+from sqlaudit.reports import document as doc
 from sqlaudit.reports.stored import moment
 
-OUTCOMES: dict[Outcome, Toned] = {
-    Outcome.PASS: Toned("holds", "good"),
-    Outcome.WARN: Toned("warns", "warn"),
-    Outcome.FAIL: Toned("FAILS", "bad"),
-    Outcome.UNDETERMINED: Toned("undetermined", "bad"),
-    Outcome.ERROR: Toned("ERROR", "bad"),
-    Outcome.EXCEPTED: Toned("excepted", "warn"),
-    Outcome.ACCEPTED: Toned("accepted", "warn"),
-    Outcome.SKIPPED: Toned("not run", "quiet"),
+OUTCOMES: dict[Outcome, doc.Toned] = {
+    Outcome.PASS: doc.Toned("holds", "good"),
+    Outcome.WARN: doc.Toned("warns", "warn"),
+    Outcome.FAIL: doc.Toned("FAILS", "bad"),
+    Outcome.UNDETERMINED: doc.Toned("undetermined", "bad"),
+    Outcome.ERROR: doc.Toned("ERROR", "bad"),
+    Outcome.EXCEPTED: doc.Toned("excepted", "warn"),
+    Outcome.ACCEPTED: doc.Toned("accepted", "warn"),
+    Outcome.SKIPPED: doc.Toned("not run", "quiet"),
 }
 _COUNTED = {
     Outcome.FAIL: ("fails", "fail"),
@@ -58,38 +41,40 @@ _NOT_SAID = (
 )
 
 
-def gate_document(result: GateResult) -> Document:
+def gate_document(result: GateResult) -> doc.Document:
     """The run of a policy as a document for any layout."""
     told = [test for test in result.tests if test.outcome in ALLOWED or test.tolerated]
     against = f" Compared with {result.baseline}." if result.baseline else ""
-    tests, tables = plural(len(result.tests), "test"), plural(result.tables, "table")
-    about = f"{result.policy}: {tests} on {tables} in {figure(round(result.seconds, 1))} s.{against}"
+    tests, tables = doc.plural(len(result.tests), "test"), doc.plural(result.tables, "table")
+    about = f"{result.policy}: {tests} on {tables} in {doc.figure(round(result.seconds, 1))} s.{against}"
     lead = [told_line(test, result.policy) for test in result.tests if test.blocks]
     unsaid = (f"{table}: {one.message}" for table, one in result.warnings if (table, one) not in result.notices)
-    return Document(
+    return doc.Document(
         gate_headline(result),
-        (Paragraph(about), Bullets((*_mistakes(result), *lead)), *notices_of(result)),
+        (doc.Paragraph(about), doc.Bullets((*_mistakes(result), *lead)), *notices_of(result)),
         (
-            *section("Warnings and exceptions", Bullets(tuple(told_line(test, result.policy) for test in told))),
-            *section("Since the baseline", Bullets(tuple(_drift(result)))),
-            *section("All tests", _tests(result)),
-            *section("What the audits warn of", Bullets(tuple(dict.fromkeys(unsaid)))),
-            *section("Notes", Bullets(result.notes)),
+            *doc.section(
+                "Warnings and exceptions", doc.Bullets(tuple(told_line(test, result.policy) for test in told))
+            ),
+            *doc.section("Since the baseline", doc.Bullets(tuple(_drift(result)))),
+            *doc.section("All tests", _tests(result)),
+            *doc.section("What the audits warn of", doc.Bullets(tuple(dict.fromkeys(unsaid)))),
+            *doc.section("Notes", doc.Bullets(result.notes)),
             *_how(result),
-            *section("What this does not say", Bullets(_NOT_SAID)),
+            *doc.section("What this does not say", doc.Bullets(_NOT_SAID)),
         ),
         tuple(_worst(result)),
     )
 
 
-def _worst(result: GateResult) -> Iterator[Words]:
+def _worst(result: GateResult) -> Iterator[doc.Words]:
     """The tests that keep tables back, at most three, in a few words."""
     for test in [test for test in result.tests if test.blocks][:3]:
         short = f": {short_cell(test.check, test.rows or 0)} rows" if test.check and test.check.failing_rows else ""
-        yield Toned(f"{test.name} {OUTCOMES[test.outcome].text}{short}", "bad")
+        yield doc.Toned(f"{test.name} {OUTCOMES[test.outcome].text}{short}", "bad")
 
 
-def gate_headline(result: GateResult) -> Toned:
+def gate_headline(result: GateResult) -> doc.Toned:
     """The verdict in a few words: `FAIL: 2 of 7 tests fail, 1 warns`."""
     whole, counted = len(result.tests), result.counted()
     parts = [
@@ -98,19 +83,19 @@ def gate_headline(result: GateResult) -> Toned:
     if tolerated := sum(test.tolerated for test in result.tests):
         parts.append(f"{tolerated} {'holds' if tolerated == 1 else 'hold'} by a threshold")
     if result.mistakes:
-        parts.append(f"the policy has {plural(len(result.mistakes), 'mistake')}")
+        parts.append(f"the policy has {doc.plural(len(result.mistakes), 'mistake')}")
     if not parts:
-        return Toned("PASS: the test holds" if whole == 1 else f"PASS: all {whole} tests hold", "good")
+        return doc.Toned("PASS: the test holds" if whole == 1 else f"PASS: all {whole} tests hold", "good")
     parts[0] = (
         parts[0].replace(" ", f" of {whole} tests ", 1) if tolerated or counted.keys() - {Outcome.PASS} else parts[0]
     )
     word = "PASS" if result.passed else "FAIL" if Outcome.FAIL in counted else "ERROR"
     if word == "ERROR" and Outcome.ERROR not in counted and not result.mistakes:
         word = "UNDETERMINED"
-    return Toned(f"{word}: {', '.join(parts)}", "good" if result.passed else "bad")
+    return doc.Toned(f"{word}: {', '.join(parts)}", "good" if result.passed else "bad")
 
 
-def told_line(test: GateTest, policy: str) -> Toned:
+def told_line(test: GateTest, policy: str) -> doc.Toned:
     """A test in one sentence with its place: `patients: k=5 (line 9) FAILS: k-anonymity is 1; …`.
 
     The place has its file when that is another one than the policy: a project of dbt has many.
@@ -118,11 +103,11 @@ def told_line(test: GateTest, policy: str) -> Toned:
     line = f"line {test.place.line}" if test.place.line is not None else ""
     place = line if test.place.file == policy else str(test.place)
     verdict = _verdict(test)
-    return Toned(f"{test.name}{f' ({place})' if place else ''} {verdict.text}: {sentence(test)}", verdict.tone)
+    return doc.Toned(f"{test.name}{f' ({place})' if place else ''} {verdict.text}: {sentence(test)}", verdict.tone)
 
 
-def _verdict(test: GateTest) -> Toned:
-    return Toned("tolerated", "warn") if test.tolerated else OUTCOMES[test.outcome]
+def _verdict(test: GateTest) -> doc.Toned:
+    return doc.Toned("tolerated", "warn") if test.tolerated else OUTCOMES[test.outcome]
 
 
 def sentence(test: GateTest) -> str:
@@ -142,7 +127,9 @@ def _figures(test: GateTest) -> str:
     judged = replace(check, status=_STATUS.get(test.outcome, Status.FAIL))
     said = f"{full_title(check)} is {level_text(judged)}"
     if check.required is not None:
-        said += f"; {WORDS.get(check.operator, check.operator)} {limit(check.required)} is required".replace("  ", " ")
+        said += f"; {WORDS.get(check.operator, check.operator)} {doc.limit(check.required)} is required".replace(
+            "  ", " "
+        )
     short = replace(check, status=Status.FAIL) if check.status is not Status.PASS else check
     return f"{said}.{shortfall(short, test.classes or 0, test.rows or 0)}"
 
@@ -150,10 +137,10 @@ def _figures(test: GateTest) -> str:
 def _column_sets(check: Check, unit: str) -> str:
     given = check.parameters
     found = int(check.level or 0)
-    said = "No column set" if not found else plural(found, "minimal column set")
+    said = "No column set" if not found else doc.plural(found, "minimal column set")
     verb = "puts" if found <= 1 else "put"
-    columns = plural(int(given["max_size"]), "column")
-    share = f"any of the {unit}" if not given["share"] else f"more than {percent(given['share'])} of the {unit}"
+    columns = doc.plural(int(given["max_size"]), "column")
+    share = f"any of the {unit}" if not given["share"] else f"more than {doc.percent(given['share'])} of the {unit}"
     return f"{said} of at most {columns} {verb} {share} into classes below {given['k']}" + ("." if not found else ":")
 
 
@@ -163,27 +150,27 @@ def _exception(test: GateTest) -> str:
     return f"Excepted until {test.exception.until}: {test.exception.reason.rstrip('.')}."
 
 
-def _mistakes(result: GateResult) -> list[Toned]:
-    return [Toned(f"{mistake.place}: {mistake.message}", "bad") for mistake in result.mistakes]
+def _mistakes(result: GateResult) -> list[doc.Toned]:
+    return [doc.Toned(f"{mistake.place}: {mistake.message}", "bad") for mistake in result.mistakes]
 
 
-def notices_of(result: GateResult) -> tuple[Bullets, ...]:
+def notices_of(result: GateResult) -> tuple[doc.Bullets, ...]:
     """What the verdict does not cover, table by table."""
     said = (replace(notice, message=f"{table}: {notice.message}") for table, notice in result.notices)
-    return notices_block(said)
+    return doc.notices_block(said)
 
 
-def _drift(result: GateResult) -> Iterator[Words]:
+def _drift(result: GateResult) -> Iterator[doc.Words]:
     for drift, word in ((Drift.WORSE, "worse"), (Drift.BETTER, "better"), (Drift.NEW, "new")):
         for test in result.tests:
             if test.change is not None and test.change.drift is drift:
                 said = f"{word}: {test.name}. {test.change.sentence}".rstrip()
-                yield Toned(said, "bad" if drift is Drift.WORSE else "plain")
+                yield doc.Toned(said, "bad" if drift is Drift.WORSE else "plain")
     for name in result.gone:
         yield f"gone: {name}."
 
 
-def _tests(result: GateResult) -> Table:
+def _tests(result: GateResult) -> doc.Table:
     rows = []
     for test in result.tests:
         check = test.check
@@ -193,19 +180,19 @@ def _tests(result: GateResult) -> Table:
         change = test.change.drift.value if test.change else ""
         rows.append((test.table, test.wanted, _verdict(test), *figures, change))
     drifted = "baseline" if any(test.change is not None for test in result.tests) else None
-    return table(("table", "requirement", "outcome", "#level", "#limit", "#fall short", drifted), rows)
+    return doc.table(("table", "requirement", "outcome", "#level", "#limit", "#fall short", drifted), rows)
 
 
-def _how(result: GateResult) -> tuple[Section, ...]:
+def _how(result: GateResult) -> tuple[doc.Section, ...]:
     versions = ", ".join(dict.fromkeys(version for name, version in result.versions.items() if name != "sqlaudit"))
     engines = f" on {versions}" if versions else ""
     rows = sum({test.table: test.rows or 0 for test in result.tests}.values())
-    return section(
+    return doc.section(
         "How this was computed",
-        Facts(
+        doc.Facts(
             (
                 ("policy", result.policy),
-                ("rows", count(rows)),
+                ("rows", doc.count(rows)),
                 ("computed by", f"sqlaudit {result.versions.get('sqlaudit', '')}{engines}"),
                 ("finished", moment(result.time)),
             )
@@ -216,16 +203,16 @@ def _how(result: GateResult) -> tuple[Section, ...]:
 SCHEMA = "sqlaudit-history/1"
 
 
-def accepted_document(result: GateResult) -> Document:
+def accepted_document(result: GateResult) -> doc.Document:
     """What `sqlaudit baseline` accepted."""
     left = not_accepted(result)
     accepted = [test for test in result.tests if test.outcome not in UNDECIDED]
     short = [test for test in accepted if test.outcome is not Outcome.PASS]
-    return Document(
-        Toned(f"Accepted the state of {plural(len(accepted), 'test')}, {len(short)} of which fall short today"),
+    return doc.Document(
+        doc.Toned(f"Accepted the state of {doc.plural(len(accepted), 'test')}, {len(short)} of which fall short today"),
         (
-            Paragraph(
-                Toned(
+            doc.Paragraph(
+                doc.Toned(
                     "With this baseline a gate fails only on what gets worse from now on.",
                     hint=f"It is `sqlaudit test --baseline {result.baseline}`.",
                 )
@@ -233,24 +220,26 @@ def accepted_document(result: GateResult) -> Document:
             *notices_of(result),
         ),
         (
-            *section(
-                "Accepted although it falls short", Bullets(tuple(told_line(test, result.policy) for test in short))
+            *doc.section(
+                "Accepted although it falls short", doc.Bullets(tuple(told_line(test, result.policy) for test in short))
             ),
-            *section("Not accepted", Bullets((*_mistakes(result), *(told_line(test, result.policy) for test in left)))),
+            *doc.section(
+                "Not accepted", doc.Bullets((*_mistakes(result), *(told_line(test, result.policy) for test in left)))
+            ),
         ),
     )
 
 
-def history_document(file: str, moments: Mapping[Key, Sequence[Moment]]) -> Document:
+def history_document(file: str, moments: Mapping[Key, Sequence[Moment]]) -> doc.Document:
     """Every test through the last runs, the newest first."""
     runs = {moment.run for listed in moments.values() for moment in listed}
-    return Document(
-        Toned(f"{file}: {plural(len(moments), 'test')} through the last {plural(len(runs), 'run')}"),
+    return doc.Document(
+        doc.Toned(f"{file}: {doc.plural(len(moments), 'test')} through the last {doc.plural(len(runs), 'run')}"),
         (),
         tuple(
             part
             for (name, requirement, sensitive), listed in moments.items()
-            for part in section(f"{name}: {for_attribute(requirement, sensitive)}", _table(listed))
+            for part in doc.section(f"{name}: {for_attribute(requirement, sensitive)}", _table(listed))
         ),
     )
 
@@ -264,19 +253,19 @@ def history_data(file: str, moments: Mapping[Key, Sequence[Moment]]) -> dict[str
     return {"schema": SCHEMA, "baseline": file, "tests": tests}
 
 
-def _table(moments: Sequence[Moment]) -> Table:
+def _table(moments: Sequence[Moment]) -> doc.Table:
     rows = (
         (
             str(moment.run),
             moment.finished,
             moment.outcome + (", accepted" if moment.accepted else ""),
-            "" if moment.level is None else figure(number_of(moment.level)),
-            "" if moment.failing_rows is None else count(moment.failing_rows),
-            "" if moment.rows is None else count(moment.rows),
+            "" if moment.level is None else doc.figure(number_of(moment.level)),
+            "" if moment.failing_rows is None else doc.count(moment.failing_rows),
+            "" if moment.rows is None else doc.count(moment.rows),
         )
         for moment in moments
     )
-    return table(("#run", "finished", "outcome", "#level", "#rows that fall short", "#rows"), rows)
+    return doc.table(("#run", "finished", "outcome", "#level", "#rows that fall short", "#rows"), rows)
 
 
 def not_accepted(result: GateResult) -> list[GateTest]:

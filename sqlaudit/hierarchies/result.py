@@ -8,19 +8,7 @@ from typing import Annotated, ClassVar, Literal
 
 from sqlaudit.base.relation import Kind
 from sqlaudit.base.result import LAST, NOT_EMPTY, Documented, Result, Timing, told
-from sqlaudit.reports.document import (
-    Bullets,
-    Column,
-    Document,
-    Table,
-    Toned,
-    Words,
-    count,
-    plural,
-    report_on,
-    section,
-    table,
-)
+from sqlaudit.reports import document as doc
 from sqlaudit.reports.notebook import Shown
 
 
@@ -91,45 +79,47 @@ class HierarchyResult(Result, Shown):
 # The report on a hierarchy: what every level makes of the values, and what is wrong with it.
 
 
-def hierarchy_document(result: HierarchyResult) -> Document:
+def hierarchy_document(result: HierarchyResult) -> doc.Document:
     """A checked hierarchy as a document for any layout."""
     verdict = "can be used" if result.usable else "cannot be used"
-    return report_on(
+    return doc.report_on(
         result,
-        Toned(f"{result.target}: the hierarchy of {result.column} {verdict}", "good" if result.usable else "bad"),
-        (Bullets(tuple(_lead(result))),),
-        section("Levels", _levels(result)),
-        section("Worth knowing", Bullets(result.notes)),
-        section("Values", _values(result)),
+        doc.Toned(f"{result.target}: the hierarchy of {result.column} {verdict}", "good" if result.usable else "bad"),
+        (doc.Bullets(tuple(_lead(result))),),
+        doc.section("Levels", _levels(result)),
+        doc.section("Worth knowing", doc.Bullets(result.notes)),
+        doc.section("Values", _values(result)),
     )
 
 
-def _lead(result: HierarchyResult) -> Iterator[Words]:
-    yield from (Toned(problem, "bad") for problem in result.problems)
+def _lead(result: HierarchyResult) -> Iterator[doc.Words]:
+    yield from (doc.Toned(problem, "bad") for problem in result.problems)
     if result.usable:
         yield "Every value has a label at every level, and every level is a function of the one below."
     values = result.levels[0].groups - (1 if result.missing_rows else 0)
-    missing = f"; {plural(result.missing_rows, 'row')} with none" if result.missing_rows else ""
-    yield f"{plural(values, 'value')} in {plural(result.rows, 'row')}{missing}."
+    missing = f"; {doc.plural(result.missing_rows, 'row')} with none" if result.missing_rows else ""
+    yield f"{doc.plural(values, 'value')} in {doc.plural(result.rows, 'row')}{missing}."
     if result.written is not None:
-        yield f"{plural(result.written, 'line')} of values and labels were written."
+        yield f"{doc.plural(result.written, 'line')} of values and labels were written."
 
 
-def _levels(result: HierarchyResult) -> Table:
+def _levels(result: HierarchyResult) -> doc.Table:
     gaps = "#No label" if any(level.uncovered_values for level in result.levels) else None
-    rows: list[tuple[Words, ...]] = []
+    rows: list[tuple[doc.Words, ...]] = []
     for level in result.levels:
-        nested: Words = "" if not level.level else "yes" if level.nested else Toned("NO", "bad")
-        sizes = map(count, (level.groups, level.smallest, level.largest))
-        missing = Toned(count(level.uncovered_values), "bad") if level.uncovered_values else ""
+        nested: doc.Words = "" if not level.level else "yes" if level.nested else doc.Toned("NO", "bad")
+        sizes = map(doc.count, (level.groups, level.smallest, level.largest))
+        missing = doc.Toned(doc.count(level.uncovered_values), "bad") if level.uncovered_values else ""
         rows.append((str(level.level), level.name, *sizes, nested, missing))
-    return table(("#Level", "What", "#Groups", "#Smallest", "#Largest", "Nested", gaps), rows)
+    return doc.table(("#Level", "What", "#Groups", "#Smallest", "#Largest", "Nested", gaps), rows)
 
 
-def _values(result: HierarchyResult) -> Table | None:
+def _values(result: HierarchyResult) -> doc.Table | None:
     if not result.values:
         return None
-    columns = (Column("Value"), *(Column(f"Level {level.level}") for level in result.levels[1:]))
+    columns = (doc.Column("Value"), *(doc.Column(f"Level {level.level}") for level in result.levels[1:]))
     more = result.levels[0].groups - len(result.values)
-    caption = f"The first {count(len(result.values))}; {count(more)} more were found." if more > 0 else ""
-    return Table(columns, tuple(tuple("" if cell is None else cell for cell in row) for row in result.values), caption)
+    caption = f"The first {doc.count(len(result.values))}; {doc.count(more)} more were found." if more > 0 else ""
+    return doc.Table(
+        columns, tuple(tuple("" if cell is None else cell for cell in row) for row in result.values), caption
+    )

@@ -14,31 +14,7 @@ from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.result import MEANING
 from sqlaudit.lattices.result import LatticeColumn, LatticeNode, LatticeResult, Levels, Published
 from sqlaudit.lattices.verdicts import Shortfall, just_above, node_text
-from sqlaudit.reports.document import (
-    Block,
-    Bullets,
-    Code,
-    Column,
-    Document,
-    Facts,
-    Paragraph,
-    Picture,
-    Table,
-    Toned,
-    Words,
-    count,
-    facts,
-    figure,
-    limit,
-    listing,
-    part,
-    plural,
-    report_on,
-    section,
-    table,
-    unnamed_notice,
-    written_to,
-)
+from sqlaudit.reports import document as doc
 from sqlaudit.reports.stored import made, sql_section
 
 # What a page draws of a lattice: its nodes with their verdicts, where safety begins, and what nodes lose.
@@ -52,7 +28,7 @@ MOST_BARS = 20
 _OPEN, _SAFE, _UNSAFE = "open", "safe", "unsafe"
 
 
-def nodes_picture(result: LatticeResult) -> Picture | None:
+def nodes_picture(result: LatticeResult) -> doc.Picture | None:
     """The lattice node by node; None when it is too large, has one node, or nothing is known of it."""
     if set(result.verdicts) <= {None} or not 1 < len(result.verdicts) <= DRAWN:
         return None
@@ -61,7 +37,7 @@ def nodes_picture(result: LatticeResult) -> Picture | None:
     top = tuple(column.height for column in result.searched)
     for node in kinds:
         rows[sum(node)].append(node)
-    return Picture(
+    return doc.Picture(
         "graph",
         f"Every node of the lattice: levels of {names}; a line leads to a node one level coarser",
         {
@@ -76,14 +52,14 @@ def nodes_picture(result: LatticeResult) -> Picture | None:
     )
 
 
-def grid_picture(result: LatticeResult) -> Picture | None:
+def grid_picture(result: LatticeResult) -> doc.Picture | None:
     """Safe nodes by the levels of the two columns that decide most; None for lattices that are drawn node by node."""
     found = _grid(result)
     if found is None:
         return None
     low, high, counts, nodes = found
     names = [column.name for column in result.searched]
-    return Picture(
+    return doc.Picture(
         "heat",
         f"Of the nodes with these levels of {names[low]} and {names[high]}, how many are safe"
         f"{' (as far as is known)' if None in result.verdicts else ''}: a full square is all of them"
@@ -92,7 +68,7 @@ def grid_picture(result: LatticeResult) -> Picture | None:
             "rows": _levels_of(result, low),
             "columns": _levels_of(result, high),
             "values": [[safe / nodes for safe in row] for row in counts],
-            "texts": [[part(safe, nodes) if safe else "" for safe in row] for row in counts],
+            "texts": [[doc.part(safe, nodes) if safe else "" for safe in row] for row in counts],
             "x": names[high],
             "y": names[low],
             **({"marked": [result.best.levels[low], result.best.levels[high]]} if result.best else {}),
@@ -100,20 +76,20 @@ def grid_picture(result: LatticeResult) -> Picture | None:
     )
 
 
-def grid_table(result: LatticeResult) -> Table | None:
+def grid_table(result: LatticeResult) -> doc.Table | None:
     """The same in numbers."""
     found = _grid(result)
     if found is None:
         return None
     low, high, counts, nodes = found
     names = [column.name for column in result.searched]
-    cells = ([f"{count(safe)} of {count(nodes)}" for safe in row] for row in counts)
+    cells = ([f"{doc.count(safe)} of {doc.count(nodes)}" for safe in row] for row in counts)
     rows = ((level, *row) for level, row in zip(_levels_of(result, low), cells, strict=True))
-    heads = [Column(names[low]), *(Column(level, True) for level in _levels_of(result, high))]
-    return table(heads, rows, f"Safe nodes by the levels of {names[low]} (lines) and {names[high]}")
+    heads = [doc.Column(names[low]), *(doc.Column(level, True) for level in _levels_of(result, high))]
+    return doc.table(heads, rows, f"Safe nodes by the levels of {names[low]} (lines) and {names[high]}")
 
 
-def heights_table(result: LatticeResult) -> Table | None:
+def heights_table(result: LatticeResult) -> doc.Table | None:
     """How many nodes are safe at which height of the lattice; None when nothing is known."""
     if set(result.verdicts) <= {None}:
         return None
@@ -122,20 +98,20 @@ def heights_table(result: LatticeResult) -> Table | None:
     )
     signs = (True, False, None)
     rows = (
-        map(count, (height, sum(tally[height, sign] for sign in signs), *(tally[height, sign] for sign in signs)))
+        map(doc.count, (height, sum(tally[height, sign] for sign in signs), *(tally[height, sign] for sign in signs)))
         for height in range(1 + sum(column.height for column in result.searched))
     )
     undecided = "#not decided" if None in result.verdicts else None
     titles = ("#sum of levels", "#nodes", "#safe", "#not safe", undecided)
-    return table(titles, rows, "How many nodes are safe at which height")
+    return doc.table(titles, rows, "How many nodes are safe at which height")
 
 
-def losses_picture(nodes: Sequence[LatticeNode], title: str) -> Picture | None:
+def losses_picture(nodes: Sequence[LatticeNode], title: str) -> doc.Picture | None:
     """What nodes lose, the least first; None with fewer than two losses."""
     priced = [node for node in nodes if node.loss is not None][:MOST_BARS]
     if len(priced) < 2:
         return None
-    return Picture(
+    return doc.Picture(
         "bars",
         f"{title} of safe nodes, the least first",
         {
@@ -196,7 +172,7 @@ MOST_LINES = 60
 _KNOWLEDGE = {False: "any basic implications", True: "negated atoms only"}
 
 
-def disclosure_blocks(result: LatticeResult) -> Iterator[Block]:
+def disclosure_blocks(result: LatticeResult) -> Iterator[doc.Block]:
     """Entropy against worst-case disclosure at the nodes, for each sensitive attribute and each kind of knowledge.
 
     For every value that the smallest entropy of a class takes, the least maximum disclosure of the nodes with it.
@@ -207,18 +183,22 @@ def disclosure_blocks(result: LatticeResult) -> Iterator[Block]:
         shown = list(asked)
         if len(asked) > MOST_CURVES:  # as many as can be shown, the first and the last among them
             shown = sorted({asked[round(place * (len(asked) - 1) / (MOST_CURVES - 1))] for place in range(MOST_CURVES)})
-            yield Paragraph(f"Shown for k = {listing(map(str, shown), MOST_CURVES)}; the JSON has all of {len(asked)}.")
+            yield doc.Paragraph(
+                f"Shown for k = {doc.listing(map(str, shown), MOST_CURVES)}; the JSON has all of {len(asked)}."
+            )
         for negated, kind in _KNOWLEDGE.items():
             curves = {k: result.least_disclosure(k, sensitive, negated=negated) for k in shown}
             yield from _least_disclosure(curves, sensitive, kind)
 
 
-def _least_disclosure(curves: Mapping[int, list[tuple[float, Fraction]]], sensitive: str, kind: str) -> Iterator[Block]:
+def _least_disclosure(
+    curves: Mapping[int, list[tuple[float, Fraction]]], sensitive: str, kind: str
+) -> Iterator[doc.Block]:
     """A picture, a table, and how often more entropy goes with more disclosure; empty when it never does.
 
     `curves` are (entropy, least disclosure) by pieces of knowledge.
     """
-    yield Picture(
+    yield doc.Picture(
         "curves",
         f"The least maximum disclosure of {sensitive} among nodes with the same smallest entropy of a class; {kind}",
         {
@@ -231,41 +211,43 @@ def _least_disclosure(curves: Mapping[int, list[tuple[float, Fraction]]], sensit
         },
     )
     lines = list(zip(*curves.values(), strict=True))
-    rows = ((figure(line[0][0], 5), *(figure(least) for _, least in line)) for line in lines[:MOST_LINES])
-    more = f"; the first {MOST_LINES} of {count(len(lines))} entropies" if len(lines) > MOST_LINES else ""
+    rows = ((doc.figure(line[0][0], 5), *(doc.figure(least) for _, least in line)) for line in lines[:MOST_LINES])
+    more = f"; the first {MOST_LINES} of {doc.count(len(lines))} entropies" if len(lines) > MOST_LINES else ""
     heads = ("#smallest entropy", *(f"#k = {k}" for k in curves))
-    yield table(heads, rows, f"Least disclosure of {sensitive}, {kind}{more}")
+    yield doc.table(heads, rows, f"Least disclosure of {sensitive}, {kind}{more}")
     rises = {k: sum(after > before for (_, before), (_, after) in pairwise(curve)) for k, curve in curves.items()}
-    said = listing((f"{count(times)} for k = {k}" for k, times in rises.items() if times), MOST_CURVES)
+    said = doc.listing((f"{doc.count(times)} for k = {k}" for k, times in rises.items() if times), MOST_CURVES)
     if said:
-        steps = plural(len(lines) - 1, "step")
-        yield Paragraph(f"Of the {steps} from one entropy to the next larger one, disclosure goes up in {said}.")
+        steps = doc.plural(len(lines) - 1, "step")
+        yield doc.Paragraph(f"Of the {steps} from one entropy to the next larger one, disclosure goes up in {said}.")
 
 
-def local_blocks(result: LatticeResult, measured: str, most: int) -> Iterator[Block]:
+def local_blocks(result: LatticeResult, measured: str, most: int) -> Iterator[doc.Block]:
     """The safe node of smallest loss on each strategy of generalization (OLA, step 2): sentences, and a table of `most`
     of the local optima with their `measured` loss."""
     local = result.local
     if local is None or not result.safe_nodes:
         return
-    ways = plural(local.strategies, "strategy", "strategies")
-    without = f"; {count(local.without)} without a safe node" if local.without else ""
-    yield Paragraph(
+    ways = doc.plural(local.strategies, "strategy", "strategies")
+    without = f"; {doc.count(local.without)} without a safe node" if local.without else ""
+    yield doc.Paragraph(
         f"There {'is' if local.strategies == 1 else 'are'} {ways}{without}. A strategy is a way from the finest node "
         "to the coarsest, one level of one column at a step. Its local optimum is its safe node of smallest loss."
     )
     if local.falls:
-        steps = plural(local.falls, "step")
-        yield Paragraph(f"At {steps} from a safe node to the next, a coarser node loses less than a finer one.")
+        steps = doc.plural(local.falls, "step")
+        yield doc.Paragraph(f"At {steps} from a safe node to the next, a coarser node loses less than a finer one.")
     if local.optima is None:
-        yield Paragraph(
+        yield doc.Paragraph(
             "There are too many of these steps to count strategies by their local optimum: they are not counted."
         )
         return
     found = len(local.optima)
-    more = f"The first {count(most)} of {plural(found, 'local optimum', 'local optima')}" if found > most else ""
-    rows = ((node_text(one.levels), figure(one.loss), count(one.strategies)) for one in local.optima[:most])
-    yield table(("levels", f"#{measured}", "#strategies"), rows, more)
+    more = (
+        f"The first {doc.count(most)} of {doc.plural(found, 'local optimum', 'local optima')}" if found > most else ""
+    )
+    rows = ((node_text(one.levels), doc.figure(one.loss), doc.count(one.strategies)) for one in local.optima[:most])
+    yield doc.table(("levels", f"#{measured}", "#strategies"), rows, more)
 
 
 MOST = 20
@@ -277,81 +259,83 @@ _STOPPED = {
 }
 
 
-def lattice_document(result: LatticeResult) -> Document:
+def lattice_document(result: LatticeResult) -> doc.Document:
     """The result of a search as a document for any layout."""
-    required = listing(result.requirements, None)
-    allowed = f", {plural(result.limit_rows, 'row')} suppressed at most" if result.limit_rows else ""
+    required = doc.listing(result.requirements, None)
+    allowed = f", {doc.plural(result.limit_rows, 'row')} suppressed at most" if result.limit_rows else ""
     minimal = [*_nodes(result, result.minimal, "minimal safe node")] if result.find in ("minimal", "all") else []
     if result.safe_nodes:
         minimal = minimal[:-1]  # the picture is of all safe nodes
-    about = Paragraph(f"{result.target}: {plural(result.rows, 'row')}; required: {required}{allowed}.")
-    return report_on(
+    about = doc.Paragraph(f"{result.target}: {doc.plural(result.rows, 'row')}; required: {required}{allowed}.")
+    return doc.report_on(
         result,
         headline(result),
-        (about, Bullets(tuple(_lead(result)))),
-        section("The node", *_node(result)),
-        section("Why no node is safe", Bullets(tuple(result.why))),
-        section("Minimal safe nodes", *minimal),
-        section("Safe nodes", *_nodes(result, result.safe_nodes, "safe node")),
-        section("Local optima of the strategies", *local_blocks(result, _title(result), MOST)),
-        section("Nodes along the chain", _chain(result)),
-        section("What knowledge can reveal at the nodes", *disclosure_blocks(result)),
-        section("The release", *_release(result.published)),
-        section("Nodes in the order they were checked", *_walk(result)),
-        section("The lattice", _columns(result), *_map(result)),
-        section("How it was searched", _how(result)),
-        section("What this does not say", Bullets((MEANING,))),
+        (about, doc.Bullets(tuple(_lead(result)))),
+        doc.section("The node", *_node(result)),
+        doc.section("Why no node is safe", doc.Bullets(tuple(result.why))),
+        doc.section("Minimal safe nodes", *minimal),
+        doc.section("Safe nodes", *_nodes(result, result.safe_nodes, "safe node")),
+        doc.section("Local optima of the strategies", *local_blocks(result, _title(result), MOST)),
+        doc.section("Nodes along the chain", _chain(result)),
+        doc.section("What knowledge can reveal at the nodes", *disclosure_blocks(result)),
+        doc.section("The release", *_release(result.published)),
+        doc.section("Nodes in the order they were checked", *_walk(result)),
+        doc.section("The lattice", _columns(result), *_map(result)),
+        doc.section("How it was searched", _how(result)),
+        doc.section("What this does not say", doc.Bullets((MEANING,))),
         sql_section(result),
     )
 
 
-def headline(result: LatticeResult) -> Toned:
+def headline(result: LatticeResult) -> doc.Toned:
     """The answer in a few words."""
     if not result.rows:
-        return Toned("UNDETERMINED: there is no row to publish", "warn")
+        return doc.Toned("UNDETERMINED: there is no row to publish", "warn")
     if result.complete and result.best is None:
-        return Toned("NO SAFE NODE: no release of this lattice satisfies the requirements", "bad")
+        return doc.Toned("NO SAFE NODE: no release of this lattice satisfies the requirements", "bad")
     if not result.complete:
         so_far = "before a safe node was found" if result.best is None else "this is the best safe node so far"
-        return Toned(f"INCOMPLETE: the search was stopped{'; ' if result.best else ' '}{so_far}", "warn")
+        return doc.Toned(f"INCOMPLETE: the search was stopped{'; ' if result.best else ' '}{so_far}", "warn")
     answers = {
         "best": "The best safe node",
         "chain": "The finest safe node of the chain",
-        "minimal": f"{plural(len(result.minimal or ()), 'minimal safe node')}; there are no others",
-        "all": f"{plural(result.safe or 0, 'safe node')} of {count(result.nodes)}",
+        "minimal": f"{doc.plural(len(result.minimal or ()), 'minimal safe node')}; there are no others",
+        "all": f"{doc.plural(result.safe or 0, 'safe node')} of {doc.count(result.nodes)}",
     }
-    return Toned(answers[result.find], "good")
+    return doc.Toned(answers[result.find], "good")
 
 
-def _lead(result: LatticeResult) -> Iterator[Words]:
+def _lead(result: LatticeResult) -> Iterator[doc.Words]:
     best = result.best
     if best is not None:
         among = {"minimal": "Least loss among them: levels", "all": "Least loss: levels"}.get(result.find, "Levels")
-        yield Toned(f"{among} {_describe(result, best)}.", "good" if result.complete else "warn")
-        said = "" if best.loss is None else f"{_title(result)} {figure(best.loss)}; "
-        said += plural(best.classes, "class", "classes")
+        yield doc.Toned(f"{among} {_describe(result, best)}.", "good" if result.complete else "warn")
+        said = "" if best.loss is None else f"{_title(result)} {doc.figure(best.loss)}; "
+        said += doc.plural(best.classes, "class", "classes")
         if best.failing_rows:
-            rows = f"{plural(best.failing_rows, 'row')} ({part(best.failing_rows, result.rows)})"
+            rows = f"{doc.plural(best.failing_rows, 'row')} ({doc.part(best.failing_rows, result.rows)})"
             said += f"; {rows} in classes that fall short are suppressed"
-            said += f"; the smallest class left has {plural(best.smallest_left, 'row')}" if best.smallest_left else ""
+            said += (
+                f"; the smallest class left has {doc.plural(best.smallest_left, 'row')}" if best.smallest_left else ""
+            )
         else:
-            said += f", the smallest of {plural(best.smallest, 'row')}"
+            said += f", the smallest of {doc.plural(best.smallest, 'row')}"
         yield f"{said}."
     if result.complete:
         return
-    yield Toned(f"The search was stopped{_STOPPED.get(result.stopped, '')}, so there may be a better node.", "warn")
+    yield doc.Toned(f"The search was stopped{_STOPPED.get(result.stopped, '')}, so there may be a better node.", "warn")
     if result.unknown:
-        yield f"Not decided: {plural(result.unknown, 'node')} of {count(result.nodes)}."
+        yield f"Not decided: {doc.plural(result.unknown, 'node')} of {doc.count(result.nodes)}."
     if result.bound is not None:
-        yield f"Proven: no safe node has a loss below {figure(result.bound)}."
+        yield f"Proven: no safe node has a loss below {doc.figure(result.bound)}."
 
 
 def _describe(result: LatticeResult, node: LatticeNode) -> str:
     """A node in words: `2,1,0: age in steps of width 10, sex as *; zip unchanged`."""
     placed = list(zip(result.searched, node.levels, strict=True))
     changed = ", ".join(f"{column.name} {_in_words(column.called(level))}" for column, level in placed if level)
-    same = listing(column.name for column, level in placed if not level)
-    dropped = listing(column.name for column in result.columns if column.use == "drop")
+    same = doc.listing(column.name for column, level in placed if not level)
+    dropped = doc.listing(column.name for column in result.columns if column.use == "drop")
     said = (changed, same and f"{same} unchanged", dropped and f"{dropped} left out")
     return f"{node_text(node.levels)}: {'; '.join(filter(None, said))}"
 
@@ -368,16 +352,16 @@ def _title(result: LatticeResult) -> str:
     return special.get(result.measure, result.measure.replace("-", " ").capitalize())
 
 
-def _node(result: LatticeResult) -> Iterator[Block]:
+def _node(result: LatticeResult) -> Iterator[doc.Block]:
     best = result.best
     if best is None:
         return
     placed = zip(result.searched, best.levels, strict=True)
     rows = ((column.name, f"{level} of {column.height}", _becoming(column, level)) for column, level in placed)
-    yield table(("column", "#level", "values become"), rows)
+    yield doc.table(("column", "#level", "values become"), rows)
     if best.fails:
-        yield Paragraph("Classes that fall short and are suppressed:")
-        yield Bullets(tuple(_short(one, result.rows) for one in best.fails))
+        yield doc.Paragraph("Classes that fall short and are suppressed:")
+        yield doc.Bullets(tuple(_short(one, result.rows) for one in best.fails))
 
 
 def _becoming(column: LatticeColumn, level: int) -> str:
@@ -389,19 +373,19 @@ def _becoming(column: LatticeColumn, level: int) -> str:
 def _short(one: Shortfall, rows: int) -> str:
     about = f" for {one.sensitive}" if one.sensitive else ""
     if one.classes is None:
-        return f"{one.requirement}{about}: the figure is {figure(one.level)}"
-    classes, short = plural(one.classes, "class", "classes"), plural(one.rows or 0, "row")
-    share = f" ({part(one.rows, rows)})" if one.rows and rows else ""
+        return f"{one.requirement}{about}: the figure is {doc.figure(one.level)}"
+    classes, short = doc.plural(one.classes, "class", "classes"), doc.plural(one.rows or 0, "row")
+    share = f" ({doc.part(one.rows, rows)})" if one.rows and rows else ""
     return f"{one.requirement}{about}: {classes} with {short}{share}"
 
 
-def _nodes(result: LatticeResult, nodes: tuple[LatticeNode, ...] | None, what: str) -> Iterator[Block | None]:
+def _nodes(result: LatticeResult, nodes: tuple[LatticeNode, ...] | None, what: str) -> Iterator[doc.Block | None]:
     """The nodes of least loss in a table, and what all of them lose as a picture."""
     if not nodes:
         return
     title = _title(result)
     if len(nodes) > MOST:
-        yield Paragraph(f"The {MOST} with the smallest {title.lower()} of {plural(len(nodes), what)}.")
+        yield doc.Paragraph(f"The {MOST} with the smallest {title.lower()} of {doc.plural(len(nodes), what)}.")
     ranked = sorted(nodes, key=lambda node: (node.loss is None, node.loss or 0.0, node.levels))
     shown = ranked[:MOST]
     known = all(node.smallest_left is not None for node in shown)
@@ -409,95 +393,95 @@ def _nodes(result: LatticeResult, nodes: tuple[LatticeNode, ...] | None, what: s
     rows = (
         (
             node_text(node.levels),
-            "" if node.loss is None else figure(node.loss),
-            *map(count, (node.suppressed_rows or 0, node.classes, node.smallest_left or 0)),
+            "" if node.loss is None else doc.figure(node.loss),
+            *map(doc.count, (node.suppressed_rows or 0, node.classes, node.smallest_left or 0)),
         )
         for node in shown
     )
-    yield table(("levels", f"#{title}", "#suppressed rows", "#classes", smallest if known else None), rows)
+    yield doc.table(("levels", f"#{title}", "#suppressed rows", "#classes", smallest if known else None), rows)
     yield losses_picture(ranked, title)
 
 
-def _verdict(node: LatticeNode) -> Toned:
-    return Toned("safe", "good") if node.safe else Toned("not safe", "bad")
+def _verdict(node: LatticeNode) -> doc.Toned:
+    return doc.Toned("safe", "good") if node.safe else doc.Toned("not safe", "bad")
 
 
-def _chain(result: LatticeResult) -> Table | None:
+def _chain(result: LatticeResult) -> doc.Table | None:
     if not result.chain:
         return None
     known = {node.levels: node for node in result.walk}
-    rows: list[tuple[Words, ...]] = []
+    rows: list[tuple[doc.Words, ...]] = []
     for levels in result.chain:
         node = known.get(levels)
         if node is None:
             rows.append((node_text(levels), "", "", ""))
             continue
         figures = [_short(one, result.rows) for one in node.fails if one.classes is None]
-        short = "–" if figures else count(node.failing_rows)
+        short = "–" if figures else doc.count(node.failing_rows)
         rows.append((node_text(levels), _verdict(node), short, "; ".join(figures)))
     whole = any(row[3] for row in rows)  # a figure of the whole table: no row falls short of it by itself
-    return table(("levels", "checked", "#rows that fall short", "falls short of" if whole else None), rows)
+    return doc.table(("levels", "checked", "#rows that fall short", "falls short of" if whole else None), rows)
 
 
-def _walk(result: LatticeResult) -> Iterator[Block]:
+def _walk(result: LatticeResult) -> Iterator[doc.Block]:
     if not result.walk or result.find == "chain":
         return
     if len(result.walk) > MOST:
-        yield Paragraph(f"The first {MOST} of {count(len(result.walk))}; the JSON has all of them.")
+        yield doc.Paragraph(f"The first {MOST} of {doc.count(len(result.walk))}; the JSON has all of them.")
     rows = (
         (node_text(node.levels), _verdict(node), "; ".join(_short(one, result.rows) for one in node.fails))
         for node in result.walk[:MOST]
     )
-    yield table(("levels", "verdict", "falls short of"), rows)
+    yield doc.table(("levels", "verdict", "falls short of"), rows)
 
 
-def _release(made: Published | None) -> Iterator[Block]:
+def _release(made: Published | None) -> Iterator[doc.Block]:
     if made is None:
         return
-    yield Bullets(tuple(_release_sentences(made)))
+    yield doc.Bullets(tuple(_release_sentences(made)))
     if made.view:
-        yield Code("The SQL of the view", made.sql)
+        yield doc.Code("The SQL of the view", made.sql)
 
 
-def _release_sentences(made: Published) -> Iterator[Words]:
+def _release_sentences(made: Published) -> Iterator[doc.Words]:
     if made.file:
-        yield written_to(made.file, made.buckets)
+        yield doc.written_to(made.file, made.buckets)
     elif made.executed:
         yield f"The view {made.view} was made in the database."
     else:
-        yield Toned(
+        yield doc.Toned(
             f"The view {made.view} was not made: its SQL is below.", hint=f"{spelled('execute', True)} makes it."
         )
     if made.view:
         yield "Its rows may come in the order of the table, which can give them away: sort them in what you hand on."
-    yield from unnamed_notice(made.unnamed)
+    yield from doc.unnamed_notice(made.unnamed)
     audit = made.audit
     if audit is None:
         return
-    rows, classes = plural(audit.rows, "row"), plural(audit.classes, "class", "classes")
-    suppressed = f", {plural(audit.suppressed, 'row')} {'starred' if made.suppressed == 'star' else 'left out'}"
+    rows, classes = doc.plural(audit.rows, "row"), doc.plural(audit.classes, "class", "classes")
+    suppressed = f", {doc.plural(audit.suppressed, 'row')} {'starred' if made.suppressed == 'star' else 'left out'}"
     holds = audit.status in ("pass", "warn")
     verdict = "PASS" if holds else audit.status.upper()
     said = f"An audit of the release says {verdict}: {rows} in {classes}{suppressed if audit.suppressed else ''}."
-    yield Toned(said + (f" {audit.note}" if audit.note else ""), "good" if holds else "bad")
+    yield doc.Toned(said + (f" {audit.note}" if audit.note else ""), "good" if holds else "bad")
 
 
-def _columns(result: LatticeResult) -> Table:
+def _columns(result: LatticeResult) -> doc.Table:
     weighted = any(column.weight is not None for column in result.columns)
     rows = (
         (
             column.name,
-            "" if column.values is None else count(column.values),
+            "" if column.values is None else doc.count(column.values),
             {"keep": "kept as it is", "drop": "left out"}.get(column.use)
             or "; ".join(_becoming(column, level) for level in range(len(column.levels))),
-            limit(column.weight) if weighted else "",
+            doc.limit(column.weight) if weighted else "",
         )
         for column in result.columns
     )
-    return table(("column", "#values", "levels", "#weight" if weighted else None), rows)
+    return doc.table(("column", "#values", "levels", "#weight" if weighted else None), rows)
 
 
-def _map(result: LatticeResult) -> Iterator[Block | None]:
+def _map(result: LatticeResult) -> Iterator[doc.Block | None]:
     """Which nodes are safe: pictures, and the same in numbers, for questions that are about many nodes."""
     yield nodes_picture(result)
     yield grid_picture(result)
@@ -506,19 +490,19 @@ def _map(result: LatticeResult) -> Iterator[Block | None]:
         yield heights_table(result)
 
 
-def _how(result: LatticeResult) -> Facts:
-    decided = f"{count(result.nodes)} nodes, {count(result.checked)} checked"
+def _how(result: LatticeResult) -> doc.Facts:
+    decided = f"{doc.count(result.nodes)} nodes, {doc.count(result.checked)} checked"
     tagged = (result.tagged_safe or 0) + (result.tagged_unsafe or 0)
     if tagged:
-        decided += f", {count(tagged)} {'follows' if tagged == 1 else 'follow'} from these"
-    beta = "" if result.beta is None else f" with beta {limit(result.beta)}"
+        decided += f", {doc.count(tagged)} {'follows' if tagged == 1 else 'follow'} from these"
+    beta = "" if result.beta is None else f" with beta {doc.limit(result.beta)}"
     inherited = "yes" if result.monotone else "no: suppression breaks it for these requirements"
     relied = "yes" if result.loss_monotone else "no, so the search did not rely on it"
-    return facts(
+    return doc.facts(
         ("question", f"{result.find}, by {result.measure}{beta}"),
         ("algorithm", result.algorithm),
         ("lattice", decided),
-        ("safe nodes", "" if result.safe is None else count(result.safe)),
+        ("safe nodes", "" if result.safe is None else doc.count(result.safe)),
         ("coarser nodes are safe, too", inherited),
         ("coarser nodes lose no less", relied),
         ("only warned of", ", ".join(result.warn_only)),

@@ -30,24 +30,7 @@ from sqlaudit.base.result import (
 )
 from sqlaudit.base.spec import Roles
 from sqlaudit.column_sets.result import ColumnSet, ColumnSets
-from sqlaudit.reports.document import (
-    Block,
-    Bullets,
-    Document,
-    Facts,
-    ProposedCommand,
-    Toned,
-    Words,
-    count,
-    facts,
-    listing,
-    part,
-    percent,
-    plural,
-    report_on,
-    section,
-    table,
-)
+from sqlaudit.reports import document as doc
 from sqlaudit.reports.notebook import Shown
 from sqlaudit.reports.stored import made, sql_section
 
@@ -347,7 +330,7 @@ def looks_like(what: str, names: Sequence[str]) -> str:
     return f"looks like a {what}" if len(names) == 1 else f"look like {what}s"
 
 
-def profile_document(result: ProfileResult) -> Document:
+def profile_document(result: ProfileResult) -> doc.Document:
     """A profile as a document for any layout.
 
     Args:
@@ -356,67 +339,67 @@ def profile_document(result: ProfileResult) -> Document:
     values = ((column.name, _shown(column.values)) for column in result.columns if column.values is not None)
     beyond = _ALONE
     if result.together is not None:
-        beyond = f"Whether more than {plural(result.together.max_size or 0, 'column')} together pick somebody out."
-    return report_on(
+        beyond = f"Whether more than {doc.plural(result.together.max_size or 0, 'column')} together pick somebody out."
+    return doc.report_on(
         result,
-        Toned(f"{result.target}: {plural(result.rows, 'row')}, {plural(len(result.columns), 'column')}"),
-        (Bullets(tuple(_lead(result))),),
+        doc.Toned(f"{result.target}: {doc.plural(result.rows, 'row')}, {doc.plural(len(result.columns), 'column')}"),
+        (doc.Bullets(tuple(_lead(result))),),
         *(
-            section(title, table(_HEADS, (_row(column) for column in result.columns if column.role is role)))
+            doc.section(title, doc.table(_HEADS, (_row(column) for column in result.columns if column.role is role)))
             for role, title in TITLES.items()
         ),
-        section("Columns that together pick people out", *_sets_together(result)),
-        section("What to look at", Bullets(tuple(_remarks(result)))),
-        section("Values", facts(*values)),
-        section("How to go on", _next(result), repeating=True),
-        section("How this was computed", Facts((("table", result.target), *made(result)))),
+        doc.section("Columns that together pick people out", *_sets_together(result)),
+        doc.section("What to look at", doc.Bullets(tuple(_remarks(result)))),
+        doc.section("Values", doc.facts(*values)),
+        doc.section("How to go on", _next(result), repeating=True),
+        doc.section("How this was computed", doc.Facts((("table", result.target), *made(result)))),
         sql_section(result),
-        section("What a profile does not say", Bullets((_RIGHT, beyond, _TEXTS))),
+        doc.section("What a profile does not say", doc.Bullets((_RIGHT, beyond, _TEXTS))),
     )
 
 
-def _lead(result: ProfileResult) -> Iterator[Words]:
+def _lead(result: ProfileResult) -> Iterator[doc.Words]:
     if result.cells is not None:
-        yield Toned(
+        yield doc.Toned(
             f"Every row looks like a cell of a published table, with {result.cells.count} as its count, and not like a "
             "person: judge its cells.",
             "warn",
         )
     identifiers = result.named(Role.DIRECT_IDENTIFIER)
     if identifiers:
-        yield Toned(f"{listing(identifiers)} {looks_like('direct identifier', identifiers)}.", "bad")
+        yield doc.Toned(f"{doc.listing(identifiers)} {looks_like('direct identifier', identifiers)}.", "bad")
     by_sets = {column.name for column in result.columns if column.proposal.by_sets}
     known = result.named(Role.QUASI_IDENTIFIER)
     if not by_sets.issuperset(known):
-        yield f"Others may know {listing(name for name in known if name not in by_sets)}."
+        yield f"Others may know {doc.listing(name for name in known if name not in by_sets)}."
     telling = [name for name in known if name in by_sets]
     if telling:
         verb, them = ("picks", "it") if len(telling) == 1 else ("pick", "them")
-        yield f"{listing(telling)} {verb} people out, should others know {them}."
+        yield f"{doc.listing(telling)} {verb} people out, should others know {them}."
     if result.named(Role.SENSITIVE):
-        yield f"Others should not learn {listing(result.named(Role.SENSITIVE))}."
+        yield f"Others should not learn {doc.listing(result.named(Role.SENSITIVE))}."
     if result.entity is not None:
         yield f"{result.entity.column} seems to say which person a row is about: {result.entity.reason}."
     if result.unreadable:
         one = len(result.unreadable) == 1
         said = "1 column is" if one else f"{len(result.unreadable):,} columns are"
         said += " not looked at, because this role may not read " + ("it" if one else "them")
-        yield Toned(f"{said}: {listing(result.unreadable)}.", "warn")
+        yield doc.Toned(f"{said}: {doc.listing(result.unreadable)}.", "warn")
     if not result.rows:
-        yield Toned("There is no row to look at; roles are proposed by names only.", "warn")
+        yield doc.Toned("There is no row to look at; roles are proposed by names only.", "warn")
 
 
-def _row(column: ColumnProfile) -> tuple[Words, ...]:
+def _row(column: ColumnProfile) -> tuple[doc.Words, ...]:
     facts = column.facts
-    values = ("" if facts.exact else "about ") + count(facts.distinct)
-    missing = part(facts.nulls, facts.rows) if facts.nulls else ""
-    rare = "?" if facts.rows_below_5 is None else part(facts.rows_below_5, facts.rows) if facts.rows_below_5 else ""
+    values = ("" if facts.exact else "about ") + doc.count(facts.distinct)
+    missing = doc.part(facts.nulls, facts.rows) if facts.nulls else ""
+    rare = "?" if facts.rows_below_5 is None else doc.part(facts.rows_below_5, facts.rows) if facts.rows_below_5 else ""
     unknown = column.role is Role.OTHER and not column.facts.constant  # which is said once below
     why = column.proposal.reasons[1:] if unknown else column.proposal.reasons
     return column.name, values, missing, rare, "; ".join(why)
 
 
-def _remarks(result: ProfileResult) -> Iterator[Words]:
+def _remarks(result: ProfileResult) -> Iterator[doc.Words]:
     columns = [column.facts for column in result.columns]
     if any(one.rows_below_5 for one in columns):
         yield '"rare" is the share of rows that have a value which fewer than five rows have.'
@@ -430,79 +413,85 @@ def _remarks(result: ProfileResult) -> Iterator[Words]:
         yield f"{twins.first} and {twins.second} {how}: who knows one knows the other."
     sampled = [one for one in columns if not one.exact]
     if sampled:
-        were = f"{plural(len(sampled), 'column')} {'was' if len(sampled) == 1 else 'were'}"
-        rows = count(sampled[0].looked_at)
+        were = f"{doc.plural(len(sampled), 'column')} {'was' if len(sampled) == 1 else 'were'}"
+        rows = doc.count(sampled[0].looked_at)
         yield f"{were} looked at in a sample of about {rows} rows; their numbers of values are estimates."
 
 
-def _remarks_on(facts: ColumnFacts) -> Iterator[Words]:
+def _remarks_on(facts: ColumnFacts) -> Iterator[doc.Words]:
     if facts.respelled:
         verb = "differs" if facts.respelled == 1 else "differ"
-        yield Toned(
-            f"{facts.name}: {plural(facts.respelled, 'value')} {verb} from another one only in case or spaces; such "
+        yield doc.Toned(
+            f"{facts.name}: {doc.plural(facts.respelled, 'value')} {verb} from another one only in case "
+            "or spaces; such "
             "values split classes that belong together.",
             "warn",
         )
     missing = facts.shapes.get("missing", 0)
     if missing:
         has = "has" if missing == 1 else "have"
-        yield Toned(
-            f"{facts.name}: {plural(missing, 'row')} {has} a text that usually means missing.",
+        yield doc.Toned(
+            f"{facts.name}: {doc.plural(missing, 'row')} {has} a text that usually means missing.",
             hint=f"If it does, read {facts.name} with {spelled('null_values')}.",
         )
 
 
-def _groups_of(columns: Sequence[ColumnFacts]) -> Iterator[Words]:
+def _groups_of(columns: Sequence[ColumnFacts]) -> Iterator[doc.Words]:
     """What is said once of several columns."""
     for shape in ("number", "date"):
         names = [one.name for one in columns if one.shape_share(shape) > 0.5]
         if names:
-            yield f"{listing(names)} {'holds' if len(names) == 1 else 'hold'} {shape}s as text."
+            yield f"{doc.listing(names)} {'holds' if len(names) == 1 else 'hold'} {shape}s as text."
     broken = [one.name for one in columns if one.kind == "float" and one.whole != one.filled]
     if broken:
         verb, them = ("holds", "it") if len(broken) == 1 else ("hold", "them")
-        yield f"{listing(broken)} {verb} floating-point numbers: round {them} before values are compared."
+        yield f"{doc.listing(broken)} {verb} floating-point numbers: round {them} before values are compared."
 
 
-def _sets_together(result: ProfileResult) -> tuple[Block, ...]:
+def _sets_together(result: ProfileResult) -> tuple[doc.Block, ...]:
     found = result.together
     if found is None:
-        return (Bullets((result.not_searched,)),) if result.not_searched else ()
+        return (doc.Bullets((result.not_searched,)),) if result.not_searched else ()
     sets = found.sets[:_MOST_SETS]
     rows = (
-        (", ".join(one.columns), count(one.rows_at_risk), percent(one.share_at_risk), count(one.unique_rows))
+        (
+            ", ".join(one.columns),
+            doc.count(one.rows_at_risk),
+            doc.percent(one.share_at_risk),
+            doc.count(one.unique_rows),
+        )
         for one in sets
     )
     more = found.sets_found - len(sets)
-    caption = f"The first {count(len(sets))}; {count(more)} more were found." if more else ""
+    caption = f"The first {doc.count(len(sets))}; {doc.count(more)} more were found." if more else ""
     searching = ("sqlaudit", "columns", shlex.quote(result.target), "--tolerance", "1%")
     return (
-        Bullets(tuple(_about_sets(found))),
-        table(("columns", "#rows below 5", "#share", "#alone"), rows, caption),
-        ProposedCommand("With proof, and what each column adds:", searching),
+        doc.Bullets(tuple(_about_sets(found))),
+        doc.table(("columns", "#rows below 5", "#share", "#alone"), rows, caption),
+        doc.ProposedCommand("With proof, and what each column adds:", searching),
     )
 
 
-def _about_sets(found: ColumnSets) -> Iterator[Words]:
-    size = f"at most {plural(found.max_size or 0, 'column')}"
-    among = f"among {plural(len(found.columns), 'column')}; sensitive ones were left out."
-    at_risk = f"more than {percent(found.tolerance)} of the rows into groups of fewer than {found.k}"
+def _about_sets(found: ColumnSets) -> Iterator[doc.Words]:
+    size = f"at most {doc.plural(found.max_size or 0, 'column')}"
+    among = f"among {doc.plural(len(found.columns), 'column')}; sensitive ones were left out."
+    at_risk = f"more than {doc.percent(found.tolerance)} of the rows into groups of fewer than {found.k}"
     if found.sets_found:
         put = "puts" if found.sets_found == 1 else "put"
-        yield f"{plural(found.sets_found, 'minimal set')} of {size} {put} {at_risk}, {among}"
+        yield f"{doc.plural(found.sets_found, 'minimal set')} of {size} {put} {at_risk}, {among}"
     elif found.complete:
         yield f"No set of {size} puts {at_risk}, {among}"
     if not found.complete:
-        decided = plural(max(found.decided_size or 0, 0), "column")
-        yield Toned(f"The search ran out of time: only sets of at most {decided} are decided.", "warn")
+        decided = doc.plural(max(found.decided_size or 0, 0), "column")
+        yield doc.Toned(f"The search ran out of time: only sets of at most {decided} are decided.", "warn")
     if found.sets_found and found.repair:
-        yield f"Without {listing(found.repair)} no such set is left."
+        yield f"Without {doc.listing(found.repair)} no such set is left."
 
 
 def _shown(values: ShownValues) -> str:
     if not values.most_frequent:
         return ""
-    frequent = ", ".join(f"{_cut(value)} ({count(rows)})" for value, rows in values.most_frequent)
+    frequent = ", ".join(f"{_cut(value)} ({doc.count(rows)})" for value, rows in values.most_frequent)
     return f"from {_cut(values.smallest)} to {_cut(values.largest)}; most frequent: {frequent}"
 
 
@@ -511,21 +500,21 @@ def _cut(value: object) -> str:
     return '""' if not text else text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
 
 
-def _next(result: ProfileResult) -> Block:
+def _next(result: ProfileResult) -> doc.Block:
     """The command to go on with, as proposed."""
     target = shlex.quote(result.target)
     if result.cells is not None:
         by, counts = option_value(result.cells.by), option_value([result.cells.count])
         judging = ("sqlaudit", "aggregates", target, "--by", by, "--count", counts, "--require", "threshold=5")
-        return ProposedCommand("Judge its cells:", judging)
+        return doc.ProposedCommand("Judge its cells:", judging)
     known, secret = result.named(Role.QUASI_IDENTIFIER), result.named(Role.SENSITIVE)
     if not known:
         said = f"Name what others may know about a person with {spelled('qi')}, and audit: sqlaudit audit TARGET --qi …"
-        return Bullets((said,))
+        return doc.Bullets((said,))
     options = ["--qi", option_value(known), *(["--sensitive", option_value(secret)] if secret else [])]
     if result.entity is not None:
         options += ["--entity", option_value([result.entity.column]), "--require", "k=5,km@2=5"]
-    return ProposedCommand("Correct the roles, then audit:", ("sqlaudit", "audit", target, *options))
+    return doc.ProposedCommand("Correct the roles, then audit:", ("sqlaudit", "audit", target, *options))
 
 
 def option_value(names: Sequence[str]) -> str:

@@ -9,23 +9,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.result import FROM_1, IF_ANY, Documented, MeasuredResult, Severity, Status, key, told
 from sqlaudit.models.phrases import VERDICTS
-from sqlaudit.reports.document import (
-    Bullets,
-    Column,
-    Document,
-    Facts,
-    Table,
-    Tone,
-    Toned,
-    Words,
-    count,
-    listing,
-    part,
-    plural,
-    report_on,
-    section,
-    table,
-)
+from sqlaudit.reports import document as doc
 from sqlaudit.reports.notebook import Shown
 from sqlaudit.reports.stored import made, sql_section
 
@@ -271,7 +255,7 @@ class AggregatesResult(MeasuredResult, Shown):
 # The report on a published table: which cells say too much.
 
 Keys = Sequence[Mapping[str, str | None]]
-_TONES: dict[Status, Tone] = {Status.PASS: "good", Status.FAIL: "bad"}
+_TONES: dict[Status, doc.Tone] = {Status.PASS: "good", Status.FAIL: "bad"}
 _EARLY = {"time": ", as the time was used up", "interrupted": ", as somebody stopped the search"}
 NOT_SAID = (
     "What somebody learns from this table beside another one: an older state, or a table of a part of the same people.",
@@ -285,62 +269,63 @@ OUTSIDERS = (
 )
 
 
-def aggregates_document(result: AggregatesResult) -> Document:
+def aggregates_document(result: AggregatesResult) -> doc.Document:
     """What was found about a published table, as a document for any layout."""
     changed = (
         _keys(result, f"From {two.before}", [(one.text, one.keys) for one in two.unsafe]) for two in result.differences
     )
     further = [] if result.protection is None else [("unsafe cells", result.protection.keys)]
-    return report_on(
+    return doc.report_on(
         result,
         _headline(result),
-        (Bullets(tuple(_lead(result))),),
-        section("Rules for cells", _rules(result)),
-        section("The table", *_drawn(result)),
-        section("Unsafe cells", _keys(result, "Rule", [(one.text, one.keys) for one in result.rules])),
-        section("What changed between releases", _differences(result)),
-        section("Unsafe changes", *changed),
-        section("Hidden cells", _hidden(result)),
-        section("Further cells to hide", _keys(result, "Protects", further)),
-        section("Cells with mistakes", _keys(result, "What", [(one.code, one.keys) for one in result.problems])),
-        section("How it was measured", _how(result)),
+        (doc.Bullets(tuple(_lead(result))),),
+        doc.section("Rules for cells", _rules(result)),
+        doc.section("The table", *_drawn(result)),
+        doc.section("Unsafe cells", _keys(result, "Rule", [(one.text, one.keys) for one in result.rules])),
+        doc.section("What changed between releases", _differences(result)),
+        doc.section("Unsafe changes", *changed),
+        doc.section("Hidden cells", _hidden(result)),
+        doc.section("Further cells to hide", _keys(result, "Protects", further)),
+        doc.section("Cells with mistakes", _keys(result, "What", [(one.code, one.keys) for one in result.problems])),
+        doc.section("How it was measured", _how(result)),
         sql_section(result),
-        section("What this does not say", Bullets(NOT_SAID)),
+        doc.section("What this does not say", doc.Bullets(NOT_SAID)),
     )
 
 
-def _headline(result: AggregatesResult) -> Words:
+def _headline(result: AggregatesResult) -> doc.Words:
     if not result.cells:
-        return Toned(f"{result.target}: there is no cell", "warn")
+        return doc.Toned(f"{result.target}: there is no cell", "warn")
     if not result.rules:
-        return f"{result.target}: {plural(result.cells, 'cell')}; no rule was asked for"
+        return f"{result.target}: {doc.plural(result.cells, 'cell')}; no rule was asked for"
     if result.unsafe_cells:
         verb = "says" if result.unsafe_cells == 1 else "say"
         text = f"{_of(result, result.unsafe_cells)} {verb} too much of the few behind them"
-        return Toned(f"{result.target}: {text}", "warn" if result.passed else "bad")
+        return doc.Toned(f"{result.target}: {text}", "warn" if result.passed else "bad")
     if any(two.unsafe_cells for two in result.differences):
         text = f"{result.target}: with an older release it tells of the few who came, left or changed"
-        return Toned(text, "warn" if result.passed else "bad")
+        return doc.Toned(text, "warn" if result.passed else "bad")
     if result.status is Status.UNDETERMINED:
-        return Toned(f"{result.target}: it cannot be said of all cells that they are safe", "warn")
+        return doc.Toned(f"{result.target}: it cannot be said of all cells that they are safe", "warn")
     whom = " from outsiders" if result.outsiders_only else ""
-    return Toned(
-        f"{result.target}: every published cell is safe{whom} by {listing(one.text for one in result.rules)}", "good"
+    return doc.Toned(
+        f"{result.target}: every published cell is safe{whom} by {doc.listing(one.text for one in result.rules)}",
+        "good",
     )
 
 
 def _of(result: AggregatesResult, cells: int) -> str:
-    share = part(cells, result.cells)
-    return f"{count(cells)} of {plural(result.cells, 'cell')}{f' ({share})' if share else ''}"
+    share = doc.part(cells, result.cells)
+    return f"{doc.count(cells)} of {doc.plural(result.cells, 'cell')}{f' ({share})' if share else ''}"
 
 
-def _lead(result: AggregatesResult) -> Iterator[Words]:
+def _lead(result: AggregatesResult) -> Iterator[doc.Words]:
     for problem in result.problems:
-        yield Toned(problem.message, "warn") if problem in result.mistakes else problem.message
+        yield doc.Toned(problem.message, "warn") if problem in result.mistakes else problem.message
     for one in result.rules:
-        yield Toned(_sentence(result, one), _TONES.get(one.status, "warn"))
+        yield doc.Toned(_sentence(result, one), _TONES.get(one.status, "warn"))
         if one.note:
-            yield Toned(one.note, "warn")
+            yield doc.Toned(one.note, "warn")
     for two in result.differences:
         yield from _changes(two)
     if result.hidden:
@@ -348,48 +333,52 @@ def _lead(result: AggregatesResult) -> Iterator[Words]:
         yield f"{_of(result, result.hidden)} {verb} hidden."
     if result.deducible:
         verb = "follows" if result.deducible == 1 else "follow"
-        text = f"{count(result.deducible)} of {plural(result.hidden, 'hidden cell')} {verb} from published ones"
-        yield Toned(f"{text}: hide further cells, or leave totals out.", "bad")
+        text = f"{doc.count(result.deducible)} of {doc.plural(result.hidden, 'hidden cell')} {verb} from published ones"
+        yield doc.Toned(f"{text}: hide further cells, or leave totals out.", "bad")
     if result.outsiders_only:
         yield OUTSIDERS
     if result.small_counts_hidden:
-        yield Toned("Small counts were hidden and their totals left, so that subtraction gives them back.", "bad")
+        yield doc.Toned("Small counts were hidden and their totals left, so that subtraction gives them back.", "bad")
     for found in result.rounded:
-        back = f"; totals give {plural(found.deducible, 'cell')} back as before rounding" if found.deducible else ""
-        yield Toned(f"Every published {found.measure} is a multiple of {found.base}{back}.", "bad" if back else "plain")
+        back = f"; totals give {doc.plural(found.deducible, 'cell')} back as before rounding" if found.deducible else ""
+        yield doc.Toned(
+            f"Every published {found.measure} is a multiple of {found.base}{back}.", "bad" if back else "plain"
+        )
 
     if result.protection is not None:
         yield from _protected(result.protection)
 
 
-def _protected(found: CellProtection) -> Iterator[Words]:
+def _protected(found: CellProtection) -> Iterator[doc.Words]:
     """What became of the protected table, in one sentence or two."""
     if found.rounded_to is not None:
         yield from _rounded(found)
         return
-    cells = f"{plural(found.unsafe, 'unsafe cell')} and {plural(found.further, 'further cell')}"
+    cells = f"{doc.plural(found.unsafe, 'unsafe cell')} and {doc.plural(found.further, 'further cell')}"
     if found.safe:
         written = f"; written to {found.file}" if found.file else ""
-        yield Toned(f"Protected by hiding {cells}{written}.", "good")
+        yield doc.Toned(f"Protected by hiding {cells}{written}.", "good")
     else:
-        which = f"{plural(found.open, 'cell')} cannot be protected" if found.open else "it is not proven to be enough"
+        which = (
+            f"{doc.plural(found.open, 'cell')} cannot be protected" if found.open else "it is not proven to be enough"
+        )
         if found.stopped and not found.open:
             which = f"{which} within {spelled('time_limit')}"
-        yield Toned(f"Hiding {cells} does not protect the table: {which}; nothing was written.", "bad")
+        yield doc.Toned(f"Hiding {cells} does not protect the table: {which}; nothing was written.", "bad")
     if found.further:
-        needed = f"at least {count(found.bound)} is needed" if found.bound else "whether less would do is not known"
+        needed = f"at least {doc.count(found.bound)} is needed" if found.bound else "whether less would do is not known"
         proven = "no other choice costs less" if found.bound == found.cost else needed
         early = _EARLY.get(found.stopped, "")
-        yield f"The further cells cost {count(found.cost)}; {proven}{early}."
+        yield f"The further cells cost {doc.count(found.cost)}; {proven}{early}."
 
 
-def _rounded(found: CellProtection) -> Iterator[Words]:
+def _rounded(found: CellProtection) -> Iterator[doc.Words]:
     what = f"Rounded to multiples of {found.rounded_to}"
     if not found.safe:
-        which = f"{plural(found.open, 'cell')} can still be told too closely"
-        yield Toned(f"{what}: {which}; nothing was written. Take a larger number.", "bad")
+        which = f"{doc.plural(found.open, 'cell')} can still be told too closely"
+        yield doc.Toned(f"{what}: {which}; nothing was written. Take a larger number.", "bad")
         return
-    yield Toned(f"{what}, and totals still add up{f'; written to {found.file}' if found.file else ''}.", "good")
+    yield doc.Toned(f"{what}, and totals still add up{f'; written to {found.file}' if found.file else ''}.", "good")
 
 
 def _sentence(result: AggregatesResult, one: RuleFound) -> str:
@@ -401,52 +390,52 @@ def _sentence(result: AggregatesResult, one: RuleFound) -> str:
         return f"{opening}. {_of(result, one.undecided)} cannot be judged."
     if one.status is Status.UNDETERMINED:
         return f"{opening}. What is said of the table above leaves it open."
-    return f"{opening}, in {plural(one.judged, 'published cell')}."
+    return f"{opening}, in {doc.plural(one.judged, 'published cell')}."
 
 
-def _changes(two: ReleaseDifference) -> Iterator[Words]:
+def _changes(two: ReleaseDifference) -> Iterator[doc.Words]:
     between = f"From {two.before} to {two.after}"
     if two.unsafe_cells:
-        cells = f"{count(two.unsafe_cells)} of {plural(two.changed, 'changed cell')}"
-        yield Toned(f"{between}: the changes of {cells} tell of the few who came, left or changed.", "bad")
+        cells = f"{doc.count(two.unsafe_cells)} of {doc.plural(two.changed, 'changed cell')}"
+        yield doc.Toned(f"{between}: the changes of {cells} tell of the few who came, left or changed.", "bad")
     elif any(one.undecided for one in two.unsafe):
-        yield Toned(f"{between}: it cannot be said of all changes that they are safe.", "warn")
+        yield doc.Toned(f"{between}: it cannot be said of all changes that they are safe.", "warn")
     else:
-        yield Toned(f"{between}: {plural(two.changed, 'cell')} changed, and no change falls short.", "good")
+        yield doc.Toned(f"{between}: {doc.plural(two.changed, 'cell')} changed, and no change falls short.", "good")
     for one in two.unsafe:
         if one.note:
-            yield Toned(one.note, "warn")
+            yield doc.Toned(one.note, "warn")
 
 
-def _differences(result: AggregatesResult) -> Table:
+def _differences(result: AggregatesResult) -> doc.Table:
     rows = (
         (
             two.before,
             two.after,
             one.text,
             VERDICTS[one.status],
-            count(two.changed),
-            count(one.cells),
-            count(one.undecided),
+            doc.count(two.changed),
+            doc.count(one.cells),
+            doc.count(one.undecided),
         )
         for two in result.differences
         for one in two.unsafe
     )
-    return table(("Before", "After", "Rule", "Verdict", "#Changed cells", "#Unsafe", "#Undecided"), rows)
+    return doc.table(("Before", "After", "Rule", "Verdict", "#Changed cells", "#Unsafe", "#Undecided"), rows)
 
 
-def _drawn(result: AggregatesResult) -> Iterator[Table | Bullets]:
+def _drawn(result: AggregatesResult) -> Iterator[doc.Table | doc.Bullets]:
     """The table as it is read, with marks."""
     if result.drawn is None:
         return
     shown = result.drawn
     measure = str(result.columns.get("count") or result.columns.get("value", ""))
-    columns = (Column(result.by[0]), *(Column(name, True) for name in shown.columns or (measure,)))
-    yield Table(columns, tuple((name, *row) for name, row in zip(shown.rows, shown.cells, strict=True)))
-    yield Bullets(("! unsafe by a rule, * hidden, ? hidden and yet known from the others",))
+    columns = (doc.Column(result.by[0]), *(doc.Column(name, True) for name in shown.columns or (measure,)))
+    yield doc.Table(columns, tuple((name, *row) for name, row in zip(shown.rows, shown.cells, strict=True)))
+    yield doc.Bullets(("! unsafe by a rule, * hidden, ? hidden and yet known from the others",))
 
 
-def _hidden(result: AggregatesResult) -> Table:
+def _hidden(result: AggregatesResult) -> doc.Table:
     """What published cells leave hidden ones, and which of them give one away."""
     rows = (
         (
@@ -458,7 +447,7 @@ def _hidden(result: AggregatesResult) -> Table:
         )
         for one in result.intervals
     )
-    return table((*map(Column, result.by), "Of", "#At least", "#At most", "Follows from"), rows)
+    return doc.table((*map(doc.Column, result.by), "Of", "#At least", "#At most", "Follows from"), rows)
 
 
 def _sum(result: AggregatesResult, one: CellInterval) -> str:
@@ -470,37 +459,37 @@ def _sum(result: AggregatesResult, one: CellInterval) -> str:
     return " − ".join([" + ".join(named(one.adds)), *named(one.takes)]) if one.adds or one.takes else ""
 
 
-def _rules(result: AggregatesResult) -> Table:
+def _rules(result: AggregatesResult) -> doc.Table:
     rows = (
-        (one.text, VERDICTS[one.status], count(one.cells), count(one.judged), count(one.undecided))
+        (one.text, VERDICTS[one.status], doc.count(one.cells), doc.count(one.judged), doc.count(one.undecided))
         for one in result.rules
     )
-    return table(("Rule", "Verdict", "#Unsafe", "#Judged", "#Undecided"), rows)
+    return doc.table(("Rule", "Verdict", "#Unsafe", "#Judged", "#Undecided"), rows)
 
 
-def _keys(result: AggregatesResult, what: str, found: Sequence[tuple[str, Keys]]) -> Table:
+def _keys(result: AggregatesResult, what: str, found: Sequence[tuple[str, Keys]]) -> doc.Table:
     rows = ((text, *(key[name] or "–" for name in result.by)) for text, keys in found for key in keys)
-    return table(map(Column, (what, *result.by)), rows)
+    return doc.table(map(doc.Column, (what, *result.by)), rows)
 
 
-def _how(result: AggregatesResult) -> Facts:
+def _how(result: AggregatesResult) -> doc.Facts:
     columns = ", ".join(f"{what.replace('_', ' ')} = {name}" for what, name in result.columns.items())
     sum_of_cells = ", added up: who is in several cells counts in each" if result.contributors_added_up else ""
     behind = (
         ()
         if result.contributors is None
-        else (("behind all cells", plural(result.contributors, "contributor") + sum_of_cells),)
+        else (("behind all cells", doc.plural(result.contributors, "contributor") + sum_of_cells),)
     )
-    return Facts(
+    return doc.Facts(
         (
-            ("cells", count(result.cells)),
+            ("cells", doc.count(result.cells)),
             ("broken down by", ", ".join(result.by)),
             *(("linked table", f"{one.target}, by {', '.join(one.by)}") for one in result.linked),
             ("columns", columns),
             ("totals in", ", ".join(result.totals) or "no dimension"),
-            *(((f"subtotals in {name}", plural(number, "value")) for name, number in result.subtotals.items())),
+            *(((f"subtotals in {name}", doc.plural(number, "value")) for name, number in result.subtotals.items())),
             *behind,
-            ("hidden cells", count(result.hidden)),
+            ("hidden cells", doc.count(result.hidden)),
             *made(result),
         )
     )

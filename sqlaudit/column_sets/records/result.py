@@ -25,24 +25,7 @@ from sqlaudit.base.result import (
     shown,
 )
 from sqlaudit.column_sets.result import READS
-from sqlaudit.reports.document import (
-    Bullets,
-    Column,
-    Document,
-    Table,
-    Toned,
-    Words,
-    count,
-    facts,
-    figure,
-    limit,
-    part,
-    percent,
-    plural,
-    report_on,
-    section,
-    table,
-)
+from sqlaudit.reports import document as doc
 from sqlaudit.reports.notebook import Shown
 from sqlaudit.reports.stored import made, sql_section
 
@@ -225,30 +208,32 @@ class RecordRisk(MeasuredResult, Shown):
 _MOST = 20
 
 
-def records_document(result: RecordRisk, suda: bool = True) -> Document:
+def records_document(result: RecordRisk, suda: bool = True) -> doc.Document:
     """Per-record uniqueness as a document for any layout; `suda` says whether scores are told."""
     ranked = sorted(result.contributions, key=lambda item: (-item[1], item[0]))
-    contributions = table(
+    contributions = doc.table(
         ("Column", "#Share of the SUDA score in sets with it"),
-        ((name, percent(share)) for name, share in ranked if share and suda),
+        ((name, doc.percent(share)) for name, share in ranked if share and suda),
     )
-    sets = table(("Columns", "#Records"), ((", ".join(names), count(few)) for names, few in result.by_set[:_MOST]))
-    scores = table(
+    sets = doc.table(
+        ("Columns", "#Records"), ((", ".join(names), doc.count(few)) for names, few in result.by_set[:_MOST])
+    )
+    scores = doc.table(
         ("#Records", "#SUDA", "#DIS-SUDA", "#IHSN"),
         (
-            (count(number), figure(one.suda), figure(one.dis_suda), figure(one.ihsn))
+            (doc.count(number), doc.figure(one.suda), doc.figure(one.dis_suda), doc.figure(one.ihsn))
             for _, number, one in result.scores[:_MOST]
         ),
         "The highest scores, and how many records have them.",
     )
     columns = ("#SUDA", "#DIS-SUDA") if suda else (None, None)
-    top = table(
-        (*(Column(name) for name in result.key), *columns),
+    top = doc.table(
+        (*(doc.Column(name) for name in result.key), *columns),
         (
             (
                 *("" if value is None else str(value) for value in one.key),
-                figure(one.scores.suda),
-                figure(one.scores.dis_suda),
+                doc.figure(one.scores.suda),
+                doc.figure(one.scores.dis_suda),
             )
             for one in result.top
         ),
@@ -259,51 +244,51 @@ def records_document(result: RecordRisk, suda: bool = True) -> Document:
         for kind, risk in (("individual risk", result.risk), ("household risk", result.household))
         if risk is not None and risk.threshold is not None
     )
-    how = facts(
-        ("rows", count(result.rows)),
+    how = doc.facts(
+        ("rows", doc.count(result.rows)),
         ("columns", ", ".join(result.columns)),
-        ("largest set searched", plural(result.max_size, "column")),
-        ("sampling fraction", limit(result.fraction)),
-        ("disclosure score of the file (DIS)", figure(float(result.file_dis))),
+        ("largest set searched", doc.plural(result.max_size, "column")),
+        ("sampling fraction", doc.limit(result.fraction)),
+        ("disclosure score of the file (DIS)", doc.figure(float(result.file_dis))),
         ("missing values", f"never part of a special set; elsewhere {READS[result.nulls]}"),
         *made(result),
     )
-    return report_on(
+    return doc.report_on(
         result,
-        Toned(f"{result.target}: {plural(result.records, 'special record')} of {count(result.rows)}"),
-        (Bullets(tuple(_lead(result, suda))),),
-        section("Which columns make records special", contributions),
-        section("Column sets that single out most records", sets),
-        section("Scores", scores if suda else None),
-        section("Individual risk", *_risks(result), Bullets(tuple(thresholds))),
-        section("The most special records", top),
-        section("How it was measured", how),
+        doc.Toned(f"{result.target}: {doc.plural(result.records, 'special record')} of {doc.count(result.rows)}"),
+        (doc.Bullets(tuple(_lead(result, suda))),),
+        doc.section("Which columns make records special", contributions),
+        doc.section("Column sets that single out most records", sets),
+        doc.section("Scores", scores if suda else None),
+        doc.section("Individual risk", *_risks(result), doc.Bullets(tuple(thresholds))),
+        doc.section("The most special records", top),
+        doc.section("How it was measured", how),
         sql_section(result),
     )
 
 
-def _lead(result: RecordRisk, suda: bool) -> Iterator[Words]:
-    share = part(result.records, result.rows)
-    columns, records = len(result.columns), plural(result.records, "record")
-    sizes = f"{count(result.max_size)} or fewer of the {count(columns)}" if columns > 1 else "the only column"
+def _lead(result: RecordRisk, suda: bool) -> Iterator[doc.Words]:
+    share = doc.part(result.records, result.rows)
+    columns, records = len(result.columns), doc.plural(result.records, "record")
+    sizes = f"{doc.count(result.max_size)} or fewer of the {doc.count(columns)}" if columns > 1 else "the only column"
     yield (
         f"{records}{f' ({share})' if share else ''} {'is' if result.records == 1 else 'are'} unique on {sizes}"
         f"{' columns' if columns > 1 else ''}."
     )
-    unique, paired = plural(result.unique_rows, "record"), plural(result.paired_rows, "record")
+    unique, paired = doc.plural(result.unique_rows, "record"), doc.plural(result.paired_rows, "record")
     yield (
         f"{unique} {'is' if result.unique_rows == 1 else 'are'} unique on all columns together; {paired} "
         f"{'shares its values' if result.paired_rows == 1 else 'share their values'} with exactly one other."
     )
     if suda and result.highest is not None:
-        yield f"The most special record has a DIS-SUDA score of {figure(result.highest.dis_suda)}."
+        yield f"The most special record has a DIS-SUDA score of {doc.figure(result.highest.dis_suda)}."
     expected = f"bout {_records(result.risk.expected)} expected to be re-identified (individual risk)"
     if result.weights is not None:
         yield f"A{expected}, as {result.weights} says how many people a row stands for."
     elif result.of_sample:
-        yield f"A{expected}, as the file is {percent(result.fraction)} of its population."
+        yield f"A{expected}, as the file is {doc.percent(result.fraction)} of its population."
     else:
-        yield Toned(
+        yield doc.Toned(
             f"If the file is the whole population, a{expected}: no weights were named.",
             hint=f"Where it is a sample, name the column that says how many people a row stands for with "
             f"{spelled('weights')}, or its share with {spelled('sampling_fraction')}.",
@@ -312,34 +297,36 @@ def _lead(result: RecordRisk, suda: bool) -> Iterator[Words]:
 
 def _records(expected: float) -> str:
     """So many records, and the verb: `1 record is`."""
-    return f"{figure(expected)} {'record is' if expected == 1 else 'records are'}"
+    return f"{doc.figure(expected)} {'record is' if expected == 1 else 'records are'}"
 
 
-def _risks(result: RecordRisk) -> Iterator[Table]:
+def _risks(result: RecordRisk) -> Iterator[doc.Table]:
     """How many records are at risk, and that at least one member of a household is found."""
     risk, homes = result.risk, result.household
-    above = ((f"above {threshold}", count(number)) for threshold, number in risk.above.items())
-    yield table(("Risk", "#Records"), above, f"Highest {figure(risk.highest)}, mean {figure(risk.mean)}.")
+    above = ((f"above {threshold}", doc.count(number)) for threshold, number in risk.above.items())
+    yield doc.table(("Risk", "#Records"), above, f"Highest {doc.figure(risk.highest)}, mean {doc.figure(risk.mean)}.")
     if homes is not None:
         said = f"about {_records(homes.expected)} expected to be re-identified, themselves or by who lives with them"
-        yield table(
+        yield doc.table(
             ("Household risk", "#Records"),
-            ((f"above {threshold}", count(number)) for threshold, number in homes.above.items()),
-            f"Households by {homes.column}, {count(homes.households)} of them: highest {figure(homes.highest)}, mean "
-            f"{figure(homes.mean)}; {said}.",
+            ((f"above {threshold}", doc.count(number)) for threshold, number in homes.above.items()),
+            f"Households by {homes.column}, {doc.count(homes.households)} of them: highest "
+            f"{doc.figure(homes.highest)}, mean "
+            f"{doc.figure(homes.mean)}; {said}.",
         )
 
 
 def _threshold(kind: str, mean: float, threshold: RiskThreshold, rows: int) -> str:
-    wanted, subject = limit(threshold.most), f"{kind[0].upper()}{kind[1:]}"
+    wanted, subject = doc.limit(threshold.most), f"{kind[0].upper()}{kind[1:]}"
     if not threshold.rows:
-        return f"{subject}: its mean is {figure(mean)}, at most {wanted} as wanted; no record has to be protected."
-    homes = f" in {plural(threshold.households, 'household')}" if threshold.households is not None else ""
-    above = f"{plural(threshold.rows, 'record')}{homes}"
+        return f"{subject}: its mean is {doc.figure(mean)}, at most {wanted} as wanted; no record has to be protected."
+    homes = f" in {doc.plural(threshold.households, 'household')}" if threshold.households is not None else ""
+    above = f"{doc.plural(threshold.rows, 'record')}{homes}"
     if threshold.risk is None:
         return f"{subject}: every risk is too high for a mean of {wanted}; all of {above} have to be protected."
     return (
-        f"{subject}: {above} ({part(threshold.rows, rows)}) {'is' if threshold.rows == 1 else 'are'} above "
-        f"{figure(threshold.risk, 6)}. Protected down to that, they leave a mean of {figure(threshold.remaining)}, at "
+        f"{subject}: {above} ({doc.part(threshold.rows, rows)}) {'is' if threshold.rows == 1 else 'are'} above "
+        f"{doc.figure(threshold.risk, 6)}. Protected down to that, they leave a mean of "
+        f"{doc.figure(threshold.remaining)}, at "
         f"most {wanted} as wanted."
     )

@@ -20,26 +20,7 @@ from sqlaudit.base.result import (
     told,
 )
 from sqlaudit.column_sets.result import READS
-from sqlaudit.reports.document import (
-    Column,
-    Document,
-    Facts,
-    Picture,
-    Section,
-    Table,
-    Toned,
-    Words,
-    count,
-    facts,
-    figure,
-    listing,
-    part,
-    percent,
-    plural,
-    report_on,
-    section,
-    table,
-)
+from sqlaudit.reports import document as doc
 from sqlaudit.reports.notebook import Shown
 from sqlaudit.reports.stored import made, sql_section
 
@@ -195,16 +176,16 @@ def exposed_most(exposures: Sequence[Exposure]) -> list[Exposure]:
 # The report of attacks on a release: what each achieves, in words and figures, and what was not tried.
 
 
-def exposed_picture(result: AttackResult) -> Picture | None:
+def exposed_picture(result: AttackResult) -> doc.Picture | None:
     """A bar an attack: the share of those that it could expose; None with fewer than two attacks on somebody."""
     tried = [one for one in result.exposures if one.of]
     series = {"exposed": [float(one.share or 0) for one in tried]}
     data = {"names": [one.heading for one in tried], "series": series, "share": True, "x": "share exposed"}
     title = "Share of those that each attack could expose and does expose"
-    return Picture("bars", title, data) if len(tried) > 1 else None
+    return doc.Picture("bars", title, data) if len(tried) > 1 else None
 
 
-def ruled_out_picture(one: Exposure) -> Picture | None:
+def ruled_out_picture(one: Exposure) -> doc.Picture | None:
     """Who is certain, and nearly sure, once an attacker rules out m values; None without a second point."""
     if len(one.steps) < 2 or not one.of:
         return None
@@ -218,9 +199,11 @@ def ruled_out_picture(one: Exposure) -> Picture | None:
         for said, name in names.items()
         if name in one.steps[0]
     }
-    title = f"Share of {count(one.of)} {one.unit} that are exposed once an attacker rules out m values of {one.about}"
+    title = (
+        f"Share of {doc.count(one.of)} {one.unit} that are exposed once an attacker rules out m values of {one.about}"
+    )
     data = {"curves": curves, "x": "values ruled out, m", "y": f"share of {one.unit}", "legend": "upper left"}
-    return Picture("curves", title, data)
+    return doc.Picture("curves", title, data)
 
 
 _SHARES = {"highest", "highest_of_the_rest", "chance", "rows_fitting_beside", "chance_of_agreeing", "chance_of_alike"}
@@ -257,76 +240,81 @@ _NAMES = {
 _MOST_WORST = 3
 
 
-def attack_document(result: AttackResult) -> Document:
+def attack_document(result: AttackResult) -> doc.Document:
     """Attacks as a document for any layout."""
     hit = [one for one in result.exposures if one.exposed]
     heads = ("Attack", "#Exposed", "#Of", "#Share", "#Sure at least", "#Best chance")
-    classes = "overlapping classes" if result.classes is None else plural(result.classes, "class", "classes")
-    how = facts(
+    classes = "overlapping classes" if result.classes is None else doc.plural(result.classes, "class", "classes")
+    how = doc.facts(
         ("rows", result.rows),
-        ("classes", classes if result.smallest is None else f"{classes}, the smallest has {count(result.smallest)}"),
+        (
+            "classes",
+            classes if result.smallest is None else f"{classes}, the smallest has {doc.count(result.smallest)}",
+        ),
         ("quasi-identifiers", ", ".join(result.quasi_identifiers)),
         ("sensitive", ", ".join(result.sensitive) or "none"),
         ("missing values", READS[result.nulls]),
-        ("counted as found", f"who hides among fewer than {count(result.k)}"),
+        ("counted as found", f"who hides among fewer than {doc.count(result.k)}"),
         ("persons", result.entity),
         *made(result),
     )
-    return report_on(
+    return doc.report_on(
         result,
-        Toned(_headline(result, len(hit)), "bad" if hit else "good"),
+        doc.Toned(_headline(result, len(hit)), "bad" if hit else "good"),
         (_lead(result),),
-        section("What each attack achieves", table(heads, map(_row, result.exposures)), exposed_picture(result)),
+        doc.section(
+            "What each attack achieves", doc.table(heads, map(_row, result.exposures)), exposed_picture(result)
+        ),
         *map(_details, result.exposures),
-        section("Not tried", (Toned(f"{one.title}.", hint=one.reason) for one in result.not_tried)),
-        section("How it was attacked", how),
+        doc.section("Not tried", (doc.Toned(f"{one.title}.", hint=one.reason) for one in result.not_tried)),
+        doc.section("How it was attacked", how),
         sql_section(result),
-        worst=(Toned(one.sentence, "bad") for one in exposed_most(hit)[:_MOST_WORST]),
+        worst=(doc.Toned(one.sentence, "bad") for one in exposed_most(hit)[:_MOST_WORST]),
     )
 
 
 def _headline(result: AttackResult, hit: int) -> str:
-    tried = plural(len(result.exposures), "attack")
+    tried = doc.plural(len(result.exposures), "attack")
     if hit:
-        return f"{result.target}: {count(hit)} of {tried} {'exposes' if hit == 1 else 'expose'} somebody"
+        return f"{result.target}: {doc.count(hit)} of {tried} {'exposes' if hit == 1 else 'expose'} somebody"
     if not result.exposures:
         return f"{result.target}: no attack could be tried"
     may = sum(1 for one in result.exposures if one.at_most)
-    surely = f" for sure, {count(may)} may" if may else ""
+    surely = f" for sure, {doc.count(may)} may" if may else ""
     return f"{result.target}: none of {tried} exposes anybody{surely}"
 
 
-def _lead(result: AttackResult) -> Iterator[Words]:
+def _lead(result: AttackResult) -> Iterator[doc.Words]:
     """Those that expose somebody, worst first; those that may; the names of the others."""
     for one in exposed_most(result.exposures):
         if one.exposed or one.at_most:
-            yield Toned(one.sentence, "bad" if one.exposed else "warn")
+            yield doc.Toned(one.sentence, "bad" if one.exposed else "warn")
     harmless = [
         one.title[:1].lower() + one.title[1:] + ("" if one.about is None else f" ({one.about})")
         for one in result.exposures
         if not one.exposed and not one.at_most
     ]
     if harmless:
-        yield Toned(f"Nobody is exposed by {listing(harmless)}.", "good")
+        yield doc.Toned(f"Nobody is exposed by {doc.listing(harmless)}.", "good")
 
 
 def _row(one: Exposure) -> tuple[str, ...]:
-    sure = percent(one.probability) if one.exposed and one.probability is not None else ""
-    best = "" if one.highest is None else percent(one.highest)
-    of = f"{count(one.of)} {SINGULAR.get(one.unit, one.unit) if one.of == 1 else one.unit}"
-    most = f" to {count(one.at_most)}" if one.at_most is not None and one.at_most > one.exposed else ""
-    return (one.heading, count(one.exposed) + most, of, part(one.exposed, one.of), sure, best)
+    sure = doc.percent(one.probability) if one.exposed and one.probability is not None else ""
+    best = "" if one.highest is None else doc.percent(one.highest)
+    of = f"{doc.count(one.of)} {SINGULAR.get(one.unit, one.unit) if one.of == 1 else one.unit}"
+    most = f" to {doc.count(one.at_most)}" if one.at_most is not None and one.at_most > one.exposed else ""
+    return (one.heading, doc.count(one.exposed) + most, of, doc.part(one.exposed, one.of), sure, best)
 
 
-def _details(one: Exposure) -> tuple[Section, ...]:
+def _details(one: Exposure) -> tuple[doc.Section, ...]:
     names = list(one.steps[0]) if one.steps else []
     texts = {name for name in names if any(isinstance(step[name], str) for step in one.steps)}
-    return section(
+    return doc.section(
         one.heading,
         "" if one.exposed or one.at_most else one.sentence,
-        Facts(tuple((_name(name), _shown(name, value)) for name, value in one.figures.items())),
-        table(
-            (Column(_name(name), name not in texts) for name in names),
+        doc.Facts(tuple((_name(name), _shown(name, value)) for name, value in one.figures.items())),
+        doc.table(
+            (doc.Column(_name(name), name not in texts) for name in names),
             ((_shown(name, step[name]) for name in names) for step in one.steps),
         ),
         ruled_out_picture(one) if one.attack == "background_knowledge" else None,
@@ -335,16 +323,16 @@ def _details(one: Exposure) -> tuple[Section, ...]:
     )
 
 
-def _examples(examples: tuple[Example, ...]) -> Table:
+def _examples(examples: tuple[Example, ...]) -> doc.Table:
     keys = list(next((one.key for one in examples if one.key is not None), {}))
     widest = max((len(one.value) for one in examples), default=0)
     values = ["Value"] if widest == 1 else [f"Value {number}" for number in range(1, widest + 1)]
     rows = []
     for one in examples:
         key, known = one.key or {}, [*one.value, *[None] * (widest - len(one.value))]
-        cells = [*(key.get(name) for name in keys), count(one.size), *known]
+        cells = [*(key.get(name) for name in keys), doc.count(one.size), *known]
         rows.append([None if cell is None else str(cell) for cell in cells])
-    return table((*map(Column, keys), "#Size", *values), rows)
+    return doc.table((*map(doc.Column, keys), "#Size", *values), rows)
 
 
 def _name(name: str) -> str:
@@ -358,4 +346,4 @@ def _shown(name: str, value: Figure) -> str:
         return "yes" if value else "no"
     if isinstance(value, str):
         return value
-    return percent(value) if name in _SHARES else figure(value)
+    return doc.percent(value) if name in _SHARES else doc.figure(value)

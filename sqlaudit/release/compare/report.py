@@ -21,29 +21,7 @@ from sqlaudit.release.compare.result import (
     QueryAnswer,
     Recoding,
 )
-from sqlaudit.reports.document import (
-    Column,
-    Content,
-    Document,
-    Facts,
-    Picture,
-    Section,
-    Table,
-    Tone,
-    Toned,
-    Words,
-    blocks_of,
-    count,
-    facts,
-    figure,
-    listing,
-    notices_block,
-    percent,
-    plural,
-    report_on,
-    section,
-    table,
-)
+from sqlaudit.reports import document as doc
 from sqlaudit.reports.stored import made, sql_section
 
 # The figures in the report of a comparison: what was lost, and what is still of use.
@@ -51,7 +29,7 @@ from sqlaudit.reports.stored import made, sql_section
 _MAIN = ("loss", "non-uniform-entropy", "modification-rate")
 
 
-def losses_picture(result: CompareResult) -> Picture | None:
+def losses_picture(result: CompareResult) -> doc.Picture | None:
     """A bar a column and measure: the loss as a share of what suppressing the column would lose."""
     series = {}
     for name in _MAIN:
@@ -60,29 +38,29 @@ def losses_picture(result: CompareResult) -> Picture | None:
             series[name] = [float(found.get(column) or 0) for column in result.qi]
     data = {"names": list(result.qi), "series": series, "share": True, "x": "share of complete suppression"}
     title = "What each column lost, as a share of what suppressing it would lose"
-    return Picture("bars", title, data) if series else None
+    return doc.Picture("bars", title, data) if series else None
 
 
-def errors_picture(errors: Mapping[str, Errors]) -> Picture | None:
+def errors_picture(errors: Mapping[str, Errors]) -> doc.Picture | None:
     """The relative errors of random queries that half, nine tenths and 95% of the answers do not exceed."""
     series = {name: [float(value or 0) for value in (one.median, one.q90, one.q95)] for name, one in errors.items()}
     data = {"names": ["half of them", "90%", "95%"], "series": series, "share": True, "x": "relative error"}
     title = "Relative errors of random counting queries that so many answers do not exceed"
-    return Picture("bars", title, data) if any(one.answers for one in errors.values()) else None
+    return doc.Picture("bars", title, data) if any(one.answers for one in errors.values()) else None
 
 
 SHOWN_GROUPS = 20
 
 
-def losses_blocks(result: CompareResult) -> Iterator[Content]:
+def losses_blocks(result: CompareResult) -> Iterator[doc.Content]:
     """What was lost in all."""
     found, rows = [loss for loss in result.losses if loss.column is None], []
     for loss in found:
-        error = "" if loss.standard_error is None else f" ± {figure(loss.standard_error, 2)}"
-        value = "–" if loss.value is None else figure(loss.value) + error
-        share = None if loss.share is None else percent(loss.share)
+        error = "" if loss.standard_error is None else f" ± {doc.figure(loss.standard_error, 2)}"
+        value = "–" if loss.value is None else doc.figure(loss.value) + error
+        share = None if loss.share is None else doc.percent(loss.share)
         rows.append((_measure_title(result, loss.measure, loss.sensitive), value, loss.mean, share))
-    yield table(("measure", "#value", "#mean", "#share"), rows)
+    yield doc.table(("measure", "#value", "#mean", "#share"), rows)
     yield "Means are for a cell or a row; shares are of what complete suppression loses."
     yield not_given(found)
 
@@ -91,7 +69,7 @@ def _measure_title(result: CompareResult, measure: str, about: str | None) -> st
     return measure if about is None or len(result.sensitive) < 2 else f"{measure} ({about})"
 
 
-def not_given(losses: Iterable[Loss]) -> Iterator[Words]:
+def not_given(losses: Iterable[Loss]) -> Iterator[doc.Words]:
     """Which losses are not known, and why; what could be named for them is for whoever runs commands."""
     reasons: dict[str, list[str]] = {}
     for loss in losses:
@@ -101,12 +79,12 @@ def not_given(losses: Iterable[Loss]) -> Iterator[Words]:
         measures = ", ".join(dict.fromkeys(names))
         why = reason.replace("it needs", "they need", 1) if "," in measures else reason
         if any(spelled(field) in why for field in ("key", "sensitive")):
-            yield Toned(f"Not computed: {measures}.", hint=f"{why[:1].upper()}{why[1:]}.")
+            yield doc.Toned(f"Not computed: {measures}.", hint=f"{why[:1].upper()}{why[1:]}.")
         else:
             yield f"Not computed: {measures}, as {why}."
 
 
-def by_column_blocks(result: CompareResult) -> Iterator[Content]:
+def by_column_blocks(result: CompareResult) -> Iterator[doc.Content]:
     """What was lost of each quasi-identifier."""
     yield losses_picture(result)
     found = [loss for loss in result.losses if loss.column is not None]
@@ -119,26 +97,27 @@ def by_column_blocks(result: CompareResult) -> Iterator[Content]:
         )
         for name, about in keys
     )
-    yield table(("measure", *(Column(name, True) for name in result.qi)), rows)
+    yield doc.table(("measure", *(doc.Column(name, True) for name in result.qi)), rows)
     yield "Percentages are of what suppressing the column would lose; the others are values."
 
 
 def _cell(loss: Loss | None) -> str:
     if loss is None or (loss.share is None and loss.value is None):
         return "–"
-    return figure(loss.value) if loss.share is None else percent(loss.share)
+    return doc.figure(loss.value) if loss.share is None else doc.percent(loss.share)
 
 
-def useful_blocks(result: CompareResult) -> Iterator[Content]:
+def useful_blocks(result: CompareResult) -> Iterator[doc.Content]:
     """How well the release answers queries."""
     workload = result.workload
     if workload is not None:
-        asked = plural(workload.queries, "random counting query", "random counting queries")
-        answered = [f"{count(number)} {name}" for name, number in workload.answered_empty.items() if number]
+        asked = doc.plural(workload.queries, "random counting query", "random counting queries")
+        answered = [f"{doc.count(number)} {name}" for name, number in workload.answered_empty.items() if number]
         yield (
-            f"{asked} (seed {workload.seed}); {count(workload.empty)} of them "
+            f"{asked} (seed {workload.seed}); {doc.count(workload.empty)} of them "
             f"{'counts' if workload.empty == 1 else 'count'} nothing in the original"
-            f"{f', but the release answers {listing(answered)}' if answered else ''}. Relative errors of the others:"
+            f"{f', but the release answers {doc.listing(answered)}' if answered else ''}. Relative errors "
+            "of the others:"
         )
         yield _errors(workload.errors)
         yield errors_picture(workload.errors)
@@ -147,18 +126,18 @@ def useful_blocks(result: CompareResult) -> Iterator[Content]:
         yield from _query(query)
 
 
-def _errors(errors: Mapping[str, Errors]) -> Table:
+def _errors(errors: Mapping[str, Errors]) -> doc.Table:
     heads = ("answered", "#answers", "#median", "#90% are within", "#95% are within", "#largest")
     rows = (
-        (name, count(one.answers), *map(percent_or_more, (one.median, one.q90, one.q95, one.largest)))
+        (name, doc.count(one.answers), *map(percent_or_more, (one.median, one.q90, one.q95, one.largest)))
         for name, one in errors.items()
     )
-    return table(heads, rows)
+    return doc.table(heads, rows)
 
 
-def _query(query: QueryAnswer) -> Iterator[Content]:
+def _query(query: QueryAnswer) -> Iterator[doc.Content]:
     shown = query.groups[:SHOWN_GROUPS]
-    more = "" if len(shown) == query.total else f", {len(shown)} of {count(query.total)} groups are shown"
+    more = "" if len(shown) == query.total else f", {len(shown)} of {doc.count(query.total)} groups are shown"
     answers = [(one.key, {"original": one.truth, **one.answers}) for one in shown]
     yield _by_group(answers, ("original", *METHODS), f"Query {query.number} ({query.aggregate}){more}:")
     if query.total > 1:
@@ -172,28 +151,28 @@ def _query(query: QueryAnswer) -> Iterator[Content]:
 
 def _by_group(
     answers: Sequence[tuple[tuple[Any, ...] | None, Mapping[str, float | None]]], names: Sequence[str], title: str = ""
-) -> Table:
+) -> doc.Table:
     """The answers for each group, with its key where that may be named."""
     keys = max((len(key or ()) for key, _ in answers), default=0)
     heads = (*(f"group {place}" for place in range(1, keys + 1)), *(f"#{name}" for name in names))
     rows = (
         (
             *("" if part is None else str(part) for part in key or ()),
-            *("–" if (value := found.get(name)) is None else figure(value) for name in names),
+            *("–" if (value := found.get(name)) is None else doc.figure(value) for name in names),
         )
         for key, found in answers
     )
-    return table(heads, rows, title)
+    return doc.table(heads, rows, title)
 
 
 def percent_or_more(error: float | None) -> str:
     """A relative error as a percentage, past 100% too."""
     if error is None:
         return "–"
-    return percent(error) if error <= 1 else f"{error * 100:,.0f}%"
+    return doc.percent(error) if error <= 1 else f"{error * 100:,.0f}%"
 
 
-_ANSWERS: Mapping[Answer, tuple[str, Tone]] = {
+_ANSWERS: Mapping[Answer, tuple[str, doc.Tone]] = {
     Answer.YES: ("is a generalization of", "good"),
     Answer.NO: ("is not a generalization of", "bad"),
     Answer.UNDECIDED: ("may be a generalization of", "warn"),
@@ -215,12 +194,12 @@ _OF_ATTACKS = "What each attack achieves"
 _ATTACKED = "What can still be done with the release alone"
 
 
-def _pairing(result: CompareResult) -> Words:
+def _pairing(result: CompareResult) -> doc.Words:
     hint = f"({spelled('key')} or {spelled('by_position', True)} says it)" if result.pairing == "none" else ""
-    return Toned(_PAIRINGS[result.pairing], hint=hint)
+    return doc.Toned(_PAIRINGS[result.pairing], hint=hint)
 
 
-def compare_document(result: CompareResult) -> Document:
+def compare_document(result: CompareResult) -> doc.Document:
     """The result of a comparison as a document for any layout."""
     if result.shown_by != CompareResult.shown_by:
         return bucketized_document(result)
@@ -228,64 +207,64 @@ def compare_document(result: CompareResult) -> Document:
         result,
         _headline(result),
         _lead(result),
-        section("Is it a generalization?", *_generalization(result)),
-        section("What was lost", *losses_blocks(result)),
-        section("What was lost, column by column", *by_column_blocks(result)),
-        section("What is still of use", *useful_blocks(result)),
+        doc.section("Is it a generalization?", *_generalization(result)),
+        doc.section("What was lost", *losses_blocks(result)),
+        doc.section("What was lost, column by column", *by_column_blocks(result)),
+        doc.section("What is still of use", *useful_blocks(result)),
     )
 
 
 def _document(
     result: CompareResult,
-    headline: Words,
-    lead: Iterable[Words],
-    first: tuple[Section, ...],
-    *lost: tuple[Section, ...],
-) -> Document:
-    return report_on(
+    headline: doc.Words,
+    lead: Iterable[doc.Words],
+    first: tuple[doc.Section, ...],
+    *lost: tuple[doc.Section, ...],
+) -> doc.Document:
+    return doc.report_on(
         result,
         headline,
-        (lead, *notices_block(result.audit.notices)),
+        (lead, *doc.notices_block(result.audit.notices)),
         first,
         audit_section(result),
         *lost,
         attacks_section(result),
-        section("How this was computed", computed(result)),
-        section("What this does not say", (MEANING,)),
+        doc.section("How this was computed", computed(result)),
+        doc.section("What this does not say", (MEANING,)),
         sql_section(result),
     )
 
 
-def _headline(result: CompareResult) -> Toned:
+def _headline(result: CompareResult) -> doc.Toned:
     words, tone = _ANSWERS[result.generalization.answer]
     said = f"{result.release} {words} {result.original}"
     if not result.audit.required:
-        return Toned(said, tone)
+        return doc.Toned(said, tone)
     verdict = verdict_of(result.audit)
-    return Toned(f"{said}; {verdict.text}", "bad" if tone == "bad" else verdict.tone)
+    return doc.Toned(f"{said}; {verdict.text}", "bad" if tone == "bad" else verdict.tone)
 
 
-def _lead(result: CompareResult) -> Iterator[Words]:
+def _lead(result: CompareResult) -> Iterator[doc.Words]:
     facts = result.generalization
     refuted = facts.answer is Answer.NO
     recoding = "" if refuted else f" Recoding: {_recoding(facts)}."
-    yield Toned(f"{_sentence(facts.reason)}{recoding}", "bad" if refuted else "plain")
+    yield doc.Toned(f"{_sentence(facts.reason)}{recoding}", "bad" if refuted else "plain")
     if facts.missing or facts.suppressed:
-        left_out, suppressed = plural(facts.missing, "original row"), plural(facts.suppressed, "released row")
+        left_out, suppressed = doc.plural(facts.missing, "original row"), doc.plural(facts.suppressed, "released row")
         yield f"Not in the release: {left_out}. Suppressed cell by cell: {suppressed}."
     if result.coarser is not None:
         other = result.coarser
         yield f"Beside {other.other} the release is {other.relation}: {other.reason}"
     shares = {loss.measure: loss.share for loss in result.losses if loss.column is None and loss.measure in _MAIN}
-    if lost := [f"{measure} {percent(share)}" for measure, share in shares.items() if share is not None]:
+    if lost := [f"{measure} {doc.percent(share)}" for measure, share in shares.items() if share is not None]:
         yield f"Lost, of what complete suppression loses: {', '.join(lost)}."
     if result.workload is not None and result.workload.errors:
         said = [f"{name} {percent_or_more(one.median)}" for name, one in result.workload.errors.items()]
         asked = f"{result.workload.queries} random counting queries"
-        yield f"The answers to {asked} are off by a median of {listing(said)}."
+        yield f"The answers to {asked} are off by a median of {doc.listing(said)}."
     if result.attacks is not None:
         yield from (
-            Toned(one.sentence, "bad")
+            doc.Toned(one.sentence, "bad")
             for one in result.attacks.exposures
             if one.attack == "homogeneity" and one.exposed
         )
@@ -301,20 +280,20 @@ def _recoding(fit: Generalization) -> str:
     return _RECODINGS[fit.recoding] + (" in the rows that are not suppressed as a whole" if rest else "")
 
 
-def _generalization(result: CompareResult) -> Iterator[Content]:
+def _generalization(result: CompareResult) -> Iterator[doc.Content]:
     fit = result.generalization
     rows = []
     for one in fit.columns:
-        levels = ", ".join(f"{count(rows_at)} at {level}" for level, rows_at in one.levels)
+        levels = ", ".join(f"{doc.count(rows_at)} at {level}" for level, rows_at in one.levels)
         levels = f"all at {one.levels[0][0]}" if len(one.levels) == 1 else levels
         counts = (one.cells, one.values, one.misfits, one.empty_cells, one.split_values)
         rows.append((one.name, f"{levels} of {one.height}", *counts))
-    yield table(("column", "rows by level", "#cells", "#values", "#misfits", "#empty", "#split"), rows)
+    yield doc.table(("column", "rows by level", "#cells", "#values", "#misfits", "#empty", "#split"), rows)
     yield (
         "Misfits: rows whose value is not under their cell. Empty: cells that stand for no value of the original. "
         "Split: values with several cells."
     )
-    yield facts(
+    yield doc.facts(
         ("recoding", _recoding(fit)),
         ("pairing", _pairing(result)),
         ("rows that do not fit", fit.misfit_rows),
@@ -326,31 +305,31 @@ def _generalization(result: CompareResult) -> Iterator[Content]:
     )
 
 
-def audit_section(result: CompareResult) -> tuple[Section, ...]:
+def audit_section(result: CompareResult) -> tuple[doc.Section, ...]:
     """Some sections of the audit as one."""
     document = audit_document(result.audit)
-    told = notices_block(result.audit.notices)  # these stand at the top of the report
+    told = doc.notices_block(result.audit.notices)  # these stand at the top of the report
     lead = (block for block in document.lead if block not in told)
-    return section("Is it safe?", document.headline, *lead, *blocks_of(document, _OF_AUDIT))
+    return doc.section("Is it safe?", document.headline, *lead, *doc.blocks_of(document, _OF_AUDIT))
 
 
-def attacks_section(result: CompareResult) -> tuple[Section, ...]:
+def attacks_section(result: CompareResult) -> tuple[doc.Section, ...]:
     """What the attacks on the release achieve."""
     if result.attacks is None:
         why, _, hint = NO_ATTACKS.partition(". ")
-        return section(_ATTACKED, Toned(f"{why}.", hint=hint))
+        return doc.section(_ATTACKED, doc.Toned(f"{why}.", hint=hint))
     document = attack_document(result.attacks)
-    others = Toned(
+    others = doc.Toned(
         "Attacks that take another table or categories were not tried.", hint="`sqlaudit attack` tries them."
     )
-    return section(_ATTACKED, *document.lead, *blocks_of(document, (_OF_ATTACKS,)), others)
+    return doc.section(_ATTACKED, *document.lead, *doc.blocks_of(document, (_OF_ATTACKS,)), others)
 
 
-def computed(result: CompareResult) -> Facts:
+def computed(result: CompareResult) -> doc.Facts:
     """What was compared, how, when and where."""
-    return facts(
-        ("original", f"{result.original}, {plural(result.rows, 'row')}"),
-        ("release", f"{result.release}, {plural(result.released, 'row')}"),
+    return doc.facts(
+        ("original", f"{result.original}, {doc.plural(result.rows, 'row')}"),
+        ("release", f"{result.release}, {doc.plural(result.released, 'row')}"),
         ("quasi-identifiers", ", ".join(result.qi)),
         ("sensitive columns", ", ".join(result.sensitive)),
         ("rows are paired", _pairing(result)),
@@ -365,23 +344,23 @@ _LOST = (
 )
 
 
-def bucketized_document(result: CompareResult) -> Document:
+def bucketized_document(result: CompareResult) -> doc.Document:
     """A bucketized release beside its original, as a document for any layout."""
     fit = result.generalization
     lead = [_sentence(fit.reason)]
     if fit.missing:
-        lead.append(f"Not in the release: {plural(fit.missing, 'original row')}.")
+        lead.append(f"Not in the release: {doc.plural(fit.missing, 'original row')}.")
     is_one = fit.answer is Answer.YES
     said = f"{result.release} is {'a' if is_one else 'NO'} bucketized release of {result.original}"
-    headline = Toned(said, "good" if is_one else "bad")
+    headline = doc.Toned(said, "good" if is_one else "bad")
     if result.audit.required:
         verdict = verdict_of(result.audit)
-        headline = Toned(f"{said}; {verdict.text}", verdict.tone if is_one else "bad")
-    counts = facts(
+        headline = doc.Toned(f"{said}; {verdict.text}", verdict.tone if is_one else "bad")
+    counts = doc.facts(
         ("persons without an original", fit.foreign),
         ("persons with another quasi-identifier", fit.misfit_rows or 0),
         *((f"values of {name} in a wrong bucket", changed) for name, changed in fit.changed.items()),
         ("rows left out", fit.missing),
     )
-    first, lost = section("Is it a release of that table?", counts), section("What was lost", _LOST)
+    first, lost = doc.section("Is it a release of that table?", counts), doc.section("What was lost", _LOST)
     return _document(result, headline, lead, first, lost)

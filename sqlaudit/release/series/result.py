@@ -10,21 +10,7 @@ from sqlaudit.base.result import AS_TEXT, FROM_1, IF_ANY, MEANING, Documented, M
 from sqlaudit.models.base import Check, WithVerdict
 from sqlaudit.models.phrases import required_sentence, verdict_of
 from sqlaudit.models.releases import largest_m
-from sqlaudit.reports.document import (
-    Column,
-    Document,
-    Section,
-    Toned,
-    Words,
-    count,
-    facts,
-    listing,
-    part,
-    plural,
-    report_on,
-    section,
-    table,
-)
+from sqlaudit.reports import document as doc
 from sqlaudit.reports.notebook import Shown
 from sqlaudit.reports.stored import made, sql_section
 
@@ -174,85 +160,93 @@ NOT_SAID = (
 _MOST = 12
 
 
-def releases_document(result: ReleasesResult) -> Document:
+def releases_document(result: ReleasesResult) -> doc.Document:
     """What several releases say together, as a document for any layout."""
     required = [required_sentence(check, 0, 0) for check in result.checks]
     found = headline(result)
     lead = (*required, *(words for one in result.attributes for words in _lead(result, one)))
     missing = {one.sensitive for one in result.attributes if any(side.without_value for side in one.releases)}
-    how = facts(
-        ("releases", listing(result.releases, 12)),
-        ("persons", f"by {result.entity}: {count(result.persons)}, {count(result.in_several)} in several releases"),
-        ("quasi-identifiers", listing(result.quasi_identifiers, 12)),
-        ("sensitive columns", listing(result.sensitive, 12)),
-        ("missing values", f"a value of their own in {listing(sorted(missing))}" if missing else ""),
+    how = doc.facts(
+        ("releases", doc.listing(result.releases, 12)),
+        (
+            "persons",
+            f"by {result.entity}: {doc.count(result.persons)}, {doc.count(result.in_several)} in several releases",
+        ),
+        ("quasi-identifiers", doc.listing(result.quasi_identifiers, 12)),
+        ("sensitive columns", doc.listing(result.sensitive, 12)),
+        ("missing values", f"a value of their own in {doc.listing(sorted(missing))}" if missing else ""),
         *made(result),
     )
-    return report_on(
+    return doc.report_on(
         result,
         verdict_of(result.checks) if required else found,
         ((found.text, *lead) if required else lead,),
         *(_sections(result, one) for one in result.attributes),
-        section("How it was measured", how),
+        doc.section("How it was measured", how),
         sql_section(result),
-        section("What this does not say", (*NOT_SAID, *([MEANING] if required else []))),
+        doc.section("What this does not say", (*NOT_SAID, *([MEANING] if required else []))),
     )
 
 
-def headline(result: ReleasesResult) -> Toned:
+def headline(result: ReleasesResult) -> doc.Toned:
     """How many persons being in the releases singles out."""
     singled = max((one.singled_out for one in result.attributes), default=0)
-    what = f"{plural(len(result.releases), 'release')}, {plural(result.persons, 'person')}"
+    what = f"{doc.plural(len(result.releases), 'release')}, {doc.plural(result.persons, 'person')}"
     if not singled:
-        return Toned(f"{what}: nobody is singled out by being in them")
-    return Toned(f"{what}: {count(singled)} {'is' if singled == 1 else 'are'} singled out", "bad")
+        return doc.Toned(f"{what}: nobody is singled out by being in them")
+    return doc.Toned(f"{what}: {doc.count(singled)} {'is' if singled == 1 else 'are'} singled out", "bad")
 
 
-def _lead(result: ReleasesResult, one: AttributeFigures) -> Iterator[Words]:
+def _lead(result: ReleasesResult, one: AttributeFigures) -> Iterator[doc.Words]:
     if one.singled_out:
-        atleast, share = "" if one.complete else "at least ", part(one.singled_out, result.persons)
-        yield Toned(
-            f"{one.sensitive} of {atleast}{plural(one.singled_out, 'person')} ({share}) follows for certain: of "
-            f"{count(one.of_one_release)} from one release, of {count(one.by_comparing)} only from comparing releases, "
-            f"of {count(one.by_elimination)} only since others are known.",
+        atleast, share = "" if one.complete else "at least ", doc.part(one.singled_out, result.persons)
+        yield doc.Toned(
+            f"{one.sensitive} of {atleast}{doc.plural(one.singled_out, 'person')} ({share}) follows for certain: of "
+            f"{doc.count(one.of_one_release)} from one release, of {doc.count(one.by_comparing)} only "
+            "from comparing releases, "
+            f"of {doc.count(one.by_elimination)} only since others are known.",
             "bad",
         )
     elif one.fewest is not None:
-        yield f"{one.sensitive}: everybody keeps at least {plural(one.fewest, 'value')} after comparing the releases."
+        yield (
+            f"{one.sensitive}: everybody keeps at least {doc.plural(one.fewest, 'value')} after comparing the releases."
+        )
     if one.m:
-        yield f"{one.sensitive}: the releases are {count(one.m)}-invariant, and for no larger m."
+        yield f"{one.sensitive}: the releases are {doc.count(one.m)}-invariant, and for no larger m."
     if one.m != 0:
         return
     reasons = []
     if one.repeating:
         verb = "repeats" if one.repeating == 1 else "repeat"
-        reasons.append(f"{plural(one.repeating, 'class', 'classes')} {verb} a value")
+        reasons.append(f"{doc.plural(one.repeating, 'class', 'classes')} {verb} a value")
     if one.unsteady:
-        of = f"{count(one.unsteady)} of {plural(result.in_several, 'person')} in several releases"
+        of = f"{doc.count(one.unsteady)} of {doc.plural(result.in_several, 'person')} in several releases"
         reasons.append(f"the classes of {of} have other values in another one")
     yield f"{one.sensitive}: the releases are m-invariant for no m, as {' and '.join(reasons)}."
 
 
-def _sections(result: ReleasesResult, one: AttributeFigures) -> Iterator[Section]:
-    left = [(count(row.values), row.persons) for row in one.candidates[:_MOST]]
+def _sections(result: ReleasesResult, one: AttributeFigures) -> Iterator[doc.Section]:
+    left = [(doc.count(row.values), row.persons) for row in one.candidates[:_MOST]]
     if rest := one.candidates[_MOST:]:
-        left.append((f"{count(rest[0].values)} or more", sum(row.persons for row in rest)))
-    rows = ((values, persons, part(persons, result.persons)) for values, persons in left)
-    yield from section(f"Which values of {one.sensitive} are left", table(("#values left", "#persons", "#share"), rows))
+        left.append((f"{doc.count(rest[0].values)} or more", sum(row.persons for row in rest)))
+    rows = ((values, persons, doc.part(persons, result.persons)) for values, persons in left)
+    yield from doc.section(
+        f"Which values of {one.sensitive} are left", doc.table(("#values left", "#persons", "#share"), rows)
+    )
     names = ("rows", "counterfeits", "classes", "smallest", "fewest_values", "repeating_classes")
     releases = ((side.release, *(getattr(side, name) for name in names)) for side in one.releases)
     heads = ("release", "#rows", "#counterfeits", "#classes", "#smallest", "#fewest values", "#repeating a value")
-    yield from section(f"{one.sensitive} in each release", table(heads, releases))
+    yield from doc.section(f"{one.sensitive} in each release", doc.table(heads, releases))
     persons = (
         (
             str(found.person),
-            listing([result.releases[number - 1] for number in found.releases]),
+            doc.listing([result.releases[number - 1] for number in found.releases]),
             "missing" if found.value is None else str(found.value),
             "others are known" if found.by_elimination else "their classes",
         )
         for found in one.shown
     )
-    yield from section(
+    yield from doc.section(
         f"Persons whose {one.sensitive} follows",
-        table((Column(result.entity), "in", Column(one.sensitive), "follows from"), persons),
+        doc.table((doc.Column(result.entity), "in", doc.Column(one.sensitive), "follows from"), persons),
     )

@@ -24,27 +24,7 @@ from sqlaudit.base.result import (
     shown,
     told,
 )
-from sqlaudit.reports.document import (
-    Block,
-    Bullets,
-    Code,
-    Document,
-    Facts,
-    Picture,
-    Toned,
-    Words,
-    count,
-    facts,
-    figure,
-    limit,
-    listing,
-    part,
-    percent,
-    plural,
-    report_on,
-    section,
-    table,
-)
+from sqlaudit.reports import document as doc
 from sqlaudit.reports.notebook import Shown
 from sqlaudit.reports.stored import made, sql_section
 
@@ -321,55 +301,58 @@ _AXES = {
 }
 
 
-def cloak_document(result: CloakResult) -> Document:
+def cloak_document(result: CloakResult) -> doc.Document:
     """Cloaked messages as a document for any layout."""
     dropped = (
-        (reason, count(result.dropped[outcome]), part(result.dropped[outcome], result.rows))
+        (reason, doc.count(result.dropped[outcome]), doc.part(result.dropped[outcome], result.rows))
         for outcome, reason in _REASONS.items()
         if result.dropped.get(outcome)
     )
-    return report_on(
+    return doc.report_on(
         result,
         _headline(result),
-        (Bullets(tuple(_lead(result))),),
-        section("Boxes", *_levels(result)),
-        section("Dropped messages", table(("Why", "#Messages", "#Share"), dropped)),
-        section("Attacks on the boxes", Bullets(tuple(_attacks(result.attacks)))),
-        section("How it was cloaked", _how(result)),
-        section("The SELECT of the cloaked messages", Code("SQL", result.sql)),
-        section("What this does not say", Bullets((MEANING,))),
+        (doc.Bullets(tuple(_lead(result))),),
+        doc.section("Boxes", *_levels(result)),
+        doc.section("Dropped messages", doc.table(("Why", "#Messages", "#Share"), dropped)),
+        doc.section("Attacks on the boxes", doc.Bullets(tuple(_attacks(result.attacks)))),
+        doc.section("How it was cloaked", _how(result)),
+        doc.section("The SELECT of the cloaked messages", doc.Code("SQL", result.sql)),
+        doc.section("What this does not say", doc.Bullets((MEANING,))),
         sql_section(result),
     )
 
 
-def box_audit_document(result: BoxAudit) -> Document:
+def box_audit_document(result: BoxAudit) -> doc.Document:
     """An audit of boxes as a document for any layout."""
     tried = any(held is not None for held in (result.classes, result.presence))
     verdict = "boxes FAIL" if not result.passed else "every box holds enough users" if tried else "boxes attacked"
-    tone = Toned(f"{result.target}: {verdict}", "bad" if not result.passed else "good" if tried else "plain")
-    users = table(
+    tone = doc.Toned(f"{result.target}: {verdict}", "bad" if not result.passed else "good" if tried else "plain")
+    users = doc.table(
         ("Users", "#Boxes", "#Messages", "#Fewest", "#Boxes below k", "#Messages in them"),
         (
             (
                 name,
-                count(one.boxes),
-                count(one.messages),
-                "" if one.fewest is None else count(one.fewest),
-                count(one.failing_boxes),
-                count(one.failing_messages),
+                doc.count(one.boxes),
+                doc.count(one.messages),
+                "" if one.fewest is None else doc.count(one.fewest),
+                doc.count(one.failing_boxes),
+                doc.count(one.failing_messages),
             )
             for name, one in (("published with the same box", result.classes), ("truly in the box", result.presence))
             if one is not None
         ),
     )
-    return report_on(
+    return doc.report_on(
         result,
         tone,
-        (Bullets(tuple(_box_lead(result))),),
-        section("Users of boxes", users),
-        section("Attacks on the boxes", Bullets(tuple(_attacks(result.attacks)))),
-        section("How it was measured", facts(("messages", count(result.rows)), ("k", count(result.k)), *made(result))),
-        section("What this does not say", Bullets((MEANING,))),
+        (doc.Bullets(tuple(_box_lead(result))),),
+        doc.section("Users of boxes", users),
+        doc.section("Attacks on the boxes", doc.Bullets(tuple(_attacks(result.attacks)))),
+        doc.section(
+            "How it was measured",
+            doc.facts(("messages", doc.count(result.rows)), ("k", doc.count(result.k)), *made(result)),
+        ),
+        doc.section("What this does not say", doc.Bullets((MEANING,))),
         sql_section(result),
     )
 
@@ -381,7 +364,7 @@ def length(metres: Fraction | float) -> str:
         >>> length(Fraction(1000)), length(62.5)
         ('1 km', '62.5 m')
     """
-    return f"{figure(Fraction(metres) / 1000)} km" if metres >= 1000 else f"{figure(Fraction(metres))} m"
+    return f"{doc.figure(Fraction(metres) / 1000)} km" if metres >= 1000 else f"{doc.figure(Fraction(metres))} m"
 
 
 def duration(seconds: Fraction | float) -> str:
@@ -394,39 +377,39 @@ def duration(seconds: Fraction | float) -> str:
     units = ((86400, "d"), (3600, "h"), (60, "min"))
     for size, unit in units:
         if seconds >= size and not (Fraction(seconds) * 4) % size:
-            return f"{figure(Fraction(seconds) / size)} {unit}"
-    return f"{figure(Fraction(seconds))} s"
+            return f"{doc.figure(Fraction(seconds) / size)} {unit}"
+    return f"{doc.figure(Fraction(seconds))} s"
 
 
 def area(square_metres: Fraction | float) -> str:
     """An area as people write it."""
     if square_metres >= 100_000:
-        return f"{figure(Fraction(square_metres) / 1_000_000)} km²"
-    return f"{figure(Fraction(square_metres))} m²"
+        return f"{doc.figure(Fraction(square_metres) / 1_000_000)} km²"
+    return f"{doc.figure(Fraction(square_metres))} m²"
 
 
-def _headline(result: CloakResult) -> Toned:
+def _headline(result: CloakResult) -> doc.Toned:
     if not result.rows:
-        return Toned(f"{result.target}: there are no messages", "warn")
+        return doc.Toned(f"{result.target}: there are no messages", "warn")
     if not result.published:
-        return Toned(f"{result.target}: NO MESSAGE can be published", "bad")
-    fewest = count(result.fewest_users or 0)
-    return Toned(
-        f"{result.target}: {count(result.published)} of {plural(result.rows, 'message')} cloaked, "
-        f"{plural(result.boxes, 'box', 'boxes')} of at least {fewest} users",
+        return doc.Toned(f"{result.target}: NO MESSAGE can be published", "bad")
+    fewest = doc.count(result.fewest_users or 0)
+    return doc.Toned(
+        f"{result.target}: {doc.count(result.published)} of {doc.plural(result.rows, 'message')} cloaked, "
+        f"{doc.plural(result.boxes, 'box', 'boxes')} of at least {fewest} users",
         "good",
     )
 
 
-def _lead(result: CloakResult) -> Iterator[Words]:
+def _lead(result: CloakResult) -> Iterator[doc.Words]:
     if result.audit is not None:
         own = " (more where a message asks for more)" if any(one.endswith("-k-column") for one in result.own) else ""
         apart = "No two boxes overlap."
         if result.delay is not None:
             apart = "Boxes of one cell follow each other; one may begin in the step of time in which the last one ends."
-        yield Toned(
-            f"Holds: at least {count(result.k)} different users{own} in every box that is published; "
-            f"{count(result.fewest_users or 0)} in the one with fewest, as an audit of the result counted. {apart}",
+        yield doc.Toned(
+            f"Holds: at least {doc.count(result.k)} different users{own} in every box that is published; "
+            f"{doc.count(result.fewest_users or 0)} in the one with fewest, as an audit of the result counted. {apart}",
             "good",
         )
     if result.areas and result.intervals:
@@ -435,10 +418,10 @@ def _lead(result: CloakResult) -> Iterator[Words]:
     lost = result.rows - result.published
     if lost:
         verb = "is" if lost == 1 else "are"
-        yield Toned(f"{plural(lost, 'message')} ({part(lost, result.rows)}) {verb} dropped.", "warn")
+        yield doc.Toned(f"{doc.plural(lost, 'message')} ({doc.part(lost, result.rows)}) {verb} dropped.", "warn")
     if result.columns and result.published:
-        yield Toned(
-            f"Published as they are: {listing(result.columns)}. Cloaking says nothing of what "
+        yield doc.Toned(
+            f"Published as they are: {doc.listing(result.columns)}. Cloaking says nothing of what "
             f"{'this column tells' if len(result.columns) == 1 else 'these columns tell'}.",
             "warn",
         )
@@ -449,31 +432,31 @@ def _spread(spread: Spread, words: Callable[[Fraction], str]) -> str:
     return said[0] if said[0] == said[2] else f"{said[0]} to {said[2]}, median {said[1]}"
 
 
-def _levels(result: CloakResult) -> Iterator[Block]:
+def _levels(result: CloakResult) -> Iterator[doc.Block]:
     if not result.published:
         return
     rows = (
         (
             length(level.side),
             duration(level.seconds),
-            count(level.boxes),
-            count(level.messages),
-            part(level.messages, result.published),
-            "" if level.fewest_users is None else count(level.fewest_users),
+            doc.count(level.boxes),
+            doc.count(level.messages),
+            doc.part(level.messages, result.published),
+            "" if level.fewest_users is None else doc.count(level.fewest_users),
         )
         for level in result.levels
     )
     heads = ("#Side", "#Interval", "#Boxes", "#Messages", "#Share", "#Fewest users")
-    yield table(heads, rows, "Boxes by their size, the largest first")
+    yield doc.table(heads, rows, "Boxes by their size, the largest first")
     if sum(1 for level in result.levels if level.messages) > 1:
         names = [f"{length(level.side)}, {duration(level.seconds)}" for level in result.levels]
         series = {"messages": [level.messages for level in result.levels]}
         data = {"names": names, "series": series, "x": "messages"}
-        yield Picture("bars", "Published messages by the size of their box", data)
+        yield doc.Picture("bars", "Published messages by the size of their box", data)
 
 
-def _how(result: CloakResult) -> Facts:
-    sizes: list[tuple[str, Words]] = []
+def _how(result: CloakResult) -> doc.Facts:
+    sizes: list[tuple[str, doc.Words]] = []
     if result.delay is not None:
         sizes = [("as they come", f"held back for {duration(result.delay)} at most")]
     else:
@@ -483,18 +466,18 @@ def _how(result: CloakResult) -> Facts:
             ("smallest box", f"{length(smallest.side)} for {duration(smallest.seconds)}"),
             ("divided", _AXES[result.divide]),
         ]
-    finer = f"at most {limit(result.suppress)} of those that could be published" if result.suppress else ""
-    return facts(
-        ("messages", count(result.rows)),
+    finer = f"at most {doc.limit(result.suppress)} of those that could be published" if result.suppress else ""
+    return doc.facts(
+        ("messages", doc.count(result.rows)),
         *sizes,
         ("places", "longitude and latitude in degrees" if result.lonlat else "metres on a plane"),
         ("dropped for finer boxes", finer),
-        ("messages ask for themselves", listing(result.own)),
+        ("messages ask for themselves", doc.listing(result.own)),
         *made(result),
     )
 
 
-def _attacks(attacks: Attacks) -> Iterator[Words]:
+def _attacks(attacks: Attacks) -> Iterator[doc.Words]:
     if (found := attacks.restricted_space) is not None:
         yield from _restricted(found)
         yield from _skipped(found.skipped, "property", "without bounds or owner", "properties")
@@ -503,62 +486,64 @@ def _attacks(attacks: Attacks) -> Iterator[Words]:
         yield from _skipped(observed.skipped, "observation", "without user, place or time")
 
 
-def _skipped(number: int, one: str, why: str, many: str = "") -> Iterator[Toned]:
+def _skipped(number: int, one: str, why: str, many: str = "") -> Iterator[doc.Toned]:
     if number:
-        yield Toned(f"{plural(number, one, many)} {why} {'was' if number == 1 else 'were'} left out.", "warn")
+        yield doc.Toned(f"{doc.plural(number, one, many)} {why} {'was' if number == 1 else 'were'} left out.", "warn")
 
 
-def _restricted(found: RestrictedSpace) -> Iterator[Words]:
-    boxes = plural(found.boxes, "box", "boxes")
+def _restricted(found: RestrictedSpace) -> Iterator[doc.Words]:
+    boxes = doc.plural(found.boxes, "box", "boxes")
     said = f"none of {boxes} in space lies in the property of a single owner."
     if found.exposed:
-        messages = plural(found.messages, "message")
+        messages = doc.plural(found.messages, "message")
         verb = "lies" if found.exposed == 1 else "lie"
-        said = f"{count(found.exposed)} of {boxes} in space {verb} in the property of a single owner, with {messages}."
-    yield Toned(f"Restricted space identification: {said}", "bad" if found.exposed else "good")
+        said = (
+            f"{doc.count(found.exposed)} of {boxes} in space {verb} in the property of a single owner, with {messages}."
+        )
+    yield doc.Toned(f"Restricted space identification: {said}", "bad" if found.exposed else "good")
     if found.inside > found.exposed:
         several = found.inside - found.exposed
-        yield f"{count(several)} more {'lies' if several == 1 else 'lie'} in properties of several owners."
+        yield f"{doc.count(several)} more {'lies' if several == 1 else 'lie'} in properties of several owners."
 
 
-def _observation(found: Observed) -> Iterator[Words]:
-    yield Toned(
-        f"Observation identification: {count(found.linkable)} of {plural(found.boxes, 'box', 'boxes')} "
+def _observation(found: Observed) -> Iterator[doc.Words]:
+    yield doc.Toned(
+        f"Observation identification: {doc.count(found.linkable)} of {doc.plural(found.boxes, 'box', 'boxes')} "
         f"{'holds' if found.linkable == 1 else 'hold'} a single observed user, to whom an attacker links "
-        f"{plural(found.messages, 'message')}.",
+        f"{doc.plural(found.messages, 'message')}.",
         "warn" if found.linkable else "good",
     )
     if found.linkable and found.right is not None:
         yield (
-            f"{count(found.right)} of these messages ({percent(Fraction(found.right, found.messages))}) "
+            f"{doc.count(found.right)} of these messages ({doc.percent(Fraction(found.right, found.messages))}) "
             f"truly {'is' if found.right == 1 else 'are'} that user's."
         )
     if found.observed > found.linkable:
-        several = plural(found.observed - found.linkable, "more box holds", "more boxes hold")
+        several = doc.plural(found.observed - found.linkable, "more box holds", "more boxes hold")
         yield f"{several} several observed users."
 
 
-def _box_lead(result: BoxAudit) -> Iterator[Words]:
+def _box_lead(result: BoxAudit) -> Iterator[doc.Words]:
     if result.classes is not None:
         yield _verdict(result.classes, result.k, "published with it")
     else:
-        yield Toned("The messages have no column of users, so users that share a box cannot be counted.", "warn")
+        yield doc.Toned("The messages have no column of users, so users that share a box cannot be counted.", "warn")
     if result.presence is not None:
         yield _verdict(result.presence, result.k, "whose true position lies in it")
     if result.unboxed:
-        lacking = plural(result.unboxed, "message lacks a bound of its", "messages lack a bound of their")
-        yield Toned(f"{lacking} box, of {count(result.rows)}.", "warn")
+        lacking = doc.plural(result.unboxed, "message lacks a bound of its", "messages lack a bound of their")
+        yield doc.Toned(f"{lacking} box, of {doc.count(result.rows)}.", "warn")
     yield from _skipped(result.skipped_positions, "position", "without user, place or time")
 
 
-def _verdict(held: Holding, k: int, what: str) -> Toned:
-    fewest = "" if held.fewest is None else f"; {count(held.fewest)} in the smallest"
+def _verdict(held: Holding, k: int, what: str) -> doc.Toned:
+    fewest = "" if held.fewest is None else f"; {doc.count(held.fewest)} in the smallest"
     several = what.replace(" it", " them")
     if held.passed:
-        return Toned(f"Holds: every box has {plural(k, 'user')} or more {what}{fewest}.", "good")
-    return Toned(
-        f"FAILS: {count(held.failing_boxes)} of {plural(held.boxes, 'box', 'boxes')} with "
-        f"{plural(held.failing_messages, 'message')} {'has' if held.failing_boxes == 1 else 'have'} fewer than "
-        f"{plural(k, 'user')} {what if held.failing_boxes == 1 else several}{fewest}.",
+        return doc.Toned(f"Holds: every box has {doc.plural(k, 'user')} or more {what}{fewest}.", "good")
+    return doc.Toned(
+        f"FAILS: {doc.count(held.failing_boxes)} of {doc.plural(held.boxes, 'box', 'boxes')} with "
+        f"{doc.plural(held.failing_messages, 'message')} {'has' if held.failing_boxes == 1 else 'have'} fewer than "
+        f"{doc.plural(k, 'user')} {what if held.failing_boxes == 1 else several}{fewest}.",
         "bad",
     )

@@ -22,29 +22,7 @@ from sqlaudit.lattices.result import Use
 from sqlaudit.release.compare.report import not_given
 from sqlaudit.release.compare.result import Loss
 from sqlaudit.remedies.result import Release
-from sqlaudit.reports.document import (
-    Block,
-    Bullets,
-    Code,
-    Document,
-    Paragraph,
-    Picture,
-    Section,
-    Toned,
-    Words,
-    count,
-    facts,
-    figure,
-    listing,
-    part,
-    percent,
-    plural,
-    report_on,
-    section,
-    table,
-    unnamed_notice,
-    written_to,
-)
+from sqlaudit.reports import document as doc
 from sqlaudit.reports.notebook import Shown
 from sqlaudit.reports.stored import made, sql_section
 
@@ -157,13 +135,15 @@ _TITLES = {"kaca": "KACA", "mondrian": "Mondrian"}
 _DRAWN = ("loss", "non-uniform-entropy", "modification-rate", "ncp", "whd")
 
 
-def recode_document(result: RecodeResult) -> Document:
+def recode_document(result: RecodeResult) -> doc.Document:
     """The result of a recoding as a document for any layout."""
-    required = listing(result.requirements, None)
-    about = f"{result.target}: {plural(result.rows, 'row')}; required: {required}; grouped by {_TITLES[result.method]}."
-    beta = "" if result.beta is None else f"1/(j-1)^{figure(result.beta)}" if result.beta else "even"
+    required = doc.listing(result.requirements, None)
+    about = (
+        f"{result.target}: {doc.plural(result.rows, 'row')}; required: {required}; grouped by {_TITLES[result.method]}."
+    )
+    beta = "" if result.beta is None else f"1/(j-1)^{doc.figure(result.beta)}" if result.beta else "even"
     drawn = "" if result.seed is None else f", seed {result.seed}"
-    how = facts(
+    how = doc.facts(
         ("method", _TITLES[result.method]),
         ("class merged next", f"{result.order}{drawn}" if result.order else ""),
         ("weights of levels", beta),
@@ -171,58 +151,58 @@ def recode_document(result: RecodeResult) -> Document:
         *made(result),
     )
     release = result.release
-    return report_on(
+    return doc.report_on(
         result,
         headline(result),
-        (Paragraph(about), Bullets(tuple(_lead(result)))),
-        section("Why there is no recoding", Bullets(result.why)),
+        (doc.Paragraph(about), doc.Bullets(tuple(_lead(result)))),
+        doc.section("Why there is no recoding", doc.Bullets(result.why)),
         *(() if release is None else _release(result, release)),
-        section("How it was made", how),
-        section("What this does not say", Bullets((MEANING,))),
+        doc.section("How it was made", how),
+        doc.section("What this does not say", doc.Bullets((MEANING,))),
         sql_section(result),
     )
 
 
-def _release(result: RecodeResult, release: Release) -> Iterator[tuple[Section, ...]]:
+def _release(result: RecodeResult, release: Release) -> Iterator[tuple[doc.Section, ...]]:
     audit = release.audit
-    rows, classes = plural(audit.rows, "row"), plural(audit.classes, "class", "classes")
+    rows, classes = doc.plural(audit.rows, "row"), doc.plural(audit.classes, "class", "classes")
     verdict = "PASS" if audit.status in ("pass", "warn") else audit.status.upper()
-    said = Bullets(
+    said = doc.Bullets(
         (
-            *([written_to(release.file, release.buckets)] if release.file else []),
-            Toned(f"An audit of the release says {verdict}: {rows} in {classes}.", "good"),
-            *unnamed_notice(release.unnamed),
+            *([doc.written_to(release.file, release.buckets)] if release.file else []),
+            doc.Toned(f"An audit of the release says {verdict}: {rows} in {classes}.", "good"),
+            *doc.unnamed_notice(release.unnamed),
         )
     )
-    yield section("The release", said, Code("The SQL of the release", release.sql))
+    yield doc.section("The release", said, doc.Code("The SQL of the release", release.sql))
     became = [
-        (column.name, level, count(held), part(held, result.rows))
+        (column.name, level, doc.count(held), doc.part(held, result.rows))
         for column in result.columns
         for level, held in [
             *([("left out", result.rows)] if column.use == "drop" else []),
             *((level, held) for level, held in column.rows_at if held),
         ]
     ]
-    yield section("What each column became", table(("column", "level", "#rows", "#share"), became))
-    yield section("What was lost", *_losses(result))
+    yield doc.section("What each column became", doc.table(("column", "level", "#rows", "#share"), became))
+    yield doc.section("What was lost", *_losses(result))
 
 
-def headline(result: RecodeResult) -> Toned:
+def headline(result: RecodeResult) -> doc.Toned:
     """The answer in a few words."""
     if not result.rows:
-        return Toned("UNDETERMINED: there is no row to recode", "warn")
+        return doc.Toned("UNDETERMINED: there is no row to recode", "warn")
     if result.release is None or result.groups is None:
-        return Toned("NO RECODING satisfies the requirements", "bad")
-    before, after = plural(result.classes, "class", "classes"), plural(result.groups, "group")
+        return doc.Toned("NO RECODING satisfies the requirements", "bad")
+    before, after = doc.plural(result.classes, "class", "classes"), doc.plural(result.groups, "group")
     verb = "satisfies" if result.groups == 1 else "satisfy"
-    return Toned(f"{before} became {after} that {verb} the requirements", "good")
+    return doc.Toned(f"{before} became {after} that {verb} the requirements", "good")
 
 
-def _lead(result: RecodeResult) -> Iterator[Words]:
+def _lead(result: RecodeResult) -> Iterator[doc.Words]:
     if result.release is None or result.smallest is None:
         return
-    merged = f"{plural(result.merges, 'merge')}; " if result.method == "kaca" else ""
-    yield f"{merged}the smallest group has {plural(result.smallest, 'row')}."
+    merged = f"{doc.plural(result.merges, 'merge')}; " if result.method == "kaca" else ""
+    yield f"{merged}the smallest group has {doc.plural(result.smallest, 'row')}."
     lost, beside = f"Measured by {result.measure}, {_loss_text(result.losses, result.measure)} is lost", result.beside
     if beside is None:
         yield f"{lost}."
@@ -239,10 +219,12 @@ def _loss_text(losses: tuple[Loss, ...], measure: str) -> str:
     loss = next((loss for loss in losses if loss.measure == measure and loss.column is None), None)
     if loss is None or loss.value is None:
         return "not known"
-    return figure(loss.value) + ("" if loss.share is None else f" ({percent(loss.share)} of complete suppression)")
+    return doc.figure(loss.value) + (
+        "" if loss.share is None else f" ({doc.percent(loss.share)} of complete suppression)"
+    )
 
 
-def _losses(result: RecodeResult) -> Iterator[Block]:
+def _losses(result: RecodeResult) -> Iterator[doc.Block]:
     beside = result.beside if result.beside is not None and result.beside.levels is not None else None
     others = {} if beside is None else {(loss.measure, loss.column, loss.sensitive): loss for loss in beside.losses}
     in_all = [loss for loss in result.losses if loss.column is None]
@@ -258,24 +240,24 @@ def _losses(result: RecodeResult) -> Iterator[Block]:
         for loss, other in paired
     )
     of_node = ("#best node", "#share ") if beside else (None, None)
-    yield table(("measure", f"#{_TITLES[result.method]}", "#share", *of_node), rows)
-    yield Paragraph("Shares are of what complete suppression loses; smaller is better, except for precision.")
+    yield doc.table(("measure", f"#{_TITLES[result.method]}", "#share", *of_node), rows)
+    yield doc.Paragraph("Shares are of what complete suppression loses; smaller is better, except for precision.")
     if beside:
         levels = ",".join(map(str, beside.levels or ()))
         named = ", ".join(f"{name} as {level}" for name, level in beside.named)
-        classes = plural(beside.classes or 0, "class", "classes")
-        yield Paragraph(f"The best node by {beside.measure} is {levels} ({named}): {classes}.")
-    yield Bullets(tuple(not_given(in_all)))
+        classes = doc.plural(beside.classes or 0, "class", "classes")
+        yield doc.Paragraph(f"The best node by {beside.measure} is {levels} ({named}): {classes}.")
+    yield doc.Bullets(tuple(not_given(in_all)))
     yield _picture(result, paired, bool(others))
 
 
 def _figures(loss: Loss | None) -> tuple[str, str]:
     if loss is None or loss.value is None:
         return "–", ""
-    return figure(loss.value), "" if loss.share is None else percent(loss.share)
+    return doc.figure(loss.value), "" if loss.share is None else doc.percent(loss.share)
 
 
-def _picture(result: RecodeResult, paired: list[tuple[Loss, Loss | None]], beside: bool) -> Picture:
+def _picture(result: RecodeResult, paired: list[tuple[Loss, Loss | None]], beside: bool) -> doc.Picture:
     """A bar a measure and method: the loss as a share of what complete suppression loses."""
     drawn = [(loss, other) for loss, other in paired if loss.measure in _DRAWN and loss.share is not None]
     series = {_TITLES[result.method]: [float(loss.share or 0) for loss, _ in drawn]}
@@ -283,4 +265,4 @@ def _picture(result: RecodeResult, paired: list[tuple[Loss, Loss | None]], besid
         series["best node"] = [float(other.share or 0) if other else 0.0 for _, other in drawn]
     names = [loss.measure for loss, _ in drawn]
     data = {"names": names, "series": series, "share": True, "x": "share of complete suppression"}
-    return Picture("bars", "What was lost, as a share of complete suppression", data if drawn else {})
+    return doc.Picture("bars", "What was lost, as a share of complete suppression", data if drawn else {})

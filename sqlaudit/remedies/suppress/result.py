@@ -19,26 +19,7 @@ from sqlaudit.base.result import (
     told,
 )
 from sqlaudit.remedies.result import Release
-from sqlaudit.reports.document import (
-    Block,
-    Bullets,
-    Code,
-    Document,
-    Facts,
-    Paragraph,
-    Toned,
-    Words,
-    count,
-    facts,
-    figure,
-    listing,
-    part,
-    percent,
-    plural,
-    report_on,
-    section,
-    table,
-)
+from sqlaudit.reports import document as doc
 from sqlaudit.reports.notebook import Shown
 from sqlaudit.reports.stored import made, sql_section
 
@@ -161,80 +142,90 @@ _METHODS = {
 }
 
 
-def suppress_document(result: SuppressResult) -> Document:
+def suppress_document(result: SuppressResult) -> doc.Document:
     """The result of a suppression as a document for any layout."""
-    required, alike = listing(result.requirements, None), plural(result.patterns, "combination")
-    rows = plural(result.rows, "row")
+    required, alike = doc.listing(result.requirements, None), doc.plural(result.patterns, "combination")
+    rows = doc.plural(result.rows, "row")
     weighted = any(column.weight != 1 for column in result.columns)
-    columns = table(
+    columns = doc.table(
         ("Column", "#Weight" if weighted else None, "#Cells", "#Share"),
-        ((one.name, figure(one.weight), count(one.cells), part(one.cells, result.rows)) for one in result.columns),
+        (
+            (one.name, doc.figure(one.weight), doc.count(one.cells), doc.part(one.cells, result.rows))
+            for one in result.columns
+        ),
     )
-    return report_on(
+    return doc.report_on(
         result,
         _headline(result),
         (
-            Paragraph(f"{result.target}: {rows} with {alike} of quasi-identifiers; required: {required}."),
-            Bullets(tuple(_lead(result))),
+            doc.Paragraph(f"{result.target}: {rows} with {alike} of quasi-identifiers; required: {required}."),
+            doc.Bullets(tuple(_lead(result))),
         ),
-        section("What is suppressed", columns),
-        section("The release", *_release(result.release)),
-        section("How it was found", _how(result, weighted)),
-        section("What this does not say", Bullets((MEANING,))),
+        doc.section("What is suppressed", columns),
+        doc.section("The release", *_release(result.release)),
+        doc.section("How it was found", _how(result, weighted)),
+        doc.section("What this does not say", doc.Bullets((MEANING,))),
         sql_section(result),
     )
 
 
-def _how(result: SuppressResult, weighted: bool) -> Facts:
+def _how(result: SuppressResult, weighted: bool) -> doc.Facts:
     """What it costs, and what it costs at least; a cell costs 1 unless its column weighs more or less."""
     effort = result.effort
-    cost = f"{figure(result.cost)}{'' if weighted else ' cells'}"
-    least = f"; at least {figure(result.bound)} whatever is suppressed"
-    over = f" over {plural(effort.patterns, 'pattern')}" if effort.method == "patterns" else ""
-    program = f"{plural(effort.variables, 'variable')}{over}; the fast way alone costs {figure(effort.fast_cost)}"
-    return facts(
+    cost = f"{doc.figure(result.cost)}{'' if weighted else ' cells'}"
+    least = f"; at least {doc.figure(result.bound)} whatever is suppressed"
+    over = f" over {doc.plural(effort.patterns, 'pattern')}" if effort.method == "patterns" else ""
+    program = (
+        f"{doc.plural(effort.variables, 'variable')}{over}; the fast way alone costs {doc.figure(effort.fast_cost)}"
+    )
+    return doc.facts(
         ("Cost", cost + (", the least possible" if result.optimal else least)),
         ("Proven by", _METHODS[effort.method]),
         ("Program", program if effort.variables else ""),
-        ("Only warned of", listing(result.warn_only, 20)),
+        ("Only warned of", doc.listing(result.warn_only, 20)),
         *made(result),
     )
 
 
-def _headline(result: SuppressResult) -> Toned:
-    said = plural(result.touched, "row") if result.whole_rows else plural(result.cells, "cell")
+def _headline(result: SuppressResult) -> doc.Toned:
+    said = doc.plural(result.touched, "row") if result.whole_rows else doc.plural(result.cells, "cell")
     if not result.cost and not result.cells:
-        return Toned("Nothing has to be suppressed", "good")
+        return doc.Toned("Nothing has to be suppressed", "good")
     if result.effort.stopped == "interrupted":
-        return Toned(f"INCOMPLETE: stopped; {said} would be suppressed", "warn")
+        return doc.Toned(f"INCOMPLETE: stopped; {said} would be suppressed", "warn")
     if result.optimal:
-        return Toned(f"{said} suppressed; no fewer will do", "good")
-    return Toned(f"{said} suppressed; fewer may do", "good" if result.complete else "warn")
+        return doc.Toned(f"{said} suppressed; no fewer will do", "good")
+    return doc.Toned(f"{said} suppressed; fewer may do", "good" if result.complete else "warn")
 
 
-def _lead(result: SuppressResult) -> Iterator[Words]:
+def _lead(result: SuppressResult) -> Iterator[doc.Words]:
     if result.whole_rows == "drop":
-        yield f"{plural(result.touched, 'row')} ({part(result.touched, result.rows)}) left out."
+        yield f"{doc.plural(result.touched, 'row')} ({doc.part(result.touched, result.rows)}) left out."
     else:
-        cells = f"{count(result.cells)} of {plural(result.all_cells, 'cell')} ({part(result.cells, result.all_cells)})"
-        yield f"{cells} suppressed, in {plural(result.touched, 'row')}."
+        cells = (
+            f"{doc.count(result.cells)} of {doc.plural(result.all_cells, 'cell')} "
+            f"({doc.part(result.cells, result.all_cells)})"
+        )
+        yield f"{cells} suppressed, in {doc.plural(result.touched, 'row')}."
     if result.optimal:
-        yield Toned("Proven: no suppression costs less.", "good")
+        yield doc.Toned("Proven: no suppression costs less.", "good")
     else:
-        yield Toned(f"Proven: none costs less than {figure(result.bound)}; the gap is {percent(result.gap)}.", "warn")
+        yield doc.Toned(
+            f"Proven: none costs less than {doc.figure(result.bound)}; the gap is {doc.percent(result.gap)}.", "warn"
+        )
     if result.effort.stopped:
-        yield Toned(_STOPPED[result.effort.stopped], "warn")
+        yield doc.Toned(_STOPPED[result.effort.stopped], "warn")
 
 
-def _release(release: Release | None) -> Iterator[Block]:
+def _release(release: Release | None) -> Iterator[doc.Block]:
     if release is None:
         return
-    yield facts(
-        ("Audit", Toned("holds what is required", "good")),
-        ("Rows", f"{count(release.rows)} in {plural(release.audit.classes, 'class', 'classes')}"),
-        ("Left out", plural(release.left_out, "row") if release.left_out else ""),
-        ("Columns", listing(release.columns, 20)),
-        ("Unchanged", f"{listing(release.unnamed, 20)}: no role was given" if release.unnamed else ""),
+    yield doc.facts(
+        ("Audit", doc.Toned("holds what is required", "good")),
+        ("Rows", f"{doc.count(release.rows)} in {doc.plural(release.audit.classes, 'class', 'classes')}"),
+        ("Left out", doc.plural(release.left_out, "row") if release.left_out else ""),
+        ("Columns", doc.listing(release.columns, 20)),
+        ("Unchanged", f"{doc.listing(release.unnamed, 20)}: no role was given" if release.unnamed else ""),
         ("Written to", release.file),
     )
-    yield Code("The SELECT that makes the release", release.sql)
+    yield doc.Code("The SELECT that makes the release", release.sql)

@@ -25,23 +25,7 @@ from sqlaudit.cli.console.session import Command, Session
 from sqlaudit.cli.console.statements import Reader, arguments, read_requirements
 from sqlaudit.models.base import Check
 from sqlaudit.models.phrases import VERDICTS, full_title, level_text, limit_text
-from sqlaudit.reports.document import (
-    Bullets,
-    Column,
-    Document,
-    Facts,
-    Paragraph,
-    Table,
-    Toned,
-    Words,
-    count,
-    limit,
-    listing,
-    notices_block,
-    part,
-    percent,
-    section,
-)
+from sqlaudit.reports import document as doc
 
 # `\qi`, `\sensitive`, `\entity`, `\require`: the roles of columns, and what must hold.
 
@@ -143,13 +127,13 @@ def show(session: Session) -> None:
         **({"persons and values": roles.values.value} if roles.values else {}),
         "requirements": ", ".join(one.text for one in state.requirements) or "none",
     }
-    session.screen.report(Reported(lambda: Document("Roles", (Facts(tuple(pairs.items())),)), lambda: pairs))
+    session.screen.report(Reported(lambda: doc.Document("Roles", (doc.Facts(tuple(pairs.items())),)), lambda: pairs))
 
 
 def _sampled(sampling: Sampling) -> dict[str, str]:
     """How the relation is a sample, where that was said."""
     if sampling.sampling_fraction is not None:
-        return {"share of its population": limit(sampling.sampling_fraction)}
+        return {"share of its population": doc.limit(sampling.sampling_fraction)}
     if sampling.population_size is not None:
         return {"people in its population": f"{sampling.population_size:,}"}
     return {} if sampling.weights is None else {"sampling weights": sampling.weights}
@@ -361,52 +345,57 @@ class Changed(Documented):
     after: AuditResult
 
 
-def changed_document(changed: Changed) -> Document:
+def changed_document(changed: Changed) -> doc.Document:
     """The figures before and after, side by side."""
     before, after = changed.before, changed.after
     figures, new = _figures(after), [warned for warned in after.warnings if warned not in after.notices]
-    known = listing(after.roles.get("quasi_identifiers", ()))
+    known = doc.listing(after.roles.get("quasi_identifiers", ()))
     when = "still" if before.passed == after.passed else "now"
     verdict = f"{when} {'PASS' if after.passed else 'FAIL'}" if after.required else "What if"
-    return Document(
-        Toned(f"{verdict}: {changed.change}", ("good" if after.passed else "bad") if after.required else "plain"),
-        (Paragraph(f"Quasi-identifiers now: {known}. \\undo takes the change back."), *notices_block(after.notices)),
+    return doc.Document(
+        doc.Toned(f"{verdict}: {changed.change}", ("good" if after.passed else "bad") if after.required else "plain"),
         (
-            *section("Classes", _table(tuple((title, one, figures[title]) for title, one in _figures(before).items()))),
-            *section("Models", _table(tuple(_check_rows(before, after)), judged=bool(after.required))),
-            *section("Warnings", Bullets(tuple(Toned(one.message, "warn") for one in new))),
+            doc.Paragraph(f"Quasi-identifiers now: {known}. \\undo takes the change back."),
+            *doc.notices_block(after.notices),
+        ),
+        (
+            *doc.section(
+                "Classes", _table(tuple((title, one, figures[title]) for title, one in _figures(before).items()))
+            ),
+            *doc.section("Models", _table(tuple(_check_rows(before, after)), judged=bool(after.required))),
+            *doc.section("Warnings", doc.Bullets(tuple(doc.Toned(one.message, "warn") for one in new))),
         ),
     )
 
 
-def _table(rows: tuple[tuple[Words, ...], ...], judged: bool = False) -> Table:
-    heads = [Column("figure"), Column("before", True), Column("after", True)]
+def _table(rows: tuple[tuple[doc.Words, ...], ...], judged: bool = False) -> doc.Table:
+    heads = [doc.Column("figure"), doc.Column("before", True), doc.Column("after", True)]
     if judged:
-        heads += [Column("limit", True), Column("verdict")]
-    return Table(tuple(heads), rows)
+        heads += [doc.Column("limit", True), doc.Column("verdict")]
+    return doc.Table(tuple(heads), rows)
 
 
 def _figures(result: AuditResult) -> dict[str, str]:
     """How many classes, how small, and how many rows are easily found."""
     sizes = result.classes
     (_, alone), (_, few) = sizes.below(2), sizes.below(_RISK)
-    risk = percent(Fraction(sizes.count, sizes.members)) if sizes.members and not sizes.per_row else "–"
+    risk = doc.percent(Fraction(sizes.count, sizes.members)) if sizes.members and not sizes.per_row else "–"
     return {
-        "equivalence classes": count(sizes.count),
-        "smallest class": count(sizes.min_size or 0),
-        "alone in their class": f"{count(alone)} ({part(alone, sizes.members)})",
-        f"in classes below {_RISK}": f"{count(few)} ({part(few, sizes.members)})",
+        "equivalence classes": doc.count(sizes.count),
+        "smallest class": doc.count(sizes.min_size or 0),
+        "alone in their class": f"{doc.count(alone)} ({doc.part(alone, sizes.members)})",
+        f"in classes below {_RISK}": f"{doc.count(few)} ({doc.part(few, sizes.members)})",
         "risk on average": risk,
     }
 
 
-def _check_rows(before: AuditResult, after: AuditResult) -> Iterator[tuple[Words, ...]]:
+def _check_rows(before: AuditResult, after: AuditResult) -> Iterator[tuple[doc.Words, ...]]:
     """The main figure of every model in both audits."""
     known = {_key(check): check for check in before.checks}
     for check in after.checks:
         was = known.get(_key(check))
         about = f"{full_title(check)} of {check.sensitive}" if check.sensitive is not None else full_title(check)
-        figures: tuple[Words, ...] = (about, level_text(was) if was else "–", level_text(check))
+        figures: tuple[doc.Words, ...] = (about, level_text(was) if was else "–", level_text(check))
         yield (*figures, limit_text(check), VERDICTS[check.status]) if after.required else figures
 
 
