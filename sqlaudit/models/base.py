@@ -11,7 +11,7 @@ from typing import Annotated, Any, ClassVar, Literal, Protocol
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.parameter_names import spelled
-from sqlaudit.base.relation import Statement
+from sqlaudit.base.relation import Row, Statement
 from sqlaudit.base.result import (
     FROM_0_TO_1,
     IF_ANY,
@@ -379,21 +379,21 @@ class PersonsFacts(Protocol):
         """What at most so many events tell, where fewer than k persons are too few and a share above h too large."""
 
 
-class Ask(Protocol):
-    """Runs a statement, whose $1, $2, … are the parameters, and keeps its rows for the next model."""
-
-    def __call__(self, statement: Statement, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        """The rows."""
-
-
 @dataclass(frozen=True)
 class Question:
-    """What a model that brings statements of its own may use; `ask` runs one and keeps its rows for the next model."""
+    """What a model that brings statements of its own may use."""
 
     histogram: ClassHistogram
     frame: Frame
     population: Population | None
-    ask: Ask
+    _rows: dict[tuple[str, tuple[Any, ...]], list[Row]] = field(default_factory=dict)
+
+    def ask(self, statement: Statement, parameters: Sequence[Any] = ()) -> list[Row]:
+        """The rows of a statement, whose $1, $2, … are the parameters; they are kept, as the next model may ask it."""
+        asked = (statement.sql, tuple(parameters))
+        if asked not in self._rows:
+            self._rows[asked] = self.histogram.ask(statement, parameters)
+        return self._rows[asked]
 
     @property
     def dialect(self) -> str:

@@ -18,7 +18,6 @@ from sqlaudit.classes.failing import ClassSizes, Short
 from sqlaudit.models.base import (
     MAX_COMBINATIONS,
     WORST_FIRST,
-    Ask,
     ByKnownRows,
     Check,
     Judgement,
@@ -41,6 +40,11 @@ class Asked:
     model: Model
     requirement: Requirement
     sensitive: str | None
+
+    @property
+    def text(self) -> str:
+        """The requirement as the user wrote it, else the name of the model."""
+        return self.requirement.text or self.model.name
 
 
 @dataclass(frozen=True)
@@ -81,7 +85,9 @@ def of_values(watched: Sequence[Short]) -> tuple[str, ...]:
 def foreseen(asked: Sequence[Asked]) -> tuple[Short, ...]:
     """What `Judged.watched` has, as far as it is known before anything is."""
     return tuple(
-        _watching(item) for item in asked if item.model.is_required and item.model.by_figures and item.model.failing()
+        Short(item.text, item.sensitive, predicate, None, model.needs_sensitive, 0, held=True, told=model.told())
+        for item in asked
+        if (model := item.model).is_required and model.by_figures and (predicate := model.failing())
     )
 
 
@@ -89,12 +95,9 @@ def statements_of(histogram: ClassHistogram, asked: Sequence[Asked]) -> list[Sta
     """What `judge` is certain to ask of the classes."""
     carried = [item.model for item in asked if item.model.by_figures]
     statements = [histogram.figures_statement(*_common(carried))]
-    knowledge = _knowledge(asked)
-    return (
-        statements
-        if knowledge is None or not histogram.lane_count
-        else [*statements, histogram.signatures_statement(knowledge)]
-    )
+    if (knowledge := _knowledge(asked)) is not None and histogram.lane_count:
+        statements.append(histogram.signatures_statement(knowledge))
+    return statements
 
 
 def facts_of(histogram: ClassHistogram, asked: Sequence[Asked]) -> list[Fact]:
@@ -117,7 +120,7 @@ def judge(
     per_row = histogram.form == "wildcard"
     sizes = ClassSizes(tuple((int(row["size"]), int(row["classes"])) for row in rows), per_row)
     table_rows = sum(int(row["table_rows"]) for row in rows)
-    question = Question(histogram, frame, population, _remembering(histogram))
+    question = Question(histogram, frame, population)
     # The signatures for the most pieces of knowledge that any model asks about, read once
     knowledge = _knowledge(asked)
     signatures = None if knowledge is None else histogram.signatures(knowledge)
@@ -167,28 +170,22 @@ def undecided(judged: Judged, merged: Mapping[str | None, str]) -> Judged:
     return replace(judged, checks=tuple(checks), short=short, watched=watched)
 
 
-def _watching(item: Asked) -> Short:
-    """The requirement beside others that classes fall short of."""
-    text = item.requirement.text or item.model.name
-    model = item.model
-    return Short(text, item.sensitive, model.failing(), None, model.needs_sensitive, 0, held=True, told=model.told())
-
-
 def _short(item: Asked, judgement: Judgement, check: Check) -> Short | None:
     """What names the classes that fall short; None when nothing does."""
-    predicate = "" if judgement.unnamed or judgement.listing else _predicate(item.model, judgement)
-    if check.status is Status.UNDETERMINED or not (predicate or judgement.listing):
+    model, listing, predicate = item.model, judgement.listing, ""
+    if not judgement.unnamed and listing is None:
+        predicate = model.failing() or judgement.at_limit
+        if judgement.at_limit and model.failing():
+            predicate = expression("either", first=predicate, second=judgement.at_limit)
+    if check.status is Status.UNDETERMINED or not (predicate or listing):
         return None
-    text = item.requirement.text or item.model.name
-    of_values = item.model.needs_sensitive
-    classes, told = check.failing_classes, item.model.told()
-    return Short(text, item.sensitive, predicate, judgement.listing, of_values, classes, told=told)
+    of_values, classes = model.needs_sensitive, check.failing_classes
+    return Short(item.text, item.sensitive, predicate, listing, of_values, classes, told=model.told())
 
 
 def _why_unnamed(item: Asked, judgement: Judgement) -> str:
     """A sentence on why no classes are told of a requirement that does not hold."""
-    text = item.requirement.text or item.model.name
-    about = f"{text!r} for {item.sensitive}" if item.sensitive is not None else repr(text)
+    about = f"{item.text!r} for {item.sensitive}" if item.sensitive is not None else repr(item.text)
     if judgement.unnamed:
         return f"{about} {judgement.unnamed}."
     if item.model.verdict_by_level:
@@ -200,26 +197,6 @@ def _why_unnamed(item: Asked, judgement: Judgement) -> str:
 
 def _knowledge(asked: Sequence[Asked]) -> int | None:
     return max((item.model.knowledge() for item in asked if item.model.by_signatures), default=None)
-
-
-def _remembering(histogram: ClassHistogram) -> Ask:
-    """Runs statements of models, and each text once: several models may ask the same."""
-    answers: dict[tuple[str, tuple[Any, ...]], list[Row]] = {}
-
-    def ask(statement: Statement, parameters: Sequence[Any] = ()) -> list[Row]:
-        key = (statement.sql, tuple(parameters))
-        if key not in answers:
-            answers[key] = histogram.ask(statement, parameters)
-        return answers[key]
-
-    return ask
-
-
-def _predicate(model: Model, judgement: Judgement) -> str:
-    """SQL over facts: true for a class that falls short; empty when no short one says so."""
-    if not judgement.at_limit or not model.failing():
-        return judgement.at_limit or model.failing()
-    return expression("either", first=model.failing(), second=judgement.at_limit)
 
 
 def _common(models: Sequence[Model]) -> tuple[list[Fact], Levels, Verdicts]:
@@ -349,7 +326,7 @@ def _refuse_contradiction(item: Asked, level: Number) -> None:
         return
     if not isinstance(level, float) or not math.isclose(level, limit, rel_tol=1e-9, abs_tol=1e-9):
         raise EngineError(
-            f"The database counts no class that fails {item.requirement.text or item.model.name!r}, and yet its level "
+            f"The database counts no class that fails {item.text!r}, and yet its level "
             f"is {level}. Nothing is judged, since one of the two is wrong: look for functions in the session that "
             "have the name of a built-in one."
         )
@@ -382,9 +359,8 @@ def _of(check: Check) -> tuple[str, str | None, str, tuple[tuple[str, object], .
 
 
 def _worse(one: Check, every: Check) -> Check:
-    worse = KnownRows.ALL if _is_worse(every, one) else KnownRows.ONE
-    both = ByKnownRows(worse, _told(one), _told(every))
-    return replace(every if worse is KnownRows.ALL else one, known_rows=both)
+    worse, stands = (KnownRows.ALL, every) if _is_worse(every, one) else (KnownRows.ONE, one)
+    return replace(stands, known_rows=ByKnownRows(worse, _told(one), _told(every)))
 
 
 def _is_worse(this: Check, other: Check) -> bool:
