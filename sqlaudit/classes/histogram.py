@@ -193,7 +193,8 @@ class HistogramBuilder:
         cells = coding and coded_cells(self.engine, self.frame, table, coding, totals, self._name("cells"))
         if not cells:
             return None
-        classes = classes_of_cells(self.engine, cells)
+        # Lists of the cells are made when they are read
+        classes = _inlined(render("classes/classes_of_cells.sql", self.engine.dialect, cells=Raw(cells)))
         return ClassHistogram(self.engine, table, classes, totals, "cells", cells=cells)
 
     def _wildcard(self, sensitive: str | None, table: SensitiveTable | None) -> Statement:
@@ -462,11 +463,6 @@ def coded_cells(
         engine.drop(name)
         return None
     return kept
-
-
-def classes_of_cells(engine: Engine, cells: str) -> str:
-    """A FROM item of the classes with lists of their cells, made when it is read."""
-    return _inlined(render("classes/classes_of_cells.sql", engine.dialect, cells=Raw(cells)))
 
 
 def facts_of_cells(histogram: ClassHistogram, facts: Sequence[Fact], name: str) -> str:

@@ -27,9 +27,8 @@ from sqlaudit.base.result import (
     told,
 )
 from sqlaudit.base.spec import KnownRows
-from sqlaudit.base.sql import environment
 from sqlaudit.classes.facts import ClassHistogram, Fact, Frame, Level, SensitiveTable, Signatures
-from sqlaudit.classes.failing import ClassSizes, Listing, ToldOfClass
+from sqlaudit.classes.failing import ClassSizes, Listing, ToldOfClass, level_macro
 
 # What a privacy model is: it names the facts it needs, says when a class falls short, and judges what comes back.
 #
@@ -37,6 +36,7 @@ from sqlaudit.classes.failing import ClassSizes, Listing, ToldOfClass
 # levels and predicates; what the database answers is judged in Python. Where a predicate in floating point is too close
 # to its limit, `doubtful` says so and `holds` decides the few classes concerned exactly, from their counts.
 
+expression = level_macro
 BAND = 1e-9
 """Relative width of the band around a limit inside which floats do not decide."""
 
@@ -259,11 +259,6 @@ def number(value: Any) -> Number:
         return value
     as_float = float(value)
     return int(as_float) if not isinstance(value, float) and as_float.is_integer() else as_float
-
-
-def expression(macro: str, **arguments: Any) -> str:
-    """A level or predicate over facts: a macro of `_levels.sql` with whole numbers and names of facts."""
-    return str(getattr(environment().get_template("models/_levels.sql").module, macro)(**arguments))
 
 
 def band(limit: float) -> tuple[float, float]:

@@ -129,7 +129,9 @@ def _read(root: Node) -> Knowledge:
         if needed not in sections:
             raise root.fail(f"{needed!r} is missing.")
     people = {key.text("a person's name"): _person(key, value) for key, value in sections["people"].pairs("'people'")}
-    rules = tuple(_rule(item, people) for item in _listed(sections.get("knowledge"), "'knowledge'"))
+    known = sections.get("knowledge")
+    listed = [] if known is None or known.value is None else known.items("'knowledge'")
+    rules = tuple(_rule(item, people) for item in listed)
     ask = tuple(_atoms(sections["ask"], people, "'ask'"))
     if not ask:
         raise sections["ask"].fail("nothing is asked.")
@@ -145,10 +147,6 @@ def _sections(node: Node, known: tuple[str, ...], what: str) -> dict[str, Node]:
             raise word.fail(f"there is no key {name!r} here.{closest(name, known)} There are: {', '.join(known)}.")
         found[name] = value
     return found
-
-
-def _listed(node: Node | None, what: str) -> list[Node]:
-    return [] if node is None or node.value is None else node.items(what)
 
 
 def _person(key: Node, value: Node) -> NamedPerson:
