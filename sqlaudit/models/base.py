@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from fractions import Fraction
 from typing import Annotated, Any, ClassVar, Literal, Protocol
 
@@ -37,8 +37,13 @@ from sqlaudit.classes.failing import ClassSizes, Listing, ToldOfClass, level_mac
 # to its limit, `doubtful` says so and `holds` decides the few classes concerned exactly, from their counts.
 
 expression = level_macro
+"""A level or predicate over facts."""
 BAND = 1e-9
 """Relative width of the band around a limit inside which floats do not decide."""
+MAX_VECTORS = 200_000
+"""At most so many different count vectors are decided one by one; beyond, the check stays undetermined."""
+MAX_COMBINATIONS = 200_000
+"""At most so many combinations of facts are judged in Python; beyond, the check stays undetermined."""
 
 
 @dataclass(frozen=True)
@@ -396,33 +401,67 @@ class Question:
         return self.histogram.engine.dialect
 
 
-class Answers(Protocol):
-    """What the database answered of the classes, or answers on behalf of one model."""
+@dataclass(frozen=True)
+class Answers:
+    """What the database answered of the classes.
 
-    @property
-    def question(self) -> Question:
-        """What statements of a model's own may use."""
+    Args:
+        sizes: of all classes. rows: of the statement that models share, whose columns name `models` by their places.
+        signatures: of all classes, for the most pieces of knowledge that any model asks about.
+        persons: what was counted of persons and their events, where a model asks for it.
+    """
 
-    @property
-    def sizes(self) -> ClassSizes:
-        """The sizes of all classes."""
-
-    @property
-    def signatures(self) -> Signatures | None:
-        """The signatures of all classes, for the most pieces of knowledge that any model asks about."""
-
-    @property
-    def persons(self) -> PersonsFacts | None:
-        """What was counted of persons and their events, where a model asks for it."""
+    question: Question
+    sizes: ClassSizes
+    rows: Sequence[dict[str, Any]]
+    models: Sequence[Model]
+    signatures: Signatures | None
+    persons: PersonsFacts | None
 
     def folded(self, model: Model) -> Judgement:
         """The model's levels folded over the classes, and what falls short, at a limit exactly."""
+        prefix = self._prefix(model)
+        folded: dict[str, Any] = {}
+        for name, level in model.levels().items():
+            values = [row[f"{prefix}_{name}"] for row in self.rows if row[f"{prefix}_{name}"] is not None]
+            folded[name] = (min if level.fold == "MIN" else max)(values, default=None)
+        judgement = self.counted(model, Judgement(model.conclude(folded)))
+        doubtful = sum(int(row.get(f"{prefix}_doubtful", 0)) for row in self.rows)
+        return self._decided(model, judgement) if doubtful else judgement
 
     def counted(self, model: Model, judgement: Judgement) -> Judgement:
-        """The judgement with the classes and rows that the database found to fall short."""
+        """The judgement with the classes and rows that the shared statement found to fall short."""
+        if not model.is_required or not model.failing():
+            return judgement
+        prefix = self._prefix(model)
+        classes, rows = (sum(int(row[f"{prefix}_{what}"]) for row in self.rows) for what in ("classes", "rows"))
+        return replace(judgement, failing_classes=classes, failing_rows=rows)
 
-    def combinations(self, model: Model) -> Sequence[tuple[Any, ...]]:
+    def combinations(self, model: Model) -> list[Row]:
         """(facts…, classes, rows) of every combination of the model's facts, or one more than can be judged."""
+        return self.question.histogram.histogram(model.facts(), limit=MAX_COMBINATIONS + 1)
+
+    def _prefix(self, model: Model) -> str:
+        return f"m{self.models.index(model)}"
+
+    def _decided(self, model: Model, judgement: Judgement) -> Judgement:
+        """The judgement with the classes at the limit, too, each decided exactly from its counts."""
+        vectors = self.question.histogram.vectors(model.facts(), model.doubtful(), MAX_VECTORS)
+        if len(vectors) == MAX_VECTORS:
+            note = "too many classes lie within float error of the limit to decide"
+            return replace(judgement, failing_classes=None, failing_rows=None, note=note)
+        short = [vector for vector in vectors if not model.holds(vector[0])]
+        at_limit = model.doubtful() if short else ""
+        if 0 < len(short) < len(vectors):
+            # classes at the limit that hold and others that do not have different sizes, unless they are very large
+            sizes = sorted({sum(counts.values()) for counts, _, _ in short})
+            at_limit = expression("of_sizes", condition=at_limit, sizes=sizes)
+        return replace(
+            judgement,
+            failing_classes=(judgement.failing_classes or 0) + sum(classes for _, classes, _ in short),
+            failing_rows=(judgement.failing_rows or 0) + sum(rows for _, _, rows in short),
+            at_limit=at_limit,
+        )
 
 
 # One requirement or model, judged.
@@ -519,9 +558,6 @@ class WithVerdict:
 
 
 # The kinds of models that the figures of the common statement do not answer, or not alone.
-
-MAX_COMBINATIONS = 200_000
-"""At most so many combinations of facts are judged in Python; beyond, the check stays undetermined."""
 
 
 class SizeModel(Model):

@@ -6,18 +6,17 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any
 
 from sqlaudit.base.errors import EngineError
 from sqlaudit.base.frozen import dataclass
-from sqlaudit.base.relation import Row, Statement
+from sqlaudit.base.relation import Statement
 from sqlaudit.base.result import Number, Status
 from sqlaudit.base.spec import KnownRows, Requirement
 from sqlaudit.classes.facts import ClassHistogram, Fact, Frame, Levels, Signatures, Verdicts
 from sqlaudit.classes.failing import ClassSizes, Short
 from sqlaudit.models.base import (
-    MAX_COMBINATIONS,
     WORST_FIRST,
+    Answers,
     ByKnownRows,
     Check,
     Judgement,
@@ -28,9 +27,6 @@ from sqlaudit.models.base import (
     Question,
     expression,
 )
-
-MAX_VECTORS = 200_000
-"""At most so many different count vectors are decided one by one; beyond, the check stays undetermined."""
 
 
 @dataclass(frozen=True)
@@ -124,7 +120,7 @@ def judge(
     # The signatures for the most pieces of knowledge that any model asks about, read once
     knowledge = _knowledge(asked)
     signatures = None if knowledge is None else histogram.signatures(knowledge)
-    answers = _Answered(question, sizes, rows, carried, signatures, persons)
+    answers = Answers(question, sizes, rows, carried, signatures, persons)
     checks, unnamed = [], []
     watched: list[Short] = []
     for item in asked:
@@ -213,67 +209,6 @@ def _common(models: Sequence[Model]) -> tuple[list[Fact], Levels, Verdicts]:
 def merged_facts(models: Sequence[Model]) -> list[Fact]:
     """The facts of all models, each once."""
     return list({fact.name: fact for model in models for fact in model.facts()}.values())
-
-
-@dataclass(frozen=True)
-class _Answered:
-    """The answers: `rows` are those of the common statement, whose columns name `models` by their places."""
-
-    question: Question
-    sizes: ClassSizes
-    rows: Sequence[dict[str, Any]]
-    models: Sequence[Model]
-    signatures: Signatures | None
-    persons: PersonsFacts | None
-
-    def folded(self, model: Model) -> Judgement:
-        """A model that the common statement answered: its figures folded over the class sizes."""
-        prefix = self._prefix(model)
-        folded: dict[str, Any] = {}
-        for name, level in model.levels().items():
-            values = [row[f"{prefix}_{name}"] for row in self.rows if row[f"{prefix}_{name}"] is not None]
-            fold = min if level.fold == "MIN" else max
-            folded[name] = fold(values) if values else None
-        judgement = self.counted(model, Judgement(model.conclude(folded)))
-        doubtful = sum(int(row.get(f"{prefix}_doubtful", 0)) for row in self.rows)
-        return _decided(self.question.histogram, model, judgement) if doubtful else judgement
-
-    def counted(self, model: Model, judgement: Judgement) -> Judgement:
-        """The judgement with the classes and rows that the common statement found to fall short."""
-        if not model.is_required or not model.failing():
-            return judgement
-        prefix = self._prefix(model)
-        classes, rows = (sum(int(row[f"{prefix}_{what}"]) for row in self.rows) for what in ("classes", "rows"))
-        return replace(judgement, failing_classes=classes, failing_rows=rows)
-
-    def combinations(self, model: Model) -> Sequence[Row]:
-        """The combinations of the model's facts, or one more than can be judged."""
-        return self.question.histogram.histogram(model.facts(), limit=MAX_COMBINATIONS + 1)
-
-    def _prefix(self, model: Model) -> str:
-        return f"m{self.models.index(model)}"
-
-
-def _decided(histogram: ClassHistogram, model: Model, judgement: Judgement) -> Judgement:
-    """The judgement with the classes at the limit, too, each decided exactly from its counts."""
-    vectors = histogram.vectors(model.facts(), model.doubtful(), MAX_VECTORS)
-    if len(vectors) == MAX_VECTORS:
-        note = "too many classes lie within float error of the limit to decide"
-        return replace(judgement, failing_classes=None, failing_rows=None, note=note)
-    short = [vector for vector in vectors if not model.holds(vector[0])]
-    # classes at the limit that hold and others that do not have different sizes, unless they are very large
-    sizes = sorted({sum(counts.values()) for counts, _, _ in short})
-    at_limit = (
-        model.doubtful()
-        if len(short) == len(vectors)
-        else expression("of_sizes", condition=model.doubtful(), sizes=sizes)
-    )
-    return replace(
-        judgement,
-        failing_classes=(judgement.failing_classes or 0) + sum(classes for _, classes, _ in short),
-        failing_rows=(judgement.failing_rows or 0) + sum(rows for _, _, rows in short),
-        at_limit=at_limit if short else "",
-    )
 
 
 def check_of(item: Asked, judgement: Judgement, table_rows: int) -> Check:
