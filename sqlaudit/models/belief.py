@@ -370,7 +370,7 @@ class WorstCaseSafety(SignatureModel):
 
     def judge_signatures(self, signatures: Signatures) -> Judgement:
         """The maximum disclosure at k, and the classes whose own disclosure reaches c."""
-        from sqlaudit.models.disclosure.exact import disclosure_points
+        from sqlaudit.models.disclosure.few import disclosure_points
 
         if not len(signatures):
             return Judgement({"disclosure": None, "negated": None})

@@ -18,7 +18,8 @@ from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.relation import Row
 from sqlaudit.base.result import FROM_0_TO_1, FROM_1, Documented, exactly, key, shown, told
 from sqlaudit.classes.facts import ClassHistogram, Fact, Signatures
-from sqlaudit.models.disclosure.exact import DisclosureCurve, DisclosurePoint, disclosure_points, exact_threshold
+from sqlaudit.models.disclosure.exact import DisclosureCurve, DisclosurePoint, exact_threshold
+from sqlaudit.models.disclosure.few import disclosure_points
 
 if TYPE_CHECKING:
     from sqlaudit.models.disclosure.index import DisclosureIndex
