@@ -376,7 +376,7 @@ def _numbers(what: str, lowest: Fraction | None, *, identity: bool) -> Reader:
     return read
 
 
-_CURVES = ("points", "expression", "gompertz")
+_CURVES = {"points": by_points, "expression": by_expression, "gompertz": gompertz}
 
 
 def _curved(node: Node) -> Numbers | None:
@@ -388,8 +388,7 @@ def _curved(node: Node) -> Numbers | None:
         return Numbers(None, node.place, distribution=True)
     if key.value not in _CURVES or (isinstance(value.value, str) and _is_number(value.value)):
         return None
-    read = {"points": by_points, "expression": by_expression, "gompertz": gompertz}
-    return Numbers(None, node.place, read[str(key.value)](value))
+    return Numbers(None, node.place, _CURVES[str(key.value)](value))
 
 
 def _is_number(text: str) -> bool:
