@@ -127,7 +127,11 @@ class Auditor:
         if population is None and "population" in inputs:
             population = self.engine.open(population_target(inputs, spec.target))
         kept = load_columns(self.engine, relation, roles)
-        known = self._with_sampling(spec.roles, inputs, *kept)
+        known: Mapping[str, Any] = inputs
+        if spec.roles.sampling.given:
+            from sqlaudit.population.sample import inputs_with_sampling
+
+            known = inputs_with_sampling(inputs, self.engine, *kept, spec.roles)
         combinations = Combinations(self.engine)
         merged = self._merged(spec.roles, *kept, population)
         opened = Opened(self.engine, *kept, spec.roles, spec.requirements, known, population, combinations, merged)
@@ -147,24 +151,6 @@ class Auditor:
         entity = roles.entity.label if roles.entity else ""
         every = " ".join(found.values()) if given.joint else found.pop(entity, "")
         return found | ({None: every} if every else {})
-
-    def _with_sampling(
-        self, given: Roles, inputs: Mapping[str, Any], relation: Relation, roles: ResolvedRoles
-    ) -> Mapping[str, Any]:
-        """The inputs, with what is known of the population where the table is a sample."""
-        if not given.sampling.given:
-            return inputs
-        from sqlaudit.population.sample import inputs_with_sampling
-
-        return inputs_with_sampling(inputs, self.engine, relation, roles, given)
-
-    def _plan_sampling(self, given: Roles, relation: Relation, roles: ResolvedRoles) -> list[Statement]:
-        """What is asked of the table to know its share of the population."""
-        if not given.sampling.given:
-            return []
-        from sqlaudit.population.sample import sampling_statements
-
-        return [*sampling_statements(self.engine.dialect, relation, roles)]
 
     def _warnings(
         self, spec: AuditSpec, opened: Opened, published: tuple[Relation, ResolvedRoles], judged: Judged
@@ -187,7 +173,11 @@ class Auditor:
         spec.roles.require_quasi_identifiers()
         relation = self._open(spec)
         roles = resolve_roles(spec.roles, relation, self.engine)
-        statements = self._plan_sampling(spec.roles, relation, roles)
+        statements: list[Statement] = []
+        if spec.roles.sampling.given:
+            from sqlaudit.population.sample import sampling_statements
+
+            statements += sampling_statements(self.engine.dialect, relation, roles)
         for attribute in roles.sensitive or (None,):
             builder = HistogramBuilder(self.engine, frame_of(relation, roles, attribute, spec.roles), spec.roles.nulls)
             statements += builder.plan(attribute.sql if attribute else None)

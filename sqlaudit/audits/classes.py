@@ -103,7 +103,6 @@ MOST_VALUES = 20
 """Up to this many values are listed one by one."""
 LISTED_VALUES = 12
 """Of more values so many are, the most frequent ones of the table; the rest are told together."""
-_COUNT = 2**40 - 1
 
 
 def worst_classes(
@@ -128,12 +127,14 @@ def worst_classes(
     rows = histogram.ask(worst_statement(histogram, asked, judged.blamed, number, keys, collated))
     if not rows:
         return None
-    lanes = _listed_lanes(table)
+    # The lanes told one by one, most frequent first; the others are told together
+    ranked = sorted(range(table.distinct), key=lambda lane: (-table.totals[lane], lane))
+    lanes = ranked if len(ranked) <= MOST_VALUES else ranked[:LISTED_VALUES]
     return WorstClasses(
         table.name,
         FAILING if judged.blamed else LEAST_DIVERSE,
         _values(table, lanes, show_values),
-        tuple(_class(row, keys, lanes, table.distinct) for row in rows),
+        tuple(_class(histogram, row, keys, lanes) for row in rows),
     )
 
 
@@ -160,12 +161,6 @@ def worst_statement(
     )
 
 
-def _listed_lanes(table: SensitiveTable) -> list[int]:
-    """The lanes told one by one, most frequent first; the lanes that are not among them are told together."""
-    ranked = sorted(range(table.distinct), key=lambda lane: (-table.totals[lane], lane))
-    return ranked if len(ranked) <= MOST_VALUES else ranked[:LISTED_VALUES]
-
-
 def _values(table: SensitiveTable, lanes: Sequence[int], shown: bool) -> tuple[SharedValue, ...]:
     listed = [
         SharedValue(
@@ -184,21 +179,11 @@ def _values(table: SensitiveTable, lanes: Sequence[int], shown: bool) -> tuple[S
     return tuple(listed)
 
 
-def _class(row: Row, keys: Sequence[str], lanes: Sequence[int], distinct: int) -> ClassDistribution:
+def _class(histogram: ClassHistogram, row: Row, keys: Sequence[str], lanes: Sequence[int]) -> ClassDistribution:
     size, n, classes, table_rows = (int(value) for value in row[len(keys) : len(keys) + 4])
-    counts = _counts(row[len(keys) + 4 :], distinct)
+    counts = histogram.counts_of(row[len(keys) + 4 :])
     listed = [counts[lane] for lane in lanes]
-    if len(lanes) < distinct:
+    if len(lanes) < len(counts):
         listed.append(n - sum(listed))
     key = dict(zip(keys, row, strict=False)) if keys else None
     return ClassDistribution(size, table_rows // classes, classes, tuple(listed), key)
-
-
-def _counts(given: Sequence[Any], distinct: int) -> list[int]:
-    """The counts by lane, from one column a lane or from one list of cells."""
-    if len(given) == distinct and not isinstance(given[0], list):
-        return [int(count) for count in given]
-    counts = [0] * distinct
-    for cell in given[0]:
-        counts[int(cell) >> 40] = int(cell) & _COUNT
-    return counts

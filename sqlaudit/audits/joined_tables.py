@@ -45,20 +45,15 @@ def refuse_joined(
         return
     smallest = sizes.sizes[0][0]
     counts = counts_beside(relation, roles) if roles.sensitive else []
-    if _has_squares(engine, relation, roles, sizes):
+    others = _others(relation, roles, engine.dialect) if sizes.all_squares else None
+    known = [Raw(role.sql) for role in roles.quasi_identifiers]
+    if others is not None and _is_product(engine, relation, roles, known, others):  # classes are buckets
         raise UsageError(_said(relation.label, smallest, isqrt(smallest)))
     if _has_squares_of_persons(engine, relation, roles, sizes):
         raise UsageError(_said(relation.label, smallest, 1))
     persons = next(filter(None, (_persons_of(engine, relation, roles, count) for count in counts)), None)
     if persons is not None:
         raise UsageError(_said(relation.label, smallest, persons))
-
-
-def _has_squares(engine: Engine, relation: Relation, roles: ResolvedRoles, sizes: ClassSizes) -> bool:
-    """Whether classes are buckets, in which each person is beside each value."""
-    others = _others(relation, roles, engine.dialect) if sizes.all_squares else None
-    known = [Raw(role.sql) for role in roles.quasi_identifiers]
-    return others is not None and _is_product(engine, relation, roles, known, others)
 
 
 def _has_squares_of_persons(engine: Engine, relation: Relation, roles: ResolvedRoles, sizes: ClassSizes) -> bool:

@@ -20,7 +20,6 @@ from sqlaudit.classes.attribute_inputs import inputs_of
 from sqlaudit.classes.facts import (
     BESIDE,
     ClassHistogram,
-    Fact,
     Frame,
     SensitiveTable,
     alike_frame,
@@ -325,34 +324,35 @@ def _part(
     if attribute is not None:
         builder = builder.with_lanes(attribute.collated, MAX_VALUES_READ + 1)
     table, nulls = sensitive_table(builder, attribute)
-    histogram = builder.build(attribute.sql if attribute else None, table)
-    context = Context(
-        table,
-        0,
-        inputs_of(opened.inputs, attribute.label if attribute else None, table, opened.given.values),
-        frozenset(requirement.model for requirement in opened.requirements),
-    )
+    histogram = builder.build(frame.sensitive, table)
+    inputs = inputs_of(opened.inputs, attribute.label if attribute else None, table, opened.given.values)
+    context = Context(table, 0, inputs, frozenset(requirement.model for requirement in opened.requirements))
     asked = asked_models(opened.requirements, context, opened.given, attribute, position)
     asked = defined(builder, attribute, asked if frame is rows else without_population(asked))
-    population = _population(opened, attribute, frame, [item.model for item in asked], wanted.values)
-    persons = _persons(opened.engine, rows, asked)
-    histogram = builder.keep_facts(histogram, _facts(histogram, asked, wanted))
-    shown = _Keyed(builder, histogram, attribute, opened.roles, wanted.values, opened.given.joint)
-    if opened.engine.answers_together:
-        about = [] if shown.keys else _foreseen(shown, asked, wanted)
-        histogram.ask_ahead([*statements_of(histogram, asked), *about])
+    models = [item.model for item in asked]
+    population = _population(opened, attribute, frame, models, wanted.values)
+    persons = _persons(opened.engine, rows, models)
+    facts = (*facts_of(histogram, asked), *((DISTINCT, LARGEST) if wanted.worst else ()))
+    histogram = builder.keep_facts(histogram, list({fact.name: fact for fact in facts}.values()))
+    classes = _Classes(opened, wanted, attribute, asked, builder, histogram)
+    keys, together = classes.keys, opened.engine.answers_together
+    if together:
+        histogram.ask_ahead([*statements_of(histogram, asked), *([] if keys else classes.foreseen())])
     judged = undecided(judge(histogram, asked, frame, population, persons), opened.merged)
-    every = tuple(_failing(shown, asked, judged.watched))
-    if opened.engine.answers_together and shown.keys and judged.rows:
-        shown.histogram.ask_ahead(_telling(shown, asked, every, [judged.blamed], wanted))
-    failing, total = _told(every, wanted.failing)
+    every = [one for one in classes.failing(judged.watched) if not all(short.held for short in one.shorts)]
+    if together and keys and judged.rows:
+        classes.histogram.ask_ahead(classes.statements(every, [judged.blamed]))
+    failing, total = _smallest(every, wanted.failing)
     disclosure = _disclosure(asked, judged)
-    told = persons.found() if persons else None
+    counted = persons.found() if persons else None
     if table is None or attribute is None:
-        return Part(asked, judged, failing, total, every, disclosure, persons=told)
+        return Part(asked, judged, failing, total, tuple(every), disclosure, persons=counted)
     summary = SensitiveSummary(attribute.label, table.distinct, nulls, histogram.form, table.ordered)
-    worst = _worst(shown, asked, judged, wanted.worst)
-    return Part(asked, judged, failing, total, every, disclosure, summary, worst, told, table)
+    worst = None
+    if wanted.worst and judged.rows:
+        shown = (keys, frame.collated, wanted.values)
+        worst = worst_classes(classes.histogram, asked, judged, wanted.worst, *shown)
+    return Part(asked, judged, failing, total, tuple(every), disclosure, summary, worst, counted, table)
 
 
 def _with_all_rows(part: Part, opened: Opened, position: int, frame: Frame) -> Part:
@@ -373,51 +373,71 @@ def _with_all_rows(part: Part, opened: Opened, position: int, frame: Frame) -> P
 
 
 @dataclass(frozen=True)
-class _Keyed:
+class _Classes:
     """The classes as they may be shown: apart and with their keys where values may be, read when first asked for."""
 
+    opened: Opened
+    wanted: ClassesWanted
+    attribute: Resolved | None
+    asked: Sequence[Asked]
     builder: HistogramBuilder
     merged: ClassHistogram
-    attribute: Resolved | None
-    roles: ResolvedRoles
-    show_values: bool
-    asked_joint: bool
-
-    @property
-    def joint(self) -> bool:
-        """Whether classes differ from one attribute to the next."""
-        return self.asked_joint and len(self.roles.sensitive) > 1
 
     @property
     def keys(self) -> list[str]:
         """What the user calls the columns of the key; empty when values may not be shown."""
-        return key_labels(self.roles, self.attribute, self.builder.frame) if self.show_values else []
+        return key_labels(self.opened.roles, self.attribute, self.builder.frame) if self.wanted.values else []
 
     @property
     def histogram(self) -> ClassHistogram:
         """The classes, apart and with their keys if these may be shown."""
         return self.apart if self.keys else self.merged
 
-    def failing(self, shorts: tuple[Short, ...], facts: tuple[Fact, ...]) -> FailingClasses:
-        """The classes that fall short of some requirements."""
-        frame, apart = self.builder.frame, any(short.has_keys for short in shorts)
-        return FailingClasses(
-            self.apart if apart else self.histogram,
-            shorts,
-            facts,
-            tuple(self.keys),
-            frame.collated,
-            len(frame.keys),
-            self.attribute.label if self.attribute and self.joint else None,
-        )
-
     @cached_property
     def apart(self) -> ClassHistogram:
         """The classes, apart and with their keys."""
         if self.merged.form == "wildcard":  # which has its keys already
             return self.merged
-        sensitive = self.attribute.sql if self.attribute else None
-        return self.builder.build(sensitive, self.merged.table, keep_keys=True)
+        return self.builder.build(self.builder.frame.sensitive, self.merged.table, keep_keys=True)
+
+    def failing(self, watched: Sequence[Short]) -> list[FailingClasses]:
+        """The classes that fall short of what is watched, by what it is about: beside several sensitive attributes, the
+        record and each of them."""
+        several = len(self.opened.roles.sensitive) > 1
+        joint = several and self.opened.given.joint  # classes differ from one attribute to the next
+        groups = [watched]
+        if several and not joint:
+            of_record = [short for short in watched if short.sensitive is None]
+            groups = [of_record, [short for short in watched if short.sensitive is not None]]
+        facts, frame = tuple(merged_facts([item.model for item in self.asked])), self.builder.frame
+        return [
+            FailingClasses(
+                self.apart if any(short.has_keys for short in group) else self.histogram,
+                tuple(group),
+                facts if place == len(groups) - 1 else (),
+                tuple(self.keys),
+                frame.collated,
+                len(frame.keys),
+                self.attribute.label if self.attribute and joint else None,
+            )
+            for place, group in enumerate(groups)
+            if group
+        ]
+
+    def statements(self, every: Sequence[FailingClasses], blamed: Sequence[Sequence[str]]) -> list[Statement]:
+        """What asks for the classes that fall short, and for the worst ones if these predicates are to blame."""
+        limit, number, histogram = self.wanted.failing, self.wanted.worst, self.histogram
+        statements = [failing.statement(limit) for failing in every if limit != 0 and failing.histogram is histogram]
+        if number and histogram.lane_count:
+            shown = (self.keys, self.builder.frame.collated)
+            statements += [worst_statement(histogram, self.asked, some, number, *shown) for some in blamed]
+        return statements
+
+    def foreseen(self) -> list[Statement]:
+        """The same, said before it is known which classes fall short."""
+        watched = foreseen(self.asked)
+        blamed = of_values(watched)
+        return self.statements(self.failing(watched), [(), blamed] if blamed else [()])
 
 
 def _alike(every: Judged, one: Judged) -> PersonsFound:
@@ -428,9 +448,9 @@ def _alike(every: Judged, one: Judged) -> PersonsFound:
     return PersonsFound(every.sizes.members, one.rows, one.sizes.count, None, profile)
 
 
-def _persons(engine: Engine, frame: Frame, asked: Sequence[Asked]) -> CountedPersons | None:
+def _persons(engine: Engine, frame: Frame, models: Sequence[Model]) -> CountedPersons | None:
     """What models ask of persons and their events, if one does."""
-    wanted = persons_wanted([item.model for item in asked])
+    wanted = persons_wanted(models)
     if wanted is None:
         return None
     from sqlaudit.events.unicity import count_persons
@@ -438,77 +458,18 @@ def _persons(engine: Engine, frame: Frame, asked: Sequence[Asked]) -> CountedPer
     return count_persons(engine, frame, wanted)
 
 
-def _facts(histogram: ClassHistogram, asked: Sequence[Asked], wanted: ClassesWanted) -> list[Fact]:
-    """The facts of classes that more than one statement reads, if one does."""
-    of_worst = (DISTINCT, LARGEST) if wanted.worst else ()
-    return list({fact.name: fact for fact in (*facts_of(histogram, asked), *of_worst)}.values())
-
-
-def _foreseen(shown: _Keyed, asked: Sequence[Asked], wanted: ClassesWanted) -> list[Statement]:
-    """What may be asked of classes that fall short and of the worst ones, said before it is known which do."""
-    watched = foreseen(asked)
-    blamed = of_values(watched)
-    return _telling(shown, asked, _grouped(shown, asked, watched), [(), blamed] if blamed else [()], wanted)
-
-
-def _telling(
-    shown: _Keyed,
-    asked: Sequence[Asked],
-    every: Sequence[FailingClasses],
-    blamed: Sequence[Sequence[str]],
-    wanted: ClassesWanted,
-) -> list[Statement]:
-    """What asks for the classes that fall short, and for the worst ones if these predicates are to blame."""
-    limit, histogram = wanted.failing, shown.histogram
-    statements = [failing.statement(limit) for failing in every if limit != 0 and failing.histogram is histogram]
-    if wanted.worst and histogram.lane_count:
-        collated = shown.builder.frame.collated
-        statements += [worst_statement(histogram, asked, some, wanted.worst, shown.keys, collated) for some in blamed]
-    return statements
-
-
-def _failing(shown: _Keyed, asked: Sequence[Asked], watched: Sequence[Short]) -> list[FailingClasses]:
-    """What falls short, as far as anything does."""
-    groups = _grouped(shown, asked, watched)
-    return [failing for failing in groups if not all(short.held for short in failing.shorts)]
-
-
-def _grouped(shown: _Keyed, asked: Sequence[Asked], watched: Sequence[Short]) -> list[FailingClasses]:
-    """What is watched, by what it is about: beside several sensitive attributes, the record and each of them."""
-    facts = tuple(merged_facts([item.model for item in asked]))
-    apart = len(shown.roles.sensitive) > 1 and not shown.joint
-    groups = (
-        [tuple(watched)]
-        if not apart
-        else [
-            tuple(short for short in watched if short.sensitive is None),
-            tuple(short for short in watched if short.sensitive is not None),
-        ]
-    )
-    return [shown.failing(group, facts if place or not apart else ()) for place, group in enumerate(groups) if group]
-
-
-def _told(every: Sequence[FailingClasses], limit: int | None) -> tuple[tuple[FailingClass, ...], int]:
+def _smallest(every: Sequence[FailingClasses], limit: int | None) -> tuple[tuple[FailingClass, ...], int]:
     """The smallest failing classes (keys only when values may be shown), and how many there are."""
-    told: list[FailingClass] = []
-    all_of_them = 0
+    found: list[FailingClass] = []
+    total = 0
     for failing in every:
         short = [short for short in failing.shorts if not short.held]
-        known = short[0].classes if len(short) == 1 else None
-        if limit == 0 and known is not None:
-            all_of_them += known
+        if limit == 0 and len(short) == 1 and short[0].classes is not None:
+            total += short[0].classes
             continue
-        few, total = failing.smallest(limit)
-        told, all_of_them = told + few, all_of_them + total
-    return tuple(told), all_of_them
-
-
-def _worst(shown: _Keyed, asked: Sequence[Asked], judged: Judged, number: int) -> WorstClasses | None:
-    """The distributions in the worst classes, if they are wanted."""
-    if not number or not judged.rows:
-        return None
-    collated = shown.builder.frame.collated
-    return worst_classes(shown.histogram, asked, judged, number, shown.keys, collated, shown.show_values)
+        few, more = failing.smallest(limit)
+        found, total = found + few, total + more
+    return tuple(found), total
 
 
 def _disclosure(asked: Sequence[Asked], judged: Judged) -> Disclosure | None:
@@ -538,19 +499,17 @@ def _population(
     keys = [resolve_like(own[label], relation, dialect, about("qi")).sql for label in labels]
     values = opened.given.values
     person = settled_column(opened.engine, relation, entity, values) if entity else None
-    believed = attribute if "original_qi" in needs else None
-    named = opened.inputs["original_qi"] if believed else ()
-    original = [resolve(label, relation, dialect, "original_qi") for label in named]
-    stated = opened.inputs.get("person") if believed else None
-    return Population(
-        relation.sql,
-        tuple(keys),
-        person.sql if person else None,
-        settled(opened.engine, relation, resolve(believed.label, relation, dialect, about("sensitive")), values).sql
-        if believed
-        else None,
-        tuple(column.sql for column in original),
-        _stated(stated, original, shown) if stated else None,
+    population = Population(relation.sql, tuple(keys), person.sql if person else None)
+    if attribute is None or "original_qi" not in needs:
+        return population
+    original = [resolve(label, relation, dialect, "original_qi") for label in opened.inputs["original_qi"]]
+    stated = opened.inputs.get("person")
+    believed = resolve(attribute.label, relation, dialect, about("sensitive"))
+    return replace(
+        population,
+        sensitive=settled(opened.engine, relation, believed, values).sql,
+        original=tuple(column.sql for column in original),
+        person=_stated(stated, original, shown) if stated else None,
     )
 
 

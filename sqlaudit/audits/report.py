@@ -17,7 +17,7 @@ from sqlaudit.base.parameter_names import about, spelled
 from sqlaudit.base.result import Status
 from sqlaudit.base.spec import KnownRows
 from sqlaudit.classes.failing import ClassSizes
-from sqlaudit.models.base import Check
+from sqlaudit.models.base import WORST_FIRST, Check
 from sqlaudit.models.phrases import (
     IDENTIFIER,
     VERDICTS,
@@ -68,7 +68,6 @@ if TYPE_CHECKING:
 _BANDS = ((1, 1), (2, 2), (3, 4), (5, 10), (11, 19), (20, 99), (100, None))
 """Bounds that rules and practice draw: 1 is unique, 5 and 11 are usual minimum cell sizes, 20 a cautious one."""
 _LONGEST = 60
-_NUMERIC = ("classes", "persons", "rows", "rows each")
 _FIGURES = {
     "distinct_values": "different values {}",
     "largest": "most frequent value {} times",
@@ -443,8 +442,6 @@ def _times(bias: Mapping[str, Any]) -> str:
     return f"{bias['lowest']:g} to {bias['highest']:g} ×" if bias else ""
 
 
-_WORST_FIRST = (Status.FAIL, Status.UNDETERMINED, Status.WARN, Status.PASS, None)
-
 _NULLS = {
     "equal": "missing quasi-identifiers are equal to each other",
     "distinct": "a missing quasi-identifier equals nothing, not even another one",
@@ -458,7 +455,7 @@ def audit_document(result: AuditResult) -> Document:
     Args:
         result: what the audit found; the keys of classes are shown where it holds them, and only there.
     """
-    ranked = sorted(result.required, key=lambda check: _WORST_FIRST.index(check.status))
+    ranked = sorted(result.required, key=lambda check: WORST_FIRST.index(check.status))
     verdicts = [required_sentence(check, result.classes.count, result.rows) for check in ranked]
     # what stands under the verdict, or in a check of its own, is no warning again
     said = {*result.notices, *(one for one in result.warnings if one.code == IDENTIFIER)}
@@ -492,7 +489,14 @@ def audit_document(result: AuditResult) -> Document:
         ),
         section("Sample and population", *population_blocks(result)),
         section("Beliefs about the stated person", *beliefs_blocks(result)),
-        section("How large the classes are", *_sizes(result)),
+        section(
+            "How large the classes are",
+            Paragraph("Sizes count persons. A person with rows in several classes counts in each of them.")
+            if unit_of(result) == "person" and result.classes.count
+            else None,
+            sizes_picture(result),
+            size_table(result.classes, unit_of(result)),
+        ),
         section(
             "All figures",
             *_figures(result),
@@ -538,13 +542,6 @@ def _about(result: AuditResult) -> Paragraph:
     classes = plural(result.classes.count, "equivalence class", "equivalence classes")
     whose = "persons with equal" if _known_rows(result) == KnownRows.ALL else "equal"
     return Paragraph(f"{result.target}: {rows} in {classes} of {whose} {known}.")
-
-
-def _sizes(result: AuditResult) -> Iterator[Block | None]:
-    if unit_of(result) == "person" and result.classes.count:
-        yield Paragraph("Sizes count persons. A person with rows in several classes counts in each of them.")
-    yield sizes_picture(result)
-    yield size_table(result.classes, unit_of(result))
 
 
 def _failing(result: AuditResult) -> Iterator[Block]:

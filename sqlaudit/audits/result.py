@@ -111,11 +111,9 @@ class AuditResult(MeasuredResult, Shown):
     @told("worst_classes")
     def status(self) -> Status:
         """The verdict on the whole table: the worst verdict among the requirements."""
-        verdicts = {check.status for check in self.checks if check.status is not None}
-        for status in (Status.FAIL, Status.UNDETERMINED, Status.WARN):
-            if status in verdicts:
-                return status
-        return Status.UNDETERMINED if self.rows == 0 else Status.PASS
+        verdicts = {check.status for check in self.checks}
+        otherwise = Status.UNDETERMINED if self.rows == 0 else Status.PASS
+        return next((one for one in (Status.FAIL, Status.UNDETERMINED, Status.WARN) if one in verdicts), otherwise)
 
     @property
     def passed(self) -> bool:

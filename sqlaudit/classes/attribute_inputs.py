@@ -170,16 +170,13 @@ class AttributeInputs(Mapping[str, Any]):
         missing = set(range(self._table.distinct)).difference(lanes)
         if not missing:
             return
-        null = " (one of them NULL, which is written null)" if self._null in missing else ""
+        null_is_missing = self._table.has_null and self._table.distinct - 1 in missing
+        null = " (one of them NULL, which is written null)" if null_is_missing else ""
         count = len(missing)
         raise UsageError(
             f"{place}: {count:,} value{'s' if count > 1 else ''} of {self._table.name}{null} "
             f"{'are' if count > 1 else 'is'} missing {where}."
         )
-
-    @property
-    def _null(self) -> int:
-        return self._table.distinct - 1 if self._table.has_null else ABSENT
 
     # --- one resolver an input ---
 
@@ -198,9 +195,8 @@ class AttributeInputs(Mapping[str, Any]):
         return Categories(tuple(given), lanes, unwatched, place)
 
     def _required(self, listed: ValueList) -> Required:
-        lanes = self._lanes(listed.names, listed.place)
-        present = tuple(lane for lane in lanes if lane != ABSENT)
-        return Required(present, len(lanes) - len(present))
+        present = self._present(listed)
+        return Required(present, len(listed.names) - len(present))
 
     def _order(self, listed: ValueList) -> tuple[int, ...]:
         lanes = self._lanes(listed.names, listed.place)

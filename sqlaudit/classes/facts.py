@@ -281,6 +281,8 @@ Levels: TypeAlias = "Sequence[tuple[str, str, str]]"
 """(name, fold, expression) of what models report."""
 Verdicts: TypeAlias = "Sequence[tuple[str, str, str]]"
 """(name, predicate of failing classes, predicate of classes too close to the limit to tell)."""
+_COUNT_BITS = 40
+"""A cell of a class is one number: its lane in the bits from here on, its count below."""
 FEW_ROWS = 10_000
 """Of a table of so many rows or fewer, signatures come as rows: arrays cost a driver more to prepare than to fill."""
 
@@ -351,6 +353,16 @@ class Frame:
     weights: str | None = None
     hashed: tuple[bool, ...] = ()
     whole: tuple[bool, ...] = ()
+
+    def parameters(self) -> dict[str, Any]:
+        """The table as templates read it."""
+        return {
+            "source": Raw(self.source),
+            "keys": [Raw(key) for key in self.keys],
+            "entity": None if self.entity is None else Raw(self.entity),
+            "sensitive": None if self.sensitive is None else Raw(self.sensitive),
+            "solo": self.solo and bool(self.keys),
+        }
 
 
 @dataclass(frozen=True)
@@ -476,6 +488,15 @@ class ClassHistogram:
         """The fact that signatures are made of."""
         return Fact("top_counts", "top", {"count": min(knowledge + 1, self.lane_count)})
 
+    def counts_of(self, cells: Row) -> list[int]:
+        """The counts of a class by lane, from one column a lane, or one list of cells."""
+        if self.form == "packed":
+            return [int(count) for count in cells]
+        counts = [0] * self.lane_count
+        for cell in cells[0]:
+            counts[int(cell) >> _COUNT_BITS] = int(cell) & (2**_COUNT_BITS - 1)
+        return counts
+
     def _vector(self, row: Row) -> dict[int, int]:
         if self.form == "packed":
             return {lane: int(count) for lane, count in enumerate(row[:-2]) if count}
@@ -491,16 +512,8 @@ BESIDE = 500
 
 def alike_statement(engine: Engine, frame: Frame) -> Statement:
     """The rows (known, e, s): a number for the set of all combinations of a row's person, the person, the value."""
-    return render(
-        "classes/persons_alike.sql",
-        engine.dialect,
-        step="persons with the same rows",
-        source=Raw(frame.source),
-        keys=[Raw(key) for key in frame.keys],
-        sensitive=None if frame.sensitive is None else Raw(frame.sensitive),
-        entity=None if frame.entity is None else Raw(frame.entity),
-        solo=frame.solo and bool(frame.keys),
-    )
+    step = "persons with the same rows"
+    return render("classes/persons_alike.sql", engine.dialect, step=step, **frame.parameters())
 
 
 def alike_frame(engine: Engine, frame: Frame, part: int = 0) -> Frame:

@@ -23,11 +23,6 @@ from sqlaudit.classes.facts import ClassHistogram, Fact
 class Listing:
     """What names classes besides a condition over facts, each kind in its own way; `name` is what it is called."""
 
-    @property
-    def has_keys(self) -> bool:
-        """Whether it knows classes by their keys, also those that the table does not have."""
-        return False
-
     def told(self, name: str) -> list[tuple[str, str]]:
         """(label, column) of what it tells of a class."""
         return []
@@ -38,7 +33,7 @@ class Listing:
 
     def condition(self, name: str) -> str:
         """What holds for a class that falls short."""
-        return piece("always")
+        return level_macro("always")
 
     def keyed(self, name: str) -> list[tuple[str, Raw, list[str]]]:
         """(name, FROM item, figures), when it is a relation of keys."""
@@ -74,7 +69,8 @@ class Every(Listing):
 
 @dataclass(frozen=True)
 class Keyed(Listing):
-    """A row for every class with its key q1, q2, …: `short` (1 or 0) and the class's own figures.
+    """A row for every class with its key q1, q2, …, also for those that the table does not have: `short` (1 or 0) and
+    the class's own figures.
 
     `relation` makes the FROM item, in the engine's dialect, when it is wanted. `labels` are what the columns `figures`
     are called where they are told.
@@ -84,18 +80,13 @@ class Keyed(Listing):
     figures: tuple[str, ...]
     labels: tuple[str, ...]
 
-    @property
-    def has_keys(self) -> bool:
-        """It does."""
-        return True
-
     def told(self, name: str) -> list[tuple[str, str]]:
         """Its figures."""
         return [(label, f"{name}_{figure}") for label, figure in zip(self.labels, self.figures, strict=True)]
 
     def condition(self, name: str) -> str:
         """The class is marked."""
-        return piece("marked", name=name)
+        return level_macro("marked", name=name)
 
     def keyed(self, name: str) -> list[tuple[str, Raw, list[str]]]:
         """Its relation."""
@@ -119,7 +110,7 @@ class Listed(Listing):
 
     def condition(self, name: str) -> str:
         """The signature of the class is there."""
-        return piece("known", name=name)
+        return level_macro("known", name=name)
 
     def listed(self, name: str) -> list[tuple[str, Raw, int]]:
         """Its relation."""
@@ -180,15 +171,15 @@ class Short:
     @property
     def has_keys(self) -> bool:
         """Whether its classes are known by their keys."""
-        return self.listing is not None and self.listing.has_keys
+        return isinstance(self.listing, Keyed)
 
     def condition(self, name: str) -> str:
         """SQL that holds for a class that falls short, where `name` is what its listing brings."""
         return self.predicate if self.listing is None else self.listing.condition(name)
 
 
-def piece(macro: str, **arguments: Any) -> str:
-    """A condition from the macros of levels."""
+def level_macro(macro: str, **arguments: Any) -> str:
+    """A level, predicate or condition over facts: a macro of `_levels.sql` with whole numbers and names of facts."""
     return str(getattr(environment().get_template("models/_levels.sql").module, macro)(**arguments))
 
 
@@ -300,13 +291,9 @@ class FailingClasses:
         total = int(rows[0][-1]) if rows else 0
         return [self._class(row) for row in rows[:limit]], total
 
-    def statement(self, limit: int | None) -> Statement:
-        """What asks for the smallest ones."""
-        return self._statement(None if limit is None else max(1, limit))
-
     def __iter__(self) -> Iterator[FailingClass]:
         """All of them, read in batches, for an export."""
-        for batch in self.histogram.engine.stream(self._statement(None)):
+        for batch in self.histogram.engine.stream(self.statement(None)):
             for row in batch:
                 yield self._class(row)
 
@@ -338,11 +325,12 @@ class FailingClasses:
         for one in self._told:
             told.setdefault(one.named if self.keys and one.named else one.label, [one.expression])
         return {
-            label: columns[0] if len(columns) == 1 else piece("first_known", names=columns)
+            label: columns[0] if len(columns) == 1 else level_macro("first_known", names=columns)
             for label, columns in told.items()
         }
 
-    def _statement(self, limit: int | None) -> Statement:
+    def statement(self, limit: int | None) -> Statement:
+        """What asks for the smallest ones, None = all."""
         keyed = [one for listing, name in self._listings for one in listing.keyed(name)]
         listed = [one for listing, name in self._listings for one in listing.listed(name)]
         estimates = next((one for listing, _ in self._listings if (one := listing.estimates()) is not None), None)
@@ -368,7 +356,7 @@ class FailingClasses:
             estimates=None if estimates is None else dict(estimates),
             figures=list(self._figures.items()),
             predicates=self._predicates(bool(keyed)),
-            limit=limit,
+            limit=None if limit is None else max(1, limit),
         )
 
     def _predicates(self, stacked: bool) -> list[tuple[str, str]]:
@@ -377,7 +365,7 @@ class FailingClasses:
         for place, (short, name) in enumerate(self._named):
             condition = short.condition(name)
             if stacked and not short.has_keys:
-                condition = piece("both", first=piece("known", name="size"), second=condition)
+                condition = level_macro("both", first=level_macro("known", name="size"), second=condition)
             found.append((f"fails_{place}", condition))
         return found
 
@@ -446,16 +434,10 @@ def failing_batches(
     """
     own = ["size", "rows", "classes", "sensitive", "falls_short_of", *figures]
     names = [*keys, *(name + "_" if name in keys else name for name in own)]
-    return names, _batched(failing, keys, figures, batch)
 
-
-def _batched(
-    failing: Iterable[FailingClass], keys: Sequence[str], figures: Sequence[str], size: int
-) -> Iterator[list[list[Any]]]:
     def row(item: FailingClass) -> list[Any]:
         own = [item.size, item.rows, item.classes, item.sensitive, ", ".join(item.fails)]
         return [*map((item.key or {}).get, keys), *own, *map(item.figures.get, figures)]
 
-    rest = iter(failing)
-    while part := [row(item) for item in itertools.islice(rest, size)]:
-        yield part
+    rows = map(row, failing)
+    return names, iter(lambda: list(itertools.islice(rows, batch)), [])

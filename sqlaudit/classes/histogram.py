@@ -49,17 +49,12 @@ def shares_of(engine: Engine, frame: Frame, rows: int) -> tuple[Share, ...]:
     memory, hashed = engine.memory(), tuple(place for place, safe in enumerate(frame.hashed, 1) if safe)
     if memory is None or not hashed or rows * A_CLASS <= memory:
         return ()
-    groups = rows if frame.entity is not None else _about(engine, frame)
+    groups = rows
+    if frame.entity is None:
+        about = render("classes/classes_about.sql", engine.dialect, step="how many classes", **frame.parameters())
+        groups = int(engine.run(about)[0][0])
     parts = min(MOST_PARTS, -(-groups * A_CLASS // memory))
     return tuple(Share(hashed, parts, part) for part in range(parts)) if parts > 1 else ()
-
-
-def _about(engine: Engine, frame: Frame) -> int:
-    keys = [Raw(key) for key in frame.keys]
-    statement = render(
-        "classes/classes_about.sql", engine.dialect, step="how many classes", source=Raw(frame.source), keys=keys
-    )
-    return int(engine.run(statement)[0][0])
 
 
 PACKED_VALUES = 48
@@ -119,18 +114,14 @@ class HistogramBuilder:
 
     def shape(self, sensitive: str | None) -> tuple[int, int, int, int]:
         """(distinct values, NULL rows, rows, rows without entity) of a sensitive expression."""
-        row = self.engine.run(
-            render("classes/totals_shape.sql", self.engine.dialect, step="sensitive values", **self._target(sensitive))
-        )[0]
-        return int(row[0]), int(row[1]), int(row[2]), int(row[3])
+        distinct, nulls, rows, without = self.engine.run(self._render("totals_shape", "sensitive values", sensitive))[0]
+        return int(distinct), int(nulls), int(rows), int(without)
 
     def values(self, sensitive: str, text: bool, most: int) -> list[Row]:
         """(value, total, rows that are NULL, rows without entity) of each value by rank, NULL last; `most` at most."""
-        made = self._values_statement(sensitive, text, most)
-        if self.lanes:
-            lanes = Raw(self.lanes)
-            made = render("classes/values_kept.sql", self.engine.dialect, step="sensitive values", kept_lanes=lanes)
-        return [row[1:] for row in self.engine.run(made)]
+        template = "values_kept" if self.lanes else "values_counted"
+        given = {"text": text, "most": most, "kept_lanes": Raw(self.lanes)}
+        return [row[1:] for row in self.engine.run(self._render(template, "sensitive values", sensitive, **given))]
 
     def with_lanes(self, text: bool, most: int) -> HistogramBuilder:
         """The builder with the sensitive values kept, so that no later statement counts them again; the builder as it
@@ -138,29 +129,17 @@ class HistogramBuilder:
         sensitive = self.frame.sensitive
         if sensitive is None or not self.engine.numbers_rows:
             return self
-        return replace(self, lanes=self._relation(self._name("totals"), self._values_statement(sensitive, text, most)))
+        made = self._render("values_counted", "sensitive values", sensitive, text=text, most=most)
+        return replace(self, lanes=self._relation(self._name("totals"), made))
 
     def persons_in_several_places(self, sensitive: str) -> int:
         """How many persons lie in more than one class or have more than one value of a sensitive expression."""
-        statement = render(
-            "classes/entities_in_several_places.sql",
-            self.engine.dialect,
-            step="persons in several places",
-            keys=[Raw(key) for key in self.frame.keys],
-            **self._target(sensitive),
-        )
+        statement = self._render("entities_in_several_places", "persons in several places", sensitive)
         return int(self.engine.run(statement)[0][0])
 
     def combinations_statement(self) -> Statement:
         """(persons, those of them with more than one combination of the quasi-identifiers)."""
-        keys = [Raw(key) for key in self.frame.keys]
-        return render(
-            "classes/entities_in_several_classes.sql",
-            self.engine.dialect,
-            step="persons with several combinations",
-            keys=keys,
-            **self._target(None),
-        )
+        return self._render("entities_in_several_classes", "persons with several combinations", None)
 
     def build(self, sensitive: str | None, table: SensitiveTable | None, *, keep_keys: bool = False) -> ClassHistogram:
         """The classes for one sensitive expression; `keep_keys` keeps them apart with their keys q1, q2, …"""
@@ -214,20 +193,13 @@ class HistogramBuilder:
         cells = coding and coded_cells(self.engine, self.frame, table, coding, totals, self._name("cells"))
         if not cells:
             return None
-        classes = classes_of_cells(self.engine, cells)
+        # Lists of the cells are made when they are read
+        classes = _inlined(render("classes/classes_of_cells.sql", self.engine.dialect, cells=Raw(cells)))
         return ClassHistogram(self.engine, table, classes, totals, "cells", cells=cells)
 
     def _wildcard(self, sensitive: str | None, table: SensitiveTable | None) -> Statement:
         """What each pattern of keys matches, with its key."""
-        return render(
-            "classes/classes_wildcard.sql",
-            self.engine.dialect,
-            step="rows that match",
-            null_lane=table.distinct - 1 if table and table.has_null else 0,
-            text=table is not None and table.text,
-            keys=[Raw(key) for key in self.frame.keys],
-            **self._target(sensitive),
-        )
+        return self._render("classes_wildcard", "rows that match", sensitive, **_lanes_of(table))
 
     def _numbered(self, name: str, sensitive: str | None, table: SensitiveTable | None, keep_keys: bool) -> str:
         """Cells with a number for each class; a kept relation numbers its rows itself, and in parallel."""
@@ -273,13 +245,7 @@ class HistogramBuilder:
         if not self.engine.can_materialize or rows < 4 * SAMPLE or not self.frame.keys or table is None:
             return rows
         share = -(-100 * SAMPLE // rows)
-        statement = render(
-            "classes/largest_class_of_sample.sql",
-            self.engine.dialect,
-            source=Raw(self.frame.source),
-            keys=[Raw(key) for key in self.frame.keys],
-            share=share,
-        )
+        statement = self._render("largest_class_of_sample", "", None, share=share)
         largest = int(self.engine.run(statement)[0][0] or 1)
         return int(2 ** (largest * 100 // share).bit_length() - 1)
 
@@ -303,10 +269,10 @@ class HistogramBuilder:
         counted: tuple[str, int] = ("", 0),
     ) -> Statement:
         has_null = table is not None and table.has_null
-        return render(
-            "classes/classes_packed.sql",
-            self.engine.dialect,
-            step="equivalence classes",
+        return self._render(
+            "classes_packed",
+            "equivalence classes",
+            sensitive,
             words=packing.words,
             mask=packing.capacity,
             counted=Raw(counted[0]) if counted[0] else None,
@@ -318,8 +284,6 @@ class HistogramBuilder:
             null_weights=packing.weights_of(table.distinct - 1) if table and has_null else [],
             text=table is not None and table.text,
             keep_keys=keep_keys,
-            **self._target(sensitive),
-            **self._key(),
         )
 
     def _cells(
@@ -331,49 +295,28 @@ class HistogramBuilder:
         number: bool = False,
         share: Share | None = None,
     ) -> Statement:
-        return render(
-            "classes/classes_cells.sql",
-            self.engine.dialect,
-            step="equivalence classes",
-            null_lane=table.distinct - 1 if table and table.has_null else 0,
-            text=table is not None and table.text,
+        return self._render(
+            "classes_cells",
+            "equivalence classes",
+            sensitive,
             keep_keys=keep_keys,
             number=number,
             share=share,
             kept_lanes=self._kept_lanes(share),
-            **self._target(sensitive),
-            **self._key(),
+            **_lanes_of(table),
         )
 
     def _kept_lanes(self, share: Share | None) -> Raw | None:
         kept = share.lanes if share else self.lanes
         return Raw(kept) if kept else None
 
-    def _values_statement(self, sensitive: str, text: bool, most: int) -> Statement:
-        return render(
-            "classes/values_counted.sql",
-            self.engine.dialect,
-            step="sensitive values",
-            text=text,
-            most=most,
-            **self._target(sensitive),
-        )
-
     def _totals_statement(self, sensitive: str, text: bool) -> Statement:
-        return render(
-            "classes/totals.sql", self.engine.dialect, step="sensitive values", text=text, **self._target(sensitive)
-        )
+        return self._render("totals", "sensitive values", sensitive, text=text)
 
-    def _target(self, sensitive: str | None) -> dict[str, Any]:
-        entity = self.frame.entity
-        return {
-            "source": Raw(self.frame.source),
-            "sensitive": None if sensitive is None else Raw(sensitive),
-            "entity": None if entity is None else Raw(entity),
-        }
-
-    def _key(self) -> dict[str, Any]:
-        return {"keys": [Raw(key) for key in self.frame.keys], "solo": self.frame.solo and bool(self.frame.keys)}
+    def _render(self, template: str, step: str, sensitive: str | None, **parameters: Any) -> Statement:
+        """A statement over the rows of the frame."""
+        given = replace(self.frame, sensitive=sensitive).parameters()
+        return render(f"classes/{template}.sql", self.engine.dialect, step=step, **given, **parameters)
 
     def _name(self, kind: str) -> str:
         return f"sqlaudit_{kind}" + (f"_{self.part}" if self.part else "")
@@ -395,6 +338,12 @@ class HistogramBuilder:
         if self.engine.can_materialize:
             return self.engine.materialize(name, statement).sql
         return _inlined(statement)
+
+
+def _lanes_of(table: SensitiveTable | None) -> dict[str, Any]:
+    """What the making of cells has to know of the sensitive values."""
+    null_lane = table.distinct - 1 if table and table.has_null else 0
+    return {"null_lane": null_lane, "text": table is not None and table.text}
 
 
 def _inlined(statement: Statement) -> str:
@@ -454,17 +403,13 @@ _GAP, _BOUND = "equal_distance", "gains_above_log"
 
 
 Code: TypeAlias = "tuple[int, int, int | None, bool]"
+"""(place, bits, smallest value, whether there are NULLs) of a column; without a smallest value, codes come from a
+dictionary."""
 
 
 @dataclass(frozen=True)
 class Coding:
-    """How the columns of a key become one number with the lane.
-
-    Args:
-        codes: of each column (place, bits, smallest value, whether there are NULLs); without a smallest value, codes
-            come from a dictionary.
-        lane_bits: the bits of the lane.
-    """
+    """How the columns of a key become one number with the lane, which has so many bits."""
 
     codes: tuple[Code, ...]
     lane_bits: int
@@ -475,16 +420,8 @@ def coding_of(engine: Engine, frame: Frame, table: SensitiveTable) -> Coding | N
     wanted = engine.numbers_rows and table.total >= CODED_ROWS and frame.keys
     if not wanted or frame.entity is not None or frame.solo or len(frame.whole) != len(frame.keys):
         return None
-    keys = [Raw(key) for key in frame.keys]
-    statement = render(
-        "classes/key_shapes.sql",
-        engine.dialect,
-        step="how wide keys are",
-        source=Raw(frame.source),
-        keys=keys,
-        wholes=frame.whole,
-    )
-    row = engine.run(statement)[0]
+    given = {**frame.parameters(), "wholes": frame.whole}
+    row = engine.run(render("classes/key_shapes.sql", engine.dialect, step="how wide keys are", **given))[0]
     codes = [_code(place + 1, whole, *row[3 * place : 3 * place + 3]) for place, whole in enumerate(frame.whole)]
     lane_bits = max(1, (table.distinct - 1).bit_length())
     known = tuple(code for code in codes if code is not None)
@@ -514,9 +451,7 @@ def coded_cells(
         "classes/cells_coded.sql",
         engine.dialect,
         step="equivalence classes",
-        source=Raw(frame.source),
-        keys=[Raw(key) for key in frame.keys],
-        sensitive=Raw(frame.sensitive or "NULL"),
+        **frame.parameters(),
         kept_lanes=Raw(lanes),
         codes=coding.codes,
         lane_bits=coding.lane_bits,
@@ -530,40 +465,39 @@ def coded_cells(
     return kept
 
 
-def classes_of_cells(engine: Engine, cells: str) -> str:
-    """A FROM item of the classes with lists of their cells, made when it is read."""
-    return _inlined(render("classes/classes_of_cells.sql", engine.dialect, cells=Raw(cells)))
-
-
 def facts_of_cells(histogram: ClassHistogram, facts: Sequence[Fact], name: str) -> str:
     """A FROM item of facts of classes, of which what costs something is kept under this name, `…_apart`, `…_every`."""
     late = [fact for fact in facts if fact.macro not in _EARLY]
-    asked = {fact.macro for fact in late} - {"wide_n"}
+    asked = {fact.macro for fact in late}
     early = [fact for fact in facts if fact.macro in _EARLY]
     early += [_LEAST_LIFT] if _GAP in asked and _LEAST_LIFT not in early else []
-    shared: dict[str, Any] = {"cells": Raw(histogram.cells)}
     total = histogram.table.total if histogram.table else 0
-    width: dict[str, Any] = {"counts": sorted(_COUNTS), "whole": "INTEGER" if total < _SMALL else "BIGINT"}
-    known = _kept(
-        histogram,
+
+    def kept_as(name: str, template: str, facts: Sequence[Fact], step: str, **given: Any) -> str:
+        made = histogram.statement(f"classes/{template}.sql", facts, step, cells=Raw(histogram.cells), **given)
+        return histogram.engine.materialize(name, made).sql
+
+    known = kept_as(
+        name,
         "facts_of_cells",
         early,
         "facts of classes",
-        name,
         gap=_GAP in asked,
         bound=_BOUND in asked,
         all_occur=True,
-        **width,
-        **shared,
+        counts=sorted(_COUNTS),
+        whole="INTEGER" if total < _SMALL else "BIGINT",
     )
+    # Which classes must be looked at apart; in doubt, which floating point leaves, they are
+    doubtful = [f"n >= (1 - 1e-9) * {total} * smallest_lift"] if _GAP in asked else []
+    doubtful += [f"ABS(bound * {total} - n) <= 1e-9 * n"] if _BOUND in asked else []
     some = [fact for fact in late if fact.macro in (_GAP, _BOUND)]
     every = [fact for fact in late if fact.macro not in (_GAP, _BOUND, "wide_n")]
-    kept = {}
-    for place, needed, condition in (("apart", some, _condition(histogram, asked)), ("every", every, "1 = 1")):
-        given = {"known": Raw(known), "condition": condition, **histogram.narrow(needed), **shared}
+    kept: dict[str, Raw | None] = {}
+    for place, needed, condition in (("apart", some, " OR ".join(doubtful)), ("every", every, "1 = 1")):
+        given = {"known": Raw(known), "condition": condition, **histogram.narrow(needed)}
         step = "facts of classes apart"
-        made = needed and Raw(_kept(histogram, "facts_apart", needed, step, f"{name}_{place}", **given))
-        kept[place] = made or None
+        kept[place] = Raw(kept_as(f"{name}_{place}", "facts_apart", needed, step, **given)) if needed else None
     joined = histogram.statement(
         "classes/facts_joined.sql",
         [],
@@ -574,21 +508,3 @@ def facts_of_cells(histogram: ClassHistogram, facts: Sequence[Fact], name: str) 
         **kept,
     )
     return _inlined(joined)
-
-
-def _kept(
-    histogram: ClassHistogram, template: str, facts: Sequence[Fact], step: str, name: str, **parameters: Any
-) -> str:
-    statement = histogram.statement(f"classes/{template}.sql", facts, step, **parameters)
-    return histogram.engine.materialize(name, statement).sql
-
-
-def _condition(histogram: ClassHistogram, asked: set[str]) -> str:
-    """Which classes must be looked at apart; in doubt, which floating point leaves, they are."""
-    total = histogram.table.total if histogram.table else 0
-    some = []
-    if _GAP in asked:
-        some.append(f"n >= (1 - 1e-9) * {total} * smallest_lift")
-    if _BOUND in asked:
-        some.append(f"ABS(bound * {total} - n) <= 1e-9 * n")
-    return " OR ".join(some)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import math
+import operator
 from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
@@ -70,7 +71,7 @@ class Curve:
         if self.ends is not None and not self.ends[0] <= value <= self.ends[1]:
             raise UsageError(f"{self.place}: a value lies outside the break points; give the first and the last one.")
         try:
-            return _exact(_value(self.tree, value))
+            return Fraction(_value(self.tree, value))
         except (ArithmeticError, ValueError, TypeError):
             raise UsageError(f"{self.place}: the class function has no number for a value of the table.") from None
 
@@ -172,15 +173,7 @@ def _computed(kind: str, found: Sequence[Any]) -> Any:
         whole = isinstance(one, Fraction) and isinstance(other, Fraction) and other.denominator == 1
         small = whole and abs(other) <= LARGEST_POWER and one.numerator.bit_length() <= LARGEST_BASE
         return one ** int(other) if small else math.pow(one, other)
-    return {"+": lambda: one + other, "-": lambda: one - other, "*": lambda: one * other, "/": lambda: one / other}[
-        kind
-    ]()
-
-
-def _exact(value: Any) -> Fraction:
-    if isinstance(value, float) and not math.isfinite(value):
-        raise ValueError
-    return Fraction(value)
+    return {"+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv}[kind](one, other)
 
 
 def _as_floats(tree: Tree) -> Tree:
@@ -343,19 +336,16 @@ def _refuse_overlap(section: Mapping[str, Any]) -> None:
 Reader = Callable[[Node, Path], Any]
 
 
-def _values(node: Node, _: Path) -> ValueList:
-    return _list_of(node, "a list of values")
-
-
-def _list_of(node: Node, what: str) -> ValueList:
+def _values(node: Node, _: Path, what: str = "a list of values") -> ValueList:
     names = tuple(item.name(what) for item in node.items(what))
     if len(set(names)) < len(names):
         raise node.fail("a value stands here twice.")
     return ValueList(names, node.place)
 
 
-def _categories(node: Node, _: Path) -> dict[str, ValueList]:
-    return {key.text("a category's name"): _list_of(value, "a category") for key, value in node.pairs("'categories'")}
+def _categories(node: Node, folder: Path) -> dict[str, ValueList]:
+    pairs = node.pairs("'categories'")
+    return {key.text("a category's name"): _values(value, folder, "a category") for key, value in pairs}
 
 
 def _distances(node: Node, _: Path) -> Distances:
@@ -386,7 +376,7 @@ def _numbers(what: str, lowest: Fraction | None, *, identity: bool) -> Reader:
     return read
 
 
-_CURVES = ("points", "expression", "gompertz")
+_CURVES = {"points": by_points, "expression": by_expression, "gompertz": gompertz}
 
 
 def _curved(node: Node) -> Numbers | None:
@@ -398,8 +388,7 @@ def _curved(node: Node) -> Numbers | None:
         return Numbers(None, node.place, distribution=True)
     if key.value not in _CURVES or (isinstance(value.value, str) and _is_number(value.value)):
         return None
-    read = {"points": by_points, "expression": by_expression, "gompertz": gompertz}
-    return Numbers(None, node.place, read[str(key.value)](value))
+    return Numbers(None, node.place, _CURVES[str(key.value)](value))
 
 
 def _is_number(text: str) -> bool:

@@ -15,7 +15,7 @@ from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.names import quote
 from sqlaudit.base.parameter_names import about, spelled
 from sqlaudit.base.relation import Kind, Relation, Statement
-from sqlaudit.base.spec import Folding, KnownRows, NullPolicy, Roles, Sampling
+from sqlaudit.base.spec import Folding, KnownRows, NullPolicy, Roles
 from sqlaudit.base.sql import Raw, expression, render
 from sqlaudit.classes.facts import Frame, SensitiveTable
 from sqlaudit.classes.histogram import HistogramBuilder
@@ -167,12 +167,8 @@ def settled_column(engine: Engine, relation: Relation, entity: Resolved, values:
 
 def merged(engine: Engine, columns: Iterable[ColumnValues], values: Folding | None) -> dict[str, str]:
     """A sentence for each column of which it has to be said whether some of its values are one, by its name."""
-    found = {}
-    for column in columns:
-        sentence = _merged(engine, column, values)
-        if sentence:
-            found[column.name] = sentence
-    return found
+    found = ((column.name, _merged(engine, column, values)) for column in columns)
+    return {name: sentence for name, sentence in found if sentence}
 
 
 def refuse_merged(engine: Engine, columns: Iterable[ColumnValues], values: Folding | None) -> None:
@@ -437,6 +433,9 @@ def _refuse_missing_entities(rows: int) -> None:
 
 def shown_roles(roles: Roles) -> dict[str, Any]:
     """The roles as they were given, for results."""
+    sampling = roles.sampling
+    fraction = None if sampling.sampling_fraction is None else float(sampling.sampling_fraction)
+    said = {"sampling_fraction": fraction, "population_size": sampling.population_size, "weights": sampling.weights}
     return {
         "quasi_identifiers": list(roles.quasi_identifiers),
         "sensitive": list(roles.sensitive),
@@ -444,14 +443,7 @@ def shown_roles(roles: Roles) -> dict[str, Any]:
         "entity": roles.entity,
         "joint": roles.joint,
         "nulls": roles.nulls.value,
-        **_shown_sampling(roles.sampling),
+        **{name: value for name, value in said.items() if value is not None},
         **({} if roles.known_rows is KnownRows.WORSE else {"known_rows": roles.known_rows.value}),
         **({} if roles.values is None else {"values": roles.values.value}),
     }
-
-
-def _shown_sampling(sampling: Sampling) -> dict[str, Any]:
-    """How the table is a sample, where that was said."""
-    fraction = None if sampling.sampling_fraction is None else float(sampling.sampling_fraction)
-    said = {"sampling_fraction": fraction, "population_size": sampling.population_size, "weights": sampling.weights}
-    return {name: value for name, value in said.items() if value is not None}

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from fractions import Fraction
 from typing import Annotated, Any, ClassVar, Literal, Protocol
 
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.parameter_names import spelled
-from sqlaudit.base.relation import Statement
+from sqlaudit.base.relation import Row, Statement
 from sqlaudit.base.result import (
     FROM_0_TO_1,
     IF_ANY,
@@ -27,9 +27,8 @@ from sqlaudit.base.result import (
     told,
 )
 from sqlaudit.base.spec import KnownRows
-from sqlaudit.base.sql import environment
 from sqlaudit.classes.facts import ClassHistogram, Fact, Frame, Level, SensitiveTable, Signatures
-from sqlaudit.classes.failing import ClassSizes, Listing, ToldOfClass
+from sqlaudit.classes.failing import ClassSizes, Listing, ToldOfClass, level_macro
 
 # What a privacy model is: it names the facts it needs, says when a class falls short, and judges what comes back.
 #
@@ -37,8 +36,14 @@ from sqlaudit.classes.failing import ClassSizes, Listing, ToldOfClass
 # levels and predicates; what the database answers is judged in Python. Where a predicate in floating point is too close
 # to its limit, `doubtful` says so and `holds` decides the few classes concerned exactly, from their counts.
 
+expression = level_macro
+"""A level or predicate over facts."""
 BAND = 1e-9
 """Relative width of the band around a limit inside which floats do not decide."""
+MAX_VECTORS = 200_000
+"""At most so many different count vectors are decided one by one; beyond, the check stays undetermined."""
+MAX_COMBINATIONS = 200_000
+"""At most so many combinations of facts are judged in Python; beyond, the check stays undetermined."""
 
 
 @dataclass(frozen=True)
@@ -261,11 +266,6 @@ def number(value: Any) -> Number:
     return int(as_float) if not isinstance(value, float) and as_float.is_integer() else as_float
 
 
-def expression(macro: str, **arguments: Any) -> str:
-    """A level or predicate over facts: a macro of `_levels.sql` with whole numbers and names of facts."""
-    return str(getattr(environment().get_template("models/_levels.sql").module, macro)(**arguments))
-
-
 def band(limit: float) -> tuple[float, float]:
     """The interval around a limit in which exact arithmetic decides."""
     width = BAND * max(1.0, abs(limit))
@@ -379,21 +379,21 @@ class PersonsFacts(Protocol):
         """What at most so many events tell, where fewer than k persons are too few and a share above h too large."""
 
 
-class Ask(Protocol):
-    """Runs a statement, whose $1, $2, … are the parameters, and keeps its rows for the next model."""
-
-    def __call__(self, statement: Statement, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        """The rows."""
-
-
 @dataclass(frozen=True)
 class Question:
-    """What a model that brings statements of its own may use; `ask` runs one and keeps its rows for the next model."""
+    """What a model that brings statements of its own may use."""
 
     histogram: ClassHistogram
     frame: Frame
     population: Population | None
-    ask: Ask
+    _rows: dict[tuple[str, tuple[Any, ...]], list[Row]] = field(default_factory=dict)
+
+    def ask(self, statement: Statement, parameters: Sequence[Any] = ()) -> list[Row]:
+        """The rows of a statement, whose $1, $2, … are the parameters; they are kept, as the next model may ask it."""
+        asked = (statement.sql, tuple(parameters))
+        if asked not in self._rows:
+            self._rows[asked] = self.histogram.ask(statement, parameters)
+        return self._rows[asked]
 
     @property
     def dialect(self) -> str:
@@ -401,33 +401,67 @@ class Question:
         return self.histogram.engine.dialect
 
 
-class Answers(Protocol):
-    """What the database answered of the classes, or answers on behalf of one model."""
+@dataclass(frozen=True)
+class Answers:
+    """What the database answered of the classes.
 
-    @property
-    def question(self) -> Question:
-        """What statements of a model's own may use."""
+    Args:
+        sizes: of all classes. rows: of the statement that models share, whose columns name `models` by their places.
+        signatures: of all classes, for the most pieces of knowledge that any model asks about.
+        persons: what was counted of persons and their events, where a model asks for it.
+    """
 
-    @property
-    def sizes(self) -> ClassSizes:
-        """The sizes of all classes."""
-
-    @property
-    def signatures(self) -> Signatures | None:
-        """The signatures of all classes, for the most pieces of knowledge that any model asks about."""
-
-    @property
-    def persons(self) -> PersonsFacts | None:
-        """What was counted of persons and their events, where a model asks for it."""
+    question: Question
+    sizes: ClassSizes
+    rows: Sequence[dict[str, Any]]
+    models: Sequence[Model]
+    signatures: Signatures | None
+    persons: PersonsFacts | None
 
     def folded(self, model: Model) -> Judgement:
         """The model's levels folded over the classes, and what falls short, at a limit exactly."""
+        prefix = self._prefix(model)
+        folded: dict[str, Any] = {}
+        for name, level in model.levels().items():
+            values = [row[f"{prefix}_{name}"] for row in self.rows if row[f"{prefix}_{name}"] is not None]
+            folded[name] = (min if level.fold == "MIN" else max)(values, default=None)
+        judgement = self.counted(model, Judgement(model.conclude(folded)))
+        doubtful = sum(int(row.get(f"{prefix}_doubtful", 0)) for row in self.rows)
+        return self._decided(model, judgement) if doubtful else judgement
 
     def counted(self, model: Model, judgement: Judgement) -> Judgement:
-        """The judgement with the classes and rows that the database found to fall short."""
+        """The judgement with the classes and rows that the shared statement found to fall short."""
+        if not model.is_required or not model.failing():
+            return judgement
+        prefix = self._prefix(model)
+        classes, rows = (sum(int(row[f"{prefix}_{what}"]) for row in self.rows) for what in ("classes", "rows"))
+        return replace(judgement, failing_classes=classes, failing_rows=rows)
 
-    def combinations(self, model: Model) -> Sequence[tuple[Any, ...]]:
+    def combinations(self, model: Model) -> list[Row]:
         """(facts…, classes, rows) of every combination of the model's facts, or one more than can be judged."""
+        return self.question.histogram.histogram(model.facts(), limit=MAX_COMBINATIONS + 1)
+
+    def _prefix(self, model: Model) -> str:
+        return f"m{self.models.index(model)}"
+
+    def _decided(self, model: Model, judgement: Judgement) -> Judgement:
+        """The judgement with the classes at the limit, too, each decided exactly from its counts."""
+        vectors = self.question.histogram.vectors(model.facts(), model.doubtful(), MAX_VECTORS)
+        if len(vectors) == MAX_VECTORS:
+            note = "too many classes lie within float error of the limit to decide"
+            return replace(judgement, failing_classes=None, failing_rows=None, note=note)
+        short = [vector for vector in vectors if not model.holds(vector[0])]
+        at_limit = model.doubtful() if short else ""
+        if 0 < len(short) < len(vectors):
+            # classes at the limit that hold and others that do not have different sizes, unless they are very large
+            sizes = sorted({sum(counts.values()) for counts, _, _ in short})
+            at_limit = expression("of_sizes", condition=at_limit, sizes=sizes)
+        return replace(
+            judgement,
+            failing_classes=(judgement.failing_classes or 0) + sum(classes for _, classes, _ in short),
+            failing_rows=(judgement.failing_rows or 0) + sum(rows for _, _, rows in short),
+            at_limit=at_limit,
+        )
 
 
 # One requirement or model, judged.
@@ -524,9 +558,6 @@ class WithVerdict:
 
 
 # The kinds of models that the figures of the common statement do not answer, or not alone.
-
-MAX_COMBINATIONS = 200_000
-"""At most so many combinations of facts are judged in Python; beyond, the check stays undetermined."""
 
 
 class SizeModel(Model):

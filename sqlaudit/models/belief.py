@@ -191,7 +191,7 @@ class BayesOptimalBelief(QueryModel):
         return factor * Fraction(n * here, around)
 
     def _statement(self, question: Question, people: Population, stage: str, at_limit: Sequence[str] = ()) -> Statement:
-        frame, limits = question.frame, self.limits()
+        limits = self.limits()
         factors = self.context.inputs.get("alpha")
         # whether each original quasi-identifier holds numbers, and the parameter that it is compared with
         stated = people.person.numbers if people.person is not None and stage == "person" else ()
@@ -199,12 +199,9 @@ class BayesOptimalBelief(QueryModel):
             "models/belief.sql",
             question.dialect,
             step=f"beliefs ({stage})",
-            source=Raw(frame.source),
-            sensitive=Raw(frame.sensitive or ""),
-            entity=None if frame.entity is None else Raw(frame.entity),
+            **question.frame.parameters(),
             text=self.table.text,
             null_lane=self.table.distinct - 1,
-            keys=[Raw(key) for key in frame.keys],
             population=Raw(people.source),
             population_keys=[Raw(key) for key in people.keys],
             population_sensitive=Raw(people.sensitive or ""),

@@ -12,11 +12,11 @@ from sqlaudit.base.errors import UsageError
 from sqlaudit.base.parameter_names import spelled
 from sqlaudit.classes.facts import Fact, Level
 from sqlaudit.models.base import Model, Parameter, band, expression
+from sqlaudit.models.diversity import DISTINCT
 
 WIDE_N = Fact("wide_n", "wide_n")
 LIFT = Fact("largest_lift", "largest_lift")
 DROP = Fact("smallest_lift", "smallest_lift")
-DISTINCT = Fact("distinct_values", "distinct_values", shown=True)
 LI = "Li, Li, Venkatasubramanian: t-Closeness, ICDE 2007; TKDE 2010"
 CAO = "Cao, Karras: Publishing Microdata with a Robust Privacy Guarantee, PVLDB 5(11), 2012"
 

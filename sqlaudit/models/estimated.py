@@ -298,9 +298,7 @@ def _weighted(question: Question) -> dict[str, Any]:
         "population/weighted_classes.sql",
         question.dialect,
         step="classes by weights",
-        source=Raw(frame.source),
-        keys=[Raw(key) for key in frame.keys],
-        solo=frame.solo and bool(frame.keys),
+        **frame.parameters(),
         weight=Raw(frame.weights),
     )
     names = ("classes", "too_light", "journalist", "marketer")

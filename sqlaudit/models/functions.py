@@ -55,6 +55,13 @@ class FunctionModel(Model):
         place = {point: index for index, point in enumerate(self.points())}
         return [place[number] for number in self.class_function.numbers]
 
+    def groups(self) -> list[list[int]]:
+        """The lanes of each point."""
+        groups: list[list[int]] = [[] for _ in self.points()]
+        for lane, place in enumerate(self.places()):
+            groups[place].append(lane)
+        return groups
+
 
 class RangeControl(HistogramModel, FunctionModel):
     """The values of every class are spread over at least delta."""
@@ -144,10 +151,7 @@ class LinearDiversity(HistogramModel, FunctionModel):
 
     def facts(self) -> tuple[Fact, ...]:
         """Which points occur."""
-        groups: list[list[int]] = [[] for _ in self.points()]
-        for lane, place in enumerate(self.places()):
-            groups[place].append(lane)
-        return presence_facts("points", groups)
+        return presence_facts("points", self.groups())
 
     def judge_histogram(self, rows: Sequence[tuple[Any, ...]]) -> Judgement:
         """The fewest intervals, greedily from the left, which is exact."""

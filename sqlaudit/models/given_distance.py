@@ -107,7 +107,7 @@ def _surplus(counts: Sequence[int], totals: Sequence[int]) -> list[int]:
     return [count * everybody - total * n for count, total in zip(counts, totals, strict=True)]
 
 
-class NumericTCloseness(GivenDistance, FunctionModel):
+class NumericTCloseness(FunctionModel, GivenDistance):
     """t-closeness over the numbers of a class function."""
 
     name: ClassVar[str] = "t_closeness_numeric"
@@ -118,13 +118,6 @@ class NumericTCloseness(GivenDistance, FunctionModel):
     )
     note: ClassVar[str] = f"In the unit of the class function, exactly; with up to {MOST_VALUES} different numbers."
     short_forms: ClassVar[tuple[str, ...]] = ("t_numeric",)
-
-    def groups(self) -> list[list[int]]:
-        """The lanes of each number, ascending."""
-        groups: list[list[int]] = [[] for _ in self.points()]
-        for lane, place in enumerate(self.places()):
-            groups[place].append(lane)
-        return groups
 
     def work(self, surplus: Sequence[int]) -> Fraction:
         """What has to cross each gap, times its width."""

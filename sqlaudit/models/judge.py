@@ -6,19 +6,17 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any
 
 from sqlaudit.base.errors import EngineError
 from sqlaudit.base.frozen import dataclass
-from sqlaudit.base.relation import Row, Statement
+from sqlaudit.base.relation import Statement
 from sqlaudit.base.result import Number, Status
 from sqlaudit.base.spec import KnownRows, Requirement
 from sqlaudit.classes.facts import ClassHistogram, Fact, Frame, Levels, Signatures, Verdicts
 from sqlaudit.classes.failing import ClassSizes, Short
 from sqlaudit.models.base import (
-    MAX_COMBINATIONS,
     WORST_FIRST,
-    Ask,
+    Answers,
     ByKnownRows,
     Check,
     Judgement,
@@ -30,9 +28,6 @@ from sqlaudit.models.base import (
     expression,
 )
 
-MAX_VECTORS = 200_000
-"""At most so many different count vectors are decided one by one; beyond, the check stays undetermined."""
-
 
 @dataclass(frozen=True)
 class Asked:
@@ -41,6 +36,11 @@ class Asked:
     model: Model
     requirement: Requirement
     sensitive: str | None
+
+    @property
+    def text(self) -> str:
+        """The requirement as the user wrote it, else the name of the model."""
+        return self.requirement.text or self.model.name
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,9 @@ def of_values(watched: Sequence[Short]) -> tuple[str, ...]:
 def foreseen(asked: Sequence[Asked]) -> tuple[Short, ...]:
     """What `Judged.watched` has, as far as it is known before anything is."""
     return tuple(
-        _watching(item) for item in asked if item.model.is_required and item.model.by_figures and item.model.failing()
+        Short(item.text, item.sensitive, predicate, None, model.needs_sensitive, 0, held=True, told=model.told())
+        for item in asked
+        if (model := item.model).is_required and model.by_figures and (predicate := model.failing())
     )
 
 
@@ -89,12 +91,9 @@ def statements_of(histogram: ClassHistogram, asked: Sequence[Asked]) -> list[Sta
     """What `judge` is certain to ask of the classes."""
     carried = [item.model for item in asked if item.model.by_figures]
     statements = [histogram.figures_statement(*_common(carried))]
-    knowledge = _knowledge(asked)
-    return (
-        statements
-        if knowledge is None or not histogram.lane_count
-        else [*statements, histogram.signatures_statement(knowledge)]
-    )
+    if (knowledge := _knowledge(asked)) is not None and histogram.lane_count:
+        statements.append(histogram.signatures_statement(knowledge))
+    return statements
 
 
 def facts_of(histogram: ClassHistogram, asked: Sequence[Asked]) -> list[Fact]:
@@ -117,11 +116,11 @@ def judge(
     per_row = histogram.form == "wildcard"
     sizes = ClassSizes(tuple((int(row["size"]), int(row["classes"])) for row in rows), per_row)
     table_rows = sum(int(row["table_rows"]) for row in rows)
-    question = Question(histogram, frame, population, _remembering(histogram))
+    question = Question(histogram, frame, population)
     # The signatures for the most pieces of knowledge that any model asks about, read once
     knowledge = _knowledge(asked)
     signatures = None if knowledge is None else histogram.signatures(knowledge)
-    answers = _Answered(question, sizes, rows, carried, signatures, persons)
+    answers = Answers(question, sizes, rows, carried, signatures, persons)
     checks, unnamed = [], []
     watched: list[Short] = []
     for item in asked:
@@ -167,28 +166,22 @@ def undecided(judged: Judged, merged: Mapping[str | None, str]) -> Judged:
     return replace(judged, checks=tuple(checks), short=short, watched=watched)
 
 
-def _watching(item: Asked) -> Short:
-    """The requirement beside others that classes fall short of."""
-    text = item.requirement.text or item.model.name
-    model = item.model
-    return Short(text, item.sensitive, model.failing(), None, model.needs_sensitive, 0, held=True, told=model.told())
-
-
 def _short(item: Asked, judgement: Judgement, check: Check) -> Short | None:
     """What names the classes that fall short; None when nothing does."""
-    predicate = "" if judgement.unnamed or judgement.listing else _predicate(item.model, judgement)
-    if check.status is Status.UNDETERMINED or not (predicate or judgement.listing):
+    model, listing, predicate = item.model, judgement.listing, ""
+    if not judgement.unnamed and listing is None:
+        predicate = model.failing() or judgement.at_limit
+        if judgement.at_limit and model.failing():
+            predicate = expression("either", first=predicate, second=judgement.at_limit)
+    if check.status is Status.UNDETERMINED or not (predicate or listing):
         return None
-    text = item.requirement.text or item.model.name
-    of_values = item.model.needs_sensitive
-    classes, told = check.failing_classes, item.model.told()
-    return Short(text, item.sensitive, predicate, judgement.listing, of_values, classes, told=told)
+    of_values, classes = model.needs_sensitive, check.failing_classes
+    return Short(item.text, item.sensitive, predicate, listing, of_values, classes, told=model.told())
 
 
 def _why_unnamed(item: Asked, judgement: Judgement) -> str:
     """A sentence on why no classes are told of a requirement that does not hold."""
-    text = item.requirement.text or item.model.name
-    about = f"{text!r} for {item.sensitive}" if item.sensitive is not None else repr(text)
+    about = f"{item.text!r} for {item.sensitive}" if item.sensitive is not None else repr(item.text)
     if judgement.unnamed:
         return f"{about} {judgement.unnamed}."
     if item.model.verdict_by_level:
@@ -200,26 +193,6 @@ def _why_unnamed(item: Asked, judgement: Judgement) -> str:
 
 def _knowledge(asked: Sequence[Asked]) -> int | None:
     return max((item.model.knowledge() for item in asked if item.model.by_signatures), default=None)
-
-
-def _remembering(histogram: ClassHistogram) -> Ask:
-    """Runs statements of models, and each text once: several models may ask the same."""
-    answers: dict[tuple[str, tuple[Any, ...]], list[Row]] = {}
-
-    def ask(statement: Statement, parameters: Sequence[Any] = ()) -> list[Row]:
-        key = (statement.sql, tuple(parameters))
-        if key not in answers:
-            answers[key] = histogram.ask(statement, parameters)
-        return answers[key]
-
-    return ask
-
-
-def _predicate(model: Model, judgement: Judgement) -> str:
-    """SQL over facts: true for a class that falls short; empty when no short one says so."""
-    if not judgement.at_limit or not model.failing():
-        return judgement.at_limit or model.failing()
-    return expression("either", first=model.failing(), second=judgement.at_limit)
 
 
 def _common(models: Sequence[Model]) -> tuple[list[Fact], Levels, Verdicts]:
@@ -236,67 +209,6 @@ def _common(models: Sequence[Model]) -> tuple[list[Fact], Levels, Verdicts]:
 def merged_facts(models: Sequence[Model]) -> list[Fact]:
     """The facts of all models, each once."""
     return list({fact.name: fact for model in models for fact in model.facts()}.values())
-
-
-@dataclass(frozen=True)
-class _Answered:
-    """The answers: `rows` are those of the common statement, whose columns name `models` by their places."""
-
-    question: Question
-    sizes: ClassSizes
-    rows: Sequence[dict[str, Any]]
-    models: Sequence[Model]
-    signatures: Signatures | None
-    persons: PersonsFacts | None
-
-    def folded(self, model: Model) -> Judgement:
-        """A model that the common statement answered: its figures folded over the class sizes."""
-        prefix = self._prefix(model)
-        folded: dict[str, Any] = {}
-        for name, level in model.levels().items():
-            values = [row[f"{prefix}_{name}"] for row in self.rows if row[f"{prefix}_{name}"] is not None]
-            fold = min if level.fold == "MIN" else max
-            folded[name] = fold(values) if values else None
-        judgement = self.counted(model, Judgement(model.conclude(folded)))
-        doubtful = sum(int(row.get(f"{prefix}_doubtful", 0)) for row in self.rows)
-        return _decided(self.question.histogram, model, judgement) if doubtful else judgement
-
-    def counted(self, model: Model, judgement: Judgement) -> Judgement:
-        """The judgement with the classes and rows that the common statement found to fall short."""
-        if not model.is_required or not model.failing():
-            return judgement
-        prefix = self._prefix(model)
-        classes, rows = (sum(int(row[f"{prefix}_{what}"]) for row in self.rows) for what in ("classes", "rows"))
-        return replace(judgement, failing_classes=classes, failing_rows=rows)
-
-    def combinations(self, model: Model) -> Sequence[Row]:
-        """The combinations of the model's facts, or one more than can be judged."""
-        return self.question.histogram.histogram(model.facts(), limit=MAX_COMBINATIONS + 1)
-
-    def _prefix(self, model: Model) -> str:
-        return f"m{self.models.index(model)}"
-
-
-def _decided(histogram: ClassHistogram, model: Model, judgement: Judgement) -> Judgement:
-    """The judgement with the classes at the limit, too, each decided exactly from its counts."""
-    vectors = histogram.vectors(model.facts(), model.doubtful(), MAX_VECTORS)
-    if len(vectors) == MAX_VECTORS:
-        note = "too many classes lie within float error of the limit to decide"
-        return replace(judgement, failing_classes=None, failing_rows=None, note=note)
-    short = [vector for vector in vectors if not model.holds(vector[0])]
-    # classes at the limit that hold and others that do not have different sizes, unless they are very large
-    sizes = sorted({sum(counts.values()) for counts, _, _ in short})
-    at_limit = (
-        model.doubtful()
-        if len(short) == len(vectors)
-        else expression("of_sizes", condition=model.doubtful(), sizes=sizes)
-    )
-    return replace(
-        judgement,
-        failing_classes=(judgement.failing_classes or 0) + sum(classes for _, classes, _ in short),
-        failing_rows=(judgement.failing_rows or 0) + sum(rows for _, _, rows in short),
-        at_limit=at_limit if short else "",
-    )
 
 
 def check_of(item: Asked, judgement: Judgement, table_rows: int) -> Check:
@@ -349,7 +261,7 @@ def _refuse_contradiction(item: Asked, level: Number) -> None:
         return
     if not isinstance(level, float) or not math.isclose(level, limit, rel_tol=1e-9, abs_tol=1e-9):
         raise EngineError(
-            f"The database counts no class that fails {item.requirement.text or item.model.name!r}, and yet its level "
+            f"The database counts no class that fails {item.text!r}, and yet its level "
             f"is {level}. Nothing is judged, since one of the two is wrong: look for functions in the session that "
             "have the name of a built-in one."
         )
@@ -382,9 +294,8 @@ def _of(check: Check) -> tuple[str, str | None, str, tuple[tuple[str, object], .
 
 
 def _worse(one: Check, every: Check) -> Check:
-    worse = KnownRows.ALL if _is_worse(every, one) else KnownRows.ONE
-    both = ByKnownRows(worse, _told(one), _told(every))
-    return replace(every if worse is KnownRows.ALL else one, known_rows=both)
+    worse, stands = (KnownRows.ALL, every) if _is_worse(every, one) else (KnownRows.ONE, one)
+    return replace(stands, known_rows=ByKnownRows(worse, _told(one), _told(every)))
 
 
 def _is_worse(this: Check, other: Check) -> bool:

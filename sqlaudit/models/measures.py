@@ -363,9 +363,7 @@ class RangeQuery:
         return [{"place": place, "low": low, "high": high} for place, low, high in self.ranges]
 
 
-def random_ranges(
-    count: int, seed: int, domains: Sequence[tuple[int, int]], only: int | None = None
-) -> list[RangeQuery]:
+def random_ranges(count: int, seed: int, domains: Sequence[tuple[int, int]]) -> list[RangeQuery]:
     """Random range queries.
 
     A query restricts a random number of random columns, each from one to another of two values drawn from the
@@ -373,14 +371,14 @@ def random_ranges(
 
     Args:
         count: how many. seed: the same seed gives the same queries.
-        domains: (place, different values without NULL) of the columns. only: the place of the one column to restrict.
+        domains: (place, different values without NULL) of the columns.
 
     Example:
         >>> random_ranges(1, 0, [(1, 10)])[0].ranges
         ((1, 2, 5),)
     """
-    generator = random.Random(f"{seed} {only}")
-    known = [(place, size) for place, size in domains if size > 0 and only in (None, place)]
+    generator = random.Random(f"{seed} None")
+    known = [(place, size) for place, size in domains if size > 0]
     queries = []
     for _ in range(count):
         chosen = generator.sample(known, generator.randint(1, len(known))) if known else []

@@ -15,6 +15,7 @@ from sqlaudit.reports.document import (
     Paragraph,
     Tone,
     Toned,
+    Words,
     count,
     figure,
     level_against,
@@ -56,7 +57,12 @@ def identifier_checks(identifiers: Sequence[str], accepted: Sequence[str], rows:
         >>> [(one.parameters["column"], one.status.value) for one in identifier_checks(["mail", "id"], ["id"], 7)]
         [('mail', 'fail'), ('id', 'pass')]
     """
-    return tuple(_identifier(name, name in accepted, rows) for name in identifiers)
+    found = []
+    for name in identifiers:
+        is_accepted = name in accepted
+        given = ({"column": name}, {"accepted": is_accepted})
+        found.append(_columns_check(IDENTIFIER, no_identifier(name), int(not is_accepted), rows, *given))
+    return tuple(found)
 
 
 def columns_check(unnamed: Sequence[str], rows: int | None) -> Check:
@@ -66,38 +72,27 @@ def columns_check(unnamed: Sequence[str], rows: int | None) -> Check:
         >>> columns_check(["bmi"], 7).status.value, columns_check([], 7).status.value
         ('fail', 'pass')
     """
-    short = rows if unnamed else 0
-    return Check(
-        model=COLUMNS_NAMED,
-        sensitive=None,
-        parameters={},
-        level=len(unnamed),
-        levels={"columns": len(unnamed)},
-        operator="<=",
-        required=0,
-        status=Status.FAIL if unnamed else Status.PASS,
-        failing_rows=short,
-        failing_share=_share(short, rows),
-        text=ALL_NAMED,
-        details={"columns": list(unnamed)},
-    )
+    return _columns_check(COLUMNS_NAMED, ALL_NAMED, len(unnamed), rows, {}, {"columns": list(unnamed)})
 
 
-def _identifier(name: str, accepted: bool, rows: int | None) -> Check:
-    short = 0 if accepted else rows
+def _columns_check(
+    name: str, text: str, columns: int, rows: int | None, parameters: Mapping[str, Any], details: Mapping[str, Any]
+) -> Check:
+    """The check that no column is at fault; where some are, every row falls short."""
+    short = rows if columns else 0
     return Check(
-        model=IDENTIFIER,
+        model=name,
         sensitive=None,
-        parameters={"column": name},
-        level=0 if accepted else 1,
-        levels={"columns": 0 if accepted else 1},
+        parameters=parameters,
+        level=columns,
+        levels={"columns": columns},
         operator="<=",
         required=0,
-        status=Status.PASS if accepted else Status.FAIL,
+        status=Status.FAIL if columns else Status.PASS,
         failing_rows=short,
         failing_share=_share(short, rows),
-        text=no_identifier(name),
-        details={"accepted": accepted},
+        text=text,
+        details=details,
     )
 
 
@@ -122,6 +117,11 @@ VERDICTS: dict[Status | None, Toned] = {
     Status.WARN: Toned("warns", "warn"),
     Status.UNDETERMINED: Toned("undetermined", "warn"),
     None: Toned("–", "quiet"),
+}
+_OPENINGS: dict[Status | None, tuple[str, Tone]] = {
+    Status.PASS: ("Holds: ", "good"),
+    Status.FAIL: ("FAILS: ", "bad"),
+    Status.WARN: ("Warns: ", "warn"),
 }
 
 
@@ -183,29 +183,27 @@ def verdict_of(checks: Iterable[Check]) -> Toned:
         found = sum(any(check.status is status for check in several) for several in grouped.values())
         if found:
             subject = "the requirement" if whole == 1 else f"{found} of {whole} requirements"
-            return Toned(f"{word}: {subject} {_predicate(status, found)}", "bad" if status is Status.FAIL else "warn")
+            fails = "does not hold" if found == 1 else "do not hold"
+            fails = "cannot be decided" if status is Status.UNDETERMINED else fails
+            fails += ", but only a warning was asked for" if status is Status.WARN else ""
+            return Toned(f"{word}: {subject} {fails}", "bad" if status is Status.FAIL else "warn")
     return Toned("PASS: the requirement holds" if whole == 1 else f"PASS: all {whole} requirements hold", "good")
-
-
-def _predicate(status: Status, number: int) -> str:
-    one = number == 1
-    if status is Status.UNDETERMINED:
-        return "cannot be decided"
-    does = "does not hold" if one else "do not hold"
-    return does + (", but only a warning was asked for" if status is Status.WARN else "")
 
 
 def required_sentence(check: Check, classes: int, rows: int) -> Toned:
     """The verdict on one requirement as a sentence, with what falls short."""
     about = f" for {check.sensitive}" if check.sensitive is not None else ""
-    verdict, tone = _opening(check)
+    verdict, tone = _OPENINGS.get(check.status, ("Undetermined: ", "warn"))
     if (stated := statement_of(check)) is not None:
         return Toned(verdict + stated, tone)
     said = f"{verdict}{full_title(check)}{about} is {level_text(check)}"
     if check.required is not None:
         wanted = f"{WORDS.get(check.operator, check.operator)} {limit(check.required)}"
         said += f"; {wanted.strip()} is required"
-    return Toned(f"{said}.{shortfall(check, classes, rows)}{_for_whom(check)}{_why(check)}", tone)
+    why = ""
+    if check.status is Status.UNDETERMINED and check.note:
+        why = f" {check.note[0].upper()}{check.note[1:].rstrip('.')}."
+    return Toned(f"{said}.{shortfall(check, classes, rows)}{_for_whom(check)}{why}", tone)
 
 
 def statement_of(check: Check) -> str | None:
@@ -233,18 +231,20 @@ def shortfall(check: Check, classes: int, rows: int) -> str:
     of_persons = check.known_rows is not None and check.known_rows.worse is KnownRows.ALL
     said = f" {count(check.failing_classes)} of {plural(classes, 'class', 'classes')}"
     said = f" {plural(check.failing_classes, 'class', 'classes')} of persons" if of_persons else said
-    if check.failing_rows is None:
-        return f"{said} {verb} short."
-    share = check.failing_share if check.failing_share is not None else _share(check.failing_rows, rows)
-    return f"{said} with {plural(check.failing_rows, 'row')} ({percent(share)}) {verb} short."
+    if check.failing_rows is not None:
+        said += f" with {plural(check.failing_rows, 'row')} ({percent(_share_of(check, rows))})"
+    return f"{said} {verb} short."
 
 
 def short_cell(check: Check, rows: int) -> str:
     """What falls short, as a table has it: `640 (9.0%)`."""
     if check.failing_rows is None:
         return ""
-    share = check.failing_share if check.failing_share is not None else _share(check.failing_rows, rows)
-    return f"{count(check.failing_rows)} ({percent(share)})" if check.failing_rows else "0"
+    return f"{count(check.failing_rows)} ({percent(_share_of(check, rows))})" if check.failing_rows else "0"
+
+
+def _share_of(check: Check, rows: int) -> float | None:
+    return check.failing_share if check.failing_share is not None else _share(check.failing_rows, rows)
 
 
 def _for_whom(check: Check) -> str:
@@ -256,24 +256,9 @@ def _for_whom(check: Check) -> str:
     return f" Who knows one row of a person: {one}; who knows all rows: {every}."
 
 
-def _opening(check: Check) -> tuple[str, Tone]:
-    if check.status is Status.PASS:
-        return "Holds: ", "good"
-    if check.status is Status.FAIL:
-        return "FAILS: ", "bad"
-    return ("Warns: " if check.status is Status.WARN else "Undetermined: "), "warn"
-
-
-def _why(check: Check) -> str:
-    if check.status is not Status.UNDETERMINED or not check.note:
-        return ""
-    return f" {check.note[0].upper()}{check.note[1:].rstrip('.')}."
-
-
 # The list of privacy models, and the page of one.
 
 Entry = Mapping[str, Any]
-_OPERATORS = {">=": "at least", "<=": "at most", "<": "below", ">": "above"}
 
 
 def catalogue_document(
@@ -284,6 +269,7 @@ def catalogue_document(
     Args:
         models: entries as `sqlaudit models --format json` has them. presets: name, requirements and source of each.
     """
+    rows = ((one["name"], f"{', '.join(one['requirements'])}. {one['source']}.") for one in presets)
     return Document(
         "Privacy models",
         (Paragraph("Require one by its name or short form: --require k=5. `sqlaudit models NAME` explains one."),),
@@ -291,7 +277,7 @@ def catalogue_document(
             *section("Models", Facts(tuple(_line(entry) for entry in models))),
             *section("Rules for cells, for sqlaudit aggregates", Facts(tuple(_line(entry) for entry in rules))),
             *section("For several releases, for sqlaudit releases", Facts(tuple(_line(entry) for entry in series))),
-            *section("Published rules, for --preset", Facts(tuple(_preset(preset) for preset in presets))),
+            *section("Published rules, for --preset", Facts(tuple(rows))),
         ),
     )
 
@@ -302,16 +288,19 @@ def model_document(entry: Entry) -> Document:
     facts = (
         ("name", names),
         ("require it", example(entry)),
-        ("holds when level is", f"{_OPERATORS.get(entry['operator'], entry['operator'])} the limit"),
+        ("holds when level is", f"{WORDS.get(entry['operator'], entry['operator'])} the limit"),
         *_about(entry),
         ("source", entry["reference"]),
     )
-    parameters = tuple(
-        (item["name"], f"{item['help']} ({item['kind']}{_default(item)})") for item in entry["parameters"]
-    )
+    parameters: list[tuple[str, Words]] = []
+    for item in entry["parameters"]:
+        default = "" if item["default"] is None else f", {parameter(item['default'])} when not given"
+        parameters.append((item["name"], f"{item['help']} ({item['kind']}{default})"))
     note = (Paragraph(entry["note"]),) if entry["note"] else ()
     return Document(
-        entry["title"], (Paragraph(entry["definition"]), *note, Facts(facts)), section("Parameters", Facts(parameters))
+        entry["title"],
+        (Paragraph(entry["definition"]), *note, Facts(facts)),
+        section("Parameters", Facts(tuple(parameters))),
     )
 
 
@@ -339,10 +328,6 @@ def _line(entry: Entry) -> tuple[str, str]:
     return entry["name"] + short, entry["definition"] + (f" Needs {needs}." if needs else "")
 
 
-def _preset(preset: Entry) -> tuple[str, str]:
-    return preset["name"], f"{', '.join(preset['requirements'])}. {preset['source']}."
-
-
 def _needs(entry: Entry) -> str:
     needed = ["a sensitive column"] if entry["needs_sensitive"] else []
     needed += ["a person column (--entity)"] if entry["needs_entity"] else []
@@ -353,10 +338,5 @@ def _needs(entry: Entry) -> str:
 def _merging(entry: Entry) -> str:
     if not entry["stays_when_classes_merge"]:
         return "may be lost when quasi-identifiers are coarsened"
-    if entry["stays_with_suppression_limit"]:
-        return "stays true when quasi-identifiers are coarsened, also with a suppression limit"
-    return "stays true when quasi-identifiers are coarsened"
-
-
-def _default(item: Entry) -> str:
-    return "" if item["default"] is None else f", {parameter(item['default'])} when not given"
+    also = ", also with a suppression limit" if entry["stays_with_suppression_limit"] else ""
+    return f"stays true when quasi-identifiers are coarsened{also}"

@@ -32,22 +32,7 @@ from sqlaudit.models.cell_rules import CellRule
 
 # Every privacy model by its name, in the order of the documentation.
 
-_MODULES = (
-    diversity,
-    diversity,
-    diversity,
-    closeness,
-    closeness,
-    categories,
-    functions,
-    given_distance,
-    belief,
-    belief,
-    risk,
-    risk,
-    persons,
-    estimated,
-)
+_MODULES = (diversity, closeness, categories, functions, given_distance, belief, risk, persons, estimated)
 
 
 def _models_of(module: ModuleType) -> list[type[Model]]:
@@ -60,10 +45,7 @@ REGISTRY: dict[str, type[Model]] = {model.name: model for module in _MODULES for
 """Every model by its name, in the order of the documentation."""
 
 CELL_RULES: dict[str, type[CellRule]] = {
-    rule.name: rule
-    for module in (cell_rules, cell_rules, cell_rules)
-    for rule in _models_of(module)
-    if issubclass(rule, CellRule)
+    rule.name: rule for rule in _models_of(cell_rules) if issubclass(rule, CellRule)
 }
 """Every rule for the cells of published tables by its name; an audit of rows does not take them."""
 

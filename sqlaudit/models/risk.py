@@ -326,22 +326,15 @@ def _statement(
     stage: str = "sizes",
     short: str = "",
 ) -> Statement:
-    frame = question.frame
     return render(
         "models/population_sizes.sql",
         question.dialect,
         step="classes in the population",
-        source=Raw(frame.source),
-        keys=[Raw(key) for key in frame.keys],
-        entity=_raw(frame.entity),
+        **question.frame.parameters(),
         population=Raw(people.source),
         population_keys=[Raw(key) for key in people.keys],
-        population_entity=_raw(people.entity),
+        population_entity=None if people.entity is None else Raw(people.entity),
         limits=limits,
         stage=stage,
         short=short,
     )
-
-
-def _raw(sql: str | None) -> Raw | None:
-    return None if sql is None else Raw(sql)

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Annotated, Any, ClassVar, Literal
 
-from sqlaudit.audits.result import AuditResult
 from sqlaudit.base.result import MEANING, Documented, Number, Result, ShownRoles, Status, key
 from sqlaudit.base.spec import NullPolicy, Requirement, Roles
 from sqlaudit.models.phrases import IDENTIFIER, VERDICTS
@@ -252,11 +251,12 @@ def wanted_besides(roles: Roles, requirements: tuple[Requirement, ...]) -> tuple
     return tuple(Requirement(name) for name in INFERENCE if name not in already)
 
 
-def criteria_of(result: AuditResult, *, public: bool = False) -> CriteriaResult:
+def criteria_of(result: Any, *, public: bool = False) -> CriteriaResult:
     """What an audit says to the criteria.
 
     Args:
-        result: what the audit found. public: round small counts, for readers who may not know them.
+        result: what the audit found, an `AuditResult` (which imports this module when it is asked for the report).
+        public: round small counts, for readers who may not know them.
     """
     telling = Telling(BASE if public else 1)
     figures = _Figures(result, telling)
@@ -340,7 +340,7 @@ def _criteria(found: _Figures) -> Iterator[Criterion]:
 class _Figures:
     """The figures of an audit as they are told."""
 
-    def __init__(self, result: AuditResult, telling: Telling) -> None:
+    def __init__(self, result: Any, telling: Telling) -> None:
         self._result, self._tell, self._sizes = result, telling, result.classes
         self._unit = "persons" if result.roles.get("entity") else "rows"
 

@@ -209,9 +209,6 @@ class Disclosure(Documented):
 
 # Which classes have a signature: their keys and the values behind their largest counts, read only when asked for.
 
-_COUNT_BITS = 40
-"""A cell of a class is one number: its lane in the bits from here on, its count below."""
-
 
 @dataclass(frozen=True)
 class WorstPlace:
@@ -245,7 +242,7 @@ def places_of(
         "audits/disclosure/classes_of_signatures.sql",
         [Fact("top_counts", "top", {"count": depth})],
         "classes of signatures",
-        signatures=[_shortened(signatures, position, depth) for position in positions],
+        signatures=[(size, list(counts[:depth])) for size, counts in map(signatures.signature, positions)],
         key_names=keys,
         collated=list(collated),
         keep=", ".join(keys + cells),
@@ -258,18 +255,8 @@ def places_of(
     return {position: places[: wanted[position]] for position, places in found.items()}
 
 
-def _shortened(signatures: Signatures, position: int, depth: int) -> tuple[int, list[int]]:
-    size, counts = signatures.signature(position)
-    return size, list(counts[:depth])
-
-
 def _values(histogram: ClassHistogram, cells: Row) -> tuple[Any, ...]:
     """The sensitive values that occur, most frequent first, ties by rank."""
     assert histogram.table is not None
-    counted = enumerate(cells) if histogram.form == "packed" else map(_cell, cells[0])
-    ranked = sorted((-int(count), lane) for lane, count in counted if count)
+    ranked = sorted((-count, lane) for lane, count in enumerate(histogram.counts_of(cells)) if count)
     return tuple(histogram.table.values[lane] for _, lane in ranked)
-
-
-def _cell(cell: int) -> tuple[int, int]:
-    return int(cell) >> _COUNT_BITS, int(cell) & (2**_COUNT_BITS - 1)

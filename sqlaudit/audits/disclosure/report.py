@@ -51,7 +51,6 @@ NOT_SAID = (
     "What happens when this table is joined with another release, or an older version of itself.",
     MEANING,
 )
-_LONGEST_FRACTION = 13
 _LARGEST_SHOWN = 4
 
 
@@ -129,7 +128,7 @@ def _curve(result: DisclosureResult, attribute: AttributeResult) -> Table:
     for point in attribute.disclosure.points[result.first_k :]:
         bad = result.threshold is not None and point.maximum >= result.threshold
         level, negated = (level_against(one, result.threshold, "<") for one in (point.maximum, point.negated))
-        cells: list[Words] = [str(point.k), Toned(level, "bad") if bad else level, _short(point.maximum), negated]
+        cells: list[Words] = [str(point.k), Toned(level, "bad") if bad else level, _exact(point.maximum), negated]
         if failing:
             item = failing[point.k]
             share = part(item.rows, attribute.disclosure.signatures.rows)
@@ -139,12 +138,10 @@ def _curve(result: DisclosureResult, attribute: AttributeResult) -> Table:
     return table((*heads, *(("#failing classes", "#failing rows") if failing else ())), rows)
 
 
-def _short(value: Fraction) -> str:
+def _exact(value: Fraction, longest: int = 13) -> str:
     """The fraction, if it is short enough for a table."""
-    text = f"{value.numerator}/{value.denominator}" if value.denominator < 10**_LONGEST_FRACTION else ""
-    if value.denominator == 1:
-        return str(value)
-    return text if len(text) <= _LONGEST_FRACTION else ""
+    text = str(value) if value.denominator < 10**longest else ""
+    return text if len(text) <= longest else ""
 
 
 def _weakest(attribute: AttributeResult) -> Iterator[Paragraph | Table]:
@@ -185,7 +182,10 @@ def _proof(shown: ShownWitness) -> Iterator[Paragraph | Bullets | Facts]:
     known = f"With {_pieces(witness.k)}{fewer} nothing" if witness.k else "Without any knowledge nothing"
     yield Paragraph(f"{known} reveals more than this:")
     yield Bullets((*shown.sentences[:-1], _conclusion(shown)))
-    yield Facts(tuple((f"class {number}", _class(shown, number)) for number, _ in enumerate(shown.sizes, 1)))
+    classes = [plural(size, "row") for size in shown.sizes]
+    if shown.places:
+        classes = [f"{key_text(one.key)} ({size})" for one, size in zip(shown.places, classes, strict=True)]
+    yield Facts(tuple((f"class {number}", said) for number, said in enumerate(classes, 1)))
     hint = "" if shown.places else f"{spelled('show_values', True)} names the classes of these persons."
     yield Paragraph(
         Toned(
@@ -205,15 +205,10 @@ def _conclusion(shown: ShownWitness) -> str:
     )
 
 
-def _class(shown: ShownWitness, number: int) -> str:
-    size = plural(shown.sizes[number - 1], "row")
-    return f"{key_text(shown.places[number - 1].key)} ({size})" if shown.places else size
-
-
-def _probability(value: Fraction) -> str:
+def _probability(value: Fraction, longest: int = 9) -> str:
     """A probability as a decimal, with the fraction when that is short."""
-    exact = _short(value)
-    return f"{figure(value)} ({exact})" if exact and "/" in exact and len(exact) <= 9 else figure(value)
+    exact = _exact(value, longest)
+    return f"{figure(value)} ({exact})" if "/" in exact else figure(value)
 
 
 def _how(result: DisclosureResult) -> tuple[Section, ...]:
@@ -246,12 +241,13 @@ def what_if_document(result: WhatIfResult) -> Document:
         f"{plural(result.pieces, 'piece')} of knowledge about {plural(result.people, 'person', 'persons')} in "
         f"{plural(result.classes, 'class', 'classes')}"
     )
-    surprise = f"Before anything is known, all of this knowledge holds with probability {_both(result.knowledge)}."
+    prior = _probability(result.knowledge, _LONGEST)
+    surprise = f"Before anything is known, all of this knowledge holds with probability {prior}."
     rows = (
         (
             one.place if one.person is None else f"{one.person} has {one.value}",
             figure(one.probability),
-            _exact(one.probability),
+            _exact(one.probability, _LONGEST),
             figure(one.prior),
         )
         for one in result.answers
@@ -265,15 +261,3 @@ def what_if_document(result: WhatIfResult) -> Document:
         section("What the figures mean", Bullets(_WHAT)),
         section("How this was computed", how),
     )
-
-
-def _exact(value: Fraction) -> str:
-    if value.numerator > 10**_LONGEST or value.denominator > 10**_LONGEST:
-        return ""
-    text = str(value)
-    return text if len(text) <= _LONGEST else ""
-
-
-def _both(value: Fraction) -> str:
-    exact = _exact(value)
-    return f"{figure(value)} ({exact})" if "/" in exact else figure(value)

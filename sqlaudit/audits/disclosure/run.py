@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from sqlaudit.audits.disclosure.attribute import Disclosure, Failing, WeakClasses, WorstPlace, places_of
+from sqlaudit.audits.disclosure.attribute import Disclosure, Failing, places_of
 from sqlaudit.audits.disclosure.request import DisclosureRequest
 from sqlaudit.audits.disclosure.results import AttributeResult, DisclosureResult, ShownWitness
 from sqlaudit.audits.joined_tables import refuse_joined
@@ -152,7 +152,8 @@ def _attribute_result(opened: OpenedAttribute, request: DisclosureRequest) -> At
         witness=_witness(disclosure, threshold_k, request),
     )
     weakest = disclosure.weakest(weakest_k, request.weakest)
-    return _with_values(opened, result, weakest) if request.show_values else _with_weakest(result, weakest)
+    result = replace(result, weakest=tuple(classes for _, classes in weakest))
+    return _with_values(opened, result, [position for position, _ in weakest]) if request.show_values else result
 
 
 def _failing(disclosure: Disclosure, request: DisclosureRequest) -> tuple[Failing, ...]:
@@ -179,31 +180,21 @@ def _witness(disclosure: Disclosure, threshold_k: int | None, request: Disclosur
     return ShownWitness(witness, tuple(signatures.signature(position)[0] for position, _ in witness.classes))
 
 
-def _with_weakest(result: AttributeResult, weakest: Sequence[tuple[int, WeakClasses]]) -> AttributeResult:
-    return replace(result, weakest=tuple(classes for _, classes in weakest))
-
-
-def _with_values(
-    opened: OpenedAttribute, result: AttributeResult, weakest: Sequence[tuple[int, WeakClasses]]
-) -> AttributeResult:
-    """The weakest classes and those of the witness with their keys and values, looked up in the database."""
-    wanted = Counter(position for position, _ in result.witness.witness.classes) if result.witness else Counter()
-    for position, classes in weakest:
+def _with_values(opened: OpenedAttribute, result: AttributeResult, weakest: Sequence[int]) -> AttributeResult:
+    """The weakest classes, by their positions, and those of the witness with keys and values, looked up."""
+    witness, signatures = result.witness, result.disclosure.signatures
+    wanted = Counter(position for position, _ in witness.witness.classes) if witness else Counter()
+    for position, classes in zip(weakest, result.weakest, strict=True):
         wanted[position] = max(wanted[position], min(SHOWN_KEYS, classes.classes))
     if not wanted:
         return result
-    signatures = result.disclosure.signatures
     found = places_of(opened.with_keys(), signatures, wanted, opened.labels, opened.frame.collated)
-    named = [(position, _named(classes, found[position][:SHOWN_KEYS])) for position, classes in weakest]
-    return _with_weakest(replace(result, witness=_placed(result.witness, found)), named)
-
-
-def _named(classes: WeakClasses, places: Sequence[WorstPlace]) -> WeakClasses:
-    values = tuple(place.values[: len(classes.largest)] for place in places)
-    return replace(classes, keys=tuple(place.key for place in places), values=values)
-
-
-def _placed(witness: ShownWitness | None, found: Mapping[int, Sequence[WorstPlace]]) -> ShownWitness | None:
-    if witness is None:
-        return None
-    return replace(witness, places=tuple(found[position][copy] for position, copy in witness.witness.classes))
+    named = []
+    for position, classes in zip(weakest, result.weakest, strict=True):
+        places = found[position][:SHOWN_KEYS]
+        values = tuple(place.values[: len(classes.largest)] for place in places)
+        named.append(replace(classes, keys=tuple(place.key for place in places), values=values))
+    if witness is not None:
+        places_shown = tuple(found[position][copy] for position, copy in witness.witness.classes)
+        witness = replace(witness, places=places_shown)
+    return replace(result, weakest=tuple(named), witness=witness)

@@ -129,7 +129,9 @@ def _read(root: Node) -> Knowledge:
         if needed not in sections:
             raise root.fail(f"{needed!r} is missing.")
     people = {key.text("a person's name"): _person(key, value) for key, value in sections["people"].pairs("'people'")}
-    rules = tuple(_rule(item, people) for item in _listed(sections.get("knowledge"), "'knowledge'"))
+    known = sections.get("knowledge")
+    listed = [] if known is None or known.value is None else known.items("'knowledge'")
+    rules = tuple(_rule(item, people) for item in listed)
     ask = tuple(_atoms(sections["ask"], people, "'ask'"))
     if not ask:
         raise sections["ask"].fail("nothing is asked.")
@@ -145,10 +147,6 @@ def _sections(node: Node, known: tuple[str, ...], what: str) -> dict[str, Node]:
             raise word.fail(f"there is no key {name!r} here.{closest(name, known)} There are: {', '.join(known)}.")
         found[name] = value
     return found
-
-
-def _listed(node: Node | None, what: str) -> list[Node]:
-    return [] if node is None or node.value is None else node.items(what)
 
 
 def _person(key: Node, value: Node) -> NamedPerson:
@@ -288,7 +286,7 @@ def planned_questions(engine: Engine, relation: Relation, roles: Roles, knowledg
     frame = frame_of(relation, resolved, attribute, roles)
     builder = HistogramBuilder(engine, frame, roles.nulls)
     statements = builder.plan(attribute.sql)[:1]
-    lookup = _Lookup(builder, attribute, resolved, 0, attribute.collated)
+    lookup = _Lookup(builder, resolved, 0, attribute.collated)
     return statements + [lookup.statement(lookup.named(person)[0]) for person in knowledge.people.values()]
 
 
@@ -324,7 +322,6 @@ class _Lookup:
     """Finds the class of a person who is named by the entity or by quasi-identifiers."""
 
     builder: HistogramBuilder
-    attribute: Resolved
     roles: ResolvedRoles
     null_lane: int
     text: bool
@@ -346,15 +343,11 @@ class _Lookup:
 
     def statement(self, named: list[tuple[str, bool]]) -> Statement:
         """The class of a person, with its key and how often each value occurs."""
-        frame = self.builder.frame
         return render(
             "audits/disclosure/class_of_person.sql",
             self.builder.engine.dialect,
             step="class of a person",
-            source=Raw(frame.source),
-            keys=[Raw(key) for key in frame.keys],
-            sensitive=Raw(self.attribute.sql),
-            entity=None if frame.entity is None else Raw(frame.entity),
+            **self.builder.frame.parameters(),
             text=self.text,
             named=[(column, number, Raw(f"${place}")) for place, (column, number) in enumerate(named, 1)],
             null_lane=self.null_lane,
@@ -394,7 +387,7 @@ class _Persons:
         self.members: dict[Hashable, Hashable] = {}
         self.classes: dict[Hashable, Mapping[Hashable, int]] = {}
         null_lane = table.distinct - 1 if table.has_null else 0
-        lookup = _Lookup(opened.builder, opened.attribute, roles, null_lane, table.text)
+        lookup = _Lookup(opened.builder, roles, null_lane, table.text)
         self._refuse_twins(knowledge.people.values())
         known: dict[Hashable, tuple[Hashable, dict[Hashable, int]]] = {}
         for person in knowledge.people.values():

@@ -7,7 +7,7 @@ and the two states are all that has to be remembered; this is the paper's Minimi
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from fractions import Fraction
 from itertools import accumulate
 
@@ -16,7 +16,6 @@ from sqlaudit.models.disclosure.exact import DisclosurePoint, exact_products
 
 MOST_KNOWLEDGE = 6
 """Up to so many pieces of knowledge; each costs more than the one before."""
-Values = tuple[Fraction, ...]
 Least = list[Fraction | None]
 
 
@@ -61,9 +60,10 @@ def _ratios(rows: tuple[tuple[int, ...], ...], atoms: int) -> dict[int, Fraction
     own: set[int] = set()
     for j in range(1, atoms + 1):
         wanted = atoms + 1 - j
-        own.update(_lowest(rows, lambda place, j=j: products[place][j] * weights[place], wanted))  # type: ignore[misc]
+        values = [product[j] for product in products]
+        own.update(_lowest(rows, [value * weight for value, weight in zip(values, weights, strict=True)], wanted))
         if j < atoms:
-            for place in _lowest(rows, lambda place, j=j: products[place][j], wanted):  # type: ignore[misc]
+            for place in _lowest(rows, values, wanted):
                 copies[place] = max(copies.get(place, 0), min(wanted, rows[place][-1]))
     without: Least = [Fraction(1), *[None] * atoms]
     holding: Least = [None] * (atoms + 1)
@@ -78,14 +78,14 @@ def _ratios(rows: tuple[tuple[int, ...], ...], atoms: int) -> dict[int, Fraction
     return {t: ratio for t, ratio in enumerate(holding) if ratio is not None}
 
 
-def _lowest(rows: tuple[tuple[int, ...], ...], value: Callable[[int], Fraction], classes: int) -> list[int]:
+def _lowest(rows: tuple[tuple[int, ...], ...], values: Sequence[Fraction], classes: int) -> list[int]:
     """The places of the signatures that hold the so many classes with the lowest value."""
-    ordered = sorted(range(len(rows)), key=value)
+    ordered = sorted(range(len(rows)), key=values.__getitem__)
     covered = accumulate((rows[place][-1] for place in ordered), initial=0)
     return [place for place, before in zip(ordered, covered, strict=False) if before < classes]
 
 
-def _splits(others: Least, taken: Values | list[Fraction], t: int, fewest: int) -> list[Fraction]:
+def _splits(others: Least, taken: Sequence[Fraction], t: int, fewest: int) -> list[Fraction]:
     """What t atoms reach when one class more takes some of them, at least `fewest`."""
     return [rest * taken[j] for j in range(fewest, t + 1) if (rest := others[t - j]) is not None]
 

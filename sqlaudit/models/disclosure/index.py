@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
@@ -163,26 +162,18 @@ class DisclosureIndex:
         return self._curve
 
 
-@dataclass
-class _Boundary:
-    """The exact value that no signature outside a list is below."""
-
-    approximate: float
-    exact: Fraction
-
-
 class _List:
     """The lowest signatures for one want, a surplus included.
 
-    No signature outside is lower than any inside; `boundary` is the highest that may be inside, None if nothing is
-    outside.
+    No signature outside is lower than any inside; `boundary` is the highest value that may be inside, as a float and
+    exactly, None if nothing is outside.
     """
 
     def __init__(self, want: Wanted) -> None:
         self.want = want
         self.needed = Wanted(want.role, want.atoms, want.classes - _SLACK)
         self.values: dict[_Key, float] = {}
-        self._boundary: _Boundary | None = None
+        self._boundary: tuple[float, Fraction] | None = None
         self._lowest: tuple[_Key, ...] | None = None  # None after a change
         self._width = tolerance(want.atoms)
 
@@ -191,9 +182,8 @@ class _List:
         """No float above this can belong inside."""
         if self._boundary is None:
             return np.inf
-        if self._boundary.exact == 0:
-            return -1.0
-        return max(self._boundary.approximate * (1 + self._width), UNCERTAIN)
+        approximate, exact = self._boundary
+        return max(approximate * (1 + self._width), UNCERTAIN) if exact else -1.0
 
     def fill(self, signatures: Signatures, keys: list[_Key], positions: Positions) -> None:
         """Start again with the exactly lowest signatures, in order."""
@@ -205,14 +195,14 @@ class _List:
         self._boundary = None
         if len(positions) < len(keys):
             last = keys[int(positions[-1])]
-            self._boundary = _Boundary(self.values[last], self.want.exact(*chosen.signature(len(chosen) - 1)))
+            self._boundary = self.values[last], self.want.exact(*chosen.signature(len(chosen) - 1))
 
     def enter(self, key: _Key, value: float, signature: tuple[int, tuple[int, ...]]) -> None:
         """Take a signature in, unless it is not lower than what may be outside."""
-        boundary = self._boundary
-        if boundary is not None and key not in self.values:
-            low = boundary.approximate * (1 - self._width)
-            if (value >= low or value < UNCERTAIN) and self.want.exact(*signature) >= boundary.exact:
+        if self._boundary is not None and key not in self.values:
+            approximate, exact = self._boundary
+            low = approximate * (1 - self._width)
+            if (value >= low or value < UNCERTAIN) and self.want.exact(*signature) >= exact:
                 return
         self.values[key], self._lowest = value, None
 

@@ -16,9 +16,8 @@ from sqlaudit.base.errors import UsageError
 from sqlaudit.base.parameter_names import spelled
 from sqlaudit.classes.attribute_inputs import Categories
 from sqlaudit.classes.facts import Fact
-from sqlaudit.models.base import expression
+from sqlaudit.models.base import MAX_VECTORS, expression
 from sqlaudit.models.diversity import DISTINCT, LARGEST, MACHANAVAJJHALA, head
-from sqlaudit.models.judge import MAX_VECTORS
 from sqlaudit.release.attacks.base import (
     FIRST,
     LI,
