@@ -31,30 +31,7 @@ from sqlaudit.models.phrases import (
     verdict_of,
 )
 from sqlaudit.profiles.names import concept_of
-from sqlaudit.reports.document import (
-    Block,
-    Bullets,
-    Column,
-    Document,
-    Facts,
-    Paragraph,
-    Picture,
-    Table,
-    Toned,
-    Words,
-    count,
-    facts,
-    figure,
-    listing,
-    notice,
-    notices_block,
-    part,
-    percent,
-    plural,
-    report_on,
-    section,
-    table,
-)
+from sqlaudit.reports import document as doc
 from sqlaudit.reports.stored import made, sql_section
 from sqlaudit.reports.text import KNOWLEDGE
 
@@ -89,7 +66,7 @@ def unit_of(result: AuditResult) -> str:
     return "person" if result.roles.get("entity") else "row"
 
 
-def risk_facts(result: AuditResult) -> Facts | None:
+def risk_facts(result: AuditResult) -> doc.Facts | None:
     """The risk of being picked out by somebody who knows that a person is in the table (prosecutor), in words."""
     sizes = result.classes
     if not sizes.count or sizes.min_size is None:
@@ -97,40 +74,42 @@ def risk_facts(result: AuditResult) -> Facts | None:
     average = Fraction(sizes.count, sizes.members)
     if sizes.per_row:
         average = sum((Fraction(rows, size) for size, rows in sizes.sizes), Fraction(0)) / sizes.count
-    highest = f"1 in {count(sizes.min_size)} ({percent(Fraction(1, sizes.min_size))})"
-    return facts(
-        ("highest", Toned(highest, "bad" if sizes.min_size == 1 else "plain")),
-        ("on average", percent(average)),
+    highest = f"1 in {doc.count(sizes.min_size)} ({doc.percent(Fraction(1, sizes.min_size))})"
+    return doc.facts(
+        ("highest", doc.Toned(highest, "bad" if sizes.min_size == 1 else "plain")),
+        ("on average", doc.percent(average)),
         ("alone in their class", _share_below(sizes, 2)),
         ("in classes below 5", _share_below(sizes, 5)),
         ("in classes below 11", _share_below(sizes, 11)),
     )
 
 
-def size_table(sizes: ClassSizes, unit: str) -> Table:
+def size_table(sizes: ClassSizes, unit: str) -> doc.Table:
     """How many classes and rows there are of which size; empty bands are left out."""
     heads = ("class size", "#classes", f"#{unit}s", f"#share of {unit}s")
     of_rows = ("rows that match", None, "#for rows", "#share of rows")
     rows = (
-        (band.name, count(band.classes), count(band.members), part(band.members, sizes.members))
+        (band.name, doc.count(band.classes), doc.count(band.members), doc.part(band.members, sizes.members))
         for band in size_bands(sizes)
     )
-    return table(of_rows if sizes.per_row else heads, rows)
+    return doc.table(of_rows if sizes.per_row else heads, rows)
 
 
-def failing_table(result: AuditResult) -> Table:
+def failing_table(result: AuditResult) -> doc.Table:
     """The failing classes that were read: one a line with their keys, where the result holds them, else alike ones
     in one line."""
     keyed = any(failing.key is not None for failing in result.failing)
     alike = Counter[tuple[str, ...]]()
     for failing in result.failing:
         said = [
-            _FIGURES[name].format(figure(value)) if name in _FIGURES else f"{name.replace('_', ' ')} {figure(value)}"
+            _FIGURES[name].format(doc.figure(value))
+            if name in _FIGURES
+            else f"{name.replace('_', ' ')} {doc.figure(value)}"
             for name, value in failing.figures.items()
             if value is not None
         ]
         key = key_text(failing.key) if keyed else ""
-        sizes = (count(failing.size) if unit_of(result) == "person" else "", count(failing.rows))
+        sizes = (doc.count(failing.size) if unit_of(result) == "person" else "", doc.count(failing.rows))
         fails = (", ".join(failing.fails), failing.sensitive or "" if len(result.sensitive) > 1 else "")
         alike[*sizes, *fails, ", ".join(said), key] += failing.classes
     heads = (
@@ -142,7 +121,7 @@ def failing_table(result: AuditResult) -> Table:
         "figures" if any(failing.figures for failing in result.failing) else None,
         "class" if keyed else None,
     )
-    return table(heads, ((count(classes), *cells) for cells, classes in alike.items()))
+    return doc.table(heads, ((doc.count(classes), *cells) for cells, classes in alike.items()))
 
 
 def key_text(key: Mapping[str, Any] | None) -> str:
@@ -152,7 +131,7 @@ def key_text(key: Mapping[str, Any] | None) -> str:
 
 def _share_below(sizes: ClassSizes, k: int) -> str:
     _, rows = sizes.below(k)
-    return f"{count(rows)} ({part(rows, sizes.members)})"
+    return f"{doc.count(rows)} ({doc.part(rows, sizes.members)})"
 
 
 @dataclass(frozen=True)
@@ -194,7 +173,7 @@ _FAILING = "failing"
 _MOST_DRAWN = 3
 
 
-def distribution_blocks(result: AuditResult) -> Iterator[Block]:
+def distribution_blocks(result: AuditResult) -> Iterator[doc.Block]:
     """How the values of every sensitive attribute are spread in its worst classes, beside the whole table.
 
     Values are named where the result holds them, else by their rank.
@@ -210,7 +189,7 @@ def distribution_blocks(result: AuditResult) -> Iterator[Block]:
         if not any(value.shown for value in worst.values):
             said += " Values are numbered from the most frequent one of the table on."
             hint = f"{spelled('show_values', True)} names the values in the worst classes."
-        yield Paragraph(Toned(said, hint=hint))
+        yield doc.Paragraph(doc.Toned(said, hint=hint))
         titles: list[str] = []  # no two alike
         for found in worst.classes:
             title = key_text(found.key) if found.key is not None else _sized(result, found)
@@ -219,7 +198,7 @@ def distribution_blocks(result: AuditResult) -> Iterator[Block]:
         names = [_name(value) for value in worst.values]
         columns = [[value.share for value in worst.values], *(found.shares for found in worst.classes)]
         drawn = dict(zip((_WHOLE, *titles[:_MOST_DRAWN]), columns, strict=False))
-        yield Picture(
+        yield doc.Picture(
             "bars",
             f"How often each value of {worst.sensitive} occurs in the whole table and in its worst classes",
             {
@@ -229,27 +208,27 @@ def distribution_blocks(result: AuditResult) -> Iterator[Block]:
                 "x": "share",
             },
         )
-        rows = ((name, *(percent(shares[place]) for shares in columns)) for place, name in enumerate(names))
-        yield table(("value", *(Column(title, True) for title in (_WHOLE, *titles))), rows)
+        rows = ((name, *(doc.percent(shares[place]) for shares in columns)) for place, name in enumerate(names))
+        yield doc.table(("value", *(doc.Column(title, True) for title in (_WHOLE, *titles))), rows)
 
 
 def _sized(result: AuditResult, found: ClassDistribution) -> str:
-    members = plural(found.size, unit_of(result))
+    members = doc.plural(found.size, unit_of(result))
     if result.classes.per_row:
-        return f"{members} that match" + (f" (of {count(found.classes)} rows)" if found.classes > 1 else "")
-    return f"class of {members}" if found.classes == 1 else f"{count(found.classes)} classes of {members}"
+        return f"{members} that match" + (f" (of {doc.count(found.classes)} rows)" if found.classes > 1 else "")
+    return f"class of {members}" if found.classes == 1 else f"{doc.count(found.classes)} classes of {members}"
 
 
 def _name(value: SharedValue) -> str:
     if value.rank is None:
-        return plural(value.values, "other value")
+        return doc.plural(value.values, "other value")
     return value_text(value.value) if value.shown else f"value {value.rank}"
 
 
 _MOST_POINTS = 400
 
 
-def sizes_picture(result: AuditResult) -> Picture | None:
+def sizes_picture(result: AuditResult) -> doc.Picture | None:
     """Rows (or persons) by the size of their class, in the bands of the table beside it."""
     bands = list(size_bands(result.classes))
     if not bands:
@@ -258,10 +237,10 @@ def sizes_picture(result: AuditResult) -> Picture | None:
     required = [check.required for check in result.required if check.model == "k_anonymity" and check.required]
     k = max(required, default=0)
     split = any(band.low < k and (band.high is None or band.high >= k) for band in bands)
-    return Picture(
+    return doc.Picture(
         "sizes",
         f"How many {unit}s lie in classes of which size"
-        + (f"; red: below {figure(k)}{', or some of them' if split else ''}" if required else ""),
+        + (f"; red: below {doc.figure(k)}{', or some of them' if split else ''}" if required else ""),
         {
             "labels": [band.name for band in bands],
             "from": [band.low for band in bands],
@@ -274,7 +253,7 @@ def sizes_picture(result: AuditResult) -> Picture | None:
     )
 
 
-def risk_picture(result: AuditResult) -> Picture | None:
+def risk_picture(result: AuditResult) -> doc.Picture | None:
     """The share of rows whose class has at most so many: their risk is at least 1 in that many."""
     sizes, unit = result.classes, unit_of(result)
     rows = [(classes if sizes.per_row else size * classes) for size, classes in sizes.sizes]
@@ -286,7 +265,7 @@ def risk_picture(result: AuditResult) -> Picture | None:
     step = -(-len(points) // _MOST_POINTS)
     points = points if step == 1 else [*points[:-1:step], points[-1]]
     logarithmic = points[-1][0] > 20
-    return Picture(
+    return doc.Picture(
         "curves",
         f"Share of {unit}s in classes of at most that size: each of them is picked out with at least 1 in that size",
         {
@@ -299,12 +278,12 @@ def risk_picture(result: AuditResult) -> Picture | None:
     )
 
 
-def disclosure_pictures(disclosures: Iterable[Disclosure], threshold: Fraction | None = None) -> Iterator[Picture]:
+def disclosure_pictures(disclosures: Iterable[Disclosure], threshold: Fraction | None = None) -> Iterator[doc.Picture]:
     """What k pieces of knowledge can reveal, for both attackers, beside the threshold if there is one."""
     for disclosure in disclosures:
         if len(disclosure.points) > 1:
             limit = {} if threshold is None else {"limit": float(threshold), "limit_name": "threshold"}
-            yield Picture(
+            yield doc.Picture(
                 "curves",
                 f"What k pieces of knowledge can reveal about {disclosure.sensitive}",
                 {
@@ -319,33 +298,39 @@ def disclosure_pictures(disclosures: Iterable[Disclosure], threshold: Fraction |
             )
 
 
-def standing_out(result: AuditResult) -> tuple[Toned, ...]:
+def standing_out(result: AuditResult) -> tuple[doc.Toned, ...]:
     """The worst facts in words, worst first."""
     return tuple(_worst(result)) if result.rows else ()
 
 
-def _worst(result: AuditResult) -> Iterator[Toned]:
+def _worst(result: AuditResult) -> Iterator[doc.Toned]:
     unit, sizes = unit_of(result), result.classes
-    known = listing(result.roles.get("quasi_identifiers", ())) or "quasi-identifiers"
+    known = doc.listing(result.roles.get("quasi_identifiers", ())) or "quasi-identifiers"
     _, alone = sizes.below(2)
     if alone:
         verb = "is" if alone == 1 else "are"
-        said = f"{plural(alone, unit)} ({part(alone, sizes.members)}) {verb} alone: nobody else has the same {known}."
-        yield Toned(said, "bad")
+        said = (
+            f"{doc.plural(alone, unit)} ({doc.part(alone, sizes.members)}) {verb} alone: nobody else has the "
+            f"same {known}."
+        )
+        yield doc.Toned(said, "bad")
     elif sizes.min_size is not None and sizes.per_row:
-        yield Toned(f"Nobody is alone: every row matches at least {plural(sizes.min_size, unit)}, itself included.")
+        yield doc.Toned(
+            f"Nobody is alone: every row matches at least {doc.plural(sizes.min_size, unit)}, itself included."
+        )
     elif sizes.min_size is not None:
-        few, least = sizes.sizes[0][1], plural(sizes.min_size, unit)
-        which = f"smallest class has {least}" if few == 1 else f"{count(few)} smallest classes have {least} each"
-        yield Toned(f"Nobody is alone. The {which}.")
+        few, least = sizes.sizes[0][1], doc.plural(sizes.min_size, unit)
+        which = f"smallest class has {least}" if few == 1 else f"{doc.count(few)} smallest classes have {least} each"
+        yield doc.Toned(f"Nobody is alone. The {which}.")
     names = [
         check.sensitive
         for check in result.checks
         if check.model == "distinct_l_diversity" and check.level == 1 and check.sensitive is not None
     ]
     if names and sizes.count > 1:
-        yield Toned(
-            f"At least one class holds a single value of {listing(names)}: who finds a person there learns it, however "
+        yield doc.Toned(
+            f"At least one class holds a single value of {doc.listing(names)}: who finds a person there "
+            "learns it, however "
             "large the class is.",
             "bad",
         )
@@ -396,19 +381,19 @@ def _instance(names: Sequence[str]) -> str:
 _ESTIMATED = ("population_uniqueness", "population_k", "expected_reidentifications")
 
 
-def sampled_paragraph(roles: Mapping[str, Any]) -> Iterator[Block]:
+def sampled_paragraph(roles: Mapping[str, Any]) -> Iterator[doc.Block]:
     """How the table is a sample, where that was said."""
     if roles.get("sampling_fraction") is not None:
-        yield Paragraph(f"The table is a sample of {percent(roles['sampling_fraction'])} of its population.")
+        yield doc.Paragraph(f"The table is a sample of {doc.percent(roles['sampling_fraction'])} of its population.")
     elif roles.get("population_size") is not None:
-        yield Paragraph(f"The table is a sample of a population of {count(roles['population_size'])} people.")
+        yield doc.Paragraph(f"The table is a sample of a population of {doc.count(roles['population_size'])} people.")
     elif roles.get("weights") is not None:
-        yield Paragraph(f"The table is a sample: {roles['weights']} says how many people a row stands for.")
+        yield doc.Paragraph(f"The table is a sample: {roles['weights']} says how many people a row stands for.")
 
 
-def population_blocks(result: AuditResult) -> Iterator[Block]:
+def population_blocks(result: AuditResult) -> Iterator[doc.Block]:
     """A table with a column for the sample and one for the population, which is estimated."""
-    yield table(
+    yield doc.table(
         ("figure", "#sample", "#population, estimated", "#bias"),
         (row for check in result.checks if check.model in _ESTIMATED for row in _estimated_rows(check, result)),
         "Counted in the sample, and estimated for the population: two answers to two questions. Bias: the lowest and "
@@ -416,17 +401,17 @@ def population_blocks(result: AuditResult) -> Iterator[Block]:
     )
 
 
-def beliefs_blocks(result: AuditResult) -> Iterator[Block]:
+def beliefs_blocks(result: AuditResult) -> Iterator[doc.Block]:
     """What an attacker believes of the stated person before and after the release, for each sensitive attribute."""
     told = {check.sensitive: check.details["person"] for check in result.checks if "person" in check.details}
     for sensitive, beliefs in told.items():
-        yield table(
+        yield doc.table(
             (f"value of {sensitive}", "#prior", "#posterior"),
             (
                 (
                     value_text(one["value"]) if "value" in one else f"value {one['rank']}",
-                    percent(one["prior"]),
-                    "contradicted" if one["posterior"] is None else percent(one["posterior"]),
+                    doc.percent(one["prior"]),
+                    "contradicted" if one["posterior"] is None else doc.percent(one["posterior"]),
                 )
                 for one in beliefs
             ),
@@ -435,7 +420,7 @@ def beliefs_blocks(result: AuditResult) -> Iterator[Block]:
         )
         if not all("value" in one for one in beliefs):
             hint = f"{spelled('show_values', True)} names them."
-            yield Paragraph(Toned("Values are numbered from the most frequent one of the table on.", hint=hint))
+            yield doc.Paragraph(doc.Toned("Values are numbered from the most frequent one of the table on.", hint=hint))
 
 
 def _times(bias: Mapping[str, Any]) -> str:
@@ -449,7 +434,7 @@ _NULLS = {
 }
 
 
-def audit_document(result: AuditResult) -> Document:
+def audit_document(result: AuditResult) -> doc.Document:
     """The result of an audit as a document for any layout.
 
     Args:
@@ -459,10 +444,10 @@ def audit_document(result: AuditResult) -> Document:
     verdicts = [required_sentence(check, result.classes.count, result.rows) for check in ranked]
     # what stands under the verdict, or in a check of its own, is no warning again
     said = {*result.notices, *(one for one in result.warnings if one.code == IDENTIFIER)}
-    warnings = [notice(warned, "warn") for warned in result.warnings if warned not in said]
+    warnings = [doc.notice(warned, "warn") for warned in result.warnings if warned not in said]
     notes = (f"{full_title(check)}: {check.note.rstrip('.')}." for check in result.checks if check.note)
     roles = result.roles
-    how = facts(
+    how = doc.facts(
         ("table", result.target),
         ("quasi-identifiers", ", ".join(roles.get("quasi_identifiers", ()))),
         ("sensitive columns", ", ".join(roles.get("sensitive", ()))),
@@ -471,57 +456,57 @@ def audit_document(result: AuditResult) -> Document:
         ("missing values", _NULLS.get(str(roles.get("nulls", "")), "")),
         *made(result),
     )
-    document = report_on(
+    document = doc.report_on(
         result,
         headline(result),
         (
             _about(result),
             *sampled_paragraph(roles),
-            *([Bullets(tuple(verdicts))] if verdicts else []),
-            *notices_block(result.notices),
+            *([doc.Bullets(tuple(verdicts))] if verdicts else []),
+            *doc.notices_block(result.notices),
         ),
-        section("What stands out", Bullets(standing_out(result))),
-        section("Classes that fall short", *_failing(result)),
-        section(
+        doc.section("What stands out", doc.Bullets(standing_out(result))),
+        doc.section("Classes that fall short", *_failing(result)),
+        doc.section(
             "Risk of being picked out by someone who knows the quasi-identifiers",
             risk_facts(result),
             risk_picture(result),
         ),
-        section("Sample and population", *population_blocks(result)),
-        section("Beliefs about the stated person", *beliefs_blocks(result)),
-        section(
+        doc.section("Sample and population", *population_blocks(result)),
+        doc.section("Beliefs about the stated person", *beliefs_blocks(result)),
+        doc.section(
             "How large the classes are",
-            Paragraph("Sizes count persons. A person with rows in several classes counts in each of them.")
+            doc.Paragraph("Sizes count persons. A person with rows in several classes counts in each of them.")
             if unit_of(result) == "person" and result.classes.count
             else None,
             sizes_picture(result),
             size_table(result.classes, unit_of(result)),
         ),
-        section(
+        doc.section(
             "All figures",
             *_figures(result),
-            Bullets(tuple(dict.fromkeys(notes))),
+            doc.Bullets(tuple(dict.fromkeys(notes))),
             *disclosure_pictures(result.disclosures),
         ),
-        section("Sensitive values in the worst classes", *distribution_blocks(result)),
-        section("Warnings", Bullets(tuple(warnings))),
-        section("What to look at next", Bullets(tuple(_steps(result))), repeating=True),
-        section("How this was computed", how, repeating=True),
-        section("What this audit does not say", Bullets(NOT_SAID)),
+        doc.section("Sensitive values in the worst classes", *distribution_blocks(result)),
+        doc.section("Warnings", doc.Bullets(tuple(warnings))),
+        doc.section("What to look at next", doc.Bullets(tuple(_steps(result))), repeating=True),
+        doc.section("How this was computed", how, repeating=True),
+        doc.section("What this audit does not say", doc.Bullets(NOT_SAID)),
         sql_section(result),
     )
     about = replace(document.about, checksum=_checksum(result))
     return replace(document, worst=standing_out(result), about=about)
 
 
-def headline(result: AuditResult) -> Toned:
+def headline(result: AuditResult) -> doc.Toned:
     """The verdict on the whole table in a few words, with whom it is about."""
     if not result.complete:
-        return Toned("INCOMPLETE: the audit was stopped before every figure was known", "warn")
+        return doc.Toned("INCOMPLETE: the audit was stopped before every figure was known", "warn")
     if not result.rows:
-        return Toned("UNDETERMINED: there is no row to audit", "warn")
+        return doc.Toned("UNDETERMINED: there is no row to audit", "warn")
     if not result.required:
-        return Toned("No verdict was asked for: these are the figures of the table")
+        return doc.Toned("No verdict was asked for: these are the figures of the table")
     verdict, known = verdict_of(result.required), _known_rows(result)
     if known is None:
         return verdict
@@ -535,70 +520,82 @@ def _known_rows(result: AuditResult) -> str | None:
     return result.roles.get("known_rows") if several else None
 
 
-def _about(result: AuditResult) -> Paragraph:
-    known, rows = listing(result.roles.get("quasi_identifiers", ())), plural(result.rows, "row")
+def _about(result: AuditResult) -> doc.Paragraph:
+    known, rows = doc.listing(result.roles.get("quasi_identifiers", ())), doc.plural(result.rows, "row")
     if result.classes.per_row:
-        return Paragraph(f"{result.target}: {rows}; a missing value matches any value of {known}.")
-    classes = plural(result.classes.count, "equivalence class", "equivalence classes")
+        return doc.Paragraph(f"{result.target}: {rows}; a missing value matches any value of {known}.")
+    classes = doc.plural(result.classes.count, "equivalence class", "equivalence classes")
     whose = "persons with equal" if _known_rows(result) == KnownRows.ALL else "equal"
-    return Paragraph(f"{result.target}: {rows} in {classes} of {whose} {known}.")
+    return doc.Paragraph(f"{result.target}: {rows} in {classes} of {whose} {known}.")
 
 
-def _failing(result: AuditResult) -> Iterator[Block]:
+def _failing(result: AuditResult) -> Iterator[doc.Block]:
     if result.failing:
         told = sum(failing.classes for failing in result.failing)
         total = max(result.failing_total or 0, told)
         which = "all of them are" if total > 1 else "it is"
-        shown = which if total == told else f"the {count(told)} smallest {'is' if told == 1 else 'are'}"
-        short = f"{plural(total, 'class falls', 'classes fall')} short"
+        shown = which if total == told else f"the {doc.count(told)} smallest {'is' if told == 1 else 'are'}"
+        short = f"{doc.plural(total, 'class falls', 'classes fall')} short"
         hidden = all(failing.key is None for failing in result.failing)
         keys = f"Their values are hidden; {spelled('show_values', True)} shows them." if hidden else ""
         several = len({failing.sensitive for failing in result.failing}) > 1 and not result.roles.get("joint")
         again = " A class counts for each column that it falls short for." if several else ""
-        yield Paragraph(Toned(f"{short}; {shown} listed.{again}", hint=keys))
+        yield doc.Paragraph(doc.Toned(f"{short}; {shown} listed.{again}", hint=keys))
         yield failing_table(result)
-    yield Bullets(tuple(f"Not listed: {sentence}" for sentence in result.failing_unnamed))
+    yield doc.Bullets(tuple(f"Not listed: {sentence}" for sentence in result.failing_unnamed))
 
 
-def _figures(result: AuditResult) -> Iterator[Table]:
+def _figures(result: AuditResult) -> Iterator[doc.Table]:
     """One table of the checks that concern the whole record, then one for each sensitive attribute."""
     subjects = dict.fromkeys(check.sensitive for check in result.checks)
     for subject in sorted(subjects, key=lambda name: name is not None):
         checks = [check for check in result.checks if check.sensitive == subject]
-        rows: list[tuple[Words, ...]] = []
+        rows: list[tuple[doc.Words, ...]] = []
         for check in checks:
             verdict = (limit_text(check), VERDICTS[check.status], short_cell(check, result.rows))
             rows.append((full_title(check), level_text(check), *verdict))
             rows += [(f"… {name}", level, "", "", "") for name, level in other_levels(check).items()]
         judged = any(check.status is not None for check in checks)
         verdicts = ("#limit", "verdict", "#rows that fall short") if judged else (None, None, None)
-        yield table(("model", "#level", *verdicts), rows, f"Sensitive column {subject}:" if subject is not None else "")
+        yield doc.table(
+            ("model", "#level", *verdicts), rows, f"Sensitive column {subject}:" if subject is not None else ""
+        )
 
 
 def _estimated_rows(check: Check, result: AuditResult) -> Iterator[tuple[str, str, str, str]]:
     sizes, levels, bias = result.classes, check.levels, check.details.get("bias", {})
     if check.model == "population_uniqueness":
         alone, _ = sizes.below(2)
-        of_sample = f"{count(alone)} ({part(alone, sizes.members)})"
+        of_sample = f"{doc.count(alone)} ({doc.part(alone, sizes.members)})"
         share, people = levels.get("share"), levels.get("unique_people")
         name = f"unique people (estimator: {check.details.get('estimator', check.parameters.get('estimator'))})"
-        told = "no estimate" if share is None else f"{count(round(people or 0))} ({percent(share)})"
+        told = "no estimate" if share is None else f"{doc.count(round(people or 0))} ({doc.percent(share)})"
         yield name, of_sample, told, _times(bias)
         if (bound := levels.get("upper_bound")) is not None:
-            yield "unique people at most (95% confidence)", "", percent(bound), ""
+            yield "unique people at most (95% confidence)", "", doc.percent(bound), ""
     elif check.model == "population_k":
         people = levels.get("people")
-        yield "smallest class", count(sizes.min_size or 0), "–" if people is None else f"at least {figure(people)}", ""
+        yield (
+            "smallest class",
+            doc.count(sizes.min_size or 0),
+            "–" if people is None else f"at least {doc.figure(people)}",
+            "",
+        )
     elif levels.get("number") is not None:
-        yield "people re-identified, knowing who is in the sample (prosecutor)", figure(levels["prosecutor"]), "–", ""
+        yield (
+            "people re-identified, knowing who is in the sample (prosecutor)",
+            doc.figure(levels["prosecutor"]),
+            "–",
+            "",
+        )
         for name, how in (("journalist", "one row after the other"), ("marketer", "all rows at once")):
-            yield f"people re-identified, {how} ({name})", "–", figure(levels[name]), _times(bias[name])
+            yield f"people re-identified, {how} ({name})", "–", doc.figure(levels[name]), _times(bias[name])
 
 
 def _checksum(result: AuditResult) -> str:
     """The same for the same figures on every engine: sizes of classes, levels and verdicts."""
     levels = [
-        (check.text, check.model, check.sensitive, figure(check.level, 10), check.status) for check in result.checks
+        (check.text, check.model, check.sensitive, doc.figure(check.level, 10), check.status) for check in result.checks
     ]
     sizes = [(int(size), int(classes)) for size, classes in result.classes.sizes]
     said = repr((int(result.rows), sizes, [[str(part) for part in level] for level in levels]))

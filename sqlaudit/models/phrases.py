@@ -9,22 +9,7 @@ from typing import Any
 from sqlaudit.base.result import Status
 from sqlaudit.base.spec import KnownRows
 from sqlaudit.models.base import Check
-from sqlaudit.reports.document import (
-    Document,
-    Facts,
-    Paragraph,
-    Tone,
-    Toned,
-    Words,
-    count,
-    figure,
-    level_against,
-    limit,
-    listing,
-    percent,
-    plural,
-    section,
-)
+from sqlaudit.reports import document as doc
 
 # The checks of what no privacy model sees: direct identifiers in the table, and columns without a role.
 
@@ -111,14 +96,14 @@ _TITLES = {
     "enhanced_beta_likeness": "Enhanced β-likeness",
     "delta_disclosure": "δ-disclosure privacy",
 }
-VERDICTS: dict[Status | None, Toned] = {
-    Status.PASS: Toned("holds", "good"),
-    Status.FAIL: Toned("FAILS", "bad"),
-    Status.WARN: Toned("warns", "warn"),
-    Status.UNDETERMINED: Toned("undetermined", "warn"),
-    None: Toned("–", "quiet"),
+VERDICTS: dict[Status | None, doc.Toned] = {
+    Status.PASS: doc.Toned("holds", "good"),
+    Status.FAIL: doc.Toned("FAILS", "bad"),
+    Status.WARN: doc.Toned("warns", "warn"),
+    Status.UNDETERMINED: doc.Toned("undetermined", "warn"),
+    None: doc.Toned("–", "quiet"),
 }
-_OPENINGS: dict[Status | None, tuple[str, Tone]] = {
+_OPENINGS: dict[Status | None, tuple[str, doc.Tone]] = {
     Status.PASS: ("Holds: ", "good"),
     Status.FAIL: ("FAILS: ", "bad"),
     Status.WARN: ("Warns: ", "warn"),
@@ -147,33 +132,33 @@ def parameters(given: Mapping[str, Any]) -> str:
 
 def parameter(value: Any) -> str:
     """One parameter: numbers exactly, everything else as its text."""
-    return str(value) if isinstance(value, str | bool | Sequence | Mapping) else limit(value)
+    return str(value) if isinstance(value, str | bool | Sequence | Mapping) else doc.limit(value)
 
 
 def level_text(check: Check) -> str:
     """The level with as many digits as the limit beside it asks for."""
     holds = None if check.status is None else check.status is Status.PASS
-    return level_against(check.level, check.required, check.operator, holds)
+    return doc.level_against(check.level, check.required, check.operator, holds)
 
 
 def limit_text(check: Check) -> str:
     """The limit as a table has it: `≥ 5`, empty when nothing was required."""
     if check.required is None:
         return ""
-    return f"{_SIGNS.get(check.operator, check.operator)} {limit(check.required)}".strip()
+    return f"{_SIGNS.get(check.operator, check.operator)} {doc.limit(check.required)}".strip()
 
 
 def other_levels(check: Check) -> dict[str, str]:
     """The figures beside the main one, by name; those that say again what stands elsewhere are left out."""
     known = {next(iter(check.levels), ""), "k", *check.parameters}
-    others = {name.replace("_", " "): figure(value) for name, value in check.levels.items() if name not in known}
+    others = {name.replace("_", " "): doc.figure(value) for name, value in check.levels.items() if name not in known}
     if check.known_rows is None:
         return others
     one, every = check.known_rows.one.level, check.known_rows.all.level
-    return others | {"who knows one row": figure(one), "who knows all rows": figure(every)}
+    return others | {"who knows one row": doc.figure(one), "who knows all rows": doc.figure(every)}
 
 
-def verdict_of(checks: Iterable[Check]) -> Toned:
+def verdict_of(checks: Iterable[Check]) -> doc.Toned:
     """The verdict on all of these requirements in a few words; one that was checked on several columns is one."""
     grouped: dict[str, list[Check]] = {}
     for check in checks:
@@ -186,24 +171,24 @@ def verdict_of(checks: Iterable[Check]) -> Toned:
             fails = "does not hold" if found == 1 else "do not hold"
             fails = "cannot be decided" if status is Status.UNDETERMINED else fails
             fails += ", but only a warning was asked for" if status is Status.WARN else ""
-            return Toned(f"{word}: {subject} {fails}", "bad" if status is Status.FAIL else "warn")
-    return Toned("PASS: the requirement holds" if whole == 1 else f"PASS: all {whole} requirements hold", "good")
+            return doc.Toned(f"{word}: {subject} {fails}", "bad" if status is Status.FAIL else "warn")
+    return doc.Toned("PASS: the requirement holds" if whole == 1 else f"PASS: all {whole} requirements hold", "good")
 
 
-def required_sentence(check: Check, classes: int, rows: int) -> Toned:
+def required_sentence(check: Check, classes: int, rows: int) -> doc.Toned:
     """The verdict on one requirement as a sentence, with what falls short."""
     about = f" for {check.sensitive}" if check.sensitive is not None else ""
     verdict, tone = _OPENINGS.get(check.status, ("Undetermined: ", "warn"))
     if (stated := statement_of(check)) is not None:
-        return Toned(verdict + stated, tone)
+        return doc.Toned(verdict + stated, tone)
     said = f"{verdict}{full_title(check)}{about} is {level_text(check)}"
     if check.required is not None:
-        wanted = f"{WORDS.get(check.operator, check.operator)} {limit(check.required)}"
+        wanted = f"{WORDS.get(check.operator, check.operator)} {doc.limit(check.required)}"
         said += f"; {wanted.strip()} is required"
     why = ""
     if check.status is Status.UNDETERMINED and check.note:
         why = f" {check.note[0].upper()}{check.note[1:].rstrip('.')}."
-    return Toned(f"{said}.{shortfall(check, classes, rows)}{_for_whom(check)}{why}", tone)
+    return doc.Toned(f"{said}.{shortfall(check, classes, rows)}{_for_whom(check)}{why}", tone)
 
 
 def statement_of(check: Check) -> str | None:
@@ -215,7 +200,7 @@ def statement_of(check: Check) -> str | None:
     if check.model == COLUMNS_NAMED:
         names = check.details.get("columns", ())
         verb = "column has" if len(names) == 1 else "columns have"
-        return f"{len(names):,} {verb} no role: {listing(names)}." if names else "Every column has a role."
+        return f"{len(names):,} {verb} no role: {doc.listing(names)}." if names else "Every column has a role."
     return None
 
 
@@ -225,14 +210,17 @@ def shortfall(check: Check, classes: int, rows: int) -> str:
         return ""
     if (persons := check.details.get("persons")) is not None:
         verb = "falls" if check.failing_rows == 1 else "fall"
-        few = f"{count(check.failing_rows or 0)} of {plural(persons, 'person')} ({percent(check.failing_share)})"
+        few = (
+            f"{doc.count(check.failing_rows or 0)} of {doc.plural(persons, 'person')} "
+            f"({doc.percent(check.failing_share)})"
+        )
         return f" {few} {verb} short."
     verb = "falls" if check.failing_classes == 1 else "fall"
     of_persons = check.known_rows is not None and check.known_rows.worse is KnownRows.ALL
-    said = f" {count(check.failing_classes)} of {plural(classes, 'class', 'classes')}"
-    said = f" {plural(check.failing_classes, 'class', 'classes')} of persons" if of_persons else said
+    said = f" {doc.count(check.failing_classes)} of {doc.plural(classes, 'class', 'classes')}"
+    said = f" {doc.plural(check.failing_classes, 'class', 'classes')} of persons" if of_persons else said
     if check.failing_rows is not None:
-        said += f" with {plural(check.failing_rows, 'row')} ({percent(_share_of(check, rows))})"
+        said += f" with {doc.plural(check.failing_rows, 'row')} ({doc.percent(_share_of(check, rows))})"
     return f"{said} {verb} short."
 
 
@@ -240,7 +228,7 @@ def short_cell(check: Check, rows: int) -> str:
     """What falls short, as a table has it: `640 (9.0%)`."""
     if check.failing_rows is None:
         return ""
-    return f"{count(check.failing_rows)} ({percent(_share_of(check, rows))})" if check.failing_rows else "0"
+    return f"{doc.count(check.failing_rows)} ({doc.percent(_share_of(check, rows))})" if check.failing_rows else "0"
 
 
 def _share_of(check: Check, rows: int) -> float | None:
@@ -263,26 +251,28 @@ Entry = Mapping[str, Any]
 
 def catalogue_document(
     models: Sequence[Entry], presets: Sequence[Entry], rules: Sequence[Entry] = (), series: Sequence[Entry] = ()
-) -> Document:
+) -> doc.Document:
     """All models in a table, the rules for cells of published tables, those for several releases, and the presets.
 
     Args:
         models: entries as `sqlaudit models --format json` has them. presets: name, requirements and source of each.
     """
     rows = ((one["name"], f"{', '.join(one['requirements'])}. {one['source']}.") for one in presets)
-    return Document(
+    return doc.Document(
         "Privacy models",
-        (Paragraph("Require one by its name or short form: --require k=5. `sqlaudit models NAME` explains one."),),
+        (doc.Paragraph("Require one by its name or short form: --require k=5. `sqlaudit models NAME` explains one."),),
         (
-            *section("Models", Facts(tuple(_line(entry) for entry in models))),
-            *section("Rules for cells, for sqlaudit aggregates", Facts(tuple(_line(entry) for entry in rules))),
-            *section("For several releases, for sqlaudit releases", Facts(tuple(_line(entry) for entry in series))),
-            *section("Published rules, for --preset", Facts(tuple(rows))),
+            *doc.section("Models", doc.Facts(tuple(_line(entry) for entry in models))),
+            *doc.section("Rules for cells, for sqlaudit aggregates", doc.Facts(tuple(_line(entry) for entry in rules))),
+            *doc.section(
+                "For several releases, for sqlaudit releases", doc.Facts(tuple(_line(entry) for entry in series))
+            ),
+            *doc.section("Published rules, for --preset", doc.Facts(tuple(rows))),
         ),
     )
 
 
-def model_document(entry: Entry) -> Document:
+def model_document(entry: Entry) -> doc.Document:
     """What one model means, where it comes from, how to require it and what it needs."""
     names = ", ".join([entry["name"], *entry["short_forms"]])
     facts = (
@@ -292,15 +282,15 @@ def model_document(entry: Entry) -> Document:
         *_about(entry),
         ("source", entry["reference"]),
     )
-    parameters: list[tuple[str, Words]] = []
+    parameters: list[tuple[str, doc.Words]] = []
     for item in entry["parameters"]:
         default = "" if item["default"] is None else f", {parameter(item['default'])} when not given"
         parameters.append((item["name"], f"{item['help']} ({item['kind']}{default})"))
-    note = (Paragraph(entry["note"]),) if entry["note"] else ()
-    return Document(
+    note = (doc.Paragraph(entry["note"]),) if entry["note"] else ()
+    return doc.Document(
         entry["title"],
-        (Paragraph(entry["definition"]), *note, Facts(facts)),
-        section("Parameters", Facts(tuple(parameters))),
+        (doc.Paragraph(entry["definition"]), *note, doc.Facts(facts)),
+        doc.section("Parameters", doc.Facts(tuple(parameters))),
     )
 
 
@@ -332,7 +322,7 @@ def _needs(entry: Entry) -> str:
     needed = ["a sensitive column"] if entry["needs_sensitive"] else []
     needed += ["a person column (--entity)"] if entry["needs_entity"] else []
     needed += ["ordered values"] if entry["needs_order"] else []
-    return listing([*needed, *(f"{need} (--inputs)" for need in entry["needs"])])
+    return doc.listing([*needed, *(f"{need} (--inputs)" for need in entry["needs"])])
 
 
 def _merging(entry: Entry) -> str:

@@ -10,24 +10,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from sqlaudit.base.result import MEANING, Documented, Number, Result, ShownRoles, Status, key
 from sqlaudit.base.spec import NullPolicy, Requirement, Roles
 from sqlaudit.models.phrases import IDENTIFIER, VERDICTS
-from sqlaudit.reports.document import (
-    UNDEFINED,
-    Block,
-    Bullets,
-    Document,
-    Facts,
-    Paragraph,
-    Toned,
-    Words,
-    count,
-    figure,
-    listing,
-    percent,
-    report_on,
-    section,
-    table,
-    text_of,
-)
+from sqlaudit.reports import document as doc
 from sqlaudit.reports.notebook import Shown
 from sqlaudit.reports.stored import moment
 
@@ -93,15 +76,15 @@ _PUBLIC = (
 _INTERNAL = "Counts are exact: small ones may point to persons. For publication, make the public version."
 
 
-def criteria_document(result: CriteriaResult) -> Document:
+def criteria_document(result: CriteriaResult) -> doc.Document:
     """An audit by criteria as a document for any layout."""
-    return report_on(
+    return doc.report_on(
         result,
         f"What the figures say to five criteria ({result.version} version)",
         _lead(result),
-        *(section(criterion.title, *_criterion(criterion)) for criterion in result.criteria),
-        section("How this was computed", Facts(tuple(_how(result)))),
-        section("What a page like this does not say", Bullets((_LAWFUL, MEANING))),
+        *(doc.section(criterion.title, *_criterion(criterion)) for criterion in result.criteria),
+        doc.section("How this was computed", doc.Facts(tuple(_how(result)))),
+        doc.section("What a page like this does not say", doc.Bullets((_LAWFUL, MEANING))),
     )
 
 
@@ -110,28 +93,28 @@ _LAWFUL = (
 )
 
 
-def _lead(result: CriteriaResult) -> Iterator[Block]:
-    known = listing(result.roles.get("quasi_identifiers", ()))
-    yield Paragraph(f"{result.target}: {result.rows} rows, for somebody who knows {known} of a person.")
+def _lead(result: CriteriaResult) -> Iterator[doc.Block]:
+    known = doc.listing(result.roles.get("quasi_identifiers", ()))
+    yield doc.Paragraph(f"{result.target}: {result.rows} rows, for somebody who knows {known} of a person.")
     if result.required:
-        yield Bullets(tuple(f"{one.name}: {one.text}" for one in result.required))
-    yield Paragraph(_PUBLIC.format(base=result.rounded_to) if result.version == "public" else _INTERNAL)
+        yield doc.Bullets(tuple(f"{one.name}: {one.text}" for one in result.required))
+    yield doc.Paragraph(_PUBLIC.format(base=result.rounded_to) if result.version == "public" else _INTERNAL)
 
 
-def _criterion(criterion: Criterion) -> Iterator[Block]:
-    yield Paragraph(f"{criterion.question} ({criterion.source})")
-    yield table(("figure", "answer"), ((one.name, one.text) for one in criterion.figures))
-    yield Paragraph("No figure answers:")
-    yield Bullets(tuple(_open(one) for one in criterion.open))
+def _criterion(criterion: Criterion) -> Iterator[doc.Block]:
+    yield doc.Paragraph(f"{criterion.question} ({criterion.source})")
+    yield doc.table(("figure", "answer"), ((one.name, one.text) for one in criterion.figures))
+    yield doc.Paragraph("No figure answers:")
+    yield doc.Bullets(tuple(_open(one) for one in criterion.open))
 
 
-def _open(said: str) -> Words:
+def _open(said: str) -> doc.Words:
     """What no figure answers; a last sentence that names a command is for whoever runs one."""
     text, _, last = said.rpartition(". ")
-    return Toned(f"{text}.", hint=last) if text and "`sqlaudit " in last else said
+    return doc.Toned(f"{text}.", hint=last) if text and "`sqlaudit " in last else said
 
 
-def _how(result: CriteriaResult) -> Iterator[tuple[str, Words]]:
+def _how(result: CriteriaResult) -> Iterator[tuple[str, doc.Words]]:
     roles = result.roles
     yield "table", result.target
     yield "quasi-identifiers", ", ".join(roles.get("quasi_identifiers", ()))
@@ -170,8 +153,8 @@ class Telling:
             ('1,234', 'fewer than 5', 'about 1,235', '0')
         """
         if self.base == 1 or not number:
-            return count(number)
-        return f"fewer than {self.base}" if number < self.base else f"about {count(self.rounded(number))}"
+            return doc.count(number)
+        return f"fewer than {self.base}" if number < self.base else f"about {doc.count(self.rounded(number))}"
 
     def part(self, number: int, whole: int) -> str:
         """A count with its share of all, the share made of counts as they are told.
@@ -182,11 +165,11 @@ class Telling:
         """
         told, all_told = self.rounded(number), max(self.rounded(whole), self.base)
         if self.base == 1 or not number:
-            share = percent(Fraction(number, whole)) if whole else UNDEFINED
+            share = doc.percent(Fraction(number, whole)) if whole else doc.UNDEFINED
         elif number < self.base:
-            share = f"under {figure(-(-100 * self.base // all_told))}%"
+            share = f"under {doc.figure(-(-100 * self.base // all_told))}%"
         else:
-            share = percent(min(Fraction(told, all_told), Fraction(1)))
+            share = doc.percent(min(Fraction(told, all_told), Fraction(1)))
         return f"{self.amount(number)} ({share})"
 
     def smallest(self, size: int) -> str:
@@ -197,8 +180,8 @@ class Telling:
             ('13', 'at least 10', 'fewer than 5')
         """
         if self.base == 1:
-            return count(size)
-        return f"fewer than {self.base}" if size < self.base else f"at least {count(size // self.base * self.base)}"
+            return doc.count(size)
+        return f"fewer than {self.base}" if size < self.base else f"at least {doc.count(size // self.base * self.base)}"
 
     def risk(self, size: int) -> str:
         """The chance to pick the right one of so many.
@@ -208,15 +191,15 @@ class Telling:
             ('25.0%', 'at most 10.0%', 'above 20.0%')
         """
         if self.base == 1:
-            return percent(Fraction(1, size))
+            return doc.percent(Fraction(1, size))
         if size < self.base:
-            return f"above {percent(Fraction(1, self.base))}"
-        return f"at most {percent(Fraction(1, size // self.base * self.base))}"
+            return f"above {doc.percent(Fraction(1, self.base))}"
+        return f"at most {doc.percent(Fraction(1, size // self.base * self.base))}"
 
     def average(self, classes: int, members: int) -> str:
         """The mean chance over all people: classes by members."""
         if self.base == 1:
-            return percent(Fraction(classes, members))
+            return doc.percent(Fraction(classes, members))
         return self.part(classes, members).partition(" (")[2].rstrip(")")
 
     def ratio(self, value: Number | None) -> str:
@@ -227,8 +210,8 @@ class Telling:
             ('0.6667', 'about 0.7', 'about 1')
         """
         if self.base == 1 or value is None:
-            return figure(value)
-        return f"about {figure(round(float(value), 1))}"
+            return doc.figure(value)
+        return f"about {doc.figure(round(float(value), 1))}"
 
 
 INFERENCE = ("distinct_l_diversity", "alpha_k_anonymity", "t_closeness")
@@ -260,7 +243,7 @@ def criteria_of(result: Any, *, public: bool = False) -> CriteriaResult:
     """
     telling = Telling(BASE if public else 1)
     figures = _Figures(result, telling)
-    required = [ToldFigure(one.text, text_of(VERDICTS[one.status]).lower()) for one in result.required]
+    required = [ToldFigure(one.text, doc.text_of(VERDICTS[one.status]).lower()) for one in result.required]
     return CriteriaResult(
         version="public" if public else "internal",
         rounded_to=telling.base,
@@ -396,12 +379,12 @@ class _Figures:
     def identifiers(self) -> Iterator[ToldFigure]:
         """Direct identifiers that are in the table, and columns that look like some."""
         named = [str(one.parameters.get("column")) for one in self._checks(IDENTIFIER)]
-        yield ToldFigure("direct identifiers in the table", listing(named) if named else "none was named")
+        yield ToldFigure("direct identifiers in the table", doc.listing(named) if named else "none was named")
         alike = [
             name for one in self._result.warnings if one.code == "possible_direct_identifier" for name in one.columns
         ]
         if alike:
-            yield ToldFigure("columns that look like direct identifiers", listing(alike))
+            yield ToldFigure("columns that look like direct identifiers", doc.listing(alike))
 
     def ema(self) -> Iterator[ToldFigure]:
         """The threshold of the guidance."""

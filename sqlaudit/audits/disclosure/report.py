@@ -9,27 +9,7 @@ from typing import TYPE_CHECKING
 from sqlaudit.audits.report import disclosure_pictures, key_text, value_text
 from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.result import MEANING
-from sqlaudit.reports.document import (
-    Bullets,
-    Document,
-    Facts,
-    Paragraph,
-    Section,
-    Table,
-    Toned,
-    Words,
-    count,
-    figure,
-    level_against,
-    limit,
-    listing,
-    notices_block,
-    part,
-    plural,
-    report_on,
-    section,
-    table,
-)
+from sqlaudit.reports import document as doc
 from sqlaudit.reports.stored import made, sql_section
 
 if TYPE_CHECKING:
@@ -54,88 +34,93 @@ NOT_SAID = (
 _LARGEST_SHOWN = 4
 
 
-def disclosure_document(result: DisclosureResult) -> Document:
+def disclosure_document(result: DisclosureResult) -> doc.Document:
     """The disclosure of a table as a document for any layout."""
-    names = listing(attribute.disclosure.sensitive for attribute in result.attributes)
+    names = doc.listing(attribute.disclosure.sensitive for attribute in result.attributes)
     last = result.attributes[0].disclosure.knowledge
-    return report_on(
+    return doc.report_on(
         result,
-        f"{result.target}: what 0 to {plural(last, 'piece')} of knowledge can reveal about {names}",
+        f"{result.target}: what 0 to {doc.plural(last, 'piece')} of knowledge can reveal about {names}",
         (
-            Bullets(tuple(words for attribute in result.attributes for words in _lead(result, attribute))),
-            *notices_block(result.notices),
+            doc.Bullets(tuple(words for attribute in result.attributes for words in _lead(result, attribute))),
+            *doc.notices_block(result.notices),
         ),
         *(_attribute(result, attribute) for attribute in result.attributes),
-        section("What the figures mean", Bullets(WHAT_IT_IS)),
-        section(
-            "Warnings", Bullets(tuple(warned.message for warned in result.warnings if warned not in result.notices))
+        doc.section("What the figures mean", doc.Bullets(WHAT_IT_IS)),
+        doc.section(
+            "Warnings", doc.Bullets(tuple(warned.message for warned in result.warnings if warned not in result.notices))
         ),
         _how(result),
         sql_section(result),
-        section("What this does not say", Bullets(NOT_SAID)),
+        doc.section("What this does not say", doc.Bullets(NOT_SAID)),
     )
 
 
-def _lead(result: DisclosureResult, attribute: AttributeResult) -> Iterator[Words]:
+def _lead(result: DisclosureResult, attribute: AttributeResult) -> Iterator[doc.Words]:
     name, disclosure = attribute.disclosure.sensitive, attribute.disclosure
     if not disclosure.points:
-        yield Toned(f"{name}: undetermined, there is no row.", "warn")
+        yield doc.Toned(f"{name}: undetermined, there is no row.", "warn")
         return
     if disclosure.smallest_certain_k != 0:
         start = _probability(disclosure.curve[0])
         yield f"{name}: without any knowledge somebody's value can be told with probability {start}."
     if result.threshold is not None:
-        yield _reaching(name, limit(result.threshold), attribute.threshold_k, disclosure.knowledge)
+        yield _reaching(name, doc.limit(result.threshold), attribute.threshold_k, disclosure.knowledge)
     certain = disclosure.smallest_certain_k
     if certain is None:
         last, most = disclosure.knowledge, _probability(disclosure.curve[-1])
         yield f"{name}: {_pieces(last)} {'reaches' if last == 1 else 'reach'} {most}; nobody is certain."
     elif certain == 0:
-        yield Toned(f"{name}: somebody's value is certain without any knowledge.", "bad")
+        yield doc.Toned(f"{name}: somebody's value is certain without any knowledge.", "bad")
     else:
-        yield Toned(f"{name}: {_pieces(certain)} can make somebody's value certain.", "warn")
+        yield doc.Toned(f"{name}: {_pieces(certain)} can make somebody's value certain.", "warn")
 
 
-def _reaching(name: str, threshold: str, k: int | None, last: int) -> Toned:
+def _reaching(name: str, threshold: str, k: int | None, last: int) -> doc.Toned:
     if k is None:
-        return Toned(f"{name}: {_pieces(last)} {'does' if last == 1 else 'do'} not reach {threshold}.", "good")
+        return doc.Toned(f"{name}: {_pieces(last)} {'does' if last == 1 else 'do'} not reach {threshold}.", "good")
     if k == 0:
-        return Toned(f"{name}: {threshold} is reached without any knowledge.", "bad")
-    return Toned(f"{name}: {threshold} can be reached with {_pieces(k)}, not with fewer.", "bad")
+        return doc.Toned(f"{name}: {threshold} is reached without any knowledge.", "bad")
+    return doc.Toned(f"{name}: {threshold} can be reached with {_pieces(k)}, not with fewer.", "bad")
 
 
 def _pieces(k: int) -> str:
-    return f"{plural(k, 'piece')} of knowledge"
+    return f"{doc.plural(k, 'piece')} of knowledge"
 
 
-def _attribute(result: DisclosureResult, attribute: AttributeResult) -> tuple[Section, ...]:
+def _attribute(result: DisclosureResult, attribute: AttributeResult) -> tuple[doc.Section, ...]:
     name = f" of {attribute.disclosure.sensitive}" if len(result.attributes) > 1 else ""
     witness = attribute.witness
     return (
-        *section(
+        *doc.section(
             f"The curve{name}",
             _curve(result, attribute),
             *disclosure_pictures([attribute.disclosure], result.threshold),
         ),
-        *section(f"The weakest classes{name}", *_weakest(attribute)),
-        *(section(f"A proof{name}", *_proof(witness)) if witness else ()),
+        *doc.section(f"The weakest classes{name}", *_weakest(attribute)),
+        *(doc.section(f"A proof{name}", *_proof(witness)) if witness else ()),
     )
 
 
-def _curve(result: DisclosureResult, attribute: AttributeResult) -> Table:
+def _curve(result: DisclosureResult, attribute: AttributeResult) -> doc.Table:
     failing = {item.k: item for item in attribute.failing}
     rows = []
     for point in attribute.disclosure.points[result.first_k :]:
         bad = result.threshold is not None and point.maximum >= result.threshold
-        level, negated = (level_against(one, result.threshold, "<") for one in (point.maximum, point.negated))
-        cells: list[Words] = [str(point.k), Toned(level, "bad") if bad else level, _exact(point.maximum), negated]
+        level, negated = (doc.level_against(one, result.threshold, "<") for one in (point.maximum, point.negated))
+        cells: list[doc.Words] = [
+            str(point.k),
+            doc.Toned(level, "bad") if bad else level,
+            _exact(point.maximum),
+            negated,
+        ]
         if failing:
             item = failing[point.k]
-            share = part(item.rows, attribute.disclosure.signatures.rows)
-            cells += [count(item.classes), f"{count(item.rows)} ({share})"]
+            share = doc.part(item.rows, attribute.disclosure.signatures.rows)
+            cells += [doc.count(item.classes), f"{doc.count(item.rows)} ({share})"]
         rows.append(cells)
     heads = ("#k", "#maximum disclosure", "exactly", "#negated atoms")
-    return table((*heads, *(("#failing classes", "#failing rows") if failing else ())), rows)
+    return doc.table((*heads, *(("#failing classes", "#failing rows") if failing else ())), rows)
 
 
 def _exact(value: Fraction, longest: int = 13) -> str:
@@ -144,24 +129,24 @@ def _exact(value: Fraction, longest: int = 13) -> str:
     return text if len(text) <= longest else ""
 
 
-def _weakest(attribute: AttributeResult) -> Iterator[Paragraph | Table]:
+def _weakest(attribute: AttributeResult) -> Iterator[doc.Paragraph | doc.Table]:
     if not attribute.weakest or attribute.weakest_k is None:
         return
     k = attribute.weakest_k
     known = f"with {_pieces(k)}" if k else "without any knowledge"
-    yield Paragraph(f"Those where most can be told of somebody {known}.")
+    yield doc.Paragraph(f"Those where most can be told of somebody {known}.")
     keyed = "for instance" if any(classes.keys for classes in attribute.weakest) else None
     rows = (
         (
-            count(one.classes),
-            count(one.size),
+            doc.count(one.classes),
+            doc.count(one.size),
             _counts(one),
-            figure(one.disclosure),
+            doc.figure(one.disclosure),
             key_text(one.keys[0] if one.keys else None),
         )
         for one in attribute.weakest
     )
-    yield table(("#classes", "#rows each", "largest counts", "#disclosure", keyed), rows)
+    yield doc.table(("#classes", "#rows each", "largest counts", "#disclosure", keyed), rows)
 
 
 def _counts(classes: WeakClasses) -> str:
@@ -169,26 +154,26 @@ def _counts(classes: WeakClasses) -> str:
     shown = classes.largest[:_LARGEST_SHOWN]
     if classes.values:
         named = zip(shown, classes.values[0], strict=False)
-        text = ", ".join(f"{count(number)} {value_text(value)}" for number, value in named)
+        text = ", ".join(f"{doc.count(number)} {value_text(value)}" for number, value in named)
     else:
-        text = ", ".join(map(count, shown))
+        text = ", ".join(map(doc.count, shown))
     return text + (" …" if len(classes.largest) > len(shown) else "")
 
 
-def _proof(shown: ShownWitness) -> Iterator[Paragraph | Bullets | Facts]:
+def _proof(shown: ShownWitness) -> Iterator[doc.Paragraph | doc.Bullets | doc.Facts]:
     witness = shown.witness
     used = len(witness.implications)
     fewer = f" ({used} of them are enough)" if used < witness.k else ""
     known = f"With {_pieces(witness.k)}{fewer} nothing" if witness.k else "Without any knowledge nothing"
-    yield Paragraph(f"{known} reveals more than this:")
-    yield Bullets((*shown.sentences[:-1], _conclusion(shown)))
-    classes = [plural(size, "row") for size in shown.sizes]
+    yield doc.Paragraph(f"{known} reveals more than this:")
+    yield doc.Bullets((*shown.sentences[:-1], _conclusion(shown)))
+    classes = [doc.plural(size, "row") for size in shown.sizes]
     if shown.places:
         classes = [f"{key_text(one.key)} ({size})" for one, size in zip(shown.places, classes, strict=True)]
-    yield Facts(tuple((f"class {number}", said) for number, said in enumerate(classes, 1)))
+    yield doc.Facts(tuple((f"class {number}", said) for number, said in enumerate(classes, 1)))
     hint = "" if shown.places else f"{spelled('show_values', True)} names the classes of these persons."
-    yield Paragraph(
-        Toned(
+    yield doc.Paragraph(
+        doc.Toned(
             f"Checked: the probability was counted again from these sentences alone, by another route, and is "
             f"{_probability(witness.confirmed)}, the maximum disclosure at k = {witness.k}.",
             hint=hint,
@@ -208,22 +193,23 @@ def _conclusion(shown: ShownWitness) -> str:
 def _probability(value: Fraction, longest: int = 9) -> str:
     """A probability as a decimal, with the fraction when that is short."""
     exact = _exact(value, longest)
-    return f"{figure(value)} ({exact})" if "/" in exact else figure(value)
+    return f"{doc.figure(value)} ({exact})" if "/" in exact else doc.figure(value)
 
 
-def _how(result: DisclosureResult) -> tuple[Section, ...]:
+def _how(result: DisclosureResult) -> tuple[doc.Section, ...]:
     signatures = ", ".join(
-        f"{plural(len(d.signatures), 'distinct signature')} of {plural(d.signatures.classes, 'class', 'classes')}"
+        f"{doc.plural(len(d.signatures), 'distinct signature')} of "
+        f"{doc.plural(d.signatures.classes, 'class', 'classes')}"
         for d in result.disclosures
     )
-    pairs: list[tuple[str, Words]] = [
-        ("table", f"{result.target}, {plural(result.rows, 'row')}"),
+    pairs: list[tuple[str, doc.Words]] = [
+        ("table", f"{result.target}, {doc.plural(result.rows, 'row')}"),
         ("quasi-identifiers", ", ".join(result.roles["quasi_identifiers"])),
         ("sensitive", ", ".join(result.roles["sensitive"])),
         ("read", signatures),
         *made(result),
     ]
-    return section("How this was computed", Facts(tuple(pairs)))
+    return doc.section("How this was computed", doc.Facts(tuple(pairs)))
 
 
 _LONGEST = 24
@@ -235,29 +221,29 @@ _WHAT = (
 )
 
 
-def what_if_document(result: WhatIfResult) -> Document:
+def what_if_document(result: WhatIfResult) -> doc.Document:
     """How probable each statement is, given the knowledge, and without it, as a document for any layout."""
     about = (
-        f"{plural(result.pieces, 'piece')} of knowledge about {plural(result.people, 'person', 'persons')} in "
-        f"{plural(result.classes, 'class', 'classes')}"
+        f"{doc.plural(result.pieces, 'piece')} of knowledge about {doc.plural(result.people, 'person', 'persons')} in "
+        f"{doc.plural(result.classes, 'class', 'classes')}"
     )
     prior = _probability(result.knowledge, _LONGEST)
     surprise = f"Before anything is known, all of this knowledge holds with probability {prior}."
     rows = (
         (
             one.place if one.person is None else f"{one.person} has {one.value}",
-            figure(one.probability),
+            doc.figure(one.probability),
             _exact(one.probability, _LONGEST),
-            figure(one.prior),
+            doc.figure(one.prior),
         )
         for one in result.answers
     )
-    how = Facts((("quasi-identifiers", ", ".join(result.roles["quasi_identifiers"])), *made(result)))
-    return report_on(
+    how = doc.Facts((("quasi-identifiers", ", ".join(result.roles["quasi_identifiers"])), *made(result)))
+    return doc.report_on(
         result,
         f"{result.target}: what {about} {'tells' if result.pieces == 1 else 'tell'} about {result.sensitive}",
-        (Bullets((surprise,) if result.pieces else ()),),
-        section("Answers", table(("statement", "#probability", "exactly", "#without knowledge"), rows)),
-        section("What the figures mean", Bullets(_WHAT)),
-        section("How this was computed", how),
+        (doc.Bullets((surprise,) if result.pieces else ()),),
+        doc.section("Answers", doc.table(("statement", "#probability", "exactly", "#without knowledge"), rows)),
+        doc.section("What the figures mean", doc.Bullets(_WHAT)),
+        doc.section("How this was computed", how),
     )
