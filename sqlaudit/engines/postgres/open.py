@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any, NamedTuple
 
 from sqlglot import exp
 
 from sqlaudit.base.errors import EngineError, PermissionDenied, SqlauditError, UsageError
 from sqlaudit.base.guard import condition_remarks, guard_expression, guard_query, names_cte, refuse_random_views
-from sqlaudit.base.names import closest, quote
+from sqlaudit.base.names import closest, name_parts, quote
 from sqlaudit.base.parameter_names import about, spelled
 from sqlaudit.base.relation import ColumnInfo, Kind, Relation
 from sqlaudit.base.spec import ReadOptions, Target
@@ -26,8 +26,7 @@ Ask = Callable[[str, Mapping[str, Any]], list[tuple[Any, ...]]]
 DIALECT = "postgres"
 
 
-@dataclass(frozen=True)
-class NamePart:
+class NamePart(NamedTuple):
     """One part of a name as the user wrote it."""
 
     text: str
@@ -65,27 +64,7 @@ def split_name(text: str) -> list[NamePart]:
         >>> [part.text for part in split_name('clinic."Odd ""name"".x"')]
         ['clinic', 'Odd "name".x']
     """
-    parts, rest = [], text
-    while True:
-        part, rest = _first_part(rest)
-        if part is None or (rest and not rest.startswith(".")):
-            return [NamePart(text, False)]
-        parts.append(part)
-        if not rest:
-            return parts
-        rest = rest[1:]
-
-
-def _first_part(text: str) -> tuple[NamePart | None, str]:
-    if not text.startswith('"'):
-        name, dot, rest = text.partition(".")
-        return (NamePart(name, False) if name else None), dot + rest
-    end = 1
-    while (end := text.find('"', end)) != -1:
-        if text[end : end + 2] != '""':
-            return NamePart(text[1:end].replace('""', '"'), True), text[end + 1 :]
-        end += 2
-    return None, ""
+    return [NamePart(*part) for part in name_parts(text) or [(text, False)]]
 
 
 def find(ask: Ask, text: str, database: str) -> FoundRelation:
@@ -150,11 +129,8 @@ def _chosen(candidates: Sequence[FoundRelation], text: str, qualified: bool) -> 
 
 
 def _hint(text: str, parts: Sequence[NamePart], known: Sequence[FoundRelation]) -> str:
-    if len(parts) == 1:
-        near = closest(text, [found.name for found in known if found.on_search_path])
-        if near:
-            return near
-    return closest(text, [found.full_name for found in known])
+    near = closest(text, [found.name for found in known if found.on_search_path]) if len(parts) == 1 else ""
+    return near or closest(text, [found.full_name for found in known])
 
 
 def check(found: FoundRelation, role: str) -> None:
@@ -235,13 +211,9 @@ Fields = Sequence[tuple[str, int, int]]
 """Name, type number and modifier of each column."""
 
 
-class Probe(Protocol):
-    """Plans a SELECT, runs it without reading a row, and gives name, type number and modifier of its columns.
-
-    `names` tells, by SQLSTATE, the known names that a hint chooses from.
-    """
-
-    def __call__(self, select: str, during: str, names: Names | None = None) -> Fields: ...
+Probe = Callable[..., Fields]
+"""`probe(select, during, names)` plans a SELECT, runs it without reading a row, and gives its columns. By SQLSTATE,
+`names` gives the known names that a hint chooses from."""
 
 
 @dataclass(frozen=True)
@@ -296,8 +268,8 @@ class PostgresOpener:
         table = exp.table_(found.name, db=found.schema, quoted=True)
         during = spelled("where") if where else f"the table {found.full_name!r}"
         columns, read = self._columns(_select(readable, table, where), during, lambda _: readable)
-        plain = not (unreadable or read.changed or where)
-        sql = found.sql if plain else _parenthesized(_select(readable, table, where, read))
+        changed = unreadable or read.changed or where
+        sql = _parenthesized(_select(readable, table, where, read)) if changed else found.sql
         return Relation(
             sql,
             tuple(columns),
@@ -325,19 +297,16 @@ class PostgresOpener:
         where = guard_expression(target.where, DIALECT, about("where")) if target.where else None
         source = query.subquery("target")
         try:
-            names = [
-                name
-                for name, *_ in self.probe(_sql(exp.select("*").from_(source)), spelled("query"), self._known(query))
-            ]
+            fields = self.probe(_sql(exp.select("*").from_(source)), spelled("query"), self._known(query))
         except (PermissionDenied, UsageError) as refusal:
             raise self._reason(query, refusal) from None
+        names = [name for name, *_ in fields]
         twice = [name for name, times in Counter(names).items() if times > 1]
         if twice:
             raise UsageError(f"{spelled('query')} gives several columns the name {twice[0]!r}; name each once (AS).")
         during = spelled("where" if where else "query")
         columns, read = self._columns(_select(names, source, where), during, lambda _: names)
-        plain = not (read.changed or where)
-        sql = _parenthesized(query) if plain else _parenthesized(_select(names, source, where, read))
+        sql = _parenthesized(_select(names, source, where, read) if read.changed or where else query)
         remarks = condition_remarks(where, columns, DIALECT)
         return Relation(sql, tuple(columns), target.name, tuple(tables), remarks=remarks, respelled=read.one_each)
 
@@ -349,11 +318,9 @@ class PostgresOpener:
     def _qualify(self, query: exp.Query) -> None:
         """Give each table of a query the schema in which the role would find it, since statements look nowhere."""
         for table in _tables(query):
-            if not table.db:
-                name = table.name if table.this.quoted else table.name.lower()
-                schema = home(self.ask, name)
-                if schema is not None:
-                    table.set("db", exp.to_identifier(schema, quoted=True))
+            name = table.name if table.this.quoted else table.name.lower()
+            if not table.db and (schema := home(self.ask, name)) is not None:
+                table.set("db", exp.to_identifier(schema, quoted=True))
 
     def _columns(self, select: exp.Select, during: str, names: Names) -> tuple[list[ColumnInfo], _Read]:
         """The columns of a SELECT, and which of them are read otherwise than they are."""
