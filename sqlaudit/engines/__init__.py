@@ -52,7 +52,7 @@ def connect(db: Database = None, limits: Limits | None = None, *targets: Target)
         from sqlaudit.engines.given import is_duckdb, place_of
 
         if is_duckdb(db):
-            from sqlaudit.engines.duckdb.connected import ConnectedDuckDB
+            from sqlaudit.engines.duckdb.engine import ConnectedDuckDB
 
             connection: Any = db
             return ConnectedDuckDB(connection, limits, targets)

@@ -190,9 +190,7 @@ class AdbcReader:
         self._ends = None if limits.timeout is None else time.monotonic() + limits.timeout
         self._timeout = limits.timeout
         self._running: Any = None
-        self._open: Any = None
-        connect = _connector(place)
-        self._open = self._timed(connect, ConnectionFailed, "The database could not be reached")
+        self._open: Any = self._timed(_connector(place), ConnectionFailed, "The database could not be reached")
         try:
             self._begin()
         except BaseException:
@@ -241,10 +239,10 @@ class AdbcReader:
         if self._driver.proof is None:
             return
         question, wanted = self._driver.proof
-        rows = self._timed(
-            lambda: self._answer(question), EngineError, "The database did not say whether it only reads"
+        said = self._timed(
+            partial(self._answer, question), EngineError, "The database did not say whether it only reads"
         )
-        if [str(value).casefold() for value in rows] != [wanted]:
+        if [str(value).casefold() for value in said] != [wanted]:
             raise EngineError("The database does not say that this connection only reads, so nothing was asked of it.")
 
     def _again(self) -> None:
@@ -297,10 +295,7 @@ class AdbcReader:
             with suppress(Exception):
                 running.adbc_cancel()
         thread.join(LEAVING)
-        if not thread.is_alive():
-            self._running = None
-        else:
-            self._running = running or thread
+        self._running = (running or thread) if thread.is_alive() else None
 
 
 def _connector(place: AdbcPlace) -> Callable[[], Any]:

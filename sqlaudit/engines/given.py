@@ -1,7 +1,7 @@
 """Databases that somebody in Python has open already: what of them is a place to connect to, and what is used itself.
 
 A server is reached over a connection of our own, to where theirs leads: theirs keeps its transaction and its settings.
-Only tables in the memory of this process have no second door; see `duckdb/connected.py`.
+Only tables in the memory of this process have no second door; see `duckdb/engine.py`.
 """
 
 from __future__ import annotations

@@ -79,10 +79,8 @@ def _changed(
         for name, row in zip(names, described, strict=True)
         if is_time(row[1])
     ]
-    equal: set[str] = set()
-    if times:
-        step = "open " + files.label
-        equal = made_equal(session, records, odd_times(session, records, times, step), step)
+    step = "open " + files.label
+    equal = made_equal(session, records, odd_times(session, records, times, step), step)
     if alone and equal:
         raise InputError(
             f"{files.label!r} has dates or times that are written in several ways, and equal ones would become one; "
@@ -108,15 +106,11 @@ def _exactly(
         nested = _is_nested(type_name)
         kept = "VARCHAR" if as_text or options.all_text else "JSON" if nested else type_name
         how = "simple" if not nested else "marked" if as_text else "nested"
-        columns.append((_key(name), how, kept, _quoted(column)))
-    records = called("read_json_objects", files.texts, hive(folders))
-    return expression(
-        "engines/duckdb/read_json_exactly.sql",
-        DIALECT,
-        source=Raw(records),
-        columns=columns,
-        folders=[_quoted(f) for f in folders],
-    )
+        columns.append((_key(name), how, kept, quote(column, DIALECT)))
+    records = Raw(called("read_json_objects", files.texts, hive(folders)))
+    quoted = [quote(folder, DIALECT) for folder in folders]
+    template = "engines/duckdb/read_json_exactly.sql"
+    return expression(template, DIALECT, source=records, columns=columns, folders=quoted)
 
 
 def _keys(described: Sequence[Row]) -> list[str]:
@@ -138,10 +132,6 @@ def _is_nested(type_name: str) -> bool:
 def _key(name: str) -> str:
     """The pointer to a key of an object, as a literal."""
     return literal("/" + name.replace("~", "~0").replace("/", "~1"), DIALECT)
-
-
-def _quoted(name: str) -> str:
-    return quote(name, DIALECT)
 
 
 # What Parquet files say of their columns before a row is read.
@@ -205,7 +195,6 @@ def _after(rows: Sequence[Row], at: int) -> int:
 # From a target to a FROM item of DuckDB: which files, tables or frames it means, and how they are read.
 
 _CSV_ONLY = ("delimiter", "encoding", "null_values", "header")
-PARSED = ("csv", "json")
 
 
 @dataclass(frozen=True)
@@ -263,7 +252,8 @@ def file_source(session: DuckDBSession, files: Files, target: Target, frame_name
         session.register(frame_name, frame)
         sql = frame_name
     refuse_same(names, folders, files.label)
-    return InputSource(sql, (*names, *folders), (files.label,), files.format in PARSED, remarks, written, sampled)
+    parsed = files.format in ("csv", "json")
+    return InputSource(sql, (*names, *folders), (files.label,), parsed, remarks, written, sampled)
 
 
 def frame_source(session: DuckDBSession, frame: object, frame_name: str) -> InputSource:

@@ -6,6 +6,7 @@ import glob
 import importlib.util
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -137,11 +138,9 @@ def missing(text: str) -> UsageError:
         return UsageError(f"The folder {text!r} has no file that ends in {endings}.")
     if glob.has_magic(text):
         return UsageError(f"No file fits the pattern {text!r}.")
-    folder = expanded(text).parent
-    try:
-        names = [entry.name for entry in folder.iterdir()] if is_folder(folder) else []
-    except OSError:
-        names = []
+    names: list[str] = []
+    with suppress(OSError, ValueError):
+        names = [entry.name for entry in expanded(text).parent.iterdir()]
     return UsageError(f"There is no file {text!r}.{closest(Path(text).name, names)}")
 
 

@@ -9,10 +9,11 @@ from __future__ import annotations
 import glob
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
+from io import BytesIO
 from pathlib import Path
-from typing import Any, BinaryIO, TypeVar
+from typing import Any, TypeVar
 
 from sqlaudit.base.errors import EngineError, Incomplete, InputError, PermissionDenied, UsageError
 from sqlaudit.base.files import exists as lies_there
@@ -116,13 +117,17 @@ class DuckDBSession:
                 self.fetch(insert, step, [list(values) for values in zip(*batch, strict=True)])
         return insert
 
-    def cursor(self) -> duckdb.DuckDBPyConnection:
-        """A second connection that sees the same relations; give it back with `release`."""
+    @contextmanager
+    def cursor(self) -> Iterator[duckdb.DuckDBPyConnection]:
+        """A second connection that sees the same relations, for a `with` block."""
         cursor = self._connection.cursor()
         self._cursors.add(cursor)
-        for name, frame in self._frames.items():
-            cursor.register(name, frame)
-        return cursor
+        try:
+            for name, frame in self._frames.items():
+                cursor.register(name, frame)
+            yield cursor
+        finally:
+            self._release(cursor)
 
     def watch(self, cursor: duckdb.DuckDBPyConnection) -> None:
         """Stop and close this cursor of another DuckDB, too, when this session is."""
@@ -137,8 +142,7 @@ class DuckDBSession:
         """Whether the time limit was reached."""
         return self._deadline.over
 
-    def release(self, cursor: duckdb.DuckDBPyConnection) -> None:
-        """Close a cursor."""
+    def _release(self, cursor: duckdb.DuckDBPyConnection) -> None:
         self._cursors.discard(cursor)
         cursor.close()
 
@@ -218,7 +222,7 @@ class DuckDBSession:
             for _, close in self._others:
                 each.callback(close)
             for cursor in tuple(self._cursors):
-                each.callback(self.release, cursor)
+                each.callback(self._release, cursor)
             each.callback(self._worker.stop)
             each.callback(self._deadline.stop)
 
@@ -240,13 +244,6 @@ class DuckDBSession:
         return ErrorPlace(step, self.columns, self.files, timeout, self._catalog)
 
 
-def _connected(limits: Limits, spill: Path) -> duckdb.DuckDBPyConnection:
-    try:
-        return duckdb.connect(":memory:", config=_settings(limits, spill))
-    except duckdb.Error:
-        raise EngineError("DuckDB could not be started with these limits.") from None
-
-
 def _rows(connection: duckdb.DuckDBPyConnection, sql: str, parameters: Sequence[object] | None) -> list[Row]:
     result = connection.execute(sql, parameters)
     types = types_of(result)
@@ -260,13 +257,16 @@ def types_of(result: duckdb.DuckDBPyConnection) -> list[str]:
     return [str(column[1]) for column in result.description or ()]
 
 
-def _settings(limits: Limits, spill: Path) -> dict[str, str | bool | int | float | list[str]]:
+def _connected(limits: Limits, spill: Path) -> duckdb.DuckDBPyConnection:
     settings: dict[str, str | bool | int | float | list[str]] = {**FIXED, "temp_directory": str(spill)}
     if limits.threads is not None:
         settings["threads"] = limits.threads
     if limits.memory:
         settings["memory_limit"] = limits.memory
-    return settings
+    try:
+        return duckdb.connect(":memory:", config=settings)
+    except duckdb.Error:
+        raise EngineError("DuckDB could not be started with these limits.") from None
 
 
 def _check(limits: Limits) -> None:
@@ -313,13 +313,18 @@ def refuse_unread_log(path: Path, label: str) -> None:
     """
     for suffix in (_LOG, *_LEFT_OVER):
         for log in {_beside(path, suffix), Path(str(path) + suffix)}:
-            if not lies_there(log) or not _size(log, label):
-                continue
-            if suffix != _LOG or log != _beside(path, suffix):
-                raise _refusal(label, f"is not read ({log.name!r})")
-            reason = _fault(log, label)
+            try:
+                if not lies_there(log) or not log.stat().st_size:
+                    continue
+                is_read = suffix == _LOG and log == _beside(path, suffix)
+                reason = _fault(log) if is_read else f"is not read ({log.name!r})"
+            except OSError:
+                raise PermissionDenied(f"The write-ahead log beside {label!r} may not be read by this user.") from None
             if reason:
-                raise _refusal(label, reason)
+                raise InputError(
+                    f"{label!r} has a write-ahead log beside it that {reason}, so rows would be missing: open the "
+                    "database once with DuckDB for writing and run CHECKPOINT, or audit a complete copy."
+                )
 
 
 def _beside(path: Path, suffix: str) -> Path:
@@ -329,90 +334,51 @@ def _beside(path: Path, suffix: str) -> Path:
     return Path(text + suffix) if at < 0 else Path(text[:at] + suffix + text[at:])
 
 
-def _refusal(label: str, reason: str) -> InputError:
-    return InputError(
-        f"{label!r} has a write-ahead log beside it that {reason}, so rows would be missing: open the database once "
-        "with DuckDB for writing and run CHECKPOINT, or audit a complete copy."
-    )
-
-
-def _size(log: Path, label: str) -> int:
-    try:
-        return log.stat().st_size
-    except OSError:
-        raise _closed(label) from None
-
-
-def _closed(label: str) -> PermissionDenied:
-    return PermissionDenied(f"The write-ahead log beside {label!r} may not be read by this user.")
-
-
-def _fault(log: Path, label: str) -> str:
+def _fault(log: Path) -> str:
     """What is wrong with a log, empty when all of it is replayed."""
-    try:
-        with log.open("rb") as file:
-            return _walked(file, log.stat().st_size)
-    except PermissionError:
-        raise _closed(label) from None
-
-
-def _walked(file: BinaryIO, size: int) -> str:
-    head = _Entry(file.read(_HEAD_BYTES))
-    if head.kind != _VERSION or not head.identifies:
-        return "does not say which database it belongs to"
-    at, kind = head.length, _FLUSH
-    while at < size:
-        file.seek(at)
-        start = file.read(_FRAME + _HEAD_BYTES)
-        length = int.from_bytes(start[:8], "little")
-        if len(start) < _FRAME or length < 1 or at + _FRAME + length > size:
-            return "was cut off or is damaged"
-        kind = _Entry(start[_FRAME : _FRAME + length]).kind
-        at += _FRAME + length
+    size = log.stat().st_size
+    with log.open("rb") as file:
+        kind, identifies, at = _entry(file.read(_HEAD_BYTES))
+        if kind != _VERSION or not identifies:
+            return "does not say which database it belongs to"
+        kind = _FLUSH
+        while at < size:
+            file.seek(at)
+            start = file.read(_FRAME + _HEAD_BYTES)
+            length = int.from_bytes(start[:8], "little")
+            if len(start) < _FRAME or length < 1 or at + _FRAME + length > size:
+                return "was cut off or is damaged"
+            kind, *_ = _entry(start[_FRAME : _FRAME + length])
+            at += _FRAME + length
     return "" if kind in (_FLUSH, _CHECKPOINT) else "ends within a transaction"
 
 
-class _Entry:
-    """The beginning of an entry: fields with their numbers (two bytes each), numbers seven bits a byte.
+def _entry(data: bytes) -> tuple[int, bool, int]:
+    """The kind of an entry (-1 = none); and of the first one, whether it names its database, and its length.
 
-    Only the first entry is read beyond its kind.
+    An entry is fields with their numbers (two bytes each), and numbers of seven bits a byte.
     """
+    rest = BytesIO(data)
+    kind, identifies = -1, False
 
-    def __init__(self, data: bytes) -> None:
-        self._data = data
-        self._at = 0
-        self.kind, self.identifies, self.length = -1, False, 0
-        try:
-            self._read()
-        except IndexError:
-            self.identifies = False
+    def field() -> int:
+        return int.from_bytes(rest.read(2), "little")
 
-    def _read(self) -> None:
-        if self._field() != _KIND:
-            return
-        self.kind = self._number()
-        if self.kind != _VERSION:
-            return
-        for field in iter(self._field, _END):
-            count = self._number()
-            if field == _IDENTIFIER:
-                self.identifies = len(list(self._numbers(count))) == count > 0
-        self.length = self._at
-
-    def _field(self) -> int:
-        low, high = self._data[self._at], self._data[self._at + 1]
-        self._at += 2
-        return low + 256 * high
-
-    def _numbers(self, count: int) -> Iterator[int]:
-        return (self._number() for _ in range(count))
-
-    def _number(self) -> int:
-        value, shift = 0, 0
+    def number() -> int:
+        value = shift = 0
         while True:
-            byte = self._data[self._at]
-            self._at += 1
+            byte = rest.read(1)[0]
             value |= (byte & 0x7F) << shift
             shift += 7
             if byte < 0x80:
                 return value
+
+    with suppress(IndexError):  # the data end
+        kind = number() if field() == _KIND else -1
+        if kind == _VERSION:
+            for name in iter(field, _END):
+                count = number()
+                if name == _IDENTIFIER:
+                    identifies = bool([number() for _ in range(count)])
+            return kind, identifies, rest.tell()
+    return kind, False, 0
