@@ -91,8 +91,4 @@ def literals_hidden(sql: str) -> str:
         >>> literals_hidden("SELECT * FROM dblink('host=h password=hush', 'SELECT 1') WHERE host = 'h'")
         "SELECT * FROM dblink('…', 'SELECT 1') WHERE host = 'h'"
     """
-    return re.sub(_LITERAL, _hidden, sql)
-
-
-def _hidden(found: re.Match[str]) -> str:
-    return f"'{HIDDEN}'" if looks_like_connection(found[0][1:-1]) else found[0]
+    return re.sub(_LITERAL, lambda found: f"'{HIDDEN}'" if looks_like_connection(found[0][1:-1]) else found[0], sql)
