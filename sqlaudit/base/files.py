@@ -261,9 +261,7 @@ def harmless(text: str) -> str:
     """A text in which no cell of a spreadsheet begins with a formula; `as_written` is the way back."""
     if not _SUSPECT.search(text):
         return text
-    first, *rest = _SEPARATORS.split(text)
-    pieces = [_marked(first, _RUNS.match(first)), *(_marked(piece, _runs(piece)) for piece in rest)]
-    return _marked("".join(pieces), _BREAK.match(text))
+    return _marked(_each_cell(text, _marked), _BREAK.match(text))
 
 
 def label_cell(text: str | None) -> str | None:
@@ -285,14 +283,14 @@ def as_written(text: str) -> str:
     """
     if "'" not in text:
         return text
-    whole = _unmarked(text, _BREAK.match(text))
-    first, *rest = _SEPARATORS.split(whole)
-    return "".join([_unmarked(first, _RUNS.match(first)), *(_unmarked(piece, _runs(piece)) for piece in rest)])
+    return _each_cell(_unmarked(text, _BREAK.match(text)), _unmarked)
 
 
-def _runs(piece: str) -> bool:
-    """Whether what stands behind a separator would be computed as a cell."""
-    return bool(_RUNS.match(piece)) and not _COMPUTES_NOTHING.fullmatch(piece)
+def _each_cell(text: str, change: Callable[[str, object], str]) -> str:
+    """The text with each piece changed, by whether it would be computed as a cell."""
+    first, *rest = _SEPARATORS.split(text)
+    runs = (_RUNS.match(piece) and not _COMPUTES_NOTHING.fullmatch(piece) for piece in rest)
+    return "".join([change(first, _RUNS.match(first)), *map(change, rest, runs)])
 
 
 def _marked(piece: str, runs: object) -> str:

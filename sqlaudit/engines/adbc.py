@@ -10,7 +10,6 @@ from contextlib import suppress
 from dataclasses import field
 from functools import partial
 from pathlib import Path
-from types import TracebackType
 from typing import Any, TypeVar
 from urllib.parse import quote, unquote, urlsplit
 
@@ -227,9 +226,7 @@ class AdbcReader:
     def __enter__(self) -> AdbcReader:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def _begin(self) -> None:

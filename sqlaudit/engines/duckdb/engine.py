@@ -171,10 +171,6 @@ class DuckDBEngine(Engine):
             sql = statement.sql if is_plain(types) else for_arrays(statement.sql, types)
             return as_arrays(self._session.fetch_arrays(sql, statement.name), names, types)
 
-    def result_names(self, statement: Statement) -> Sequence[str]:
-        """The column names of a statement's result; the statement is not run."""
-        return [row[0] for row in self._session.describe(statement.sql, statement.name)]
-
     def result_columns(self, statement: Statement) -> tuple[ColumnInfo, ...]:
         """The columns of a statement's result with their kinds; the statement is not run."""
         self._begin()

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from sqlaudit.base.errors import EngineError, Incomplete, InputError, PermissionDenied, UsageError
+from sqlaudit.base.files import PrivateFolder
 from sqlaudit.base.files import exists as lies_there
 from sqlaudit.base.names import literal, quote
 from sqlaudit.base.parameter_names import spelled
@@ -25,7 +26,7 @@ from sqlaudit.engines.contract import ProgressHook
 from sqlaudit.engines.duckdb.driver import duckdb, with_frames
 from sqlaudit.engines.duckdb.errors import ErrorPlace, translate
 from sqlaudit.engines.duckdb.types import has_zoned, with_zones, without_zones
-from sqlaudit.engines.watch import Deadline, SpillFolder, Worker, reporting
+from sqlaudit.engines.watch import Deadline, Worker, reporting
 
 DIALECT = "duckdb"
 MEMORY = "memory"
@@ -74,7 +75,7 @@ class DuckDBSession:
         self._cursors: set[duckdb.DuckDBPyConnection] = set()
         self._others: list[tuple[Callable[[], None], Callable[[], None]]] = []
         with ExitStack() as on_failure:  # also when the time is over, or Ctrl-C comes, before all of it stands
-            self._spill = on_failure.enter_context(SpillFolder(limits.temp_directory))
+            self._spill = on_failure.enter_context(PrivateFolder("spill", limits.temp_directory))
             self._connection = _connected(replace(limits, threads=limits.threads or threads), self._spill.path)
             on_failure.callback(self._connection.close)
             self._worker = Worker(self.interrupt)

@@ -133,9 +133,7 @@ def make_view(db: str, view: View, replace: bool) -> None:
 
 def _make(connection: duckdb.DuckDBPyConnection, alias: str, view: View, replace: bool) -> None:
     *schema, name = view.parts()
-    with_schema = schema[0] if schema else "main"
-    parameters = [alias, with_schema, name]
-    row = connection.execute(_KIND, list(parameters)).fetchone()
+    row = connection.execute(_KIND, [alias, schema[0] if schema else "main", name]).fetchone()
     kind = str(row[0]) if row else ""
     refuse_taken(view, kind, replace)
     connection.execute("BEGIN TRANSACTION")

@@ -97,14 +97,9 @@ def _relations(ask: Ask, name: str | None, schema: str | None) -> list[FoundRela
     return [FoundRelation(*row) for row in ask("relations.sql", {"name": name, "schema": schema})]
 
 
-def home(ask: Ask, name: str) -> str | None:
-    """The schema in which the role finds a relation of exactly this name, None when it finds none."""
-    return next((found.schema for found in _relations(ask, name, None) if found.on_search_path), None)
-
-
-def visible(ask: Ask) -> list[FoundRelation]:
-    """The relations that can be named without a schema, for hints."""
-    return [found for found in _relations(ask, None, None) if found.on_search_path]
+def _visible(ask: Ask, name: str | None = None) -> list[FoundRelation]:
+    """The relations, of exactly this name or all, that can be named without a schema."""
+    return [found for found in _relations(ask, name, None) if found.on_search_path]
 
 
 def _matches(found: FoundRelation, parts: Sequence[NamePart]) -> bool:
@@ -319,8 +314,8 @@ class PostgresOpener:
         """Give each table of a query the schema in which the role would find it, since statements look nowhere."""
         for table in _tables(query):
             name = table.name if table.this.quoted else table.name.lower()
-            if not table.db and (schema := home(self.ask, name)) is not None:
-                table.set("db", exp.to_identifier(schema, quoted=True))
+            if not table.db and (found := _visible(self.ask, name)):
+                table.set("db", exp.to_identifier(found[0].schema, quoted=True))
 
     def _columns(self, select: exp.Select, during: str, names: Names) -> tuple[list[ColumnInfo], _Read]:
         """The columns of a SELECT, and which of them are read otherwise than they are."""
@@ -340,7 +335,7 @@ class PostgresOpener:
         return [column.info.name for column in found if column.foreign or collated.get(column.info.name)]
 
     def _can_group(self, select: exp.Select, names: Sequence[str]) -> bool:
-        keys = [_column(name) for name in names]
+        keys = [exp.column(name, quoted=True) for name in names]
         grouped = exp.select(*keys).from_(select.subquery("target")).group_by(*[key.copy() for key in keys])
         try:
             self.probe(_sql(grouped), "a column's equality")
@@ -352,7 +347,7 @@ class PostgresOpener:
         """Names for hints about a query: tables for an unknown table, else the columns of its tables."""
 
         def names(code: str) -> list[str]:
-            found = visible(self.ask)
+            found = _visible(self.ask)
             if code == NO_TABLE:
                 return [relation.name for relation in found]
             used = {table.name.casefold() for table in _tables(query)}
@@ -399,10 +394,6 @@ def _tables(query: exp.Query) -> list[exp.Table]:
     return [table for table in tables if table.db or not names_cte(table)]
 
 
-def _column(name: str) -> exp.Column:
-    return exp.column(name, quoted=True)
-
-
 def _select(
     names: Sequence[str], source: exp.Expression, where: exp.Expression | None, read: _Read | None = None
 ) -> exp.Select:
@@ -412,13 +403,13 @@ def _select(
 
 
 def _spelled(name: str, read: _Read) -> exp.Expr:
-    column = _column(name)
+    column = exp.column(name, quoted=True)
     if name not in read.as_text + read.one_each:
         return column
     text: exp.Expr = exp.cast(column, "text")
     if name in read.one_each:
         collated = exp.Collate(this=text, expression=exp.to_identifier("default", quoted=True))
-        text = exp.Window(this=exp.Min(this=collated), partition_by=[_column(name)])
+        text = exp.Window(this=exp.Min(this=collated), partition_by=[exp.column(name, quoted=True)])
     return exp.alias_(text, name, quoted=True)
 
 

@@ -360,10 +360,6 @@ class SparkEngine(Engine):
         table = self._finished(statement, lambda: self._frame(statement.sql).toArrow())
         return self.workbench().keep_arrow(name, table)
 
-    def result_names(self, statement: Statement) -> Sequence[str]:
-        """The column names of a statement's result; the statement is not run."""
-        return [column.name for column in self.result_columns(statement)]
-
     def result_columns(self, statement: Statement) -> tuple[ColumnInfo, ...]:
         """The columns of a statement's result with their kinds; the statement is not run."""
         return self._do(step_of(statement), lambda: columns_of(self._frame(statement.sql).schema))
