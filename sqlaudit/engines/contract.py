@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 Database: TypeAlias = "str | Whereabouts | Engine | SparkSession | Any | None"
 """What `db=` takes: what `--db` does, an engine that is open (it is left open), a session of Spark (likewise), or what
-`sqlaudit.engines.given` knows: connections of DuckDB and psycopg, engines, connections and URLs of SQLAlchemy."""
+`sqlaudit.engines.place_of` knows: connections of DuckDB and psycopg, engines, connections and URLs of SQLAlchemy."""
 
 
 @dataclass(frozen=True)

@@ -18,9 +18,8 @@ from sqlaudit.base.files import expanded, is_file, is_folder, is_sqlite
 from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.names import closest
 from sqlaudit.base.parameter_names import spelled
-from sqlaudit.engines import contract
+from sqlaudit.engines import contract, is_one, is_relation
 from sqlaudit.engines.contract import refuse_same
-from sqlaudit.engines.given import is_one, is_relation
 
 # From a path or glob, as a user writes it, to files that exist and the format they have.
 
