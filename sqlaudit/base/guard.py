@@ -61,39 +61,29 @@ def written_tree(text: str, dialect: str) -> list[exp.Expr | None]:
     return sqlglot.parse(text, dialect=_plain(dialect))
 
 
-def lost(text: str, tree: exp.Expr, dialect: str, *, names: bool = True) -> str:
-    """The first word of a text that the SQL of its tree lacks; empty when all of them are there.
+def refuse_lost(text: str, tree: exp.Expr, dialect: str, option: str, *, names: bool = True) -> None:
+    """Nothing when every word of a text stands in the SQL of its tree.
 
     Numbers, texts and quoted names count, plain names only where nothing but an expression stands: words like NULLS
     LAST look like names. Keywords, types and the names of functions may be spelled in another way.
 
-    Example:
-        >>> lost("SELECT income < 50_000", sqlglot.parse_one("SELECT income < 50"), "duckdb")
-        '50000'
-    """
-    there = Counter(_words([tree.sql(dialect=dialect, comments=False)]))
-    for token in _carried(text, dialect, names):
-        for word in _words([token]):
-            if word in _RESPELLED:
-                continue
-            if not there[word]:
-                return word
-            there[word] -= 1
-    return ""
-
-
-def refuse_lost(text: str, tree: exp.Expr, dialect: str, option: str, *, names: bool = True) -> None:
-    """Nothing when every word of a text stands in the SQL of its tree.
-
     Raises:
         MisreadError: one does not; the sentence names it.
+
+    Example:
+        >>> refuse_lost("SELECT income < 50_000", sqlglot.parse_one("SELECT income < 50"), "duckdb", "--where")
+        Traceback (most recent call last):
+        sqlaudit.base.guard.MisreadError: --where: '50000' would get lost where this is read as DuckDB SQL; write it \
+in another way.
     """
-    word = lost(text, tree, dialect, names=names)
-    if word:
-        raise MisreadError(
-            f"{option}: {word!r} would get lost where this is read as {spoken(dialect).title} SQL; write it "
-            "in another way."
-        )
+    there = Counter(_words([tree.sql(dialect=dialect, comments=False)]))
+    for word in _words(_carried(text, dialect, names)):
+        if not there[word] and word not in _RESPELLED:
+            raise MisreadError(
+                f"{option}: {word!r} would get lost where this is read as {spoken(dialect).title} SQL; write it "
+                "in another way."
+            )
+        there[word] -= 1
 
 
 def refuse_joined(tokens: Sequence[Token], option: str) -> None:

@@ -232,7 +232,7 @@ class AdbcReader:
     def _begin(self) -> None:
         """Begin a transaction that only reads, and have the database say so."""
         for setting in self._driver.settings:
-            self._timed(partial(self._command, setting), EngineError, "The database took no setting")
+            self._timed(partial(self._set, setting), EngineError, "The database took no setting")
         if self._driver.proof is None:
             return
         question, wanted = self._driver.proof
@@ -249,7 +249,7 @@ class AdbcReader:
                 self._timed(self._open.rollback, EngineError, "The transaction could not be ended")
             self._begin()
 
-    def _command(self, sql: str) -> None:
+    def _set(self, sql: str) -> None:
         with self._open.cursor() as cursor:
             if self._driver.name == "postgresql":
                 cursor.adbc_statement.set_options(**{"adbc.postgresql.use_copy": "false"})

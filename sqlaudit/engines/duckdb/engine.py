@@ -25,16 +25,8 @@ from sqlaudit.engines.duckdb.driver import duckdb
 from sqlaudit.engines.duckdb.errors import ErrorPlace, translate
 from sqlaudit.engines.duckdb.open import DuckDBOpener, Name, Readings, database_file, find, in_sql, unknown
 from sqlaudit.engines.duckdb.paths import exists
-from sqlaudit.engines.duckdb.session import DIALECT, DuckDBSession, types_of
-from sqlaudit.engines.duckdb.types import (
-    as_arrays,
-    columns_of,
-    for_arrays,
-    has_zoned,
-    is_plain,
-    with_zones,
-    without_zones,
-)
+from sqlaudit.engines.duckdb.session import DIALECT, DuckDBSession, start
+from sqlaudit.engines.duckdb.types import as_arrays, columns_of, for_arrays, is_plain, with_zones
 
 _SMALL = 64_000
 """Bytes of files for which nothing is won by a second thread, and waking it costs a tenth of a whole audit."""
@@ -117,9 +109,9 @@ class DuckDBEngine(Engine):
     def stream(self, statement: Statement, batch: int = 10_000) -> Iterator[list[Row]]:
         """The rows of a statement in batches; other statements may run in between."""
         with self._recorded(statement), self._session.cursor() as cursor:
-            types = self._session.guarded(statement.name, lambda: _start(cursor, statement.sql))
+            types = self._session.guarded(statement.name, lambda: start(cursor, statement.sql))
             while rows := self._session.guarded(statement.name, lambda: cursor.fetchmany(batch)):
-                yield with_zones(rows, types) if has_zoned(types) else rows
+                yield with_zones(rows, types)
 
     def materialize(self, name: str, statement: Statement) -> Relation:
         """Keep the result of a statement in the in-memory database, replacing an older one of this name."""
@@ -226,14 +218,6 @@ class DuckDBEngine(Engine):
 
     def _in_memory(self, name: str) -> str:
         return self._opener.qualified("main", name) if self._opener.catalog else quote(name, DIALECT)
-
-
-def _start(cursor: duckdb.DuckDBPyConnection, sql: str) -> list[str]:
-    """Start a statement on a cursor, and return the types of its columns."""
-    types = types_of(cursor.execute(sql))
-    if has_zoned(types):
-        cursor.execute(without_zones(sql, types))
-    return types
 
 
 def bytes_of(size: str) -> int:

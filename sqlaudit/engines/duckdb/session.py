@@ -93,7 +93,12 @@ class DuckDBSession:
         Raises:
             SqlauditError: whatever DuckDB says, in our words.
         """
-        return self.guarded(step, lambda: _rows(self._connection, sql, parameters))
+
+        def rows() -> list[Row]:
+            types = start(self._connection, sql, parameters)
+            return with_zones(self._connection.fetchall(), types)
+
+        return self.guarded(step, rows)
 
     def fetch_arrays(self, sql: str, step: str) -> list[Any]:
         """The columns of a statement's result as numpy arrays (masked where a value is NULL)."""
@@ -245,17 +250,12 @@ class DuckDBSession:
         return ErrorPlace(step, self.columns, self.files, timeout, self._catalog)
 
 
-def _rows(connection: duckdb.DuckDBPyConnection, sql: str, parameters: Sequence[object] | None) -> list[Row]:
-    result = connection.execute(sql, parameters)
-    types = types_of(result)
-    if not has_zoned(types):
-        return result.fetchall()
-    return with_zones(connection.execute(without_zones(sql, types), parameters).fetchall(), types)
-
-
-def types_of(result: duckdb.DuckDBPyConnection) -> list[str]:
-    """The types of a running statement's columns, as DESCRIBE spells them."""
-    return [str(column[1]) for column in result.description or ()]
+def start(connection: duckdb.DuckDBPyConnection, sql: str, parameters: Sequence[object] | None = None) -> list[str]:
+    """Start a statement; returns the types of its columns as DESCRIBE spells them, which `with_zones` takes."""
+    types = [str(column[1]) for column in connection.execute(sql, parameters).description or ()]
+    if has_zoned(types):
+        connection.execute(without_zones(sql, types), parameters)
+    return types
 
 
 def _connected(limits: Limits, spill: Path) -> duckdb.DuckDBPyConnection:

@@ -67,7 +67,9 @@ def without_zones(sql: str, types: Sequence[str]) -> str:
 
 
 def with_zones(rows: list[Row], types: Sequence[str]) -> list[Row]:
-    """Rows of `without_zones`, with their zone again."""
+    """The rows of a statement that has these types; those of `without_zones` get their zone again."""
+    if not has_zoned(types):
+        return rows
     zoned = [type_name == _ZONED for type_name in types]
     return [tuple(in_utc(v) if z else v for v, z in zip(row, zoned, strict=True)) for row in rows]
 

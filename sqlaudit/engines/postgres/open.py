@@ -90,7 +90,9 @@ def find(ask: Ask, text: str, database: str) -> FoundRelation:
     folded = [found for found in known if len(parts) <= 2 and _matches(found, parts)]
     if folded:
         return _chosen(folded, text, len(parts) == 2)
-    raise UsageError(f"There is no table or view {text!r} in the database {database!r}.{_hint(text, parts, known)}")
+    near = closest(text, [found.name for found in known if found.on_search_path]) if len(parts) == 1 else ""
+    near = near or closest(text, [found.full_name for found in known])
+    raise UsageError(f"There is no table or view {text!r} in the database {database!r}.{near}")
 
 
 def _relations(ask: Ask, name: str | None, schema: str | None) -> list[FoundRelation]:
@@ -121,11 +123,6 @@ def _chosen(candidates: Sequence[FoundRelation], text: str, qualified: bool) -> 
     if not meant:
         raise UsageError(f"No table {text!r} is on the search path; write {names}.")
     raise UsageError(f"{text!r} can mean several tables; write one of {names} exactly.")
-
-
-def _hint(text: str, parts: Sequence[NamePart], known: Sequence[FoundRelation]) -> str:
-    near = closest(text, [found.name for found in known if found.on_search_path]) if len(parts) == 1 else ""
-    return near or closest(text, [found.full_name for found in known])
 
 
 def check(found: FoundRelation, role: str) -> None:

@@ -256,7 +256,11 @@ class SparkOpener:
         refuse_read_options(target.read, "a query")
         self._refuse_paths(root)
         text = root.sql(dialect=DIALECT, comments=False)
-        frame = self.do(spelled("query"), lambda: _analyzed(self.session.sql(text)), self._known_in(root))
+
+        def known(code: str) -> Iterable[str]:
+            return self.known() if code == "TABLE_OR_VIEW_NOT_FOUND" else ()
+
+        frame = self.do(spelled("query"), lambda: _analyzed(self.session.sql(text)), known)
         tables = tuple(dict.fromkeys(".".join(part.name for part in table.parts) for table in _tables(root)))
         names = [field.name for field in frame.schema.fields]
         twice = [name for name, times in Counter(name.casefold() for name in names).items() if times > 1]
@@ -393,9 +397,6 @@ class SparkOpener:
         except UsageError:
             return []
         return [".".join((*schema, row["tableName"])) for row in rows]
-
-    def _known_in(self, root: exp.Query) -> Callable[[str], Iterable[str]]:
-        return lambda code: self.known() if code == "TABLE_OR_VIEW_NOT_FOUND" else ()
 
 
 def _analyzed(frame: Any) -> Any:
