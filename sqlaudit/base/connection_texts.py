@@ -44,8 +44,7 @@ def _start() -> re.Pattern[str]:
 
 
 def _found(text: str) -> re.Match[str] | None:
-    has_a_sign = ":" in text or "=" in text or "//" in text
-    return _start().search(text) if has_a_sign else None
+    return _start().search(text) if ":" in text or "=" in text or "//" in text else None
 
 
 def looks_like_connection(text: str) -> bool:

@@ -13,6 +13,7 @@ import dataclasses
 import inspect
 import threading
 from collections.abc import Callable, Iterator
+from functools import cache
 from operator import attrgetter
 from reprlib import recursive_repr
 from typing import TYPE_CHECKING, Any
@@ -129,15 +130,11 @@ def _values(
     cls: Any, wanted: Callable[[dataclasses.Field[Any]], bool | None]
 ) -> Callable[[], Callable[[Any], tuple[Any, ...]]]:
     """What finds, when it is first needed, what takes the wanted fields of a class as a tuple."""
-    found: list[Callable[[Any], tuple[Any, ...]]] = []
 
+    @cache
     def taken() -> Callable[[Any], tuple[Any, ...]]:
-        if not found:
-            names = [each.name for each in dataclasses.fields(cls) if wanted(each)]
-            found.append(
-                attrgetter(*names) if len(names) > 1 else lambda of: tuple(getattr(of, name) for name in names)
-            )
-        return found[0]
+        names = [each.name for each in dataclasses.fields(cls) if wanted(each)]
+        return attrgetter(*names) if len(names) > 1 else lambda of: tuple(getattr(of, name) for name in names)
 
     return taken
 

@@ -23,7 +23,7 @@ from sqlaudit.base.spec import Limits, Target
 from sqlaudit.engines.contract import Engine
 from sqlaudit.engines.duckdb.driver import duckdb
 from sqlaudit.engines.duckdb.errors import ErrorPlace, translate
-from sqlaudit.engines.duckdb.open import DuckDBOpener, Name, Readings, database_file, find, in_sql, unknown
+from sqlaudit.engines.duckdb.open import DuckDBOpener, Name, Readings, database_file, find_table, in_sql, unknown_table
 from sqlaudit.engines.duckdb.paths import exists
 from sqlaudit.engines.duckdb.session import DIALECT, DuckDBSession, start
 from sqlaudit.engines.duckdb.types import as_arrays, columns_of, for_arrays, is_plain, with_zones
@@ -294,15 +294,15 @@ class ConnectedDuckDB(DuckDBEngine):
             from sqlaudit.base.guard import guard_query
 
             return self._opened(target, self._cursor, guard_query(target.query, DIALECT).sql(dialect=DIALECT))
-        name = find(target.relation, self._seen, _THEIRS)
+        name = find_table(target.relation, self._seen, _THEIRS)
         if name is not None:
             return self._opened(target, self._cursor, "SELECT * FROM " + in_sql(name))
         own = self._only_theirs()
-        name = find(target.relation, own, _THEIRS)
+        name = find_table(target.relation, own, _THEIRS)
         if name is not None:
             return self._opened(target, self._theirs, "SELECT * FROM " + in_sql(name))
         if not exists(target.relation):
-            raise unknown(target.relation, [*self._seen, *own], _THEIRS)
+            raise unknown_table(target.relation, [*self._seen, *own], _THEIRS)
         return super().open(target)
 
     def access(self) -> str:

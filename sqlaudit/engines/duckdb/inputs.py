@@ -14,7 +14,7 @@ from sqlaudit.base.relation import Remark, Row
 from sqlaudit.base.spec import ReadOptions, Target
 from sqlaudit.base.sql import Raw, expression
 from sqlaudit.engines.contract import partition_columns, refuse_same
-from sqlaudit.engines.duckdb.csv import called, csv_source, hive, is_sampled, is_time, made_equal, odd_times
+from sqlaudit.engines.duckdb.csv import csv_source, hive_options, is_sampled, is_time, made_equal, odd_times, write_call
 from sqlaudit.engines.duckdb.paths import Files, Rescanned, arrow_files, scannable
 from sqlaudit.engines.duckdb.session import DIALECT, DuckDBSession
 
@@ -40,19 +40,19 @@ def json_source(
     step = "open " + files.label
     whole = files.bytes <= _WHOLE
     arguments: dict[str, Any] = {"union_by_name": True, "sample_size": -1 if whole else 20_480}
-    plain = called("read_json", files.texts, {**arguments, **hive(())})
+    plain = write_call("read_json", files.texts, {**arguments, **hive_options(())})
     described = session.describe("SELECT * FROM " + plain, step)
     names = _keys(described)
     if options.all_text:
         arguments["columns"] = {row[0]: "VARCHAR" for row in described}
-    records = called("read_json_objects", files.texts, hive(()))
+    records = write_call("read_json_objects", files.texts, hive_options(()))
     written = _exactly(files, options, described, names, folders, [True] * len(names))
     long = session.fetch(expression("engines/duckdb/read_json_long.sql", DIALECT, source=Raw(records)), step)[0][0]
     if long or not whole or any(is_time(row[1]) for row in described):
         changed = _changed(session, files, described, names, records, numbers=bool(long or not whole))
         if any(changed) or (long and (options.all_text or not whole)):
             return _exactly(files, options, described, names, folders, changed), names, written
-    return called("read_json", files.texts, {**arguments, **hive(folders)}), names, written
+    return write_call("read_json", files.texts, {**arguments, **hive_options(folders)}), names, written
 
 
 def _changed(
@@ -107,7 +107,7 @@ def _exactly(
         kept = "VARCHAR" if as_text or options.all_text else "JSON" if nested else type_name
         how = "simple" if not nested else "marked" if as_text else "nested"
         columns.append((_key(name), how, kept, quote(column, DIALECT)))
-    records = Raw(called("read_json_objects", files.texts, hive(folders)))
+    records = Raw(write_call("read_json_objects", files.texts, hive_options(folders)))
     quoted = [quote(folder, DIALECT) for folder in folders]
     template = "engines/duckdb/read_json_exactly.sql"
     return expression(template, DIALECT, source=records, columns=columns, folders=quoted)
@@ -149,7 +149,7 @@ def parquet_names(session: DuckDBSession, files: Files) -> list[str]:
     Raises:
         InputError: files of different columns or types, or a decimal of more than 38 digits, which DuckDB would round.
     """
-    call = called("parquet_schema", files.texts, {})
+    call = write_call("parquet_schema", files.texts, {})
     rows = session.fetch("SELECT " + _WANTED + " FROM " + call, "open " + files.label)
     schemas = [[row[1:] for row in group] for _, group in groupby(rows, key=lambda row: row[0])]
     for schema in schemas:
@@ -245,7 +245,7 @@ def file_source(session: DuckDBSession, files: Files, target: Target, frame_name
     elif files.format == "json":
         sql, names, written = json_source(session, files, options, folders)
     elif files.format == "parquet":
-        sql = called("read_parquet", files.texts, hive(folders))
+        sql = write_call("read_parquet", files.texts, hive_options(folders))
         names = parquet_names(session, files)
     else:
         frame, names = arrow_files(files, folders)

@@ -113,7 +113,7 @@ def in_sql(name: Name) -> str:
     return ".".join(quote(part, "duckdb") for part in name)
 
 
-def find(text: str, known: Sequence[Name], database: str) -> Name | None:
+def find_table(text: str, known: Sequence[Name], database: str) -> Name | None:
     """The table or view that a text names; None when there is none.
 
     The whole text may be a name as it is (`my table`, `a.b`); else its parts are read (`schema."odd name"`). An exact
@@ -136,7 +136,7 @@ def find(text: str, known: Sequence[Name], database: str) -> Name | None:
     return None
 
 
-def unknown(text: str, known: Sequence[Name], database: str) -> UsageError:
+def unknown_table(text: str, known: Sequence[Name], database: str) -> UsageError:
     """The error for a name that is not there."""
     names = [table if schema == "main" else f"{schema}.{table}" for _, schema, table in known]
     hint = closest(text, names) or closest(text.rsplit(".", 1)[-1].strip('"'), names)
@@ -190,7 +190,7 @@ class DuckDBOpener:
         self._session.columns[target.relation or target.name] = {row[0]: row[1] for row in described}
         respelled: tuple[str, ...] = ()
         if self._collates or "collate" in target.query.lower():
-            respelled = respelled_columns(self._session, source.sql, described, "open " + target.name)
+            respelled = find_respelled(self._session, source.sql, described, "open " + target.name)
         direct = condition is None and source.sql.startswith('"') and not respelled
         sql = source.sql if direct else self._view(target, source, condition, respelled)
         columns = columns_of(described)
@@ -266,11 +266,11 @@ class DuckDBOpener:
         """The table or view of the database that a text names; none when it can only be a file's name."""
         if not self.catalog or (exists(name) and looks_like_path(name)):
             return next((known for known in self._known if known[2] == name), None)
-        return find(name, self._known, self._db)
+        return find_table(name, self._known, self._db)
 
     def _file(self, name: str, target: Target) -> InputSource:
         if self.catalog and not exists(name):
-            raise unknown(name, self._known, self._db)
+            raise unknown_table(name, self._known, self._db)
         if not lies_there(name) and not looks_like_path(name):
             raise UsageError(f"There is no file {name!r}; for a table, name its database with {spelled('db')}.")
         files = self._allow(find_files(name, target.read.format))
@@ -292,7 +292,7 @@ class DuckDBOpener:
         remarks: list[Remark] = []
         parsed = False
         for table in named_tables(root):
-            known = find(".".join(quote(part.name, DIALECT) for part in table.parts), self._known, self._db)
+            known = find_table(".".join(quote(part.name, DIALECT) for part in table.parts), self._known, self._db)
             if known is not None:
                 tables.append(f"{known[1]}.{known[2]}")
                 self._copy(known)
@@ -394,7 +394,7 @@ def database_file(place: Whereabouts) -> Path:
 # then everything that follows finds equal what the column does.
 
 
-def respelled_columns(session: DuckDBSession, source: str, described: Sequence[Row], step: str) -> tuple[str, ...]:
+def find_respelled(session: DuckDBSession, source: str, described: Sequence[Row], step: str) -> tuple[str, ...]:
     """The columns of text with values that are equal and written differently.
 
     Args:

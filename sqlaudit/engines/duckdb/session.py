@@ -157,9 +157,8 @@ class DuckDBSession:
         if self._closed:
             raise EngineError(f"The connection was closed before the step {step!r}.")
         if self._deadline.over:
-            raise Incomplete(
-                f"The time limit of {self._deadline.seconds:g} seconds was reached before the step {step!r}."
-            )
+            seconds = self._deadline.seconds
+            raise Incomplete(f"The time limit of {seconds:g} seconds was reached before the step {step!r}.")
         try:
             with reporting(self.progress, step, self._share):
                 return self._worker.do(work)
@@ -213,10 +212,8 @@ class DuckDBSession:
         for stop, _ in self._others:
             stop()
         for connection in (self._connection, *tuple(self._cursors)):
-            try:
+            with suppress(duckdb.ConnectionException):  # closed meanwhile
                 connection.interrupt()
-            except duckdb.ConnectionException:
-                continue  # closed meanwhile
 
     def close(self) -> None:
         """Release the connections and remove the spill folder; safe to call twice."""
@@ -239,10 +236,9 @@ class DuckDBSession:
                 self._connection.execute("SET " + name + " = " + literal(value, DIALECT))
 
     def _share(self) -> float | None:
-        try:
+        done = -1.0
+        with suppress(duckdb.Error):
             done = self._connection.query_progress()
-        except duckdb.Error:
-            return None
         return done / 100 if 0 <= done <= 100 else None
 
     def _place(self, step: str) -> ErrorPlace:
