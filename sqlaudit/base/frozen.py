@@ -61,7 +61,10 @@ def _is_plain(cls: type, options: dict[str, Any]) -> bool:
 
 
 def _quick(cls: Any, by_place: bool) -> Any:
-    cls.__dataclass_fields__, cls.__signature__ = _Later(cls, "__dataclass_fields__"), _Later(cls, "__signature__")
+    cls.__dataclass_fields__, cls.__signature__ = (
+        _AttributeLater(cls, "__dataclass_fields__"),
+        _AttributeLater(cls, "__signature__"),
+    )
     standard: Any = _StandardByPlace if by_place else _Standard
     cls.__dataclass_params__ = standard.__dataclass_params__
     cls.__setattr__, cls.__delattr__ = _refuse_to_set, _refuse_to_delete
@@ -72,7 +75,7 @@ def _quick(cls: Any, by_place: bool) -> Any:
     return cls
 
 
-class _Later:
+class _AttributeLater:
     """An attribute that a class has when it is a whole one: it becomes one when somebody asks for it.
 
     What a class takes, its `__signature__`, is then said by its method.
@@ -89,7 +92,7 @@ class _Later:
 def _complete(cls: Any) -> None:
     """Do what the standard library does when a class is defined."""
     with _COMPLETING:
-        if not isinstance(cls.__dict__["__dataclass_fields__"], _Later):
+        if not isinstance(cls.__dict__["__dataclass_fields__"], _AttributeLater):
             return
         own, params = cls.__dict__["__init__"], cls.__dataclass_params__
         del cls.__signature__
