@@ -58,18 +58,17 @@ def _expression(text: str, relation: Relation, dialect: str, option: str) -> Res
         raise
     except UsageError:
         raise unknown_column(text, relation, option) from None
-    if not list(tree.find_all(exp.Column)):
-        raise unknown_column(text, relation, option)
+    match = None
     for column in tree.find_all(exp.Column):
         match = find_column(column.name, relation)
         if match is None:
             raise unknown_column(column.name, relation, option)
         column.set("this", exp.to_identifier(match.name, quoted=True))
+    if match is None:
+        raise unknown_column(text, relation, option)
     warn(remark_on(tree, kinds_of(relation.columns), dialect, text))
     if isinstance(tree, exp.Column):
-        match = find_column(tree.name, relation)
-        if match is not None:
-            return Resolved(text, tree.sql(dialect=dialect), match.kind, match.name, match.type)
+        return Resolved(text, tree.sql(dialect=dialect), match.kind, match.name, match.type)
     return Resolved(text, tree.sql(dialect=dialect))
 
 

@@ -44,8 +44,7 @@ def _start() -> re.Pattern[str]:
 
 
 def _found(text: str) -> re.Match[str] | None:
-    has_a_sign = ":" in text or "=" in text or "//" in text
-    return _start().search(text) if has_a_sign else None
+    return _start().search(text) if ":" in text or "=" in text or "//" in text else None
 
 
 def looks_like_connection(text: str) -> bool:
@@ -91,8 +90,4 @@ def literals_hidden(sql: str) -> str:
         >>> literals_hidden("SELECT * FROM dblink('host=h password=hush', 'SELECT 1') WHERE host = 'h'")
         "SELECT * FROM dblink('…', 'SELECT 1') WHERE host = 'h'"
     """
-    return re.sub(_LITERAL, _hidden, sql)
-
-
-def _hidden(found: re.Match[str]) -> str:
-    return f"'{HIDDEN}'" if looks_like_connection(found[0][1:-1]) else found[0]
+    return re.sub(_LITERAL, lambda found: f"'{HIDDEN}'" if looks_like_connection(found[0][1:-1]) else found[0], sql)

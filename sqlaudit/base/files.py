@@ -15,8 +15,9 @@ import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from decimal import Decimal
 from fractions import Fraction
+from itertools import chain
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from sqlaudit.base.errors import InputError, UsageError
 from sqlaudit.base.frozen import dataclass
@@ -199,15 +200,13 @@ def _is_left(path: Path, found: re.Match[str]) -> bool:
 
 
 def _host() -> str:
-    return "".join(c for c in _machine() if c.isalnum())[:40] or "host"
-
-
-def _machine() -> str:
     if hasattr(os, "uname"):
-        return os.uname().nodename
-    import socket  # which takes longer to import than all else here
+        name = os.uname().nodename
+    else:
+        import socket  # which takes longer to import than all else here
 
-    return socket.gethostname()
+        name = socket.gethostname()
+    return "".join(c for c in name if c.isalnum())[:40] or "host"
 
 
 def _is_alive(pid: int) -> bool:
@@ -262,9 +261,7 @@ def harmless(text: str) -> str:
     """A text in which no cell of a spreadsheet begins with a formula; `as_written` is the way back."""
     if not _SUSPECT.search(text):
         return text
-    first, *rest = _SEPARATORS.split(text)
-    pieces = [_marked(first, _RUNS.match(first)), *(_marked(piece, _runs(piece)) for piece in rest)]
-    return _marked("".join(pieces), _BREAK.match(text))
+    return _marked(_each_cell(text, _marked), _BREAK.match(text))
 
 
 def label_cell(text: str | None) -> str | None:
@@ -286,14 +283,14 @@ def as_written(text: str) -> str:
     """
     if "'" not in text:
         return text
-    whole = _unmarked(text, _BREAK.match(text))
-    first, *rest = _SEPARATORS.split(whole)
-    return "".join([_unmarked(first, _RUNS.match(first)), *(_unmarked(piece, _runs(piece)) for piece in rest)])
+    return _each_cell(_unmarked(text, _BREAK.match(text)), _unmarked)
 
 
-def _runs(piece: str) -> bool:
-    """Whether what stands behind a separator would be computed as a cell."""
-    return bool(_RUNS.match(piece)) and not _COMPUTES_NOTHING.fullmatch(piece)
+def _each_cell(text: str, change: Callable[[str, object], str]) -> str:
+    """The text with each piece changed, by whether it would be computed as a cell."""
+    first, *rest = _SEPARATORS.split(text)
+    runs = (_RUNS.match(piece) and not _COMPUTES_NOTHING.fullmatch(piece) for piece in rest)
+    return "".join([change(first, _RUNS.match(first)), *map(change, rest, runs)])
 
 
 def _marked(piece: str, runs: object) -> str:
@@ -526,34 +523,30 @@ def _write_parquet(path: Path, names: Sequence[str], batches: Batches) -> int:
     """Through a spool of JSON lines: only when all rows are known, the type of each column is."""
     spool = temporary_beside(path)
     try:
-        types = [_ColumnType() for _ in names]
+        columns = {f"c{i}": _ColumnType() for i in range(len(names))}
+        takers = [(name, column.take) for name, column in columns.items()]
+        written = 0
         with spool.open("w", encoding="utf-8") as file:
-            written = sum(_spool(file, types, batch) for batch in batches)
-        _convert(spool, path, names, [column.sql for column in types])
+            for row in chain.from_iterable(batches):
+                cells = {name: take(value) for (name, take), value in zip(takers, row, strict=True)}
+                file.write(_to_json(cells) + "\n")
+                written += 1
+        _convert(spool, path, names, {name: column.sql for name, column in columns.items()})
     finally:
         forget(spool)
     return written
 
 
-def _spool(file: IO[str], types: Sequence[_ColumnType], batch: Sequence[Sequence[Any]]) -> int:
-    names = [f"c{i}" for i in range(len(types))]
-    takers = [column.take for column in types]
-    for row in batch:
-        cells = [take(value) for take, value in zip(takers, row, strict=True)]
-        file.write(_to_json(dict(zip(names, cells, strict=True))) + "\n")
-    return len(batch)
-
-
-def _convert(spool: Path, path: Path, names: Sequence[str], types: Sequence[str]) -> None:
+def _convert(spool: Path, path: Path, names: Sequence[str], types: dict[str, str]) -> None:
     import duckdb
 
     from sqlaudit.base.names import quote
 
-    declared = {f"c{i}": kind for i, kind in enumerate(types)}
     try:
         with duckdb.connect() as connection:
-            rows = connection.read_json(str(spool), format="newline_delimited", columns=declared)
-            renamed = rows.project(", ".join(f"c{i} AS {quote(name, 'duckdb')}" for i, name in enumerate(names)))
+            rows = connection.read_json(str(spool), format="newline_delimited", columns=types)
+            named = (f"{column} AS {quote(name, 'duckdb')}" for column, name in zip(types, names, strict=True))
+            renamed = rows.project(", ".join(named))
             renamed.write_parquet(str(path), compression="zstd")
     except duckdb.Error as error:  # its message may quote a value
         raise UsageError(f"The Parquet file could not be written ({type(error).__name__}).") from None

@@ -13,6 +13,7 @@ import dataclasses
 import inspect
 import threading
 from collections.abc import Callable, Iterator
+from functools import cache
 from operator import attrgetter
 from reprlib import recursive_repr
 from typing import TYPE_CHECKING, Any
@@ -60,62 +61,56 @@ def _is_plain(cls: type, options: dict[str, Any]) -> bool:
 
 
 def _quick(cls: Any, by_place: bool) -> Any:
-    later = _FieldsLater(cls)
-    cls.__dataclass_fields__, cls.__signature__ = later, _Signature(later)
+    cls.__dataclass_fields__, cls.__signature__ = (
+        _AttributeLater(cls, "__dataclass_fields__"),
+        _AttributeLater(cls, "__signature__"),
+    )
     standard: Any = _StandardByPlace if by_place else _Standard
     cls.__dataclass_params__ = standard.__dataclass_params__
     cls.__setattr__, cls.__delattr__ = _refuse_to_set, _refuse_to_delete
-    for name, method in _methods(cls, later):
+    for name, method in _methods(cls):
         if not (by_place and name in {"__eq__", "__hash__"}) and cls.__dict__.get(name) is None:
             method.__name__, method.__qualname__ = name, f"{cls.__qualname__}.{name}"
             setattr(cls, name, method)
     return cls
 
 
-class _FieldsLater:
-    """The fields of a class, in their place until somebody asks for them: then the class becomes a whole one."""
+class _AttributeLater:
+    """An attribute that a class has when it is a whole one: it becomes one when somebody asks for it.
 
-    def __init__(self, cls: Any) -> None:
-        self._cls = cls
+    What a class takes, its `__signature__`, is then said by its method.
+    """
 
-    def __get__(self, instance: object, owner: type) -> Any:
-        self.complete()
-        return self._cls.__dict__["__dataclass_fields__"]
-
-    def complete(self) -> None:
-        """Do what the standard library does when a class is defined."""
-        cls: Any = self._cls
-        with _COMPLETING:
-            if cls.__dict__["__dataclass_fields__"] is not self:
-                return
-            own, params = cls.__dict__["__init__"], cls.__dataclass_params__
-            del cls.__signature__
-            dataclasses.dataclass(cls, init=False, repr=False, eq=False)
-            cls.__dataclass_params__ = params
-            if hasattr(own, "stands_in"):
-                made = _init(cls)
-                made.__name__, made.__qualname__ = "__init__", f"{cls.__qualname__}.__init__"
-                type.__setattr__(cls, "__init__", made)
-
-
-class _Signature:
-    """What a class takes: with its fields it has a method that says so."""
-
-    def __init__(self, later: _FieldsLater) -> None:
-        self._later = later
+    def __init__(self, cls: Any, name: str) -> None:
+        self._cls, self._name = cls, name
 
     def __get__(self, instance: object, owner: type) -> Any:
-        self._later.complete()
-        raise AttributeError("__signature__")
+        _complete(self._cls)
+        return getattr(self._cls, self._name)
 
 
-def _methods(cls: Any, later: _FieldsLater) -> Iterator[tuple[str, Callable[..., Any]]]:
+def _complete(cls: Any) -> None:
+    """Do what the standard library does when a class is defined."""
+    with _COMPLETING:
+        if not isinstance(cls.__dict__["__dataclass_fields__"], _AttributeLater):
+            return
+        own, params = cls.__dict__["__init__"], cls.__dataclass_params__
+        del cls.__signature__
+        dataclasses.dataclass(cls, init=False, repr=False, eq=False)
+        cls.__dataclass_params__ = params
+        if hasattr(own, "stands_in"):
+            made = _init(cls)
+            made.__name__, made.__qualname__ = "__init__", f"{cls.__qualname__}.__init__"
+            type.__setattr__(cls, "__init__", made)
+
+
+def _methods(cls: Any) -> Iterator[tuple[str, Callable[..., Any]]]:
     """The methods that are different from class to class, with their names."""
     compared = _values(cls, lambda each: each.compare)
     hashed = _values(cls, lambda each: each.compare if each.hash is None else each.hash)
 
     def first(self: Any, /, *given: Any, **named: Any) -> None:
-        later.complete()
+        _complete(cls)
         cls.__init__(self, *given, **named)
 
     first.stands_in = True  # type: ignore[attr-defined]
@@ -138,15 +133,11 @@ def _values(
     cls: Any, wanted: Callable[[dataclasses.Field[Any]], bool | None]
 ) -> Callable[[], Callable[[Any], tuple[Any, ...]]]:
     """What finds, when it is first needed, what takes the wanted fields of a class as a tuple."""
-    found: list[Callable[[Any], tuple[Any, ...]]] = []
 
+    @cache
     def taken() -> Callable[[Any], tuple[Any, ...]]:
-        if not found:
-            names = [each.name for each in dataclasses.fields(cls) if wanted(each)]
-            found.append(
-                attrgetter(*names) if len(names) > 1 else lambda of: tuple(getattr(of, name) for name in names)
-            )
-        return found[0]
+        names = [each.name for each in dataclasses.fields(cls) if wanted(each)]
+        return attrgetter(*names) if len(names) > 1 else lambda of: tuple(getattr(of, name) for name in names)
 
     return taken
 

@@ -61,39 +61,29 @@ def written_tree(text: str, dialect: str) -> list[exp.Expr | None]:
     return sqlglot.parse(text, dialect=_plain(dialect))
 
 
-def lost(text: str, tree: exp.Expr, dialect: str, *, names: bool = True) -> str:
-    """The first word of a text that the SQL of its tree lacks; empty when all of them are there.
+def refuse_lost(text: str, tree: exp.Expr, dialect: str, option: str, *, names: bool = True) -> None:
+    """Nothing when every word of a text stands in the SQL of its tree.
 
     Numbers, texts and quoted names count, plain names only where nothing but an expression stands: words like NULLS
     LAST look like names. Keywords, types and the names of functions may be spelled in another way.
 
-    Example:
-        >>> lost("SELECT income < 50_000", sqlglot.parse_one("SELECT income < 50"), "duckdb")
-        '50000'
-    """
-    there = Counter(_words([tree.sql(dialect=dialect, comments=False)]))
-    for token in _carried(text, dialect, names):
-        for word in _words([token]):
-            if word in _RESPELLED:
-                continue
-            if not there[word]:
-                return word
-            there[word] -= 1
-    return ""
-
-
-def refuse_lost(text: str, tree: exp.Expr, dialect: str, option: str, *, names: bool = True) -> None:
-    """Nothing when every word of a text stands in the SQL of its tree.
-
     Raises:
         MisreadError: one does not; the sentence names it.
+
+    Example:
+        >>> refuse_lost("SELECT income < 50_000", sqlglot.parse_one("SELECT income < 50"), "duckdb", "--where")
+        Traceback (most recent call last):
+        sqlaudit.base.guard.MisreadError: --where: '50000' would get lost where this is read as DuckDB SQL; write it \
+in another way.
     """
-    word = lost(text, tree, dialect, names=names)
-    if word:
-        raise MisreadError(
-            f"{option}: {word!r} would get lost where this is read as {spoken(dialect).title} SQL; write it "
-            "in another way."
-        )
+    there = Counter(_words([tree.sql(dialect=dialect, comments=False)]))
+    for word in _words(_carried(text, dialect, names)):
+        if not there[word] and word not in _RESPELLED:
+            raise MisreadError(
+                f"{option}: {word!r} would get lost where this is read as {spoken(dialect).title} SQL; write it "
+                "in another way."
+            )
+        there[word] -= 1
 
 
 def refuse_joined(tokens: Sequence[Token], option: str) -> None:
@@ -317,15 +307,11 @@ def names_cte(table: exp.Table) -> bool:
         else:
             around = node.args.get("with_") or node.args.get("with")
             seen = around.expressions if isinstance(around, exp.With) else []
-        if any(name == _folded(cte) for cte in seen):
+        aliases = (cte.args["alias"].this for cte in seen)
+        if any(name == (alias.name if alias.quoted else alias.name.lower()) for alias in aliases):
             return True
         inside, node = node, node.parent
     return False
-
-
-def _folded(cte: exp.CTE) -> str:
-    alias = cte.args["alias"].this
-    return str(alias.name if alias.quoted else alias.name.lower())
 
 
 def _not_a_select(word: str) -> UsageError:
@@ -368,7 +354,9 @@ def _parse(text: str, dialect: str, option: str, reader: Reader = sqlglot.parse)
     try:
         parsed = reader(text, dialect=dialect)
     except SqlglotError as error:
-        raise _unreadable(option, dialect, _where(error)) from None
+        first = (getattr(error, "errors", None) or [{}])[0]
+        where = f" (line {first['line']}, column {first.get('col')})" if first.get("line") else ""
+        raise _unreadable(option, dialect, where) from None
     except RecursionError:
         raise too_deep(option) from None
     found = [node for node in parsed if isinstance(node, exp.Expression) and not isinstance(node, exp.Semicolon)]
@@ -444,12 +432,6 @@ def _random_in(words: Sequence[str]) -> str:
     return ""
 
 
-def _where(error: SqlglotError) -> str:
-    details = getattr(error, "errors", None) or [{}]
-    line, column = details[0].get("line"), details[0].get("col")
-    return f" (line {line}, column {column})" if line else ""
-
-
 def _refuse_writes(root: exp.Expression, option: str) -> None:
     for node in root.walk():
         if isinstance(node, _WRITES):
@@ -464,9 +446,8 @@ def _refuse_outside(root: exp.Expression, dialect: str, option: str) -> None:
     for node in root.find_all(exp.Func, exp.QueryTransform):
         if isinstance(node, exp.QueryTransform):
             raise UsageError(f"{option} may only read; it holds TRANSFORM, which runs a program.")
-        name = node.name.lower() if isinstance(node, exp.Anonymous) else node.key
-        if name in outside:
-            raise UsageError(f"{option} may only read tables; the function {name} reaches beyond them.")
+        if _name(node) in outside:
+            raise UsageError(f"{option} may only read tables; the function {_name(node)} reaches beyond them.")
 
 
 # Divisions that engines read in two ways: of whole numbers PostgreSQL drops the fraction, DuckDB and Spark keep it.
@@ -559,10 +540,10 @@ def _is_whole(node: exp.Expr, kinds: Mapping[str, Kind]) -> bool:
     if isinstance(node, exp.Literal):
         return not node.is_string and node.name.isdecimal()
     if isinstance(node, exp.Column):
-        return kinds.get(node.name.lower()) is Kind.INTEGER
+        return _kind(node, kinds) is Kind.INTEGER
     if isinstance(node, exp.Cast):
         return node.to.this in exp.DataType.INTEGER_TYPES
-    if isinstance(node, exp.Sub) and all(_is_date(side, kinds) for side in (node.this, node.expression)):
+    if isinstance(node, exp.Sub) and all(_kind(side, kinds) is Kind.DATE for side in (node.this, node.expression)):
         return True
     parts = _parts(node)
     return _name(node) in _COUNTING or (bool(parts) and all(_is_whole(part, kinds) for part in parts))
@@ -578,5 +559,5 @@ def _parts(node: exp.Expr) -> list[exp.Expr]:
     return []
 
 
-def _is_date(node: exp.Expr, kinds: Mapping[str, Kind]) -> bool:
-    return isinstance(node, exp.Column) and kinds.get(node.name.lower()) is Kind.DATE
+def _kind(node: exp.Expr, kinds: Mapping[str, Kind]) -> Kind | None:
+    return kinds.get(node.name.lower()) if isinstance(node, exp.Column) else None

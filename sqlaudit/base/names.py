@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 from sqlaudit.base.errors import UsageError
@@ -9,6 +10,8 @@ from sqlaudit.base.frozen import dataclass
 
 PLACEHOLDER = "sqlaudit_raw_"
 """How the names begin that stand for raw SQL while a text is spelled."""
+_PART = r'(?:"((?:[^"]|"")*)"|([^".][^.]*))(\.|\Z)'
+"""A part of a dotted name, in double quotes or without, and the dot behind it; compiled where it is first needed."""
 
 # What differs between the dialects of the engines beyond what sqlglot spells.
 #
@@ -150,13 +153,25 @@ def split_name(text: str) -> tuple[str, ...]:
         >>> split_name('main."odd.name"')
         ('main', 'odd.name')
     """
-    parts, rest = [], text
-    while True:
-        part, rest = _next_part(rest, text)
-        parts.append(part)
-        if not rest:
-            return tuple(parts)
-        rest = rest[1:]
+    parts = name_parts(text)
+    names = tuple(part if quoted else part.strip() for part, quoted in parts)
+    if not parts or "" in names or any('"' in part and not quoted for part, quoted in parts):
+        raise UsageError(f"{text!r} is not a table's name; write schema.table, with double quotes around odd names.")
+    return names
+
+
+def name_parts(text: str) -> list[tuple[str, bool]]:
+    """The parts of a dotted name as they are written, and whether they are quoted; none when a quote is not closed, or
+    a part is missing."""
+    parts, at, dot = [], 0, "."
+    while dot:
+        found = re.compile(_PART).match(text, at)
+        if found is None:
+            return []
+        quoted, bare, dot = found.groups()
+        parts.append((bare, False) if quoted is None else (quoted.replace('""', '"'), True))
+        at = found.end()
+    return parts
 
 
 def closest(name: str, names: Iterable[str]) -> str:
@@ -171,27 +186,3 @@ def closest(name: str, names: Iterable[str]) -> str:
     folded = {known.casefold(): known for known in names}
     near = difflib.get_close_matches(name.casefold(), folded, n=1, cutoff=0.6)
     return f" Did you mean {folded[near[0]]!r}?" if near else ""
-
-
-def _next_part(rest: str, text: str) -> tuple[str, str]:
-    """The first part of a dotted name, and what follows it (empty, or from the next dot on)."""
-    if rest.startswith('"'):
-        end = _closing_quote(rest)
-        part, rest = rest[1:end].replace('""', '"'), rest[end + 1 :]
-        broken = end < 0 or (rest and not rest.startswith("."))
-    else:
-        part, dot, after = rest.partition(".")
-        part, rest = part.strip(), dot + after
-        broken = '"' in part
-    if broken or not part:
-        raise UsageError(f"{text!r} is not a table's name; write schema.table, with double quotes around odd names.")
-    return part, rest
-
-
-def _closing_quote(rest: str) -> int:
-    at = 1
-    while (at := rest.find('"', at)) >= 0:
-        if not rest.startswith('""', at):
-            return at
-        at += 2
-    return -1

@@ -56,20 +56,20 @@ def exactly(name: str) -> Told:
 
 def as_float(value: Any) -> Any:
     """Numbers as floats, whole ones too; also inside sequences and mappings. What is missing stays None."""
-    if isinstance(value, Mapping):
-        return {name: as_float(one) for name, one in value.items()}
-    if isinstance(value, list | tuple):
-        return [as_float(one) for one in value]
-    return None if value is None else float(value)
+    return _throughout(float, value)
 
 
 def as_text(value: Any) -> Any:
     """Values as texts, also inside sequences and mappings; what is missing stays None."""
+    return _throughout(str, value)
+
+
+def _throughout(change: Callable[[Any], Any], value: Any) -> Any:
     if isinstance(value, Mapping):
-        return {name: as_text(one) for name, one in value.items()}
+        return {name: _throughout(change, one) for name, one in value.items()}
     if isinstance(value, list | tuple):
-        return [as_text(one) for one in value]
-    return None if value is None else str(value)
+        return [_throughout(change, one) for one in value]
+    return None if value is None else change(value)
 
 
 def exact_text(value: Fraction) -> str | None:

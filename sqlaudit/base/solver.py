@@ -92,11 +92,22 @@ def solve(
         MissingDriver: HiGHS is not installed. EngineError: the solver failed.
     """
     require()
-    solver = silent(_options(step, seconds))
+    import highspy
+
+    # one thread: the same program gives the same answer
+    solver = silent({"threads": 1, "parallel": "off", "mip_rel_gap": 0.0, "mip_abs_gap": 0.999 * step})
+    if seconds is not None:
+        solver.setOptionValue("time_limit", max(0.0, seconds))
     solver.passModel(_model(program, relaxed))
     if start is not None:
-        _give(solver, start)
-    stopped = _run(solver)
+        given = highspy.HighsSolution()
+        given.col_value = start.tolist()
+        solver.setSolution(given)
+    stopped = ""
+    try:
+        run_beside(solver)
+    except KeyboardInterrupt:  # the best so far is worth having
+        stopped = "interrupted"
     return _read(solver, stopped)
 
 
@@ -188,12 +199,6 @@ def require() -> None:
         raise MissingDriver("This needs the solver HiGHS: pip install 'sqlaudit[remedies]'.")
 
 
-def _options(step: float, seconds: float | None) -> dict[str, bool | int | float | str]:
-    limit = {} if seconds is None else {"time_limit": max(0.0, seconds)}
-    # one thread: the same program gives the same answer
-    return {"threads": 1, "parallel": "off", "mip_rel_gap": 0.0, "mip_abs_gap": 0.999 * step, **limit}
-
-
 def _model(program: Program, relaxed: bool) -> highspy.HighsLp:
     import highspy
 
@@ -212,23 +217,6 @@ def _model(program: Program, relaxed: bool) -> highspy.HighsLp:
         kinds = highspy.HighsVarType.kContinuous, highspy.HighsVarType.kInteger
         model.integrality_ = [kinds[one] for one in program.whole]
     return model
-
-
-def _give(solver: highspy.Highs, start: Floats) -> None:
-    import highspy
-
-    given = highspy.HighsSolution()
-    given.col_value = start.tolist()
-    solver.setSolution(given)
-
-
-def _run(solver: highspy.Highs) -> str:
-    """Run it until it ends or somebody wants to stop, `interrupted` then: the best so far is worth having."""
-    try:
-        run_beside(solver)
-    except KeyboardInterrupt:
-        return "interrupted"
-    return ""
 
 
 def _read(solver: highspy.Highs, stopped: str) -> Solved:
@@ -263,8 +251,6 @@ _MOST = 1 << 62
 
 def wholes(found: Sequence[int]) -> Wholes:
     """Whole numbers as an array, with room for a sum of two."""
-    import numpy as np
-
     wide = max(map(abs, found), default=0) >= _MOST
     return np.array(found, dtype=object if wide else np.int64)
 

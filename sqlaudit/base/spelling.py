@@ -42,7 +42,8 @@ def for_spark(tree: exp.Expr) -> exp.Expr:
         if isinstance(match.expression, exp.Literal):
             match.expression.replace(exp.Literal.string(_java_pattern(match.expression.this)))
     for window in list(tree.find_all(exp.Window)):
-        if _only_numbers(window):
+        parted = window.args.get("partition_by") or window.args.get("order") or window.args.get("alias")
+        if isinstance(window.this, exp.RowNumber) and not parted:
             window.replace(exp.Anonymous(this="MONOTONICALLY_INCREASING_ID"))
     for select in tree.find_all(exp.Select):
         _unfold_together(select)
@@ -68,11 +69,6 @@ def _java_pattern(pattern: str) -> str:
     """
     whole = pattern[:-1] + r"\z" if pattern.endswith("$") else pattern
     return whole.replace("[:space:]", r"\s")
-
-
-def _only_numbers(window: exp.Window) -> bool:
-    parted = window.args.get("partition_by") or window.args.get("order") or window.args.get("alias")
-    return isinstance(window.this, exp.RowNumber) and not parted
 
 
 def _unfold_together(select: exp.Select) -> None:

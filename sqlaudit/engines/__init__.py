@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
@@ -9,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from sqlaudit.base.addresses import Whereabouts, whereabouts
 from sqlaudit.base.connection_texts import looks_like_connection
-from sqlaudit.base.errors import UsageError
+from sqlaudit.base.errors import EngineError, MissingDriver, UsageError
 from sqlaudit.base.files import exists
 from sqlaudit.base.options import made
+from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.spec import Limits, Target
 from sqlaudit.engines.contract import Database, Engine
 
@@ -49,10 +51,8 @@ def connect(db: Database = None, limits: Limits | None = None, *targets: Target)
         session: Any = db if db is not None else frames[0].sparkSession
         return _spark(session, limits)
     if db is not None and not isinstance(db, str | Whereabouts):
-        from sqlaudit.engines.given import is_duckdb, place_of
-
-        if is_duckdb(db):
-            from sqlaudit.engines.duckdb.connected import ConnectedDuckDB
+        if is_one(db, "duckdb", "DuckDBPyConnection"):
+            from sqlaudit.engines.duckdb.engine import ConnectedDuckDB
 
             connection: Any = db
             return ConnectedDuckDB(connection, limits, targets)
@@ -132,3 +132,76 @@ def _is_postgres(db: str) -> bool:
     scheme, colon, _ = db.partition("://")
     parameter, equals, _ = db.partition("=")
     return scheme in _POSTGRES if colon and "=" not in scheme else bool(equals) and parameter.strip().isidentifier()
+
+
+# Databases that somebody in Python has open already: what of them is a place to connect to, and what is used itself.
+#
+# A server is reached over a connection of our own, to where theirs leads, so theirs keeps its transaction and settings.
+# Only tables in the memory of this process have no second door; see `ConnectedDuckDB`.
+
+_TAKEN = (
+    "a path or URL, an open connection of DuckDB or psycopg, an engine or URL of SQLAlchemy, a SparkSession, or an "
+    "open engine of sqlaudit"
+)
+_SESSION_PARTS = ("client_encoding", "fallback_application_name", "krbsrvname", "tty")
+"""What a connection says of itself and no other one has to be told."""
+
+
+def is_one(given: Any, package: str, *names: str) -> bool:
+    """Whether it is of a class of a package; nothing of the package is imported to see it."""
+    module = sys.modules.get(package)
+    return module is not None and any(isinstance(given, getattr(module, name, ())) for name in names)
+
+
+def is_relation(given: Any) -> bool:
+    """Whether it is a relation of DuckDB (`connection.table("people")`)."""
+    return is_one(given, "duckdb", "DuckDBPyRelation")
+
+
+def place_of(db: Any) -> Whereabouts:
+    """Where an open connection of psycopg leads, or an engine, connection or URL of SQLAlchemy.
+
+    Raises:
+        UsageError: something else, or a kind of database that sqlaudit does not know.
+        MissingDriver: psycopg is not installed. EngineError: the connection is closed.
+    """
+    if is_relation(db):
+        said = "name the relation as the table, for instance sqlaudit.audit(connection.table('people'))"
+        raise UsageError(f"{spelled('db')} takes a database, and a relation is a table of one: {said}.")
+    package = type(db).__module__.partition(".")[0]
+    if package in ("psycopg", "psycopg2") and hasattr(db, "info"):
+        return _of_psycopg(db)
+    if package == "sqlalchemy":
+        url = getattr(getattr(db, "engine", db), "url", db)
+        if hasattr(url, "get_backend_name"):
+            return _of_url(url)
+    raise UsageError(f"{spelled('db')} takes {_TAKEN}, not a value of type {type(db).__name__}.")
+
+
+def _of_psycopg(connection: Any) -> Whereabouts:
+    if connection.closed:
+        raise EngineError(f"The connection of {spelled('db')} is closed.")
+    try:
+        from psycopg.conninfo import make_conninfo
+    except ImportError:
+        raise MissingDriver("PostgreSQL needs the package psycopg: pip install 'sqlaudit[postgres]'.") from None
+    own = connection.info
+    found = own.get_parameters() if hasattr(own, "get_parameters") else connection.get_dsn_parameters()
+    parts = {name: value for name, value in found.items() if value and name not in _SESSION_PARTS}
+    if own.password:
+        parts["password"] = own.password
+    return Whereabouts(make_conninfo(**parts), secret=True)
+
+
+def _of_url(url: Any) -> Whereabouts:
+    kind = url.get_backend_name()
+    if kind == "postgresql":
+        return Whereabouts(url.set(drivername=kind).render_as_string(hide_password=False), secret=True)
+    if kind in ("duckdb", "sqlite") and url.database not in (None, "", ":memory:"):
+        return Whereabouts(url.database)
+    if kind == "duckdb":
+        said = "which only its own connection sees; pass that DuckDB connection itself"
+        raise UsageError(f"{spelled('db')} is a database in memory, {said}.")
+    raise UsageError(
+        f"{spelled('db')} is a SQLAlchemy engine of {kind}; sqlaudit reads DuckDB, SQLite files, PostgreSQL and Spark."
+    )

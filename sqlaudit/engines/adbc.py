@@ -10,7 +10,6 @@ from contextlib import suppress
 from dataclasses import field
 from functools import partial
 from pathlib import Path
-from types import TracebackType
 from typing import Any, TypeVar
 from urllib.parse import quote, unquote, urlsplit
 
@@ -190,9 +189,7 @@ class AdbcReader:
         self._ends = None if limits.timeout is None else time.monotonic() + limits.timeout
         self._timeout = limits.timeout
         self._running: Any = None
-        self._open: Any = None
-        connect = _connector(place)
-        self._open = self._timed(connect, ConnectionFailed, "The database could not be reached")
+        self._open: Any = self._timed(_connector(place), ConnectionFailed, "The database could not be reached")
         try:
             self._begin()
         except BaseException:
@@ -229,22 +226,20 @@ class AdbcReader:
     def __enter__(self) -> AdbcReader:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def _begin(self) -> None:
         """Begin a transaction that only reads, and have the database say so."""
         for setting in self._driver.settings:
-            self._timed(partial(self._command, setting), EngineError, "The database took no setting")
+            self._timed(partial(self._set, setting), EngineError, "The database took no setting")
         if self._driver.proof is None:
             return
         question, wanted = self._driver.proof
-        rows = self._timed(
-            lambda: self._answer(question), EngineError, "The database did not say whether it only reads"
+        said = self._timed(
+            partial(self._answer, question), EngineError, "The database did not say whether it only reads"
         )
-        if [str(value).casefold() for value in rows] != [wanted]:
+        if [str(value).casefold() for value in said] != [wanted]:
             raise EngineError("The database does not say that this connection only reads, so nothing was asked of it.")
 
     def _again(self) -> None:
@@ -254,7 +249,7 @@ class AdbcReader:
                 self._timed(self._open.rollback, EngineError, "The transaction could not be ended")
             self._begin()
 
-    def _command(self, sql: str) -> None:
+    def _set(self, sql: str) -> None:
         with self._open.cursor() as cursor:
             if self._driver.name == "postgresql":
                 cursor.adbc_statement.set_options(**{"adbc.postgresql.use_copy": "false"})
@@ -297,10 +292,7 @@ class AdbcReader:
             with suppress(Exception):
                 running.adbc_cancel()
         thread.join(LEAVING)
-        if not thread.is_alive():
-            self._running = None
-        else:
-            self._running = running or thread
+        self._running = (running or thread) if thread.is_alive() else None
 
 
 def _connector(place: AdbcPlace) -> Callable[[], Any]:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 Database: TypeAlias = "str | Whereabouts | Engine | SparkSession | Any | None"
 """What `db=` takes: what `--db` does, an engine that is open (it is left open), a session of Spark (likewise), or what
-`sqlaudit.engines.given` knows: connections of DuckDB and psycopg, engines, connections and URLs of SQLAlchemy."""
+`sqlaudit.engines.place_of` knows: connections of DuckDB and psycopg, engines, connections and URLs of SQLAlchemy."""
 
 
 @dataclass(frozen=True)
@@ -192,16 +192,12 @@ class Engine(ABC):
         return relation.sql
 
     def columns_as_arrays(self, statement: Statement) -> dict[str, Any]:
-        """The result as one numpy array a column; engines override it where they can do better than rows."""
-        import numpy as np
-
-        rows = self.run(statement)
-        names = self.result_names(statement)
-        return {name: np.array([row[i] for row in rows]) for i, name in enumerate(names)}
+        """The result as one numpy array a column."""
+        raise NotImplementedError
 
     def result_names(self, statement: Statement) -> Sequence[str]:
-        """The column names of a statement's result."""
-        raise NotImplementedError
+        """The column names of a statement's result; the statement is not run."""
+        return [column.name for column in self.result_columns(statement)]
 
     def result_columns(self, statement: Statement) -> tuple[ColumnInfo, ...]:
         """The columns of a statement's result with their kinds; the statement is not run."""

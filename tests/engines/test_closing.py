@@ -23,7 +23,7 @@ def ctrl_c(*_: object) -> None:
 def test_a_session_on_the_server_ends(
     postgres_url: str, postgres_admin_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(PostgresEngine, "_roll_back", ctrl_c)
+    monkeypatch.setattr(PostgresEngine, "_end_transaction", ctrl_c)
     engine = connect(postgres_url + "&application_name=closing")
     with psycopg.connect(postgres_admin_url, autocommit=True) as admin:
         with pytest.raises(KeyboardInterrupt):

@@ -13,12 +13,11 @@ import duckdb
 import pytest
 
 from sqlaudit.base.errors import EngineError, Interrupted, PermissionDenied, SqlauditError, UsageError
-from sqlaudit.base.files import remove_leftovers
+from sqlaudit.base.files import PrivateFolder, remove_leftovers
 from sqlaudit.base.relation import Statement
 from sqlaudit.base.spec import Limits, Target
 from sqlaudit.engines import connect
 from sqlaudit.engines.duckdb.engine import DuckDBEngine
-from sqlaudit.engines.watch import SpillFolder
 from tests.engines.duckdb_helpers import SECRET, sentence, written
 
 SLOW = "SELECT count(*) FROM range(100000) a(i), range(1000000) b(j) WHERE (i * j) % 7 = 3"
@@ -170,7 +169,7 @@ def test_spill_is_private_encrypted_and_gone_afterwards(tmp_path: Path) -> None:
 
 
 def test_leftovers_of_dead_runs_are_removed_and_of_living_ones_not(tmp_path: Path) -> None:
-    with SpillFolder(str(tmp_path)) as living:
+    with PrivateFolder("spill", str(tmp_path)) as living:
         (living.path / "block").write_text(SECRET)
         parts = living.path.name.split("-")
         dead = subprocess.run([sys.executable, "-c", "import os; print(os.getpid())"], capture_output=True, check=True)

@@ -12,7 +12,7 @@ import pytest
 
 import sqlaudit
 from sqlaudit.base.errors import EngineError, UsageError
-from sqlaudit.engines.given import place_of
+from sqlaudit.engines import place_of
 
 ROWS = "SELECT range % 3 AS age, 'z' || range % 2 AS zip, range::HUGEINT * 10::HUGEINT ** 30 AS big FROM range(12)"
 

@@ -222,7 +222,7 @@ def test_a_time_limit_ends_the_reading(clinic: Path) -> None:
 
 
 def test_sqlalchemy_says_where_the_file_is(clinic: Path) -> None:
-    from sqlaudit.engines.given import place_of
+    from sqlaudit.engines import place_of
 
     url = SimpleNamespace(get_backend_name=lambda: "sqlite", database="clinic.sqlite")
     engine = type("Engine", (), {"__module__": "sqlalchemy.engine", "url": url})()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -21,18 +22,18 @@ from sqlaudit.engines.duckdb.session import DIALECT, DuckDBSession
 # Calls of DuckDB's table functions, written out, and what its types are.
 
 
-def called(function: str, source: str | list[str], arguments: Mapping[str, Any]) -> str:
+def write_call(function: str, source: str | list[str], arguments: Mapping[str, Any]) -> str:
     """The call of a function over one or several files.
 
     Example:
-        >>> called("read_parquet", ["p.parquet"], {"hive_partitioning": False})
+        >>> write_call("read_parquet", ["p.parquet"], {"hive_partitioning": False})
         "read_parquet(['p.parquet'], hive_partitioning = FALSE)"
     """
     given = [literal(source, DIALECT), *(name + " = " + literal(value, DIALECT) for name, value in arguments.items())]
     return function + "(" + ", ".join(given) + ")"
 
 
-def hive(folders: Sequence[str]) -> dict[str, Any]:
+def hive_options(folders: Sequence[str]) -> dict[str, Any]:
     """The arguments that read folders named `column=value`, or keep DuckDB from doing so by itself."""
     return {"hive_partitioning": True, "hive_types_autocast": False} if folders else {"hive_partitioning": False}
 
@@ -94,7 +95,7 @@ class Shape:
     def as_text(self, names: set[str]) -> Shape:
         """The shape with some columns as text."""
         columns = tuple((name, "VARCHAR" if name in names else type_name) for name, type_name in self.columns)
-        dated = any(type_name.startswith(("DATE", "TIME")) for _, type_name in columns)
+        dated = any(is_time(type_name) for _, type_name in columns)
         return replace(self, columns=columns, formats=self.formats if dated else ())
 
     def is_too_narrow(self, first: str) -> bool:
@@ -128,12 +129,9 @@ def csv_source(
         shape = shape.as_text({name for name, _ in shape.columns})
     shape = shape.as_text(reader.changed(shape, named))
     pinned = {"auto_detect": False, **shape.arguments(), "columns": dict(shape.columns), **dict(shape.formats)}
-    texts = {**pinned, "columns": shape.texts}
-    read, written = (
-        called("read_csv", files.texts, {**one, **reader.common, **reader.nulls, **hive(folders)})
-        for one in (pinned, texts)
-    )
-    return read, names, remarks, written
+    pinned |= {**reader.common, **reader.nulls, **hive_options(folders)}
+    texts = write_call("read_csv", files.texts, {**pinned, "columns": shape.texts})
+    return write_call("read_csv", files.texts, pinned), names, remarks, texts
 
 
 def is_sampled(files: Files, columns: Collection[str], named: frozenset[str] | None) -> bool:
@@ -151,16 +149,12 @@ def _delimiter(text: str) -> str:
 
 
 def _encoding(name: str) -> str:
-    try:
-        known = _ENCODINGS.get(codecs.lookup(name).name)
-    except LookupError:
-        known = None
-    if known is None:
-        raise UsageError(
-            f"The encoding {name!r} is not read here; use utf-8, utf-16 or latin-1 (which also separates the values of "
-            "other one-byte encodings), or convert the file."
-        )
-    return known
+    with suppress(LookupError):
+        return _ENCODINGS[codecs.lookup(name).name]
+    raise UsageError(
+        f"The encoding {name!r} is not read here; use utf-8, utf-16 or latin-1 (which also separates the values of "
+        "other one-byte encodings), or convert the file."
+    )
 
 
 def _encoding_by_mark(path: Path) -> str:
@@ -204,7 +198,7 @@ class _CsvReader:
     def call(self, shape: Shape, columns: Mapping[str, str], texts: list[str] | None = None, **more: Any) -> str:
         """A call of read_csv for these columns of all files, or of some."""
         arguments = {"auto_detect": False, **shape.arguments(), **self.common, **more, "columns": dict(columns)}
-        return called("read_csv", self.files.texts if texts is None else texts, arguments)
+        return write_call("read_csv", self.files.texts if texts is None else texts, arguments)
 
     def find_shape(self) -> Shape:
         """The shape of the first file: with RFC 4180 quotes if that works, else with those that DuckDB finds."""
@@ -240,7 +234,7 @@ class _CsvReader:
             arguments["delim"] = delimiter
         if self.options.header is not None:
             arguments["header"] = self.options.header
-        call = called("sniff_csv", self.files.texts[0], arguments)
+        call = write_call("sniff_csv", self.files.texts[0], arguments)
         columns = "list_transform(Columns, lambda c: [c.name, c.type])"
         wanted = ", ".join(("Delimiter", "Quote", "Escape", "HasHeader", columns, "DateFormat", "TimestampFormat"))
         try:
@@ -257,7 +251,7 @@ class _CsvReader:
         arguments = {"auto_detect": False, "delim": _NEVER, "quote": "", "escape": "", "header": False, "skip": 0}
         tolerant = {"strict_mode": False, "ignore_errors": True, "null_padding": True}
         arguments |= {**tolerant, **self.common, "columns": {"line": "VARCHAR"}}
-        rows = self.fetch("SELECT line FROM " + called("read_csv", self.files.texts[:1], arguments) + " LIMIT 1")
+        rows = self.fetch("SELECT line FROM " + write_call("read_csv", self.files.texts[:1], arguments) + " LIMIT 1")
         return str(rows[0][0] or "") if rows else ""
 
     def _read_through(self, delimiter: str, first: str) -> None:
@@ -310,7 +304,7 @@ class _CsvReader:
             for name, type_name in typed
             if is_time(type_name)
         ]
-        given = {"source": Raw(source), "columns": columns, "times": described(times)}
+        given = {"source": Raw(source), "columns": columns, "times": time_arguments(times)}
         found = self.fetch(expression("engines/duckdb/read_changed.sql", DIALECT, **given))[0]
         changed = {name for (name, _), differ in zip(typed, found, strict=False) if differ}
         odd = [column for column, differ in zip(times, found[len(typed) :], strict=True) if differ]
@@ -355,7 +349,7 @@ class _CsvReader:
         """Types that fit all files: what DuckDB says when it looks into each of them."""
         arguments = {**shape.arguments(), **self.common, **dict(shape.formats), "files_to_sniff": -1}
         arguments |= {"sample_size": _SAMPLE, "auto_type_candidates": _TYPES, **self.nulls}
-        found = self.fetch("DESCRIBE SELECT * FROM " + called("read_csv", self.files.texts, arguments))
+        found = self.fetch("DESCRIBE SELECT * FROM " + write_call("read_csv", self.files.texts, arguments))
         return tuple((row[0], row[1]) for row in found)
 
 
@@ -365,36 +359,28 @@ Texts = tuple[str, str, str, str]
 """Of a column of texts its name, its SQL, the type that it is read as, and the format of its dates (empty = ISO's)."""
 
 
-def odd_times(session: DuckDBSession, source: str, columns: Sequence[Texts], step: str) -> Sequence[Texts]:
+def odd_times(
+    session: DuckDBSession, source: str, columns: Sequence[Texts], step: str, *, counted: bool = False
+) -> Sequence[Texts]:
     """The columns in which a date or time is not written as DuckDB writes it; in others, texts are as many as values.
 
     Args:
         source: a FROM item with the texts. columns: those that are read as dates or times. step: what is being done.
+        counted: whether all texts are counted; then it is the columns in which several become one date or time.
     """
-    return _asked(session, source, columns, step, counted=False)
+    if not columns:
+        return ()
+    template = "engines/duckdb/read_times.sql"
+    given = {"source": Raw(source), "columns": time_arguments(columns), "counted": counted}
+    found = session.fetch(expression(template, DIALECT, **given), step)[0]
+    return [column for column, differ in zip(columns, found, strict=True) if differ]
 
 
 def made_equal(session: DuckDBSession, source: str, columns: Sequence[Texts], step: str) -> set[str]:
-    """The names of columns in which several texts become one date or time; all texts are counted.
-
-    Args:
-        source: a FROM item with the texts. columns: those where that may be. step: what is being done.
-    """
-    return {name for name, *_ in _asked(session, source, columns, step, counted=True)}
+    """The names of columns in which several texts become one date or time."""
+    return {name for name, *_ in odd_times(session, source, columns, step, counted=True)}
 
 
-def described(columns: Sequence[Texts]) -> list[tuple[str, str, str]]:
+def time_arguments(columns: Sequence[Texts]) -> list[tuple[str, str, str]]:
     """Columns as the templates take them."""
     return [(text, type_name, literal(form, DIALECT) if form else "") for _, text, type_name, form in columns]
-
-
-def _asked(
-    session: DuckDBSession, source: str, columns: Sequence[Texts], step: str, *, counted: bool
-) -> Sequence[Texts]:
-    if not columns:
-        return ()
-    statement = expression(
-        "engines/duckdb/read_times.sql", DIALECT, source=Raw(source), columns=described(columns), counted=counted
-    )
-    found = session.fetch(statement, step)[0]
-    return [column for column, differ in zip(columns, found, strict=True) if differ]

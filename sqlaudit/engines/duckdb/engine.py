@@ -8,28 +8,25 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from sqlaudit.base.addresses import Whereabouts, whereabouts
+from sqlaudit.base.errors import EngineError
 from sqlaudit.base.files import expanded, is_file
 from sqlaudit.base.names import quote
+from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.relation import ColumnInfo, Relation, Row, Statement
 from sqlaudit.base.spec import Limits, Target
 from sqlaudit.engines.contract import Engine
 from sqlaudit.engines.duckdb.driver import duckdb
-from sqlaudit.engines.duckdb.open import DuckDBOpener, Readings, database_file
-from sqlaudit.engines.duckdb.session import DIALECT, DuckDBSession, types_of
-from sqlaudit.engines.duckdb.types import (
-    as_arrays,
-    columns_of,
-    for_arrays,
-    has_zoned,
-    is_plain,
-    with_zones,
-    without_zones,
-)
+from sqlaudit.engines.duckdb.errors import ErrorPlace, translate
+from sqlaudit.engines.duckdb.open import DuckDBOpener, Name, Readings, database_file, find_table, in_sql, unknown_table
+from sqlaudit.engines.duckdb.paths import exists
+from sqlaudit.engines.duckdb.session import DIALECT, DuckDBSession, start
+from sqlaudit.engines.duckdb.types import as_arrays, columns_of, for_arrays, is_plain, with_zones
 
 _SMALL = 64_000
 """Bytes of files for which nothing is won by a second thread, and waking it costs a tenth of a whole audit."""
@@ -106,41 +103,28 @@ class DuckDBEngine(Engine):
 
     def run(self, statement: Statement, parameters: Sequence[Any] = ()) -> list[Row]:
         """All rows of a statement; `parameters` stand in it as $1, $2, …"""
-        begun = self._begin()
-        with self._readings.unchanged(statement.sql):
-            rows = self._session.fetch(statement.sql, statement.name, list(parameters) or None)
-        self.record(statement, time.monotonic() - begun)
-        return rows
+        with self._recorded(statement):
+            return self._session.fetch(statement.sql, statement.name, list(parameters) or None)
 
     def stream(self, statement: Statement, batch: int = 10_000) -> Iterator[list[Row]]:
         """The rows of a statement in batches; other statements may run in between."""
-        begun = self._begin()
-        cursor = self._session.cursor()
-        try:
-            with self._readings.unchanged(statement.sql):
-                types = self._session.guarded(statement.name, lambda: _start(cursor, statement.sql))
-                while rows := self._session.guarded(statement.name, lambda: cursor.fetchmany(batch)):
-                    yield with_zones(rows, types) if has_zoned(types) else rows
-        finally:
-            self._session.release(cursor)
-        self.record(statement, time.monotonic() - begun)
+        with self._recorded(statement), self._session.cursor() as cursor:
+            types = self._session.guarded(statement.name, lambda: start(cursor, statement.sql))
+            while rows := self._session.guarded(statement.name, lambda: cursor.fetchmany(batch)):
+                yield with_zones(rows, types)
 
     def materialize(self, name: str, statement: Statement) -> Relation:
         """Keep the result of a statement in the in-memory database, replacing an older one of this name."""
-        begun = self._begin()
         kept = self._in_memory(name)
-        with self._readings.unchanged(statement.sql):
+        with self._recorded(statement):
             self._session.fetch("CREATE OR REPLACE TABLE " + kept + " AS\n" + statement.sql, statement.name)
-        self.record(statement, time.monotonic() - begun)
         described = self._session.describe("SELECT * FROM " + kept, statement.name)
         return Relation(kept, columns_of(described), name)
 
     def extend(self, name: str, statement: Statement) -> None:
         """Add the result of a statement to what is kept by this name."""
-        begun = self._begin()
-        with self._readings.unchanged(statement.sql):
+        with self._recorded(statement):
             self._session.fetch("INSERT INTO " + self._in_memory(name) + "\n" + statement.sql, statement.name)
-        self.record(statement, time.monotonic() - begun)
 
     def memory(self) -> int:
         """Bytes that statements may take before they spill, as DuckDB says it."""
@@ -173,18 +157,11 @@ class DuckDBEngine(Engine):
 
         A column with NULLs is a masked array; integers beyond 64 bits are an array of Python integers.
         """
-        begun = self._begin()
-        described = self._session.describe(statement.sql, statement.name)
-        names, types = [row[0] for row in described], [row[1] for row in described]
-        sql = statement.sql if is_plain(types) else for_arrays(statement.sql, types)
-        with self._readings.unchanged(sql):
-            arrays = as_arrays(self._session.fetch_arrays(sql, statement.name), names, types)
-        self.record(statement, time.monotonic() - begun)
-        return arrays
-
-    def result_names(self, statement: Statement) -> Sequence[str]:
-        """The column names of a statement's result; the statement is not run."""
-        return [row[0] for row in self._session.describe(statement.sql, statement.name)]
+        with self._recorded(statement):
+            described = self._session.describe(statement.sql, statement.name)
+            names, types = [row[0] for row in described], [row[1] for row in described]
+            sql = statement.sql if is_plain(types) else for_arrays(statement.sql, types)
+            return as_arrays(self._session.fetch_arrays(sql, statement.name), names, types)
 
     def result_columns(self, statement: Statement) -> tuple[ColumnInfo, ...]:
         """The columns of a statement's result with their kinds; the statement is not run."""
@@ -231,16 +208,16 @@ class DuckDBEngine(Engine):
         self._session.progress = self.progress
         return time.monotonic()
 
+    @contextmanager
+    def _recorded(self, statement: Statement) -> Iterator[None]:
+        """While it lasts, a statement runs over files that do not change; noted with its time when it ends well."""
+        begun = self._begin()
+        with self._readings.unchanged(statement.sql):
+            yield
+        self.record(statement, time.monotonic() - begun)
+
     def _in_memory(self, name: str) -> str:
         return self._opener.qualified("main", name) if self._opener.catalog else quote(name, DIALECT)
-
-
-def _start(cursor: duckdb.DuckDBPyConnection, sql: str) -> list[str]:
-    """Start a statement on a cursor, and return the types of its columns."""
-    types = types_of(cursor.execute(sql))
-    if has_zoned(types):
-        cursor.execute(without_zones(sql, types))
-    return types
 
 
 def bytes_of(size: str) -> int:
@@ -255,12 +232,97 @@ def bytes_of(size: str) -> int:
 
 
 def _are_small(targets: Sequence[Target]) -> bool:
-    """Whether all that will be read lies in small files."""
-    sizes = [_bytes_of(target.relation) for target in targets]
-    return bool(sizes) and all(size is not None for size in sizes) and sum(filter(None, sizes)) <= _SMALL
+    """Whether all that will be read lies in small files, each under its own name."""
+    files = [expanded(target.relation) for target in targets]
+    return bool(files) and all(map(is_file, files)) and sum(file.stat().st_size for file in files) <= _SMALL
 
 
-def _bytes_of(relation: str) -> int | None:
-    """How large a file is; None for what is no file, and for a pattern of several."""
-    path = expanded(relation)
-    return path.stat().st_size if relation and is_file(path) else None
+# Tables behind a connection to DuckDB that the caller has open, read through a session of our own.
+#
+# Our statements never run over theirs: its settings would change what these mean, and what an audit keeps would lie in
+# its database. What is asked of theirs is one SELECT a target, in a read-only transaction of a cursor of its own, whose
+# rows pass into ours in batches.
+
+_THEIRS = "the database of an open connection"
+_THEIR_TABLES = """
+SELECT database_name, schema_name, table_name FROM duckdb_tables() WHERE NOT internal
+UNION ALL
+SELECT database_name, schema_name, view_name FROM duckdb_views() WHERE NOT internal
+ORDER BY ALL
+"""
+
+
+class ConnectedDuckDB(DuckDBEngine):
+    """A DuckDB of our own beside an open connection; nothing changes behind that.
+
+    Args:
+        connection: an open connection; what only it sees (temporary tables, registered frames) can be read as well.
+        limits, targets: as for `DuckDBEngine`.
+
+    Raises:
+        EngineError: the connection is closed.
+    """
+
+    def __init__(
+        self, connection: duckdb.DuckDBPyConnection, limits: Limits | None = None, targets: Sequence[Target] = ()
+    ) -> None:
+        super().__init__(None, limits, [target for target in targets if not target.query])
+        self._theirs = connection
+        try:
+            self._cursor = connection.cursor()
+            self._session.watch(self._cursor)
+            self._cursor.execute("BEGIN TRANSACTION READ ONLY")
+            self._seen = self._tables(self._cursor)
+        except duckdb.Error:
+            self.close()
+            raise EngineError(f"The connection of {spelled('db')} is closed, or does not answer.") from None
+
+    def open(self, target: Target) -> Relation:
+        """Resolve a target: a table, view or query of the connection, a file, or a frame.
+
+        Raises:
+            UsageError: no such table or file, or a query that is not one SELECT.
+            EngineError: the connection is busy with a result that was not fetched to its end.
+        """
+        if target.buckets is not None:
+            from sqlaudit.engines.buckets import of_buckets
+
+            return of_buckets(self, target, target.buckets)
+        if target.frame is not None:
+            return super().open(target)
+        if target.query:
+            from sqlaudit.base.guard import guard_query
+
+            return self._opened(target, self._cursor, guard_query(target.query, DIALECT).sql(dialect=DIALECT))
+        name = find_table(target.relation, self._seen, _THEIRS)
+        if name is not None:
+            return self._opened(target, self._cursor, "SELECT * FROM " + in_sql(name))
+        own = self._only_theirs()
+        name = find_table(target.relation, own, _THEIRS)
+        if name is not None:
+            return self._opened(target, self._theirs, "SELECT * FROM " + in_sql(name))
+        if not exists(target.relation):
+            raise unknown_table(target.relation, [*self._seen, *own], _THEIRS)
+        return super().open(target)
+
+    def access(self) -> str:
+        """What it may do, for reports."""
+        return "read only, beside an open connection of the caller's"
+
+    def _only_theirs(self) -> list[Name]:
+        """Tables that the connection sees and a cursor of it does not: temporary ones, and registered frames."""
+        try:
+            return [name for name in self._tables(self._theirs) if name not in self._seen]
+        except duckdb.Error as error:
+            raise translate(error, ErrorPlace("open")) from None
+
+    def _opened(self, target: Target, connection: duckdb.DuckDBPyConnection, sql: str) -> Relation:
+        try:
+            found = connection.sql(sql)
+        except duckdb.Error as error:
+            raise translate(error, ErrorPlace("open " + target.name)) from None
+        return super().open(replace(target, relation="", query="", frame=found, label=target.name))
+
+    @staticmethod
+    def _tables(connection: duckdb.DuckDBPyConnection) -> list[Name]:
+        return [(row[0], row[1], row[2]) for row in connection.sql(_THEIR_TABLES).fetchall()]

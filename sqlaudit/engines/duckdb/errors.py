@@ -66,6 +66,10 @@ class ErrorPlace:
         return [name for columns in self.columns.values() for name in columns]
 
 
+Explain = Callable[[str, ErrorPlace], SqlauditError | None]
+"""From a message of DuckDB, and where it came, to the error to raise instead; None for messages of another kind."""
+
+
 def _capital(text: str) -> str:
     return text[:1].upper() + text[1:]
 
@@ -82,10 +86,8 @@ def of_csv(text: str, place: ErrorPlace) -> SqlauditError | None:
         return InputError(f"{start}has {there} field{plural} where {wanted} {verb} expected.")
     if converted := _CONVERTED.search(text):
         return InputError(start + _conversion(converted[1], place.columns.get(place.file(text), {})))
-    for sign, sentence in _CSV_SIGNS.items():
-        if sign in text:
-            return InputError(start + sentence)
-    return InputError(start + "can't be read as CSV.")
+    said = (sentence for sign, sentence in _CSV_SIGNS.items() if sign in text)
+    return InputError(start + next(said, "can't be read as CSV."))
 
 
 def _conversion(column: str, columns: Mapping[str, str]) -> str:
@@ -118,10 +120,8 @@ def of_file(text: str, place: ErrorPlace) -> SqlauditError | None:
         if "duplicate key" not in text:
             fits = "holds a value that does not fit those of the records before; read the file as text."
             return InputError(f"{json[2].capitalize()} {json[3]} of {place.called(text)} {fits}")
-    for sign, sentence in _FILE_SIGNS.items():
-        if sign in text:
-            return InputError(_capital(f"{place.called(text)} {sentence}"))
-    return None
+    said = next((sentence for sign, sentence in _FILE_SIGNS.items() if sign in text), "")
+    return InputError(_capital(f"{place.called(text)} {said}")) if said else None
 
 
 _FILE_SIGNS = {
@@ -139,49 +139,6 @@ _FILE_SIGNS = {
     "Failed to read file": "is damaged.",
     "Malformed JSON": "is not valid JSON.",
 }
-
-
-def of_io(text: str, place: ErrorPlace) -> SqlauditError | None:
-    """What the system says about files and databases."""
-    if missing := _NO_CATALOG.match(text):
-        return UsageError(f"There is no database or schema {missing[1]!r}, which the step {place.step!r} names.")
-    return _by_signs(_IO_SIGNS, text, place)
-
-
-Signs = tuple[tuple[tuple[str, ...], type[SqlauditError], str], ...]
-"""Words of a message, of which none fit any message; what is raised; and its sentence."""
-
-
-def _by_signs(signs: Signs, text: str, place: ErrorPlace) -> SqlauditError | None:
-    """The first sentence of which a message has a word."""
-    for words, raised, sentence in signs:
-        if not words or any(word in text for word in words):
-            names = {"memory_limit": spelled("memory_limit"), "threads": spelled("threads"), "where": spelled("where")}
-            names |= {"file": place.called(text), "step": place.step, "temp_directory": about("temp_directory")}
-            return raised(_capital(sentence.format(**names)))
-    return None
-
-
-_NO_ROOM = "There is no room left on disk for what the step {step!r} spills; name a larger {temp_directory}."
-_IO_SIGNS: Signs = (
-    (("No space left", "ot enough disk space"), Incomplete, _NO_ROOM),
-    (
-        ("Could not set lock", "already attached by", "Unique file handle conflict"),
-        EngineError,
-        "{file} is open for writing elsewhere; close it there, or audit a copy.",
-    ),
-    (("not a valid DuckDB database",), InputError, "{file} is not a DuckDB database."),
-    (
-        ("with version number", "newer version of DuckDB", "storage version"),
-        EngineError,
-        "{file} was written by a newer DuckDB; upgrade the duckdb package.",
-    ),
-    (("encrypt", "Encrypt"), EngineError, "{file} is encrypted; audit a decrypted copy."),
-    (("Permission denied",), PermissionDenied, "{file} may not be read by this user."),
-    (("Is a directory",), UsageError, "{file} is a folder, not a file."),
-    (("does not exist", "No files found", "No such file"), InputError, "{file} is not there any more."),
-    (("Could not read", "Could not seek"), InputError, "{file} is damaged or was cut off."),
-)
 
 
 # DuckDB's errors as sentences of ours.
@@ -212,10 +169,8 @@ def translate(error: duckdb.Error, place: ErrorPlace) -> SqlauditError:
             return Incomplete(f"The time limit of {place.timeout:g} seconds was reached in the step {place.step!r}.")
         return Interrupted(f"Stopped in the step {place.step!r}.")
     for kinds, explain in _EXPLANATIONS:
-        if isinstance(error, kinds):
-            found = explain(text, place) if callable(explain) else _by_signs(explain, text, place)
-            if found is not None:
-                return found
+        if isinstance(error, kinds) and (found := explain(text, place)) is not None:
+            return found
     return EngineError(f"DuckDB could not run the step {place.step!r} ({type(error).__name__}).")
 
 
@@ -242,71 +197,68 @@ def _own_function(name: str, place: ErrorPlace) -> str:
     return f"; a macro of the database is called by its full name, {full}.{name}(…)"
 
 
+def _no_catalog(text: str, place: ErrorPlace) -> SqlauditError | None:
+    if missing := _NO_CATALOG.match(text):
+        return UsageError(f"There is no database or schema {missing[1]!r}, which the step {place.step!r} names.")
+    return None
+
+
+def _raises(kind: type[SqlauditError], sentence: str, *words: str) -> Explain:
+    """The error for a message that has one of the words, or for any message where there are none."""
+
+    def explain(text: str, place: ErrorPlace) -> SqlauditError | None:
+        if words and not any(word in text for word in words):
+            return None
+        names = {name: spelled(name) for name in ("memory_limit", "threads", "where")}
+        names |= {"file": place.called(text), "step": place.step, "temp_directory": about("temp_directory")}
+        return kind(_capital(sentence.format(**names)))
+
+    return explain
+
+
+_NO_ROOM = "There is no room left on disk for what the step {step!r} spills; name a larger {temp_directory}."
+_NO_MEMORY = "The memory limit was reached in the step {step!r}; raise {memory_limit} or lower {threads}."
+_CLOSED = "The step {step!r} reaches for a file that is not an input; access is closed to everything else."
+_WRONG_LOG = (
+    "The write-ahead log beside {file} is damaged, or belongs to another database or to another state of it: put back "
+    "the right one, or audit a complete copy."
+)
+_ELSEWHERE = "{file} is open for writing elsewhere; close it there, or audit a copy."
+_NEWER = "{file} was written by a newer DuckDB; upgrade the duckdb package."
+_WOULD_CHANGE = "The step {step!r} would change something; an audit only reads."
+_NO_VALUE = (
+    "An expression in the step {step!r} meets a value that it can't convert or compute; use TRY_CAST, or leave such "
+    "rows out with {where}."
+)
 _FILES = (duckdb.IOException, duckdb.ResourceInUseException, duckdb.ConnectionException, duckdb.BinderException)
 _NAMES = (duckdb.BinderException, duckdb.CatalogException)
+_SYNTAX = (*_NAMES, duckdb.ParserException, duckdb.SyntaxException)
 _VALUES = (duckdb.ConversionException, duckdb.OutOfRangeException, duckdb.InvalidInputException)
-_EXPLANATIONS: tuple[
-    tuple[type[Exception] | tuple[type[Exception], ...], Callable[[str, ErrorPlace], SqlauditError | None] | Signs], ...
-] = (
-    (
-        duckdb.OutOfMemoryException,
-        (
-            (("temp_directory",), Incomplete, _NO_ROOM),
-            (
-                (),
-                Incomplete,
-                "The memory limit was reached in the step {step!r}; raise {memory_limit} or lower {threads}.",
-            ),
-        ),
-    ),
-    (
-        duckdb.PermissionException,
-        (
-            (
-                (),
-                PermissionDenied,
-                "The step {step!r} reaches for a file that is not an input; access is closed to everything else.",
-            ),
-        ),
-    ),
+_INSIDE = (duckdb.FatalException, duckdb.InternalException)
+_EXPLANATIONS: tuple[tuple[type[Exception] | tuple[type[Exception], ...], Explain], ...] = (
+    (duckdb.OutOfMemoryException, _raises(Incomplete, _NO_ROOM, "temp_directory")),
+    (duckdb.OutOfMemoryException, _raises(Incomplete, _NO_MEMORY)),
+    (duckdb.PermissionException, _raises(PermissionDenied, _CLOSED)),
     (duckdb.Error, of_csv),
+    (duckdb.Error, _raises(InputError, _WRONG_LOG, "WAL")),
+    (_FILES, _no_catalog),
+    (_FILES, _raises(Incomplete, _NO_ROOM, "No space left", "ot enough disk space")),
     (
-        duckdb.Error,
-        (
-            (
-                ("WAL",),
-                InputError,
-                "The write-ahead log beside {file} is damaged, or belongs to another database or to another state of "
-                "it: put back the right one, or audit a complete copy.",
-            ),
-        ),
+        _FILES,
+        _raises(EngineError, _ELSEWHERE, "Could not set lock", "already attached by", "Unique file handle conflict"),
     ),
-    (_FILES, of_io),
-    (duckdb.Error, ((("Corrupt database file",), InputError, "{file} is a damaged DuckDB database."),)),
+    (_FILES, _raises(InputError, "{file} is not a DuckDB database.", "not a valid DuckDB database")),
+    (_FILES, _raises(EngineError, _NEWER, "with version number", "newer version of DuckDB", "storage version")),
+    (_FILES, _raises(EngineError, "{file} is encrypted; audit a decrypted copy.", "encrypt", "Encrypt")),
+    (_FILES, _raises(PermissionDenied, "{file} may not be read by this user.", "Permission denied")),
+    (_FILES, _raises(UsageError, "{file} is a folder, not a file.", "Is a directory")),
+    (_FILES, _raises(InputError, "{file} is not there any more.", "does not exist", "No files found", "No such file")),
+    (_FILES, _raises(InputError, "{file} is damaged or was cut off.", "Could not read", "Could not seek")),
+    (duckdb.Error, _raises(InputError, "{file} is a damaged DuckDB database.", "Corrupt database file")),
     ((duckdb.InvalidInputException, duckdb.IOException, duckdb.SerializationException), of_file),
     (_NAMES, _binder),
-    (
-        (*_NAMES, duckdb.ParserException, duckdb.SyntaxException),
-        (((), UsageError, "DuckDB could not read the SQL of the step {step!r}."),),
-    ),
-    (
-        _VALUES,
-        (
-            (
-                ("read-only mode", "configuration has been locked"),
-                EngineError,
-                "The step {step!r} would change something; an audit only reads.",
-            ),
-            (
-                (),
-                UsageError,
-                "An expression in the step {step!r} meets a value that it can't convert or compute; use TRY_CAST, or "
-                "leave such rows out with {where}.",
-            ),
-        ),
-    ),
-    (
-        (duckdb.FatalException, duckdb.InternalException),
-        (((), EngineError, "DuckDB failed inside in the step {step!r}; nothing was changed."),),
-    ),
+    (_SYNTAX, _raises(UsageError, "DuckDB could not read the SQL of the step {step!r}.")),
+    (_VALUES, _raises(EngineError, _WOULD_CHANGE, "read-only mode", "configuration has been locked")),
+    (_VALUES, _raises(UsageError, _NO_VALUE)),
+    (_INSIDE, _raises(EngineError, "DuckDB failed inside in the step {step!r}; nothing was changed.")),
 )

@@ -14,7 +14,7 @@ from sqlaudit.base.relation import Remark, Row
 from sqlaudit.base.spec import ReadOptions, Target
 from sqlaudit.base.sql import Raw, expression
 from sqlaudit.engines.contract import partition_columns, refuse_same
-from sqlaudit.engines.duckdb.csv import called, csv_source, hive, is_sampled, is_time, made_equal, odd_times
+from sqlaudit.engines.duckdb.csv import csv_source, hive_options, is_sampled, is_time, made_equal, odd_times, write_call
 from sqlaudit.engines.duckdb.paths import Files, Rescanned, arrow_files, scannable
 from sqlaudit.engines.duckdb.session import DIALECT, DuckDBSession
 
@@ -40,19 +40,19 @@ def json_source(
     step = "open " + files.label
     whole = files.bytes <= _WHOLE
     arguments: dict[str, Any] = {"union_by_name": True, "sample_size": -1 if whole else 20_480}
-    plain = called("read_json", files.texts, {**arguments, **hive(())})
+    plain = write_call("read_json", files.texts, {**arguments, **hive_options(())})
     described = session.describe("SELECT * FROM " + plain, step)
     names = _keys(described)
     if options.all_text:
         arguments["columns"] = {row[0]: "VARCHAR" for row in described}
-    records = called("read_json_objects", files.texts, hive(()))
+    records = write_call("read_json_objects", files.texts, hive_options(()))
     written = _exactly(files, options, described, names, folders, [True] * len(names))
     long = session.fetch(expression("engines/duckdb/read_json_long.sql", DIALECT, source=Raw(records)), step)[0][0]
     if long or not whole or any(is_time(row[1]) for row in described):
         changed = _changed(session, files, described, names, records, numbers=bool(long or not whole))
         if any(changed) or (long and (options.all_text or not whole)):
             return _exactly(files, options, described, names, folders, changed), names, written
-    return called("read_json", files.texts, {**arguments, **hive(folders)}), names, written
+    return write_call("read_json", files.texts, {**arguments, **hive_options(folders)}), names, written
 
 
 def _changed(
@@ -79,10 +79,8 @@ def _changed(
         for name, row in zip(names, described, strict=True)
         if is_time(row[1])
     ]
-    equal: set[str] = set()
-    if times:
-        step = "open " + files.label
-        equal = made_equal(session, records, odd_times(session, records, times, step), step)
+    step = "open " + files.label
+    equal = made_equal(session, records, odd_times(session, records, times, step), step)
     if alone and equal:
         raise InputError(
             f"{files.label!r} has dates or times that are written in several ways, and equal ones would become one; "
@@ -108,15 +106,11 @@ def _exactly(
         nested = _is_nested(type_name)
         kept = "VARCHAR" if as_text or options.all_text else "JSON" if nested else type_name
         how = "simple" if not nested else "marked" if as_text else "nested"
-        columns.append((_key(name), how, kept, _quoted(column)))
-    records = called("read_json_objects", files.texts, hive(folders))
-    return expression(
-        "engines/duckdb/read_json_exactly.sql",
-        DIALECT,
-        source=Raw(records),
-        columns=columns,
-        folders=[_quoted(f) for f in folders],
-    )
+        columns.append((_key(name), how, kept, quote(column, DIALECT)))
+    records = Raw(write_call("read_json_objects", files.texts, hive_options(folders)))
+    quoted = [quote(folder, DIALECT) for folder in folders]
+    template = "engines/duckdb/read_json_exactly.sql"
+    return expression(template, DIALECT, source=records, columns=columns, folders=quoted)
 
 
 def _keys(described: Sequence[Row]) -> list[str]:
@@ -140,10 +134,6 @@ def _key(name: str) -> str:
     return literal("/" + name.replace("~", "~0").replace("/", "~1"), DIALECT)
 
 
-def _quoted(name: str) -> str:
-    return quote(name, DIALECT)
-
-
 # What Parquet files say of their columns before a row is read.
 
 _WANTED = "file_name, name, num_children, duckdb_type, precision"
@@ -159,7 +149,7 @@ def parquet_names(session: DuckDBSession, files: Files) -> list[str]:
     Raises:
         InputError: files of different columns or types, or a decimal of more than 38 digits, which DuckDB would round.
     """
-    call = called("parquet_schema", files.texts, {})
+    call = write_call("parquet_schema", files.texts, {})
     rows = session.fetch("SELECT " + _WANTED + " FROM " + call, "open " + files.label)
     schemas = [[row[1:] for row in group] for _, group in groupby(rows, key=lambda row: row[0])]
     for schema in schemas:
@@ -205,7 +195,6 @@ def _after(rows: Sequence[Row], at: int) -> int:
 # From a target to a FROM item of DuckDB: which files, tables or frames it means, and how they are read.
 
 _CSV_ONLY = ("delimiter", "encoding", "null_values", "header")
-PARSED = ("csv", "json")
 
 
 @dataclass(frozen=True)
@@ -256,14 +245,15 @@ def file_source(session: DuckDBSession, files: Files, target: Target, frame_name
     elif files.format == "json":
         sql, names, written = json_source(session, files, options, folders)
     elif files.format == "parquet":
-        sql = called("read_parquet", files.texts, hive(folders))
+        sql = write_call("read_parquet", files.texts, hive_options(folders))
         names = parquet_names(session, files)
     else:
         frame, names = arrow_files(files, folders)
         session.register(frame_name, frame)
         sql = frame_name
     refuse_same(names, folders, files.label)
-    return InputSource(sql, (*names, *folders), (files.label,), files.format in PARSED, remarks, written, sampled)
+    parsed = files.format in ("csv", "json")
+    return InputSource(sql, (*names, *folders), (files.label,), parsed, remarks, written, sampled)
 
 
 def frame_source(session: DuckDBSession, frame: object, frame_name: str) -> InputSource:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,22 +13,11 @@ from sqlaudit.base.addresses import Whereabouts
 from sqlaudit.base.errors import InputError, PermissionDenied, SqlauditError, UsageError
 from sqlaudit.base.files import Stamp, is_file, is_sqlite, stamp
 from sqlaudit.base.files import exists as lies_there
-from sqlaudit.base.names import quote
+from sqlaudit.base.names import closest, quote, split_name
 from sqlaudit.base.parameter_names import about, spelled
-from sqlaudit.base.relation import ColumnInfo, Relation, Remark, Row, Statement
+from sqlaudit.base.relation import Relation, Remark, Row, Statement
 from sqlaudit.base.spec import Target
 from sqlaudit.base.sql import Raw, expression
-from sqlaudit.engines.duckdb.catalog import (
-    UNNAMED,
-    Name,
-    alias_for,
-    definitions,
-    find,
-    has_collations,
-    relations,
-    unknown,
-)
-from sqlaudit.engines.duckdb.catalog import spelled as in_sql
 from sqlaudit.engines.duckdb.inputs import InputSource, file_source, frame_source, refuse_read_options, refuse_twins
 from sqlaudit.engines.duckdb.paths import Files, exists, find_files, looks_like_path
 from sqlaudit.engines.duckdb.session import DIALECT, INPUTS, MEMORY, DuckDBSession, refuse_unread_log
@@ -81,11 +71,88 @@ class Readings:
 
     def _behind(self, sql: str) -> dict[Path, tuple[Stamp | None, str]]:
         """The files of all known items that a text names; the names are ours, or whole calls with quoted paths."""
-        found: dict[Path, tuple[Stamp | None, str]] = {}
-        for item, files in self._files.items():
-            if item in sql:
-                found |= files
-        return found
+        known = (files.items() for item, files in self._files.items() if item in sql)
+        return dict(chain.from_iterable(known))
+
+
+# Names in a DuckDB database file: how it is called, and which table or view a user's text means.
+
+Name = tuple[str, str, str]
+"""Catalog, schema, table."""
+
+UNNAMED = "source"
+"""What a database file is attached as whose own name may not be used, or not be told."""
+_RESERVED = {"main", "memory", "system", "temp", "input", "information_schema", "pg_catalog"}
+_RELATIONS = """
+SELECT schema_name, table_name FROM duckdb_tables() WHERE database_name = $1 AND NOT internal
+UNION ALL
+SELECT schema_name, view_name FROM duckdb_views() WHERE database_name = $1 AND NOT internal
+ORDER BY ALL
+"""
+_VIEWS = "SELECT lower(view_name), sql FROM duckdb_views() WHERE database_name = $1 AND NOT internal"
+_MACROS = """
+SELECT lower(function_name), macro_definition FROM duckdb_functions()
+WHERE database_name = $1 AND function_type IN ('macro', 'table_macro') AND NOT internal AND macro_definition IS NOT NULL
+"""
+_COLLATIONS = """
+SELECT count(*) FROM (
+    SELECT sql FROM duckdb_tables() WHERE database_name = $1
+    UNION ALL
+    SELECT sql FROM duckdb_views() WHERE database_name = $1
+) WHERE contains(lower(sql), 'collate')
+"""
+
+
+def alias_for(path: Path) -> str:
+    """The name a database file is attached under: its own, as DuckDB would call it, unless that name is taken."""
+    return UNNAMED if path.stem.lower() in _RESERVED or not path.stem else path.stem
+
+
+def in_sql(name: Name) -> str:
+    """The quoted, fully qualified name."""
+    return ".".join(quote(part, "duckdb") for part in name)
+
+
+def find_table(text: str, known: Sequence[Name], database: str) -> Name | None:
+    """The table or view that a text names; None when there is none.
+
+    The whole text may be a name as it is (`my table`, `a.b`); else its parts are read (`schema."odd name"`). An exact
+    match goes before one in other letters, and the schema `main` before others.
+
+    Raises:
+        UsageError: two relations fit equally well.
+    """
+    for reading in _readings(text):
+        for fold in (str, str.lower):
+            wanted = tuple(map(fold, reading))
+            fits = [name for name in known if len(reading) <= 3 and _names(wanted, [fold(part) for part in name])]
+            if len(fits) > 1 and len(reading) == 1:
+                fits = [name for name in fits if name[1] == "main"] or fits
+            if len(fits) > 1:
+                both = " or ".join(repr(f"{schema}.{table}") for _, schema, table in fits[:2])
+                raise UsageError(f"{text!r} is ambiguous in {database!r}: it may be {both}.")
+            if fits:
+                return fits[0]
+    return None
+
+
+def unknown_table(text: str, known: Sequence[Name], database: str) -> UsageError:
+    """The error for a name that is not there."""
+    names = [table if schema == "main" else f"{schema}.{table}" for _, schema, table in known]
+    hint = closest(text, names) or closest(text.rsplit(".", 1)[-1].strip('"'), names)
+    return UsageError(f"There is no table or view {text!r} in {database!r}.{hint}")
+
+
+def _readings(text: str) -> Iterator[tuple[str, ...]]:
+    yield (text,)
+    if '"' in text or "." in text:
+        yield split_name(text)
+
+
+def _names(reading: tuple[str, ...], name: Sequence[str]) -> bool:
+    """Whether it is schema and table, or catalog and table (as DuckDB allows), or table alone."""
+    catalog, schema, table = name
+    return reading in (tuple(name[-len(reading) :]), (catalog, table) if schema == "main" else (schema, table))
 
 
 class DuckDBOpener:
@@ -113,15 +180,23 @@ class DuckDBOpener:
     def open(self, target: Target) -> Relation:
         """As `DuckDBEngine.open` says."""
         source = self._source(target)
-        condition = _condition(target.where) if target.where else None
+        condition = None
+        if target.where:
+            from sqlaudit.base.guard import condition_remarks, guard_expression
+
+            condition = guard_expression(target.where, DIALECT, about("where"))
         described = self._session.describe("SELECT * FROM " + source.sql, "open " + target.name)
         refuse_twins(source.names, described, target.name)
         self._session.columns[target.relation or target.name] = {row[0]: row[1] for row in described}
-        respelled = self._respelled(target, source, described)
+        respelled: tuple[str, ...] = ()
+        if self._collates or "collate" in target.query.lower():
+            respelled = find_respelled(self._session, source.sql, described, "open " + target.name)
         direct = condition is None and source.sql.startswith('"') and not respelled
         sql = source.sql if direct else self._view(target, source, condition, respelled)
         columns = columns_of(described)
-        remarks = source.remarks if condition is None else (*source.remarks, *_remarks(condition, columns))
+        remarks = source.remarks
+        if condition is not None:
+            remarks += condition_remarks(condition, columns, DIALECT)
         return Relation(
             sql,
             columns,
@@ -133,12 +208,6 @@ class DuckDBOpener:
             written=self._written(target, source),
             sampled=source.sampled,
         )
-
-    def _respelled(self, target: Target, source: InputSource, described: Sequence[Row]) -> tuple[str, ...]:
-        """The columns whose collation takes texts for equal that are written differently."""
-        if not self._collates and "collate" not in target.query.lower():
-            return ()
-        return respelled(self._session, source.sql, described, "open " + target.name)
 
     def attach(self, path: Path, place: Whereabouts) -> None:
         """Attach the database that is audited, read-only, and note its tables."""
@@ -154,8 +223,9 @@ class DuckDBOpener:
         self._session.attach(path, alias, self._db)
         refuse_unread_log(path, self._db)  # now that nobody else may write
         self.catalog = alias
-        self._known = relations(self._session.fetch, alias)
-        self._collates = has_collations(self._session.fetch, alias)
+        rows = self._session.fetch(_RELATIONS, "catalog", [alias])
+        self._known = [(alias, schema, name) for schema, name in rows]
+        self._collates = bool(self._session.fetch(_COLLATIONS, "catalog", [alias])[0][0])
 
     @property
     def tables(self) -> list[tuple[str, str]]:
@@ -196,11 +266,11 @@ class DuckDBOpener:
         """The table or view of the database that a text names; none when it can only be a file's name."""
         if not self.catalog or (exists(name) and looks_like_path(name)):
             return next((known for known in self._known if known[2] == name), None)
-        return find(name, self._known, self._db)
+        return find_table(name, self._known, self._db)
 
     def _file(self, name: str, target: Target) -> InputSource:
         if self.catalog and not exists(name):
-            raise unknown(name, self._known, self._db)
+            raise unknown_table(name, self._known, self._db)
         if not lies_there(name) and not looks_like_path(name):
             raise UsageError(f"There is no file {name!r}; for a table, name its database with {spelled('db')}.")
         files = self._allow(find_files(name, target.read.format))
@@ -222,7 +292,7 @@ class DuckDBOpener:
         remarks: list[Remark] = []
         parsed = False
         for table in named_tables(root):
-            known = find(".".join(quote(part.name, DIALECT) for part in table.parts), self._known, self._db)
+            known = find_table(".".join(quote(part.name, DIALECT) for part in table.parts), self._known, self._db)
             if known is not None:
                 tables.append(f"{known[1]}.{known[2]}")
                 self._copy(known)
@@ -242,11 +312,13 @@ class DuckDBOpener:
 
     def _refuse_random(self, names: Sequence[str], *, macros: bool = False) -> None:
         """Refuse views and macros of the database that give other rows each time they are read."""
-        known = definitions(self._session.fetch, self.catalog, macros=macros) if self.catalog else {}
+        known = self._session.fetch(_VIEWS, "catalog", [self.catalog]) if self.catalog else []
+        if known or (macros and self.catalog):
+            known += self._session.fetch(_MACROS, "catalog", [self.catalog])
         if known:
             from sqlaudit.base.guard import refuse_random_views
 
-            refuse_random_views(names, known, DIALECT)
+            refuse_random_views(names, dict(known), DIALECT)
 
     def _written(self, target: Target, source: InputSource) -> str:
         """A view of the texts of a text file; empty for other sources."""
@@ -262,9 +334,7 @@ class DuckDBOpener:
         self, target: Target, source: InputSource, condition: exp.Expression | None, respelled: Sequence[str]
     ) -> str:
         view = self.qualified(INPUTS, self._fresh(_stem(target)))
-        body = "SELECT * FROM " + source.sql
-        if respelled:
-            body = "SELECT " + with_one_text(respelled) + " FROM " + source.sql
+        body = "SELECT " + with_one_text(respelled) + " FROM " + source.sql
         if condition is not None:
             self._session.seal()
             body += " WHERE " + condition.sql(dialect=DIALECT)
@@ -286,19 +356,6 @@ class DuckDBOpener:
         """A name of the in-memory database, in full beside a database that is attached."""
         parts = (MEMORY, schema, name) if self.catalog else (schema, name)
         return ".".join(quote(part, DIALECT) for part in parts)
-
-
-def _condition(text: str) -> exp.Expression:
-    """What `--where` says; the guard's parser is imported only when there is one."""
-    from sqlaudit.base.guard import guard_expression
-
-    return guard_expression(text, DIALECT, about("where"))
-
-
-def _remarks(condition: exp.Expression, columns: Sequence[ColumnInfo]) -> tuple[Remark, ...]:
-    from sqlaudit.base.guard import condition_remarks
-
-    return condition_remarks(condition, columns, DIALECT)
 
 
 def _stem(target: Target) -> str:
@@ -337,7 +394,7 @@ def database_file(place: Whereabouts) -> Path:
 # then everything that follows finds equal what the column does.
 
 
-def respelled(session: DuckDBSession, source: str, described: Sequence[Row], step: str) -> tuple[str, ...]:
+def find_respelled(session: DuckDBSession, source: str, described: Sequence[Row], step: str) -> tuple[str, ...]:
     """The columns of text with values that are equal and written differently.
 
     Args:

@@ -6,6 +6,7 @@ import glob
 import importlib.util
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -17,9 +18,8 @@ from sqlaudit.base.files import expanded, is_file, is_folder, is_sqlite
 from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.names import closest
 from sqlaudit.base.parameter_names import spelled
-from sqlaudit.engines import contract
+from sqlaudit.engines import contract, is_one, is_relation
 from sqlaudit.engines.contract import refuse_same
-from sqlaudit.engines.given import is_one, is_relation
 
 # From a path or glob, as a user writes it, to files that exist and the format they have.
 
@@ -101,12 +101,11 @@ def find_files(text: str, format: str = "") -> Files:
     paths = matching(text)
     if not paths:
         raise missing(text)
-    for path in paths:
-        _check(path, text)
+    starts = {path: _read_start(path, text) for path in paths}
     filled = tuple(path for path in paths if path.stat().st_size)
     if not filled:
         raise InputError(f"{text!r} is empty (0 bytes).")
-    kinds = {_format(path, format) for path in filled}
+    kinds = {_format(path, starts[path], format) for path in filled}
     if len(kinds) > 1:
         raise UsageError(f"{text!r} names files of several formats ({', '.join(sorted(kinds))}); name one at a time.")
     return Files(filled, kinds.pop(), text)
@@ -137,15 +136,14 @@ def missing(text: str) -> UsageError:
         return UsageError(f"The folder {text!r} has no file that ends in {endings}.")
     if glob.has_magic(text):
         return UsageError(f"No file fits the pattern {text!r}.")
-    folder = expanded(text).parent
-    try:
-        names = [entry.name for entry in folder.iterdir()] if is_folder(folder) else []
-    except OSError:
-        names = []
+    names: list[str] = []
+    with suppress(OSError, ValueError):
+        names = [entry.name for entry in expanded(text).parent.iterdir()]
     return UsageError(f"There is no file {text!r}.{closest(Path(text).name, names)}")
 
 
-def _check(path: Path, text: str) -> None:
+def _read_start(path: Path, text: str) -> bytes:
+    """The first bytes of a file that is no database and can be read."""
     name = text if expanded(text).absolute() == path else path.name
     if not is_file(path):
         raise UsageError(f"{name!r} is not a regular file; an audit reads its input more than once.")
@@ -161,6 +159,7 @@ def _check(path: Path, text: str) -> None:
     kind = "a DuckDB" if start[8:12] == b"DUCK" else "an SQLite" if is_sqlite(path) else ""
     if kind:
         raise UsageError(f"{name!r} is {kind} database; give it with {spelled('db')} and name a table or view of it.")
+    return start
 
 
 def _is_cut(path: Path) -> bool:
@@ -195,18 +194,15 @@ def _is_cut(path: Path) -> bool:
         return file.tell() > size
 
 
-def _format(path: Path, format: str) -> str:
+def _format(path: Path, start: bytes, format: str) -> str:
     if format:
         if format not in FORMATS:
             raise UsageError(f"There is no format {format!r}; name one of {', '.join(FORMATS)}.")
         return format
     if path.suffix.lower() in _FOREIGN:
         raise UsageError(f"{path.name!r} is {_FOREIGN[path.suffix.lower()]}.")
-    by_name = _SUFFIXES.get(_suffix(path.name))
-    with path.open("rb") as file:
-        start = file.read(8)
-    by_bytes = next((kind for magic, kind in _MAGIC.items() if start.startswith(magic)), None)
-    return by_bytes or by_name or "csv"
+    by_bytes = (kind for magic, kind in _MAGIC.items() if start.startswith(magic))
+    return next(by_bytes, _SUFFIXES.get(_suffix(path.name), "csv"))
 
 
 def _suffix(name: str) -> str:

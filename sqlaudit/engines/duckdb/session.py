@@ -9,12 +9,14 @@ from __future__ import annotations
 import glob
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
+from io import BytesIO
 from pathlib import Path
-from typing import Any, BinaryIO, TypeVar
+from typing import Any, TypeVar
 
 from sqlaudit.base.errors import EngineError, Incomplete, InputError, PermissionDenied, UsageError
+from sqlaudit.base.files import PrivateFolder
 from sqlaudit.base.files import exists as lies_there
 from sqlaudit.base.names import literal, quote
 from sqlaudit.base.parameter_names import spelled
@@ -24,7 +26,7 @@ from sqlaudit.engines.contract import ProgressHook
 from sqlaudit.engines.duckdb.driver import duckdb, with_frames
 from sqlaudit.engines.duckdb.errors import ErrorPlace, translate
 from sqlaudit.engines.duckdb.types import has_zoned, with_zones, without_zones
-from sqlaudit.engines.watch import Deadline, SpillFolder, Worker, reporting
+from sqlaudit.engines.watch import Deadline, Worker, reporting
 
 DIALECT = "duckdb"
 MEMORY = "memory"
@@ -73,7 +75,7 @@ class DuckDBSession:
         self._cursors: set[duckdb.DuckDBPyConnection] = set()
         self._others: list[tuple[Callable[[], None], Callable[[], None]]] = []
         with ExitStack() as on_failure:  # also when the time is over, or Ctrl-C comes, before all of it stands
-            self._spill = on_failure.enter_context(SpillFolder(limits.temp_directory))
+            self._spill = on_failure.enter_context(PrivateFolder("spill", limits.temp_directory))
             self._connection = _connected(replace(limits, threads=limits.threads or threads), self._spill.path)
             on_failure.callback(self._connection.close)
             self._worker = Worker(self.interrupt)
@@ -91,7 +93,12 @@ class DuckDBSession:
         Raises:
             SqlauditError: whatever DuckDB says, in our words.
         """
-        return self.guarded(step, lambda: _rows(self._connection, sql, parameters))
+
+        def rows() -> list[Row]:
+            types = start(self._connection, sql, parameters)
+            return with_zones(self._connection.fetchall(), types)
+
+        return self.guarded(step, rows)
 
     def fetch_arrays(self, sql: str, step: str) -> list[Any]:
         """The columns of a statement's result as numpy arrays (masked where a value is NULL)."""
@@ -116,13 +123,17 @@ class DuckDBSession:
                 self.fetch(insert, step, [list(values) for values in zip(*batch, strict=True)])
         return insert
 
-    def cursor(self) -> duckdb.DuckDBPyConnection:
-        """A second connection that sees the same relations; give it back with `release`."""
+    @contextmanager
+    def cursor(self) -> Iterator[duckdb.DuckDBPyConnection]:
+        """A second connection that sees the same relations, for a `with` block."""
         cursor = self._connection.cursor()
         self._cursors.add(cursor)
-        for name, frame in self._frames.items():
-            cursor.register(name, frame)
-        return cursor
+        try:
+            for name, frame in self._frames.items():
+                cursor.register(name, frame)
+            yield cursor
+        finally:
+            self._release(cursor)
 
     def watch(self, cursor: duckdb.DuckDBPyConnection) -> None:
         """Stop and close this cursor of another DuckDB, too, when this session is."""
@@ -137,8 +148,7 @@ class DuckDBSession:
         """Whether the time limit was reached."""
         return self._deadline.over
 
-    def release(self, cursor: duckdb.DuckDBPyConnection) -> None:
-        """Close a cursor."""
+    def _release(self, cursor: duckdb.DuckDBPyConnection) -> None:
         self._cursors.discard(cursor)
         cursor.close()
 
@@ -147,9 +157,8 @@ class DuckDBSession:
         if self._closed:
             raise EngineError(f"The connection was closed before the step {step!r}.")
         if self._deadline.over:
-            raise Incomplete(
-                f"The time limit of {self._deadline.seconds:g} seconds was reached before the step {step!r}."
-            )
+            seconds = self._deadline.seconds
+            raise Incomplete(f"The time limit of {seconds:g} seconds was reached before the step {step!r}.")
         try:
             with reporting(self.progress, step, self._share):
                 return self._worker.do(work)
@@ -203,10 +212,8 @@ class DuckDBSession:
         for stop, _ in self._others:
             stop()
         for connection in (self._connection, *tuple(self._cursors)):
-            try:
+            with suppress(duckdb.ConnectionException):  # closed meanwhile
                 connection.interrupt()
-            except duckdb.ConnectionException:
-                continue  # closed meanwhile
 
     def close(self) -> None:
         """Release the connections and remove the spill folder; safe to call twice."""
@@ -218,7 +225,7 @@ class DuckDBSession:
             for _, close in self._others:
                 each.callback(close)
             for cursor in tuple(self._cursors):
-                each.callback(self.release, cursor)
+                each.callback(self._release, cursor)
             each.callback(self._worker.stop)
             each.callback(self._deadline.stop)
 
@@ -229,10 +236,9 @@ class DuckDBSession:
                 self._connection.execute("SET " + name + " = " + literal(value, DIALECT))
 
     def _share(self) -> float | None:
-        try:
+        done = -1.0
+        with suppress(duckdb.Error):
             done = self._connection.query_progress()
-        except duckdb.Error:
-            return None
         return done / 100 if 0 <= done <= 100 else None
 
     def _place(self, step: str) -> ErrorPlace:
@@ -240,33 +246,24 @@ class DuckDBSession:
         return ErrorPlace(step, self.columns, self.files, timeout, self._catalog)
 
 
+def start(connection: duckdb.DuckDBPyConnection, sql: str, parameters: Sequence[object] | None = None) -> list[str]:
+    """Start a statement; returns the types of its columns as DESCRIBE spells them, which `with_zones` takes."""
+    types = [str(column[1]) for column in connection.execute(sql, parameters).description or ()]
+    if has_zoned(types):
+        connection.execute(without_zones(sql, types), parameters)
+    return types
+
+
 def _connected(limits: Limits, spill: Path) -> duckdb.DuckDBPyConnection:
-    try:
-        return duckdb.connect(":memory:", config=_settings(limits, spill))
-    except duckdb.Error:
-        raise EngineError("DuckDB could not be started with these limits.") from None
-
-
-def _rows(connection: duckdb.DuckDBPyConnection, sql: str, parameters: Sequence[object] | None) -> list[Row]:
-    result = connection.execute(sql, parameters)
-    types = types_of(result)
-    if not has_zoned(types):
-        return result.fetchall()
-    return with_zones(connection.execute(without_zones(sql, types), parameters).fetchall(), types)
-
-
-def types_of(result: duckdb.DuckDBPyConnection) -> list[str]:
-    """The types of a running statement's columns, as DESCRIBE spells them."""
-    return [str(column[1]) for column in result.description or ()]
-
-
-def _settings(limits: Limits, spill: Path) -> dict[str, str | bool | int | float | list[str]]:
     settings: dict[str, str | bool | int | float | list[str]] = {**FIXED, "temp_directory": str(spill)}
     if limits.threads is not None:
         settings["threads"] = limits.threads
     if limits.memory:
         settings["memory_limit"] = limits.memory
-    return settings
+    try:
+        return duckdb.connect(":memory:", config=settings)
+    except duckdb.Error:
+        raise EngineError("DuckDB could not be started with these limits.") from None
 
 
 def _check(limits: Limits) -> None:
@@ -313,13 +310,18 @@ def refuse_unread_log(path: Path, label: str) -> None:
     """
     for suffix in (_LOG, *_LEFT_OVER):
         for log in {_beside(path, suffix), Path(str(path) + suffix)}:
-            if not lies_there(log) or not _size(log, label):
-                continue
-            if suffix != _LOG or log != _beside(path, suffix):
-                raise _refusal(label, f"is not read ({log.name!r})")
-            reason = _fault(log, label)
+            try:
+                if not lies_there(log) or not log.stat().st_size:
+                    continue
+                is_read = suffix == _LOG and log == _beside(path, suffix)
+                reason = _fault(log) if is_read else f"is not read ({log.name!r})"
+            except OSError:
+                raise PermissionDenied(f"The write-ahead log beside {label!r} may not be read by this user.") from None
             if reason:
-                raise _refusal(label, reason)
+                raise InputError(
+                    f"{label!r} has a write-ahead log beside it that {reason}, so rows would be missing: open the "
+                    "database once with DuckDB for writing and run CHECKPOINT, or audit a complete copy."
+                )
 
 
 def _beside(path: Path, suffix: str) -> Path:
@@ -329,90 +331,51 @@ def _beside(path: Path, suffix: str) -> Path:
     return Path(text + suffix) if at < 0 else Path(text[:at] + suffix + text[at:])
 
 
-def _refusal(label: str, reason: str) -> InputError:
-    return InputError(
-        f"{label!r} has a write-ahead log beside it that {reason}, so rows would be missing: open the database once "
-        "with DuckDB for writing and run CHECKPOINT, or audit a complete copy."
-    )
-
-
-def _size(log: Path, label: str) -> int:
-    try:
-        return log.stat().st_size
-    except OSError:
-        raise _closed(label) from None
-
-
-def _closed(label: str) -> PermissionDenied:
-    return PermissionDenied(f"The write-ahead log beside {label!r} may not be read by this user.")
-
-
-def _fault(log: Path, label: str) -> str:
+def _fault(log: Path) -> str:
     """What is wrong with a log, empty when all of it is replayed."""
-    try:
-        with log.open("rb") as file:
-            return _walked(file, log.stat().st_size)
-    except PermissionError:
-        raise _closed(label) from None
-
-
-def _walked(file: BinaryIO, size: int) -> str:
-    head = _Entry(file.read(_HEAD_BYTES))
-    if head.kind != _VERSION or not head.identifies:
-        return "does not say which database it belongs to"
-    at, kind = head.length, _FLUSH
-    while at < size:
-        file.seek(at)
-        start = file.read(_FRAME + _HEAD_BYTES)
-        length = int.from_bytes(start[:8], "little")
-        if len(start) < _FRAME or length < 1 or at + _FRAME + length > size:
-            return "was cut off or is damaged"
-        kind = _Entry(start[_FRAME : _FRAME + length]).kind
-        at += _FRAME + length
+    size = log.stat().st_size
+    with log.open("rb") as file:
+        kind, identifies, at = _entry(file.read(_HEAD_BYTES))
+        if kind != _VERSION or not identifies:
+            return "does not say which database it belongs to"
+        kind = _FLUSH
+        while at < size:
+            file.seek(at)
+            start = file.read(_FRAME + _HEAD_BYTES)
+            length = int.from_bytes(start[:8], "little")
+            if len(start) < _FRAME or length < 1 or at + _FRAME + length > size:
+                return "was cut off or is damaged"
+            kind, *_ = _entry(start[_FRAME : _FRAME + length])
+            at += _FRAME + length
     return "" if kind in (_FLUSH, _CHECKPOINT) else "ends within a transaction"
 
 
-class _Entry:
-    """The beginning of an entry: fields with their numbers (two bytes each), numbers seven bits a byte.
+def _entry(data: bytes) -> tuple[int, bool, int]:
+    """The kind of an entry (-1 = none); and of the first one, whether it names its database, and its length.
 
-    Only the first entry is read beyond its kind.
+    An entry is fields with their numbers (two bytes each), and numbers of seven bits a byte.
     """
+    rest = BytesIO(data)
+    kind, identifies = -1, False
 
-    def __init__(self, data: bytes) -> None:
-        self._data = data
-        self._at = 0
-        self.kind, self.identifies, self.length = -1, False, 0
-        try:
-            self._read()
-        except IndexError:
-            self.identifies = False
+    def field() -> int:
+        return int.from_bytes(rest.read(2), "little")
 
-    def _read(self) -> None:
-        if self._field() != _KIND:
-            return
-        self.kind = self._number()
-        if self.kind != _VERSION:
-            return
-        for field in iter(self._field, _END):
-            count = self._number()
-            if field == _IDENTIFIER:
-                self.identifies = len(list(self._numbers(count))) == count > 0
-        self.length = self._at
-
-    def _field(self) -> int:
-        low, high = self._data[self._at], self._data[self._at + 1]
-        self._at += 2
-        return low + 256 * high
-
-    def _numbers(self, count: int) -> Iterator[int]:
-        return (self._number() for _ in range(count))
-
-    def _number(self) -> int:
-        value, shift = 0, 0
+    def number() -> int:
+        value = shift = 0
         while True:
-            byte = self._data[self._at]
-            self._at += 1
+            byte = rest.read(1)[0]
             value |= (byte & 0x7F) << shift
             shift += 7
             if byte < 0x80:
                 return value
+
+    with suppress(IndexError):  # the data end
+        kind = number() if field() == _KIND else -1
+        if kind == _VERSION:
+            for name in iter(field, _END):
+                count = number()
+                if name == _IDENTIFIER:
+                    identifies = bool([number() for _ in range(count)])
+            return kind, identifies, rest.tell()
+    return kind, False, 0

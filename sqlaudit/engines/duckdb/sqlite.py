@@ -17,8 +17,7 @@ from sqlaudit.base.errors import EngineError, Incomplete, InputError, Interrupte
 from sqlaudit.base.files import is_file, stamp
 from sqlaudit.base.names import quote
 from sqlaudit.base.relation import Row
-from sqlaudit.engines.duckdb.catalog import Name
-from sqlaudit.engines.duckdb.catalog import spelled as in_sql
+from sqlaudit.engines.duckdb.open import Name, in_sql
 from sqlaudit.engines.duckdb.session import DIALECT, DuckDBSession
 
 SCHEMA = "main"
@@ -107,7 +106,7 @@ class SqliteFile:
         if name in self._copied:
             return
         columns = self._columns(name[2])
-        rows = self._rows("SELECT * FROM " + _quoted(name[2]))
+        rows = self._rows("SELECT * FROM " + quote(name[2], DIALECT))
         self._session.fill(in_sql(name), columns, rows, "open " + self._label)
         if self._before and stamp(self._path) != self._before:
             raise InputError(f"{self._label!r} was changed while it was read; begin again, or audit a copy.")
@@ -122,9 +121,9 @@ class SqliteFile:
     def _columns(self, table: str) -> list[tuple[str, str]]:
         """The columns with the types that hold each cell of them."""
         with self._translated():
-            described = self._connection.execute("SELECT * FROM " + _quoted(table) + " LIMIT 0").description
+            described = self._connection.execute("SELECT * FROM " + quote(table, DIALECT) + " LIMIT 0").description
             names = [str(column[0]) for column in described]
-            told = self._connection.execute("PRAGMA table_xinfo(" + _quoted(table) + ")")
+            told = self._connection.execute("PRAGMA table_xinfo(" + quote(table, DIALECT) + ")")
             declared = {str(row[1]): str(row[2]) for row in told}
             parts = [names[start : start + _WIDEST] for start in range(0, len(names), _WIDEST)]
             counted = [cells for part in parts for cells in self._counted(table, part)]
@@ -136,8 +135,8 @@ class SqliteFile:
 
     def _counted(self, table: str, names: Sequence[str]) -> list[Row]:
         """Of each column how many cells are whole, floating, texts and bytes, and the range of the whole ones."""
-        parts = [part.replace("?", _quoted(name)) for name in names for part in _COUNTED]
-        row = self._connection.execute("SELECT " + ", ".join(parts) + " FROM " + _quoted(table)).fetchone()
+        parts = [part.replace("?", quote(name, DIALECT)) for name in names for part in _COUNTED]
+        row = self._connection.execute("SELECT " + ", ".join(parts) + " FROM " + quote(table, DIALECT)).fetchone()
         each = len(_COUNTED)
         return [row[start : start + each] for start in range(0, len(row), each)]
 
@@ -146,8 +145,9 @@ class SqliteFile:
         if not self._connection.execute(_COLLATIONS).fetchone()[0]:
             return
         for name in names:
-            values = "COUNT(DISTINCT " + _quoted(name) + "), COUNT(DISTINCT " + _quoted(name) + " COLLATE BINARY)"
-            equal, written = self._connection.execute("SELECT " + values + " FROM " + _quoted(table)).fetchone()
+            column = quote(name, DIALECT)
+            values = "COUNT(DISTINCT " + column + "), COUNT(DISTINCT " + column + " COLLATE BINARY)"
+            equal, written = self._connection.execute("SELECT " + values + " FROM " + quote(table, DIALECT)).fetchone()
             if equal != written:
                 raise UsageError(
                     f"Column {name!r} of {table!r} has texts that its collation takes for equal, such as letters in "
@@ -192,10 +192,6 @@ class SqliteFile:
             return _half_written(self._label)
         kind, said = _SAID.get(code and code & _PLAIN, (EngineError, _ELSE))
         return kind(f"{name} {said}")
-
-
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
 
 
 def is_in_wal_mode(path: Path) -> bool:

@@ -14,9 +14,9 @@ from sqlaudit.base.names import literal, quote
 from sqlaudit.base.relation import Row
 from sqlaudit.base.sql import environment
 from sqlaudit.engines.contract import View, refuse_taken
-from sqlaudit.engines.duckdb.catalog import alias_for
 from sqlaudit.engines.duckdb.driver import duckdb
 from sqlaudit.engines.duckdb.errors import ErrorPlace, translate
+from sqlaudit.engines.duckdb.open import alias_for
 from sqlaudit.engines.duckdb.session import DIALECT, FIXED
 
 # DuckDB files of our own: baselines, and the classes that fall short. Opened behind the walls of an audited file.
@@ -133,9 +133,7 @@ def make_view(db: str, view: View, replace: bool) -> None:
 
 def _make(connection: duckdb.DuckDBPyConnection, alias: str, view: View, replace: bool) -> None:
     *schema, name = view.parts()
-    with_schema = schema[0] if schema else "main"
-    parameters = [alias, with_schema, name]
-    row = connection.execute(_KIND, list(parameters)).fetchone()
+    row = connection.execute(_KIND, [alias, schema[0] if schema else "main", name]).fetchone()
     kind = str(row[0]) if row else ""
     refuse_taken(view, kind, replace)
     connection.execute("BEGIN TRANSACTION")

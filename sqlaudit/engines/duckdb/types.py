@@ -48,7 +48,9 @@ def kind_of(type_name: str) -> Kind:
 
 def columns_of(described: Sequence[Row]) -> tuple[ColumnInfo, ...]:
     """The columns that the rows of a DESCRIBE stand for."""
-    return tuple(ColumnInfo(row[0], _without_values(row[1]), kind_of(row[1])) for row in described)
+    # the type's name of an ENUM lists every value there is, which is nobody's business
+    types = [row[1].split("(", 1)[0] if "ENUM(" in row[1] else row[1] for row in described]
+    return tuple(ColumnInfo(row[0], name, kind_of(row[1])) for row, name in zip(described, types, strict=True))
 
 
 def has_zoned(types: Sequence[str]) -> bool:
@@ -65,7 +67,9 @@ def without_zones(sql: str, types: Sequence[str]) -> str:
 
 
 def with_zones(rows: list[Row], types: Sequence[str]) -> list[Row]:
-    """Rows of `without_zones`, with their zone again."""
+    """The rows of a statement that has these types; those of `without_zones` get their zone again."""
+    if not has_zoned(types):
+        return rows
     zoned = [type_name == _ZONED for type_name in types]
     return [tuple(in_utc(v) if z else v for v, z in zip(row, zoned, strict=True)) for row in rows]
 
@@ -93,11 +97,6 @@ def as_arrays(arrays: Sequence[Any], names: Sequence[str], types: Sequence[str])
         else:
             result[name] = next(pieces)
     return result
-
-
-def _without_values(type_name: str) -> str:
-    """The type's name; that of an ENUM lists every value there is, which is nobody's business."""
-    return type_name.split("(", 1)[0] if "ENUM(" in type_name else type_name
 
 
 def _wrapped(sql: str, items: Sequence[str], width: int) -> str:

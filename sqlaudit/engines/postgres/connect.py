@@ -44,18 +44,9 @@ _DEFAULTS = {
 }
 VARIABLES = {"host": "PGHOST", "port": "PGPORT", "dbname": "PGDATABASE", "user": "PGUSER", "service": "PGSERVICE"}
 """The parts of a connection that sentences name, and the variable that libpq takes each from."""
-_UNITS = {
-    "": 1,
-    "B": 1,
-    "KB": 10**3,
-    "MB": 10**6,
-    "GB": 10**9,
-    "TB": 10**12,
-    "KIB": 2**10,
-    "MIB": 2**20,
-    "GIB": 2**30,
-    "TIB": 2**40,
-}
+_UNITS = {"": 1, "B": 1}
+_UNITS |= {sign + "B": 1000**power for power, sign in enumerate("KMGT", 1)}
+_UNITS |= {sign + "IB": 1024**power for power, sign in enumerate("KMGT", 1)}
 WORK_MEMORY_SHARE = 8
 """A statement holds a few hash tables and sorts at once, hash tables may take twice work_mem, and workers double it."""
 
@@ -204,10 +195,8 @@ def work_mem(memory: str) -> str:
 
 def _connect_seconds(given: dict[str, Any], timeout: float | None) -> int:
     """How long to wait for the connection: what the user said, never more than what is left of the command's time."""
-    if "connect_timeout" in given or "PGCONNECT_TIMEOUT" in os.environ:
-        wanted = timeout_from_conninfo(given)
-    else:
-        wanted = CONNECT_SECONDS
+    is_said = "connect_timeout" in given or "PGCONNECT_TIMEOUT" in os.environ
+    wanted = timeout_from_conninfo(given) if is_said else CONNECT_SECONDS
     return wanted if timeout is None else max(LEAST_SECONDS, min(wanted, int(timeout)))
 
 

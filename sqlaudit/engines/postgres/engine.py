@@ -129,19 +129,14 @@ class PostgresEngine(PostgresSession):
         self._settle(during)
         with self._at_work(during, text, names):
             cursor = self._connection.execute(text.encode())
-        return self._described(cursor)
+        result, columns = cursor.pgresult, enumerate(cursor.description or ())
+        return [(column.name, column.type_code, result.fmod(i) if result else -1) for i, column in columns]
 
     def _respelled(self, select: str, columns: Sequence[str]) -> Sequence[bool]:
         """Which columns of a SELECT have a collation that finds texts equal which are written differently."""
         template = environment().get_template("engines/postgres/collations.sql")
         text = template.render(select=select, columns=[quote(name, self.dialect) for name in columns])
         return self._execute(text, "the collations of columns", lambda cursor: cursor.fetchall())[0]
-
-    @staticmethod
-    def _described(cursor: Cursor) -> Fields:
-        result = cursor.pgresult
-        columns = enumerate(cursor.description or ())
-        return [(column.name, column.type_code, result.fmod(i) if result else -1) for i, column in columns]
 
     # --- statements ---
 

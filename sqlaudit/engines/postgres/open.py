@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any, NamedTuple
 
 from sqlglot import exp
 
 from sqlaudit.base.errors import EngineError, PermissionDenied, SqlauditError, UsageError
 from sqlaudit.base.guard import condition_remarks, guard_expression, guard_query, names_cte, refuse_random_views
-from sqlaudit.base.names import closest, quote
+from sqlaudit.base.names import closest, name_parts, quote
 from sqlaudit.base.parameter_names import about, spelled
 from sqlaudit.base.relation import ColumnInfo, Kind, Relation
 from sqlaudit.base.spec import ReadOptions, Target
@@ -26,8 +26,7 @@ Ask = Callable[[str, Mapping[str, Any]], list[tuple[Any, ...]]]
 DIALECT = "postgres"
 
 
-@dataclass(frozen=True)
-class NamePart:
+class NamePart(NamedTuple):
     """One part of a name as the user wrote it."""
 
     text: str
@@ -65,27 +64,7 @@ def split_name(text: str) -> list[NamePart]:
         >>> [part.text for part in split_name('clinic."Odd ""name"".x"')]
         ['clinic', 'Odd "name".x']
     """
-    parts, rest = [], text
-    while True:
-        part, rest = _first_part(rest)
-        if part is None or (rest and not rest.startswith(".")):
-            return [NamePart(text, False)]
-        parts.append(part)
-        if not rest:
-            return parts
-        rest = rest[1:]
-
-
-def _first_part(text: str) -> tuple[NamePart | None, str]:
-    if not text.startswith('"'):
-        name, dot, rest = text.partition(".")
-        return (NamePart(name, False) if name else None), dot + rest
-    end = 1
-    while (end := text.find('"', end)) != -1:
-        if text[end : end + 2] != '""':
-            return NamePart(text[1:end].replace('""', '"'), True), text[end + 1 :]
-        end += 2
-    return None, ""
+    return [NamePart(*part) for part in name_parts(text) or [(text, False)]]
 
 
 def find(ask: Ask, text: str, database: str) -> FoundRelation:
@@ -111,21 +90,18 @@ def find(ask: Ask, text: str, database: str) -> FoundRelation:
     folded = [found for found in known if len(parts) <= 2 and _matches(found, parts)]
     if folded:
         return _chosen(folded, text, len(parts) == 2)
-    raise UsageError(f"There is no table or view {text!r} in the database {database!r}.{_hint(text, parts, known)}")
+    near = closest(text, [found.name for found in known if found.on_search_path]) if len(parts) == 1 else ""
+    near = near or closest(text, [found.full_name for found in known])
+    raise UsageError(f"There is no table or view {text!r} in the database {database!r}.{near}")
 
 
 def _relations(ask: Ask, name: str | None, schema: str | None) -> list[FoundRelation]:
     return [FoundRelation(*row) for row in ask("relations.sql", {"name": name, "schema": schema})]
 
 
-def home(ask: Ask, name: str) -> str | None:
-    """The schema in which the role finds a relation of exactly this name, None when it finds none."""
-    return next((found.schema for found in _relations(ask, name, None) if found.on_search_path), None)
-
-
-def visible(ask: Ask) -> list[FoundRelation]:
-    """The relations that can be named without a schema, for hints."""
-    return [found for found in _relations(ask, None, None) if found.on_search_path]
+def _visible(ask: Ask, name: str | None = None) -> list[FoundRelation]:
+    """The relations, of exactly this name or all, that can be named without a schema."""
+    return [found for found in _relations(ask, name, None) if found.on_search_path]
 
 
 def _matches(found: FoundRelation, parts: Sequence[NamePart]) -> bool:
@@ -147,14 +123,6 @@ def _chosen(candidates: Sequence[FoundRelation], text: str, qualified: bool) -> 
     if not meant:
         raise UsageError(f"No table {text!r} is on the search path; write {names}.")
     raise UsageError(f"{text!r} can mean several tables; write one of {names} exactly.")
-
-
-def _hint(text: str, parts: Sequence[NamePart], known: Sequence[FoundRelation]) -> str:
-    if len(parts) == 1:
-        near = closest(text, [found.name for found in known if found.on_search_path])
-        if near:
-            return near
-    return closest(text, [found.full_name for found in known])
 
 
 def check(found: FoundRelation, role: str) -> None:
@@ -235,13 +203,9 @@ Fields = Sequence[tuple[str, int, int]]
 """Name, type number and modifier of each column."""
 
 
-class Probe(Protocol):
-    """Plans a SELECT, runs it without reading a row, and gives name, type number and modifier of its columns.
-
-    `names` tells, by SQLSTATE, the known names that a hint chooses from.
-    """
-
-    def __call__(self, select: str, during: str, names: Names | None = None) -> Fields: ...
+Probe = Callable[..., Fields]
+"""`probe(select, during, names)` plans a SELECT, runs it without reading a row, and gives its columns. By SQLSTATE,
+`names` gives the known names that a hint chooses from."""
 
 
 @dataclass(frozen=True)
@@ -296,8 +260,8 @@ class PostgresOpener:
         table = exp.table_(found.name, db=found.schema, quoted=True)
         during = spelled("where") if where else f"the table {found.full_name!r}"
         columns, read = self._columns(_select(readable, table, where), during, lambda _: readable)
-        plain = not (unreadable or read.changed or where)
-        sql = found.sql if plain else _parenthesized(_select(readable, table, where, read))
+        changed = unreadable or read.changed or where
+        sql = _parenthesized(_select(readable, table, where, read)) if changed else found.sql
         return Relation(
             sql,
             tuple(columns),
@@ -325,19 +289,16 @@ class PostgresOpener:
         where = guard_expression(target.where, DIALECT, about("where")) if target.where else None
         source = query.subquery("target")
         try:
-            names = [
-                name
-                for name, *_ in self.probe(_sql(exp.select("*").from_(source)), spelled("query"), self._known(query))
-            ]
+            fields = self.probe(_sql(exp.select("*").from_(source)), spelled("query"), self._known(query))
         except (PermissionDenied, UsageError) as refusal:
             raise self._reason(query, refusal) from None
+        names = [name for name, *_ in fields]
         twice = [name for name, times in Counter(names).items() if times > 1]
         if twice:
             raise UsageError(f"{spelled('query')} gives several columns the name {twice[0]!r}; name each once (AS).")
         during = spelled("where" if where else "query")
         columns, read = self._columns(_select(names, source, where), during, lambda _: names)
-        plain = not (read.changed or where)
-        sql = _parenthesized(query) if plain else _parenthesized(_select(names, source, where, read))
+        sql = _parenthesized(_select(names, source, where, read) if read.changed or where else query)
         remarks = condition_remarks(where, columns, DIALECT)
         return Relation(sql, tuple(columns), target.name, tuple(tables), remarks=remarks, respelled=read.one_each)
 
@@ -349,11 +310,9 @@ class PostgresOpener:
     def _qualify(self, query: exp.Query) -> None:
         """Give each table of a query the schema in which the role would find it, since statements look nowhere."""
         for table in _tables(query):
-            if not table.db:
-                name = table.name if table.this.quoted else table.name.lower()
-                schema = home(self.ask, name)
-                if schema is not None:
-                    table.set("db", exp.to_identifier(schema, quoted=True))
+            name = table.name if table.this.quoted else table.name.lower()
+            if not table.db and (found := _visible(self.ask, name)):
+                table.set("db", exp.to_identifier(found[0].schema, quoted=True))
 
     def _columns(self, select: exp.Select, during: str, names: Names) -> tuple[list[ColumnInfo], _Read]:
         """The columns of a SELECT, and which of them are read otherwise than they are."""
@@ -373,7 +332,7 @@ class PostgresOpener:
         return [column.info.name for column in found if column.foreign or collated.get(column.info.name)]
 
     def _can_group(self, select: exp.Select, names: Sequence[str]) -> bool:
-        keys = [_column(name) for name in names]
+        keys = [exp.column(name, quoted=True) for name in names]
         grouped = exp.select(*keys).from_(select.subquery("target")).group_by(*[key.copy() for key in keys])
         try:
             self.probe(_sql(grouped), "a column's equality")
@@ -385,7 +344,7 @@ class PostgresOpener:
         """Names for hints about a query: tables for an unknown table, else the columns of its tables."""
 
         def names(code: str) -> list[str]:
-            found = visible(self.ask)
+            found = _visible(self.ask)
             if code == NO_TABLE:
                 return [relation.name for relation in found]
             used = {table.name.casefold() for table in _tables(query)}
@@ -432,10 +391,6 @@ def _tables(query: exp.Query) -> list[exp.Table]:
     return [table for table in tables if table.db or not names_cte(table)]
 
 
-def _column(name: str) -> exp.Column:
-    return exp.column(name, quoted=True)
-
-
 def _select(
     names: Sequence[str], source: exp.Expression, where: exp.Expression | None, read: _Read | None = None
 ) -> exp.Select:
@@ -445,13 +400,13 @@ def _select(
 
 
 def _spelled(name: str, read: _Read) -> exp.Expr:
-    column = _column(name)
+    column = exp.column(name, quoted=True)
     if name not in read.as_text + read.one_each:
         return column
     text: exp.Expr = exp.cast(column, "text")
     if name in read.one_each:
         collated = exp.Collate(this=text, expression=exp.to_identifier("default", quoted=True))
-        text = exp.Window(this=exp.Min(this=collated), partition_by=[_column(name)])
+        text = exp.Window(this=exp.Min(this=collated), partition_by=[exp.column(name, quoted=True)])
     return exp.alias_(text, name, quoted=True)
 
 

@@ -175,19 +175,16 @@ class PostgresSession(Engine):
             self._connection.close()
 
     def _end_transaction(self) -> None:
+        """Cancel what runs, or roll back; without an answer the server does so when the line is cut."""
         status = self._connection.pgconn.transaction_status
         if status == TransactionStatus.ACTIVE:
             self._connection.cancel_safe(timeout=CANCEL_SECONDS)
         elif status != TransactionStatus.UNKNOWN:
-            self._roll_back()
-
-    def _roll_back(self) -> None:
-        """End the transaction; without an answer the server ends it when the line is cut."""
-        waiting = threading.Timer(CANCEL_SECONDS, connecting.sever, [self._connection])
-        waiting.daemon = True
-        waiting.start()
-        try:
-            self._connection.rollback()
-        finally:
-            waiting.cancel()
-            waiting.join()
+            waiting = threading.Timer(CANCEL_SECONDS, connecting.sever, [self._connection])
+            waiting.daemon = True
+            waiting.start()
+            try:
+                self._connection.rollback()
+            finally:
+                waiting.cancel()
+                waiting.join()

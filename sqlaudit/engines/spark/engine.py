@@ -327,7 +327,7 @@ class SparkEngine(Engine):
         """Forget a checkpoint, and free what it holds."""
         frame = self._views.pop(view, None)
         if frame is not None:
-            with suppress(*spark_session.FAILURES):
+            with suppress(*FAILURES):
                 free(frame)
 
     def catalog_tables(self) -> list[tuple[str, str]] | None:
@@ -359,10 +359,6 @@ class SparkEngine(Engine):
         """Keep the result of a statement on the workbench as `name`; it travels through Arrow."""
         table = self._finished(statement, lambda: self._frame(statement.sql).toArrow())
         return self.workbench().keep_arrow(name, table)
-
-    def result_names(self, statement: Statement) -> Sequence[str]:
-        """The column names of a statement's result; the statement is not run."""
-        return [column.name for column in self.result_columns(statement)]
 
     def result_columns(self, statement: Statement) -> tuple[ColumnInfo, ...]:
         """The columns of a statement's result with their kinds; the statement is not run."""
@@ -406,7 +402,7 @@ class SparkEngine(Engine):
         self._running = True
         try:
             done = self._worker.do(lambda: quietly(work))
-        except spark_session.FAILURES as error:
+        except FAILURES as error:
             raise self._reason(error, during, names) from None
         finally:
             self._running = False
@@ -425,7 +421,7 @@ class SparkEngine(Engine):
     def _interrupt(self) -> None:
         """Stop every job of this engine's session, and of no other."""
         if self._running:
-            with suppress(*spark_session.FAILURES):
+            with suppress(*FAILURES):
                 quietly(self._session.interruptAll)
 
     def cancel(self) -> None:
@@ -454,7 +450,7 @@ class SparkEngine(Engine):
             each.callback(self._interrupt)
 
     def _drop(self, view: str) -> None:
-        with suppress(*spark_session.FAILURES):
+        with suppress(*FAILURES):
             quietly(partial(self._session.catalog.dropTempView, view))
         self._release(view)
 
@@ -484,7 +480,7 @@ def make_view(db: str, view: View, replace: bool) -> None:
         quietly(partial(settle, lease.session))
         refuse_fleeting(db, lease.session)
         quietly(partial(_make, lease.session, view, replace))
-    except spark_session.FAILURES as error:
+    except FAILURES as error:
         raise _reason(error, view) from None
     finally:
         lease.give_back()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import uuid
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, fields
 from decimal import Decimal
@@ -226,7 +226,11 @@ class SparkOpener:
         self, target: Target, source: str, tables: tuple[str, ...], frame: Any, where: exp.Expression | None
     ) -> Relation:
         names = [field.name for field in frame.schema.fields]
-        _refuse_twins(names, target.name)
+        twice = [name for name, times in Counter(map(str.casefold, names)).items() if times > 1]
+        if twice:  # one name to Spark, which would refuse each statement in its own words
+            raise UsageError(
+                f"{target.name} has several columns called {twice[0]!r} (Spark ignores case); rename all but one."
+            )
         self._refuse_unread_rows(names, target.name)
         self._refuse_random(source, target.name)
         if where is not None:
@@ -252,7 +256,11 @@ class SparkOpener:
         refuse_read_options(target.read, "a query")
         self._refuse_paths(root)
         text = root.sql(dialect=DIALECT, comments=False)
-        frame = self.do(spelled("query"), lambda: _analyzed(self.session.sql(text)), self._known_in(root))
+
+        def known(code: str) -> Iterable[str]:
+            return self.known() if code == "TABLE_OR_VIEW_NOT_FOUND" else ()
+
+        frame = self.do(spelled("query"), lambda: _analyzed(self.session.sql(text)), known)
         tables = tuple(dict.fromkeys(".".join(part.name for part in table.parts) for table in _tables(root)))
         names = [field.name for field in frame.schema.fields]
         twice = [name for name, times in Counter(name.casefold() for name in names).items() if times > 1]
@@ -390,20 +398,10 @@ class SparkOpener:
             return []
         return [".".join((*schema, row["tableName"])) for row in rows]
 
-    def _known_in(self, root: exp.Query) -> Callable[[str], Iterable[str]]:
-        return lambda code: self.known() if code == "TABLE_OR_VIEW_NOT_FOUND" else ()
-
 
 def _analyzed(frame: Any) -> Any:
     frame.schema  # noqa: B018  Spark Connect looks at names only now
     return frame
-
-
-def _refuse_twins(names: Sequence[str], label: str) -> None:
-    """Two names that differ in case alone are one to Spark, which would refuse each statement in its own words."""
-    twice = [name for name, times in Counter(name.casefold() for name in names).items() if times > 1]
-    if twice:
-        raise UsageError(f"{label} has several columns called {twice[0]!r} (Spark ignores case); rename all but one.")
 
 
 def _parts(name: str) -> tuple[str, ...]:
@@ -453,12 +451,9 @@ def tables(session: Any) -> list[tuple[str, str]]:
 
 def columns(session: Any, listed: Sequence[tuple[str, str]], most: int) -> list[tuple[str, str, str]]:
     """(schema, table, column) of the first tables; a view that cannot be resolved is left out."""
-    return list(_columns(session, listed))[:most]
-
-
-def _columns(session: Any, listed: Sequence[tuple[str, str]]) -> Iterator[tuple[str, str, str]]:
+    found: list[tuple[str, str, str]] = []
     for schema, name in listed[:MOST_TABLES]:
         place = ".".join(quote(part, "spark") for part in (schema, name) if part)
         with suppress(PySparkException):
-            for column in session.table(place).schema.names:
-                yield schema, name, column
+            found += [(schema, name, column) for column in session.table(place).schema.names]
+    return found[:most]

@@ -20,9 +20,9 @@ from urllib.parse import urlsplit
 
 from sqlaudit.base.addresses import Whereabouts, whereabouts
 from sqlaudit.base.errors import ConnectionFailed, EngineError, MissingDriver, SqlauditError, UsageError
+from sqlaudit.base.files import PrivateFolder
 from sqlaudit.base.parameter_names import about
 from sqlaudit.base.spec import Limits
-from sqlaudit.engines.watch import SpillFolder
 
 # Starting a Spark in this process, and ending it: without a word on stderr, and with nothing left behind.
 
@@ -74,7 +74,7 @@ def start(where: str, limits: Limits) -> Callable[[], None]:
     from pyspark.java_gateway import launch_gateway
 
     _java()
-    folder = SpillFolder(limits.temp_directory)
+    folder = PrivateFolder("spill", limits.temp_directory)
     log = folder.path / "start.log"
     settings = _settings(where, limits, folder.path)
     conf = SparkConf(loadDefaults=False)
