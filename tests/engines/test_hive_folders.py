@@ -75,6 +75,16 @@ def test_with_the_option_folders_are_columns_of_text(tmp_path: Path, ending: str
     assert (found.rows, found.classes.count) == (2, 2)
 
 
+def test_folders_of_arrow_streams_are_refused_and_not_left_out(tmp_path: Path) -> None:
+    file, table = tmp_path / "year=2020" / "a.arrow", pa.table({"age": [31, 34]})
+    file.parent.mkdir()
+    with pa.OSFile(str(file), "wb") as sink, pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    with pytest.raises(InputError, match=r"a\.arrow' is an Arrow stream"):
+        sqlaudit.audit(str(tmp_path / "*" / "a.arrow"), qi=["age"], read={"hive_partitioning": True})
+    assert sqlaudit.audit(str(file), qi=["age"]).rows == 2
+
+
 def test_folders_of_different_columns_are_no_table(tmp_path: Path) -> None:
     write(tmp_path / "year=2020" / "p.parquet", [{"n": 1}])
     write(tmp_path / "month=1" / "p.parquet", [{"n": 1}])

@@ -290,6 +290,11 @@ def arrow_files(files: Files, folders: Sequence[str] = ()) -> tuple[Any, list[st
         table = long_as_text(pa.concat_tables([_streamed(path, files.label) for path in files.paths]))
     except (pa.ArrowInvalid, OSError):
         raise InputError(f"{files.label!r} is not an Arrow file, or is damaged.") from None
+    if folders:
+        raise InputError(
+            f"{files.label!r} is an Arrow stream, and only folders of Arrow files (Feather) are read as columns; "
+            "write it as such a file, or as Parquet."
+        )
     return _with_columns(table, list(table.schema.names))
 
 
