@@ -288,9 +288,9 @@ def columns_document(result: ColumnSets) -> doc.Document:
     return doc.report_on(
         result,
         doc.Toned(f"{result.target}: {found}", "bad" if result.sets_found and result.find != "ranking" else "plain"),
-        (doc.Bullets(tuple(_lead(result))),),
+        (_lead(result),),
         doc.section("Column sets", *_sets(result)),
-        doc.section("What each column adds", doc.Bullets(tuple(_effects(result)))),
+        doc.section("What each column adds", _effects(result)),
         doc.section("How it was measured", _how(result)),
         sql_section(result),
     )
@@ -302,7 +302,7 @@ def _lead(result: ColumnSets) -> Iterator[doc.Words]:
         yield from _sampled(result, result.sample)
         return
     if not result.sets:
-        yield doc.Toned("No such set exists.", "good") if result.complete else "No such set was found so far."
+        yield doc.good("No such set exists.") if result.complete else "No such set was found so far."
     elif result.repair:
         yield doc.Toned(
             f"Leave out {doc.listing(result.repair, len(result.repair))}, and no such set is left.",
@@ -329,9 +329,8 @@ def _sampled(result: ColumnSets, sample: Sampled) -> Iterator[doc.Words]:
     else:
         yield (
             f"With a chance of at least {doc.limit(1 - sample.delta)} in drawing, each of them separates at least "
-            f"{doc.limit(1 - result.epsilon)} of all pairs of rows. None is called identifying: the other "
-            "rows were not "
-            "compared."
+            f"{doc.limit(1 - result.epsilon)} of all pairs of rows. None is called identifying: the other rows were "
+            "not compared."
         )
     # what tells all rows apart tells those of the sample apart
     if result.complete and result.find == "all":
@@ -387,9 +386,8 @@ def _proof(result: ColumnSets) -> doc.Words:
     if result.decided_size is not None and result.decided_size >= 0:
         decided = f" Every set of at most {doc.plural(result.decided_size, 'column')} is decided."
     ended = "it was stopped" if result.by_hand else "the time budget ended"
-    return doc.Toned(
-        f"Not complete: {ended} with {doc.plural(result.open_sets, 'set')} waiting.{decided} What is listed is proven.",
-        "warn",
+    return doc.warning(
+        f"Not complete: {ended} with {doc.plural(result.open_sets, 'set')} waiting.{decided} What is listed is proven."
     )
 
 
@@ -423,7 +421,7 @@ def _sets(result: ColumnSets) -> Iterator[doc.Table | doc.Picture | None]:
     caption = f"The first {doc.count(len(first))}{order}; {doc.count(more)} more were found." if more else ""
     names = [", ".join(one.columns) or "(none)" for one in first]
     if result.sample is not None:
-        rows = ((name, doc.count(len(one.columns))) for name, one in zip(names, first, strict=True))
+        rows = ((name, len(one.columns)) for name, one in zip(names, first, strict=True))
         yield doc.table(("Columns", "#How many"), rows, caption)
         return
     classes = "#Classes" if any(one.classes is not None for one in result.sets) else None
@@ -431,14 +429,7 @@ def _sets(result: ColumnSets) -> Iterator[doc.Table | doc.Picture | None]:
     yield doc.table(
         heads,
         (
-            (
-                name,
-                doc.count(one.min_size),
-                doc.count(one.rows_at_risk),
-                doc.percent(one.share_at_risk),
-                doc.count(one.unique_rows),
-                doc.count(one.classes or 0),
-            )
+            (name, one.min_size, one.rows_at_risk, doc.percent(one.share_at_risk), one.unique_rows, one.classes or 0)
             for name, one in zip(names, first, strict=True)
         ),
         caption,
@@ -451,7 +442,7 @@ def _sets(result: ColumnSets) -> Iterator[doc.Table | doc.Picture | None]:
             (
                 (
                     name,
-                    doc.count(len(sets)),
+                    len(sets),
                     doc.percent(sets[0].share_at_risk),
                     ", ".join(column for column in sets[0].columns if column != name) or "(alone)",
                 )
@@ -468,7 +459,7 @@ def _how(result: ColumnSets) -> doc.Facts:
     size = "any size" if result.max_size is None else f"at most {doc.plural(result.max_size, 'column')}"
     by_counting = f"{doc.count(counts.counted)} of them by counting in the database"
     return doc.facts(
-        ("rows drawn" if result.sample is not None else result.unit, doc.count(result.total)),
+        ("rows drawn" if result.sample is not None else result.unit, result.total),
         ("columns", f"{doc.count(len(result.columns))}: {', '.join(result.columns)}"),
         ("candidate sets", f"{doc.count(counts.candidates)} of {size}"),
         ("decided one by one", f"{doc.count(counts.decided)}; {by_counting}"),

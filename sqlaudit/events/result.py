@@ -311,7 +311,7 @@ class PersonsResult(WithVerdict, MeasuredResult, Shown):
 def headline(result: PersonsResult) -> doc.Words:
     """The one sentence that a reader should keep."""
     if not result.persons:
-        return doc.Toned(f"{result.target}: there is nobody", "warn")
+        return doc.warning(f"{result.target}: there is nobody")
     last = result.curve[-1]
     if not last.exact and not last.exposed_persons:
         last = [one for one in result.curve if one.exact][-1]
@@ -344,8 +344,7 @@ def _expose(result: PersonsResult, one: Known) -> str:
 
 def among(result: PersonsResult, persons: int) -> str:
     """So many of the persons, with their share."""
-    share = doc.part(persons, result.persons)
-    return f"{doc.count(persons)} of {doc.plural(result.persons, 'person')}{f' ({share})' if share else ''}"
+    return doc.out_of(persons, result.persons, "person")
 
 
 def events(number: int) -> str:
@@ -364,28 +363,25 @@ def lead(result: PersonsResult) -> Iterator[doc.Words]:
     stopped = result.curve[-1]
     if not stopped.exact:
         why = "Somebody stopped it" if result.by_hand else "The time was up"
-        yield doc.Toned(
+        yield doc.warning(
             f"{why} while sets of {doc.count(stopped.known)} events were counted: at least "
-            f"{among(result, stopped.exposed_persons)} {'is' if stopped.exposed_persons == 1 else 'are'} exposed.",
-            "warn",
+            f"{among(result, stopped.exposed_persons)} {'is' if stopped.exposed_persons == 1 else 'are'} exposed."
         )
     for told in result.coherence:
         yield from _learning(result, told)
     profile = result.profile
     if profile.unique_persons:
-        yield doc.Toned(
-            f"Whoever knows all events of a person singles out {among(result, profile.unique_persons)}.", "bad"
-        )
+        yield doc.bad(f"Whoever knows all events of a person singles out {among(result, profile.unique_persons)}.")
 
 
 def _finding(result: PersonsResult, one: Known) -> doc.Toned:
     first = "One known event" if one.known == 1 else events(one.known)
     if one.unique_persons:
-        return doc.Toned(f"{first} can single out {among(result, one.unique_persons)}.", "bad")
+        return doc.bad(f"{first} can single out {among(result, one.unique_persons)}.")
     if one.exposed_persons:
-        return doc.Toned(f"{first} can leave {among(result, one.exposed_persons)} among fewer than {result.k}.", "bad")
+        return doc.bad(f"{first} can leave {among(result, one.exposed_persons)} among fewer than {result.k}.")
     shared = f"{'is' if one.known == 1 else 'are'} shared by at least {doc.plural(one.smallest, 'person')}."
-    return doc.Toned(f"Any {events(one.known)} of a person {shared}", "good")
+    return doc.good(f"Any {events(one.known)} of a person {shared}")
 
 
 def _learning(result: PersonsResult, told: Coherence) -> Iterator[doc.Words]:
@@ -397,11 +393,9 @@ def _learning(result: PersonsResult, told: Coherence) -> Iterator[doc.Words]:
             least = "" if one.exact else "at least "
             verb = "tells" if one.known == 1 else "tell"
             pieces, whom = doc.plural(one.known, one_name, many), among(result, one.told_persons)
-            yield doc.Toned(
-                f"Some {pieces} {verb} the {told.sensitive} of {least}{whom}: more than "
-                f"{doc.percent(result.h)} of those "
-                "who share them have one value.",
-                "bad",
+            yield doc.bad(
+                f"Some {pieces} {verb} the {told.sensitive} of {least}{whom}: more than {doc.percent(result.h)} of "
+                "those who share them have one value."
             )
             return
     known = [one for one in curve if one.exact]
@@ -426,11 +420,7 @@ def curve_picture(result: PersonsResult) -> doc.Picture | None:
         curves["singled out by random ones"] = [[one.known, one.unique_share] for one in result.random]
     if max(map(len, curves.values())) < 2:
         return None
-    return doc.Picture(
-        "curves",
-        "How many persons are found by how many known events",
-        {"curves": curves, "x": "known events", "y": "share of persons"},
-    )
+    return doc.curves("How many persons are found by how many known events", curves, "known events", "share of persons")
 
 
 _MOST_NUMBERS = 12
@@ -450,18 +440,18 @@ def persons_document(result: PersonsResult) -> doc.Document:
     return doc.report_on(
         result,
         verdict_of(result.checks) if required else found,
-        (*([doc.Paragraph(doc.text_of(found))] if required else []), doc.Bullets((*required, *lead(result)))),
+        (*([doc.text_of(found)] if required else []), (*required, *lead(result))),
         doc.section("With some known events", _known(result), curve_picture(result)),
         doc.section("With events drawn at random", _random(result)),
         *(one for told in result.coherence for one in _told_of(result, told)),
-        doc.section("With all events of a person", doc.Bullets(tuple(_profile(result)))),
+        doc.section("With all events of a person", _profile(result)),
         doc.section("What leaving out a column would change", _effects(result)),
         doc.section("Which values tell most", *_telling_values(result)),
         doc.section("Persons most at risk", _at_risk(result)),
         doc.section("How many events persons have", _events_of_persons(result)),
         doc.section("How it was measured", _how(result)),
         sql_section(result),
-        doc.section("What this does not say", doc.Bullets(NOT_SAID[1:] if result.tolerance else NOT_SAID)),
+        doc.section("What this does not say", NOT_SAID[1:] if result.tolerance else NOT_SAID),
     )
 
 
@@ -481,7 +471,7 @@ def _learnt(result: PersonsResult, curve: tuple[Learnt, ...], known: str, captio
     rows = (
         (
             doc.count(one.known) + ("" if one.exact else " (part)"),
-            doc.count(one.smallest),
+            one.smallest,
             doc.percent(one.share),
             _with_share(one.told_persons, result.persons),
             _with_share(one.exposed_persons, result.persons),
@@ -497,10 +487,10 @@ def _known(result: PersonsResult) -> doc.Table:
     rows = (
         (
             doc.count(one.known) + ("" if one.exact else " (part)"),
-            doc.count(one.smallest),
+            one.smallest,
             _with_share(one.exposed_persons, result.persons),
             _with_share(one.unique_persons, result.persons),
-            doc.count(one.minimal_sets),
+            one.minimal_sets,
         )
         for one in result.curve
     )
@@ -521,11 +511,11 @@ def _random(result: PersonsResult) -> doc.Table:
     """How sure somebody is singled out, and how many events single out half of the persons, and nearly all."""
     said = []
     for share, whose in ((0.5, "half of the persons"), (0.95, "95%")):
-        enough = next((one.known for one in result.random if one.unique_share >= share), None)
-        said.append(f"{whose}: {'more are needed' if enough is None else doc.plural(enough, 'event')}")
+        enough = (doc.plural(one.known, "event") for one in result.random if one.unique_share >= share)
+        said.append(f"{whose}: {next(enough, 'more are needed')}")
     rows = (
         (
-            doc.count(one.known),
+            one.known,
             doc.percent(one.unique_share),
             f"{doc.percent(one.low)} to {doc.percent(one.high)} (95%, persons drawn)" if one.sampled else "exactly",
         )
@@ -546,11 +536,8 @@ def _profile(result: PersonsResult) -> Iterator[str]:
             f"{doc.count(profile.unique_persons)} nobody else."
         )
         return
-    order = " in the same order" if result.sequence else ""
-    yield (
-        f"Persons with the same events{order} form {doc.plural(profile.classes, 'class', 'classes')}; the smallest has "
-        f"{doc.plural(profile.k, 'person')}."
-    )
+    order, classes = " in the same order" if result.sequence else "", doc.plural(profile.classes, "class", "classes")
+    yield f"Persons with the same events{order} form {classes}; the smallest has {doc.plural(profile.k, 'person')}."
     share = "shares" if profile.exposed_persons == 1 else "share"
     others = doc.plural(result.k - 1, "other")
     yield (
@@ -558,43 +545,31 @@ def _profile(result: PersonsResult) -> Iterator[str]:
         f"{doc.count(profile.unique_persons)} with nobody."
     )
     if result.static_k is not None:
-        fixed = ", ".join(result.static)
-        yield (
-            f"By what stays the same of them alone ({fixed}), at least "
-            f"{doc.plural(result.static_k, 'person')} are alike."
-        )
+        fixed, least = ", ".join(result.static), doc.plural(result.static_k, "person")
+        yield f"By what stays the same of them alone ({fixed}), at least {least} are alike."
 
 
 def _effects(result: PersonsResult) -> doc.Table:
+    def row(what: str, exposed: int, unique: int, least: int | None) -> tuple[doc.Cell, ...]:
+        return what, _with_share(exposed, result.persons), _with_share(unique, result.persons), least
+
     rows = []
     for one in sorted(result.effects, key=lambda effect: effect.exposed_persons):
-        exposed, unique = one.exposed_persons, one.unique_persons
-        rows.append((f"without {one.column}", exposed, unique, doc.count(one.profile_k)))
-        if one.coarser_exposed_persons is not None and one.coarser_unique_persons is not None:
-            exposed, unique = one.coarser_exposed_persons, one.coarser_unique_persons
-            rows.append((f"{one.column} as {one.coarsening}", exposed, unique, ""))
+        rows.append(row(f"without {one.column}", one.exposed_persons, one.unique_persons, one.profile_k))
+        if (exposed := one.coarser_exposed_persons) is not None and (unique := one.coarser_unique_persons) is not None:
+            rows.append(row(f"{one.column} as {one.coarsening}", exposed, unique, None))
     known = events(result.curve[-1].known) if rows else ""
-    return doc.table(
-        ("Without, or coarser", f"#Exposed by {known}", "#Singled out", "#Smallest class of equal events"),
-        (
-            (what, _with_share(exposed, result.persons), _with_share(unique, result.persons), least)
-            for what, exposed, unique, least in rows
-        ),
-        "The column that saves most stands first; what says less than it stands below it.",
-    )
+    heads = ("Without, or coarser", f"#Exposed by {known}", "#Singled out", "#Smallest class of equal events")
+    return doc.table(heads, rows, "The column that saves most stands first; what says less than it stands below it.")
 
 
-def _telling_values(result: PersonsResult) -> Iterator[doc.Bullets | doc.Table]:
-    yield doc.Bullets(
-        tuple(
-            f"{one.column}: {doc.plural(one.values, 'value')} in minimal sets; {doc.count(one.half)} of them make half."
-            for one in result.telling
-        )
+def _telling_values(result: PersonsResult) -> Iterator[doc.Content]:
+    yield (
+        f"{one.column}: {doc.plural(one.values, 'value')} in minimal sets; {doc.count(one.half)} of them make half."
+        for one in result.telling
     )
     rows = (
-        (one.column, MISSING if top.value is None else top.value, doc.count(top.sets))
-        for one in result.telling
-        for top in one.top
+        (one.column, MISSING if top.value is None else top.value, top.sets) for one in result.telling for top in one.top
     )
     yield doc.table(("Column", "Value", "#In minimal sets"), rows)
 
@@ -606,10 +581,10 @@ def _at_risk(result: PersonsResult) -> doc.Table:
         (
             one.key or MISSING,
             "; ".join(", ".join(MISSING if value is None else value for value in event) for event in one.telling),
-            NOBODY if one.singled_out is None else doc.count(one.singled_out),
-            doc.count(one.exposed),
-            doc.count(one.events),
-            doc.count(one.sets),
+            NOBODY if one.singled_out is None else one.singled_out,
+            one.exposed,
+            one.events,
+            one.sets,
         )
         for one in result.most_at_risk
     )
@@ -622,10 +597,9 @@ def _at_risk(result: PersonsResult) -> doc.Table:
 
 def _events_of_persons(result: PersonsResult) -> doc.Table:
     listed = sorted(result.by_number.items())
-    rows = [(doc.count(number), doc.count(persons)) for number, persons in listed[:_MOST_NUMBERS]]
-    rest = sum(persons for _, persons in listed[_MOST_NUMBERS:])
-    if rest:
-        rows.append((f"{doc.count(listed[_MOST_NUMBERS][0])} and more", doc.count(rest)))
+    rows: list[tuple[doc.Cell, int]] = [*listed[:_MOST_NUMBERS]]
+    if rest := sum(persons for _, persons in listed[_MOST_NUMBERS:]):
+        rows.append((f"{doc.count(listed[_MOST_NUMBERS][0])} and more", rest))
     return doc.table(("#Different events", "#Persons"), rows)
 
 
@@ -633,13 +607,13 @@ def _how(result: PersonsResult) -> doc.Facts:
     of = f", of {result.static_from}" if result.static_from else ""
     static = ", ".join(result.static) + of if result.static else ""
     return doc.facts(
-        ("rows", doc.count(result.rows)),
+        ("rows", result.rows),
         ("persons", f"{doc.count(result.persons)}, by {result.entity}"),
         ("an event is", ", ".join(result.columns) + (", each repeat by itself" if result.multiset else "")),
         *((f"{column} is known", f"within {within}") for column, within in result.tolerance),
         ("events are known", f"in the order of {result.sequence}" if result.sequence else ""),
         ("known besides", static),
-        (f"different events{' by what is known besides' if static else ''}", doc.count(result.events)),
+        (f"different events{' by what is known besides' if static else ''}", result.events),
         ("missing values", _MISSING[result.nulls]),
         *made(result),
     )

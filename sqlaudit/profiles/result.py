@@ -343,31 +343,30 @@ def profile_document(result: ProfileResult) -> doc.Document:
     return doc.report_on(
         result,
         doc.Toned(f"{result.target}: {doc.plural(result.rows, 'row')}, {doc.plural(len(result.columns), 'column')}"),
-        (doc.Bullets(tuple(_lead(result))),),
+        (_lead(result),),
         *(
             doc.section(title, doc.table(_HEADS, (_row(column) for column in result.columns if column.role is role)))
             for role, title in TITLES.items()
         ),
         doc.section("Columns that together pick people out", *_sets_together(result)),
-        doc.section("What to look at", doc.Bullets(tuple(_remarks(result)))),
+        doc.section("What to look at", _remarks(result)),
         doc.section("Values", doc.facts(*values)),
         doc.section("How to go on", _next(result), repeating=True),
-        doc.section("How this was computed", doc.Facts((("table", result.target), *made(result)))),
+        doc.section("How this was computed", doc.facts(("table", result.target), *made(result))),
         sql_section(result),
-        doc.section("What a profile does not say", doc.Bullets((_RIGHT, beyond, _TEXTS))),
+        doc.section("What a profile does not say", (_RIGHT, beyond, _TEXTS)),
     )
 
 
 def _lead(result: ProfileResult) -> Iterator[doc.Words]:
     if result.cells is not None:
-        yield doc.Toned(
+        yield doc.warning(
             f"Every row looks like a cell of a published table, with {result.cells.count} as its count, and not like a "
-            "person: judge its cells.",
-            "warn",
+            "person: judge its cells."
         )
     identifiers = result.named(Role.DIRECT_IDENTIFIER)
     if identifiers:
-        yield doc.Toned(f"{doc.listing(identifiers)} {looks_like('direct identifier', identifiers)}.", "bad")
+        yield doc.bad(f"{doc.listing(identifiers)} {looks_like('direct identifier', identifiers)}.")
     by_sets = {column.name for column in result.columns if column.proposal.by_sets}
     known = result.named(Role.QUASI_IDENTIFIER)
     if not by_sets.issuperset(known):
@@ -384,9 +383,9 @@ def _lead(result: ProfileResult) -> Iterator[doc.Words]:
         one = len(result.unreadable) == 1
         said = "1 column is" if one else f"{len(result.unreadable):,} columns are"
         said += " not looked at, because this role may not read " + ("it" if one else "them")
-        yield doc.Toned(f"{said}: {doc.listing(result.unreadable)}.", "warn")
+        yield doc.warning(f"{said}: {doc.listing(result.unreadable)}.")
     if not result.rows:
-        yield doc.Toned("There is no row to look at; roles are proposed by names only.", "warn")
+        yield doc.warning("There is no row to look at; roles are proposed by names only.")
 
 
 def _row(column: ColumnProfile) -> tuple[doc.Words, ...]:
@@ -421,11 +420,9 @@ def _remarks(result: ProfileResult) -> Iterator[doc.Words]:
 def _remarks_on(facts: ColumnFacts) -> Iterator[doc.Words]:
     if facts.respelled:
         verb = "differs" if facts.respelled == 1 else "differ"
-        yield doc.Toned(
-            f"{facts.name}: {doc.plural(facts.respelled, 'value')} {verb} from another one only in case "
-            "or spaces; such "
-            "values split classes that belong together.",
-            "warn",
+        yield doc.warning(
+            f"{facts.name}: {doc.plural(facts.respelled, 'value')} {verb} from another one only in case or spaces; "
+            "such values split classes that belong together."
         )
     missing = facts.shapes.get("missing", 0)
     if missing:
@@ -453,15 +450,7 @@ def _sets_together(result: ProfileResult) -> tuple[doc.Block, ...]:
     if found is None:
         return (doc.Bullets((result.not_searched,)),) if result.not_searched else ()
     sets = found.sets[:_MOST_SETS]
-    rows = (
-        (
-            ", ".join(one.columns),
-            doc.count(one.rows_at_risk),
-            doc.percent(one.share_at_risk),
-            doc.count(one.unique_rows),
-        )
-        for one in sets
-    )
+    rows = ((", ".join(one.columns), one.rows_at_risk, doc.percent(one.share_at_risk), one.unique_rows) for one in sets)
     more = found.sets_found - len(sets)
     caption = f"The first {doc.count(len(sets))}; {doc.count(more)} more were found." if more else ""
     searching = ("sqlaudit", "columns", shlex.quote(result.target), "--tolerance", "1%")
@@ -483,7 +472,7 @@ def _about_sets(found: ColumnSets) -> Iterator[doc.Words]:
         yield f"No set of {size} puts {at_risk}, {among}"
     if not found.complete:
         decided = doc.plural(max(found.decided_size or 0, 0), "column")
-        yield doc.Toned(f"The search ran out of time: only sets of at most {decided} are decided.", "warn")
+        yield doc.warning(f"The search ran out of time: only sets of at most {decided} are decided.")
     if found.sets_found and found.repair:
         yield f"Without {doc.listing(found.repair)} no such set is left."
 
@@ -496,8 +485,7 @@ def _shown(values: ShownValues) -> str:
 
 
 def _cut(value: object) -> str:
-    text = str(value)
-    return '""' if not text else text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+    return doc.shortened(value, _LONGEST) or '""'
 
 
 def _next(result: ProfileResult) -> doc.Block:

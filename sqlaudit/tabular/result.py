@@ -278,7 +278,7 @@ def aggregates_document(result: AggregatesResult) -> doc.Document:
     return doc.report_on(
         result,
         _headline(result),
-        (doc.Bullets(tuple(_lead(result))),),
+        (_lead(result),),
         doc.section("Rules for cells", _rules(result)),
         doc.section("The table", *_drawn(result)),
         doc.section("Unsafe cells", _keys(result, "Rule", [(one.text, one.keys) for one in result.rules])),
@@ -289,13 +289,13 @@ def aggregates_document(result: AggregatesResult) -> doc.Document:
         doc.section("Cells with mistakes", _keys(result, "What", [(one.code, one.keys) for one in result.problems])),
         doc.section("How it was measured", _how(result)),
         sql_section(result),
-        doc.section("What this does not say", doc.Bullets(NOT_SAID)),
+        doc.section("What this does not say", NOT_SAID),
     )
 
 
 def _headline(result: AggregatesResult) -> doc.Words:
     if not result.cells:
-        return doc.Toned(f"{result.target}: there is no cell", "warn")
+        return doc.warning(f"{result.target}: there is no cell")
     if not result.rules:
         return f"{result.target}: {doc.plural(result.cells, 'cell')}; no rule was asked for"
     if result.unsafe_cells:
@@ -306,26 +306,24 @@ def _headline(result: AggregatesResult) -> doc.Words:
         text = f"{result.target}: with an older release it tells of the few who came, left or changed"
         return doc.Toned(text, "warn" if result.passed else "bad")
     if result.status is Status.UNDETERMINED:
-        return doc.Toned(f"{result.target}: it cannot be said of all cells that they are safe", "warn")
+        return doc.warning(f"{result.target}: it cannot be said of all cells that they are safe")
     whom = " from outsiders" if result.outsiders_only else ""
-    return doc.Toned(
-        f"{result.target}: every published cell is safe{whom} by {doc.listing(one.text for one in result.rules)}",
-        "good",
+    return doc.good(
+        f"{result.target}: every published cell is safe{whom} by {doc.listing(one.text for one in result.rules)}"
     )
 
 
 def _of(result: AggregatesResult, cells: int) -> str:
-    share = doc.part(cells, result.cells)
-    return f"{doc.count(cells)} of {doc.plural(result.cells, 'cell')}{f' ({share})' if share else ''}"
+    return doc.out_of(cells, result.cells, "cell")
 
 
 def _lead(result: AggregatesResult) -> Iterator[doc.Words]:
     for problem in result.problems:
-        yield doc.Toned(problem.message, "warn") if problem in result.mistakes else problem.message
+        yield doc.warning(problem.message) if problem in result.mistakes else problem.message
     for one in result.rules:
         yield doc.Toned(_sentence(result, one), _TONES.get(one.status, "warn"))
         if one.note:
-            yield doc.Toned(one.note, "warn")
+            yield doc.warning(one.note)
     for two in result.differences:
         yield from _changes(two)
     if result.hidden:
@@ -334,11 +332,11 @@ def _lead(result: AggregatesResult) -> Iterator[doc.Words]:
     if result.deducible:
         verb = "follows" if result.deducible == 1 else "follow"
         text = f"{doc.count(result.deducible)} of {doc.plural(result.hidden, 'hidden cell')} {verb} from published ones"
-        yield doc.Toned(f"{text}: hide further cells, or leave totals out.", "bad")
+        yield doc.bad(f"{text}: hide further cells, or leave totals out.")
     if result.outsiders_only:
         yield OUTSIDERS
     if result.small_counts_hidden:
-        yield doc.Toned("Small counts were hidden and their totals left, so that subtraction gives them back.", "bad")
+        yield doc.bad("Small counts were hidden and their totals left, so that subtraction gives them back.")
     for found in result.rounded:
         back = f"; totals give {doc.plural(found.deducible, 'cell')} back as before rounding" if found.deducible else ""
         yield doc.Toned(
@@ -357,14 +355,14 @@ def _protected(found: CellProtection) -> Iterator[doc.Words]:
     cells = f"{doc.plural(found.unsafe, 'unsafe cell')} and {doc.plural(found.further, 'further cell')}"
     if found.safe:
         written = f"; written to {found.file}" if found.file else ""
-        yield doc.Toned(f"Protected by hiding {cells}{written}.", "good")
+        yield doc.good(f"Protected by hiding {cells}{written}.")
     else:
         which = (
             f"{doc.plural(found.open, 'cell')} cannot be protected" if found.open else "it is not proven to be enough"
         )
         if found.stopped and not found.open:
             which = f"{which} within {spelled('time_limit')}"
-        yield doc.Toned(f"Hiding {cells} does not protect the table: {which}; nothing was written.", "bad")
+        yield doc.bad(f"Hiding {cells} does not protect the table: {which}; nothing was written.")
     if found.further:
         needed = f"at least {doc.count(found.bound)} is needed" if found.bound else "whether less would do is not known"
         proven = "no other choice costs less" if found.bound == found.cost else needed
@@ -376,9 +374,9 @@ def _rounded(found: CellProtection) -> Iterator[doc.Words]:
     what = f"Rounded to multiples of {found.rounded_to}"
     if not found.safe:
         which = f"{doc.plural(found.open, 'cell')} can still be told too closely"
-        yield doc.Toned(f"{what}: {which}; nothing was written. Take a larger number.", "bad")
+        yield doc.bad(f"{what}: {which}; nothing was written. Take a larger number.")
         return
-    yield doc.Toned(f"{what}, and totals still add up{f'; written to {found.file}' if found.file else ''}.", "good")
+    yield doc.good(f"{what}, and totals still add up{f'; written to {found.file}' if found.file else ''}.")
 
 
 def _sentence(result: AggregatesResult, one: RuleFound) -> str:
@@ -397,34 +395,26 @@ def _changes(two: ReleaseDifference) -> Iterator[doc.Words]:
     between = f"From {two.before} to {two.after}"
     if two.unsafe_cells:
         cells = f"{doc.count(two.unsafe_cells)} of {doc.plural(two.changed, 'changed cell')}"
-        yield doc.Toned(f"{between}: the changes of {cells} tell of the few who came, left or changed.", "bad")
+        yield doc.bad(f"{between}: the changes of {cells} tell of the few who came, left or changed.")
     elif any(one.undecided for one in two.unsafe):
-        yield doc.Toned(f"{between}: it cannot be said of all changes that they are safe.", "warn")
+        yield doc.warning(f"{between}: it cannot be said of all changes that they are safe.")
     else:
-        yield doc.Toned(f"{between}: {doc.plural(two.changed, 'cell')} changed, and no change falls short.", "good")
+        yield doc.good(f"{between}: {doc.plural(two.changed, 'cell')} changed, and no change falls short.")
     for one in two.unsafe:
         if one.note:
-            yield doc.Toned(one.note, "warn")
+            yield doc.warning(one.note)
 
 
 def _differences(result: AggregatesResult) -> doc.Table:
     rows = (
-        (
-            two.before,
-            two.after,
-            one.text,
-            VERDICTS[one.status],
-            doc.count(two.changed),
-            doc.count(one.cells),
-            doc.count(one.undecided),
-        )
+        (two.before, two.after, one.text, VERDICTS[one.status], two.changed, one.cells, one.undecided)
         for two in result.differences
         for one in two.unsafe
     )
     return doc.table(("Before", "After", "Rule", "Verdict", "#Changed cells", "#Unsafe", "#Undecided"), rows)
 
 
-def _drawn(result: AggregatesResult) -> Iterator[doc.Table | doc.Bullets]:
+def _drawn(result: AggregatesResult) -> Iterator[doc.Content]:
     """The table as it is read, with marks."""
     if result.drawn is None:
         return
@@ -432,7 +422,7 @@ def _drawn(result: AggregatesResult) -> Iterator[doc.Table | doc.Bullets]:
     measure = str(result.columns.get("count") or result.columns.get("value", ""))
     columns = (doc.Column(result.by[0]), *(doc.Column(name, True) for name in shown.columns or (measure,)))
     yield doc.Table(columns, tuple((name, *row) for name, row in zip(shown.rows, shown.cells, strict=True)))
-    yield doc.Bullets(("! unsafe by a rule, * hidden, ? hidden and yet known from the others",))
+    yield ("! unsafe by a rule, * hidden, ? hidden and yet known from the others",)
 
 
 def _hidden(result: AggregatesResult) -> doc.Table:
@@ -460,10 +450,7 @@ def _sum(result: AggregatesResult, one: CellInterval) -> str:
 
 
 def _rules(result: AggregatesResult) -> doc.Table:
-    rows = (
-        (one.text, VERDICTS[one.status], doc.count(one.cells), doc.count(one.judged), doc.count(one.undecided))
-        for one in result.rules
-    )
+    rows = ((one.text, VERDICTS[one.status], one.cells, one.judged, one.undecided) for one in result.rules)
     return doc.table(("Rule", "Verdict", "#Unsafe", "#Judged", "#Undecided"), rows)
 
 
@@ -475,21 +462,15 @@ def _keys(result: AggregatesResult, what: str, found: Sequence[tuple[str, Keys]]
 def _how(result: AggregatesResult) -> doc.Facts:
     columns = ", ".join(f"{what.replace('_', ' ')} = {name}" for what, name in result.columns.items())
     sum_of_cells = ", added up: who is in several cells counts in each" if result.contributors_added_up else ""
-    behind = (
-        ()
-        if result.contributors is None
-        else (("behind all cells", doc.plural(result.contributors, "contributor") + sum_of_cells),)
-    )
-    return doc.Facts(
-        (
-            ("cells", doc.count(result.cells)),
-            ("broken down by", ", ".join(result.by)),
-            *(("linked table", f"{one.target}, by {', '.join(one.by)}") for one in result.linked),
-            ("columns", columns),
-            ("totals in", ", ".join(result.totals) or "no dimension"),
-            *(((f"subtotals in {name}", doc.plural(number, "value")) for name, number in result.subtotals.items())),
-            *behind,
-            ("hidden cells", doc.count(result.hidden)),
-            *made(result),
-        )
+    behind = "" if result.contributors is None else doc.plural(result.contributors, "contributor") + sum_of_cells
+    return doc.facts(
+        ("cells", result.cells),
+        ("broken down by", ", ".join(result.by)),
+        *(("linked table", f"{one.target}, by {', '.join(one.by)}") for one in result.linked),
+        ("columns", columns),
+        ("totals in", ", ".join(result.totals) or "no dimension"),
+        *((f"subtotals in {name}", doc.plural(number, "value")) for name, number in result.subtotals.items()),
+        ("behind all cells", behind),
+        ("hidden cells", result.hidden),
+        *made(result),
     )

@@ -215,26 +215,17 @@ def records_document(result: RecordRisk, suda: bool = True) -> doc.Document:
         ("Column", "#Share of the SUDA score in sets with it"),
         ((name, doc.percent(share)) for name, share in ranked if share and suda),
     )
-    sets = doc.table(
-        ("Columns", "#Records"), ((", ".join(names), doc.count(few)) for names, few in result.by_set[:_MOST])
-    )
+    sets = doc.table(("Columns", "#Records"), ((", ".join(names), few) for names, few in result.by_set[:_MOST]))
     scores = doc.table(
         ("#Records", "#SUDA", "#DIS-SUDA", "#IHSN"),
-        (
-            (doc.count(number), doc.figure(one.suda), doc.figure(one.dis_suda), doc.figure(one.ihsn))
-            for _, number, one in result.scores[:_MOST]
-        ),
+        ((number, one.suda, one.dis_suda, one.ihsn) for _, number, one in result.scores[:_MOST]),
         "The highest scores, and how many records have them.",
     )
     columns = ("#SUDA", "#DIS-SUDA") if suda else (None, None)
     top = doc.table(
         (*(doc.Column(name) for name in result.key), *columns),
         (
-            (
-                *("" if value is None else str(value) for value in one.key),
-                doc.figure(one.scores.suda),
-                doc.figure(one.scores.dis_suda),
-            )
+            (*(None if value is None else str(value) for value in one.key), one.scores.suda, one.scores.dis_suda)
             for one in result.top
         ),
     )
@@ -245,22 +236,22 @@ def records_document(result: RecordRisk, suda: bool = True) -> doc.Document:
         if risk is not None and risk.threshold is not None
     )
     how = doc.facts(
-        ("rows", doc.count(result.rows)),
+        ("rows", result.rows),
         ("columns", ", ".join(result.columns)),
         ("largest set searched", doc.plural(result.max_size, "column")),
         ("sampling fraction", doc.limit(result.fraction)),
-        ("disclosure score of the file (DIS)", doc.figure(float(result.file_dis))),
+        ("disclosure score of the file (DIS)", float(result.file_dis)),
         ("missing values", f"never part of a special set; elsewhere {READS[result.nulls]}"),
         *made(result),
     )
     return doc.report_on(
         result,
         doc.Toned(f"{result.target}: {doc.plural(result.records, 'special record')} of {doc.count(result.rows)}"),
-        (doc.Bullets(tuple(_lead(result, suda))),),
+        (_lead(result, suda),),
         doc.section("Which columns make records special", contributions),
         doc.section("Column sets that single out most records", sets),
         doc.section("Scores", scores if suda else None),
-        doc.section("Individual risk", *_risks(result), doc.Bullets(tuple(thresholds))),
+        doc.section("Individual risk", *_risks(result), thresholds),
         doc.section("The most special records", top),
         doc.section("How it was measured", how),
         sql_section(result),
@@ -268,18 +259,13 @@ def records_document(result: RecordRisk, suda: bool = True) -> doc.Document:
 
 
 def _lead(result: RecordRisk, suda: bool) -> Iterator[doc.Words]:
-    share = doc.part(result.records, result.rows)
     columns, records = len(result.columns), doc.plural(result.records, "record")
-    sizes = f"{doc.count(result.max_size)} or fewer of the {doc.count(columns)}" if columns > 1 else "the only column"
-    yield (
-        f"{records}{f' ({share})' if share else ''} {'is' if result.records == 1 else 'are'} unique on {sizes}"
-        f"{' columns' if columns > 1 else ''}."
-    )
-    unique, paired = doc.plural(result.unique_rows, "record"), doc.plural(result.paired_rows, "record")
-    yield (
-        f"{unique} {'is' if result.unique_rows == 1 else 'are'} unique on all columns together; {paired} "
-        f"{'shares its values' if result.paired_rows == 1 else 'share their values'} with exactly one other."
-    )
+    of = f"{doc.count(result.max_size)} or fewer of the {doc.count(columns)} columns"
+    share, verb = doc.part(result.records, result.rows), "is" if result.records == 1 else "are"
+    yield f"{records}{f' ({share})' if share else ''} {verb} unique on {of if columns > 1 else 'the only column'}."
+    unique, verb = doc.plural(result.unique_rows, "record"), "is" if result.unique_rows == 1 else "are"
+    paired = doc.plural(result.paired_rows, "record shares its values", "records share their values")
+    yield f"{unique} {verb} unique on all columns together; {paired} with exactly one other."
     if suda and result.highest is not None:
         yield f"The most special record has a DIS-SUDA score of {doc.figure(result.highest.dis_suda)}."
     expected = f"bout {_records(result.risk.expected)} expected to be re-identified (individual risk)"
@@ -303,16 +289,15 @@ def _records(expected: float) -> str:
 def _risks(result: RecordRisk) -> Iterator[doc.Table]:
     """How many records are at risk, and that at least one member of a household is found."""
     risk, homes = result.risk, result.household
-    above = ((f"above {threshold}", doc.count(number)) for threshold, number in risk.above.items())
+    above = ((f"above {threshold}", number) for threshold, number in risk.above.items())
     yield doc.table(("Risk", "#Records"), above, f"Highest {doc.figure(risk.highest)}, mean {doc.figure(risk.mean)}.")
     if homes is not None:
         said = f"about {_records(homes.expected)} expected to be re-identified, themselves or by who lives with them"
         yield doc.table(
             ("Household risk", "#Records"),
-            ((f"above {threshold}", doc.count(number)) for threshold, number in homes.above.items()),
+            ((f"above {threshold}", number) for threshold, number in homes.above.items()),
             f"Households by {homes.column}, {doc.count(homes.households)} of them: highest "
-            f"{doc.figure(homes.highest)}, mean "
-            f"{doc.figure(homes.mean)}; {said}.",
+            f"{doc.figure(homes.highest)}, mean {doc.figure(homes.mean)}; {said}.",
         )
 
 
@@ -327,6 +312,5 @@ def _threshold(kind: str, mean: float, threshold: RiskThreshold, rows: int) -> s
     return (
         f"{subject}: {above} ({doc.part(threshold.rows, rows)}) {'is' if threshold.rows == 1 else 'are'} above "
         f"{doc.figure(threshold.risk, 6)}. Protected down to that, they leave a mean of "
-        f"{doc.figure(threshold.remaining)}, at "
-        f"most {wanted} as wanted."
+        f"{doc.figure(threshold.remaining)}, at most {wanted} as wanted."
     )

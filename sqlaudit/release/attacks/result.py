@@ -180,9 +180,8 @@ def exposed_picture(result: AttackResult) -> doc.Picture | None:
     """A bar an attack: the share of those that it could expose; None with fewer than two attacks on somebody."""
     tried = [one for one in result.exposures if one.of]
     series = {"exposed": [float(one.share or 0) for one in tried]}
-    data = {"names": [one.heading for one in tried], "series": series, "share": True, "x": "share exposed"}
-    title = "Share of those that each attack could expose and does expose"
-    return doc.Picture("bars", title, data) if len(tried) > 1 else None
+    title, names = "Share of those that each attack could expose and does expose", (one.heading for one in tried)
+    return doc.bars(title, names, series, "share exposed", share=True) if len(tried) > 1 else None
 
 
 def ruled_out_picture(one: Exposure) -> doc.Picture | None:
@@ -199,11 +198,9 @@ def ruled_out_picture(one: Exposure) -> doc.Picture | None:
         for said, name in names.items()
         if name in one.steps[0]
     }
-    title = (
-        f"Share of {doc.count(one.of)} {one.unit} that are exposed once an attacker rules out m values of {one.about}"
-    )
-    data = {"curves": curves, "x": "values ruled out, m", "y": f"share of {one.unit}", "legend": "upper left"}
-    return doc.Picture("curves", title, data)
+    whom = f"{doc.count(one.of)} {one.unit}"
+    title = f"Share of {whom} that are exposed once an attacker rules out m values of {one.about}"
+    return doc.curves(title, curves, "values ruled out, m", f"share of {one.unit}", "upper left")
 
 
 _SHARES = {"highest", "highest_of_the_rest", "chance", "rows_fitting_beside", "chance_of_agreeing", "chance_of_alike"}
@@ -269,7 +266,7 @@ def attack_document(result: AttackResult) -> doc.Document:
         doc.section("Not tried", (doc.Toned(f"{one.title}.", hint=one.reason) for one in result.not_tried)),
         doc.section("How it was attacked", how),
         sql_section(result),
-        worst=(doc.Toned(one.sentence, "bad") for one in exposed_most(hit)[:_MOST_WORST]),
+        worst=(doc.bad(one.sentence) for one in exposed_most(hit)[:_MOST_WORST]),
     )
 
 
@@ -295,7 +292,7 @@ def _lead(result: AttackResult) -> Iterator[doc.Words]:
         if not one.exposed and not one.at_most
     ]
     if harmless:
-        yield doc.Toned(f"Nobody is exposed by {doc.listing(harmless)}.", "good")
+        yield doc.good(f"Nobody is exposed by {doc.listing(harmless)}.")
 
 
 def _row(one: Exposure) -> tuple[str, ...]:

@@ -194,18 +194,17 @@ def headline(result: ReleasesResult) -> doc.Toned:
     what = f"{doc.plural(len(result.releases), 'release')}, {doc.plural(result.persons, 'person')}"
     if not singled:
         return doc.Toned(f"{what}: nobody is singled out by being in them")
-    return doc.Toned(f"{what}: {doc.count(singled)} {'is' if singled == 1 else 'are'} singled out", "bad")
+    return doc.bad(f"{what}: {doc.count(singled)} {'is' if singled == 1 else 'are'} singled out")
 
 
 def _lead(result: ReleasesResult, one: AttributeFigures) -> Iterator[doc.Words]:
     if one.singled_out:
         atleast, share = "" if one.complete else "at least ", doc.part(one.singled_out, result.persons)
-        yield doc.Toned(
+        yield doc.bad(
             f"{one.sensitive} of {atleast}{doc.plural(one.singled_out, 'person')} ({share}) follows for certain: of "
             f"{doc.count(one.of_one_release)} from one release, of {doc.count(one.by_comparing)} only "
             "from comparing releases, "
-            f"of {doc.count(one.by_elimination)} only since others are known.",
-            "bad",
+            f"of {doc.count(one.by_elimination)} only since others are known."
         )
     elif one.fewest is not None:
         yield (
@@ -226,7 +225,7 @@ def _lead(result: ReleasesResult, one: AttributeFigures) -> Iterator[doc.Words]:
 
 
 def _sections(result: ReleasesResult, one: AttributeFigures) -> Iterator[doc.Section]:
-    left = [(doc.count(row.values), row.persons) for row in one.candidates[:_MOST]]
+    left: list[tuple[doc.Cell, int]] = [(row.values, row.persons) for row in one.candidates[:_MOST]]
     if rest := one.candidates[_MOST:]:
         left.append((f"{doc.count(rest[0].values)} or more", sum(row.persons for row in rest)))
     rows = ((values, persons, doc.part(persons, result.persons)) for values, persons in left)

@@ -144,27 +144,21 @@ _METHODS = {
 
 def suppress_document(result: SuppressResult) -> doc.Document:
     """The result of a suppression as a document for any layout."""
-    required, alike = doc.listing(result.requirements, None), doc.plural(result.patterns, "combination")
-    rows = doc.plural(result.rows, "row")
+    required, rows = doc.listing(result.requirements, None), doc.plural(result.rows, "row")
+    alike = doc.plural(result.patterns, "combination")
     weighted = any(column.weight != 1 for column in result.columns)
     columns = doc.table(
         ("Column", "#Weight" if weighted else None, "#Cells", "#Share"),
-        (
-            (one.name, doc.figure(one.weight), doc.count(one.cells), doc.part(one.cells, result.rows))
-            for one in result.columns
-        ),
+        ((one.name, doc.figure(one.weight), one.cells, doc.part(one.cells, result.rows)) for one in result.columns),
     )
     return doc.report_on(
         result,
         _headline(result),
-        (
-            doc.Paragraph(f"{result.target}: {rows} with {alike} of quasi-identifiers; required: {required}."),
-            doc.Bullets(tuple(_lead(result))),
-        ),
+        (f"{result.target}: {rows} with {alike} of quasi-identifiers; required: {required}.", _lead(result)),
         doc.section("What is suppressed", columns),
         doc.section("The release", *_release(result.release)),
         doc.section("How it was found", _how(result, weighted)),
-        doc.section("What this does not say", doc.Bullets((MEANING,))),
+        doc.section("What this does not say", (MEANING,)),
         sql_section(result),
     )
 
@@ -175,13 +169,11 @@ def _how(result: SuppressResult, weighted: bool) -> doc.Facts:
     cost = f"{doc.figure(result.cost)}{'' if weighted else ' cells'}"
     least = f"; at least {doc.figure(result.bound)} whatever is suppressed"
     over = f" over {doc.plural(effort.patterns, 'pattern')}" if effort.method == "patterns" else ""
-    program = (
-        f"{doc.plural(effort.variables, 'variable')}{over}; the fast way alone costs {doc.figure(effort.fast_cost)}"
-    )
+    fast = f"the fast way alone costs {doc.figure(effort.fast_cost)}"
     return doc.facts(
         ("Cost", cost + (", the least possible" if result.optimal else least)),
         ("Proven by", _METHODS[effort.method]),
-        ("Program", program if effort.variables else ""),
+        ("Program", f"{doc.plural(effort.variables, 'variable')}{over}; {fast}" if effort.variables else ""),
         ("Only warned of", doc.listing(result.warn_only, 20)),
         *made(result),
     )
@@ -190,11 +182,11 @@ def _how(result: SuppressResult, weighted: bool) -> doc.Facts:
 def _headline(result: SuppressResult) -> doc.Toned:
     said = doc.plural(result.touched, "row") if result.whole_rows else doc.plural(result.cells, "cell")
     if not result.cost and not result.cells:
-        return doc.Toned("Nothing has to be suppressed", "good")
+        return doc.good("Nothing has to be suppressed")
     if result.effort.stopped == "interrupted":
-        return doc.Toned(f"INCOMPLETE: stopped; {said} would be suppressed", "warn")
+        return doc.warning(f"INCOMPLETE: stopped; {said} would be suppressed")
     if result.optimal:
-        return doc.Toned(f"{said} suppressed; no fewer will do", "good")
+        return doc.good(f"{said} suppressed; no fewer will do")
     return doc.Toned(f"{said} suppressed; fewer may do", "good" if result.complete else "warn")
 
 
@@ -202,26 +194,23 @@ def _lead(result: SuppressResult) -> Iterator[doc.Words]:
     if result.whole_rows == "drop":
         yield f"{doc.plural(result.touched, 'row')} ({doc.part(result.touched, result.rows)}) left out."
     else:
-        cells = (
-            f"{doc.count(result.cells)} of {doc.plural(result.all_cells, 'cell')} "
-            f"({doc.part(result.cells, result.all_cells)})"
-        )
-        yield f"{cells} suppressed, in {doc.plural(result.touched, 'row')}."
+        cells, share = doc.plural(result.all_cells, "cell"), doc.part(result.cells, result.all_cells)
+        yield f"{doc.count(result.cells)} of {cells} ({share}) suppressed, in {doc.plural(result.touched, 'row')}."
     if result.optimal:
-        yield doc.Toned("Proven: no suppression costs less.", "good")
+        yield doc.good("Proven: no suppression costs less.")
     else:
-        yield doc.Toned(
-            f"Proven: none costs less than {doc.figure(result.bound)}; the gap is {doc.percent(result.gap)}.", "warn"
+        yield doc.warning(
+            f"Proven: none costs less than {doc.figure(result.bound)}; the gap is {doc.percent(result.gap)}."
         )
     if result.effort.stopped:
-        yield doc.Toned(_STOPPED[result.effort.stopped], "warn")
+        yield doc.warning(_STOPPED[result.effort.stopped])
 
 
-def _release(release: Release | None) -> Iterator[doc.Block]:
+def _release(release: Release | None) -> Iterator[doc.Content]:
     if release is None:
         return
     yield doc.facts(
-        ("Audit", doc.Toned("holds what is required", "good")),
+        ("Audit", doc.good("holds what is required")),
         ("Rows", f"{doc.count(release.rows)} in {doc.plural(release.audit.classes, 'class', 'classes')}"),
         ("Left out", doc.plural(release.left_out, "row") if release.left_out else ""),
         ("Columns", doc.listing(release.columns, 20)),
