@@ -7,28 +7,17 @@ from dataclasses import field
 from fractions import Fraction
 from typing import Annotated, ClassVar, Literal
 
+from sqlaudit.base import result as base
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.parameter_names import spelled
-from sqlaudit.base.result import (
-    ANY_NUMBER,
-    AS_FLOAT,
-    FROM_0_TO_1,
-    FROM_1,
-    OR_NULL,
-    Documented,
-    MeasuredResult,
-    Nulls,
-    json_schema,
-    key,
-)
 from sqlaudit.reports import document as doc
 from sqlaudit.reports.notebook import Shown
 from sqlaudit.reports.stored import made, sql_section
 
 
 @dataclass(frozen=True)
-class ColumnSet(Documented):
+class ColumnSet(base.Documented):
     """One column set and its figures.
 
     Args:
@@ -48,14 +37,14 @@ class ColumnSet(Documented):
     min_size: int
     rows_at_risk: int
     unique_rows: int
-    share_at_risk: Annotated[Fraction, FROM_0_TO_1] = field(metadata=AS_FLOAT)
-    distinction: Annotated[Fraction, FROM_0_TO_1] | None = field(default=None, metadata=AS_FLOAT)
-    distinct_share: Annotated[Fraction, FROM_0_TO_1] | None = field(default=None, metadata=AS_FLOAT)
-    separation: Annotated[Fraction, FROM_0_TO_1] | None = field(default=None, metadata=AS_FLOAT)
+    share_at_risk: Annotated[Fraction, base.FROM_0_TO_1] = field(metadata=base.AS_FLOAT)
+    distinction: Annotated[Fraction, base.FROM_0_TO_1] | None = field(default=None, metadata=base.AS_FLOAT)
+    distinct_share: Annotated[Fraction, base.FROM_0_TO_1] | None = field(default=None, metadata=base.AS_FLOAT)
+    separation: Annotated[Fraction, base.FROM_0_TO_1] | None = field(default=None, metadata=base.AS_FLOAT)
 
 
 @dataclass(frozen=True)
-class Effect(Documented):
+class Effect(base.Documented):
     """What one column contributes, and what leaving it out or coarsening it would save.
 
     Args:
@@ -68,14 +57,16 @@ class Effect(Documented):
 
     column: str
     in_sets: int
-    at_risk: Annotated[Fraction, FROM_0_TO_1] | None = field(default=None, metadata=key("share_at_risk") | AS_FLOAT)
-    without: Annotated[Fraction, FROM_0_TO_1] | None = field(
-        default=None, metadata=key("share_at_risk_without") | AS_FLOAT
+    at_risk: Annotated[Fraction, base.FROM_0_TO_1] | None = field(
+        default=None, metadata=base.key("share_at_risk") | base.AS_FLOAT
     )
-    coarsened: Annotated[Fraction, FROM_0_TO_1] | None = field(
-        default=None, metadata=key("share_at_risk_coarsened") | AS_FLOAT
+    without: Annotated[Fraction, base.FROM_0_TO_1] | None = field(
+        default=None, metadata=base.key("share_at_risk_without") | base.AS_FLOAT
     )
-    coarsening: str = field(default="", metadata=OR_NULL)
+    coarsened: Annotated[Fraction, base.FROM_0_TO_1] | None = field(
+        default=None, metadata=base.key("share_at_risk_coarsened") | base.AS_FLOAT
+    )
+    coarsening: str = field(default="", metadata=base.OR_NULL)
 
     @property
     def stays(self) -> bool:
@@ -99,7 +90,7 @@ class Effect(Documented):
 
 
 @dataclass(frozen=True)
-class Sampled(Documented):
+class Sampled(base.Documented):
     """What was drawn for a search in a sample.
 
     Args:
@@ -111,8 +102,8 @@ class Sampled(Documented):
 
     rows: int
     drawn: int
-    delta: Annotated[Fraction, FROM_0_TO_1] = field(metadata=AS_FLOAT)
-    seed: Annotated[int, ANY_NUMBER]
+    delta: Annotated[Fraction, base.FROM_0_TO_1] = field(metadata=base.AS_FLOAT)
+    seed: Annotated[int, base.ANY_NUMBER]
     alike: bool = False
 
 
@@ -143,7 +134,7 @@ def _moves(before: Fraction, after: Fraction) -> str:
 
 
 @dataclass(frozen=True)
-class Counts(Documented):
+class Counts(base.Documented):
     """How much work it was.
 
     Args:
@@ -162,7 +153,7 @@ class Counts(Documented):
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class ColumnSets(MeasuredResult, Shown):
+class ColumnSets(base.MeasuredResult, Shown):
     """The column sets that re-identify, and the proof that none is missing.
 
     Args:
@@ -199,20 +190,20 @@ class ColumnSets(MeasuredResult, Shown):
     columns: tuple[str, ...]
     wanted: Annotated[str, Literal["violating", "identifying", "separating"]]
     find: Annotated[str, Literal["all", "minimum", "greedy", "ranking"]]
-    k: Annotated[int, FROM_1]
-    tolerance: Annotated[Fraction, FROM_0_TO_1] = field(metadata=AS_FLOAT)
-    epsilon: Annotated[Fraction, FROM_0_TO_1] = field(metadata=AS_FLOAT)
+    k: Annotated[int, base.FROM_1]
+    tolerance: Annotated[Fraction, base.FROM_0_TO_1] = field(metadata=base.AS_FLOAT)
+    epsilon: Annotated[Fraction, base.FROM_0_TO_1] = field(metadata=base.AS_FLOAT)
     ratio: Annotated[str, Literal["distinct", "separation"]]
     max_size: int | None
-    nulls: Nulls
+    nulls: base.Nulls
     unit: Annotated[str, Literal["rows", "persons"]]
     total: int
     sets: tuple[ColumnSet, ...]
     sets_found: int
-    border: tuple[tuple[str, ...], ...] = field(metadata=key("maximal_safe_sets"))
-    border_found: int = field(metadata=key("maximal_safe_sets_found"))
+    border: tuple[tuple[str, ...], ...] = field(metadata=base.key("maximal_safe_sets"))
+    border_found: int = field(metadata=base.key("maximal_safe_sets_found"))
     complete: bool
-    decided_size: Annotated[int, json_schema(minimum=-1)] | None
+    decided_size: Annotated[int, base.json_schema(minimum=-1)] | None
     open_sets: int
     counts: Counts
     effects: tuple[Effect, ...] = ()

@@ -7,20 +7,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Annotated, ClassVar
 
-from sqlaudit.base.result import (
-    FROM_0_TO_1,
-    FROM_1,
-    IF_ANY,
-    LEFT_OUT,
-    OR_NULL,
-    Documented,
-    MeasuredResult,
-    Nulls,
-    exactly,
-    json_schema,
-    key,
-    objects,
-)
+from sqlaudit.base import result as base
 from sqlaudit.models.base import Check, WithVerdict
 from sqlaudit.models.phrases import required_sentence, verdict_of
 from sqlaudit.reports import document as doc
@@ -29,7 +16,7 @@ from sqlaudit.reports.stored import made, sql_section
 
 
 @dataclass(frozen=True)
-class Known(Documented):
+class Known(base.Documented):
     """What somebody learns who knows at most so many events of a person.
 
     Args:
@@ -41,7 +28,7 @@ class Known(Documented):
         exact: whether all sets were counted; if not, figures are bounds: at least so many persons and sets.
     """
 
-    known: Annotated[int, FROM_1]
+    known: Annotated[int, base.FROM_1]
     smallest: int
     exposed_persons: int
     unique_persons: int
@@ -50,7 +37,7 @@ class Known(Documented):
 
 
 @dataclass(frozen=True)
-class Drawn(Documented):
+class Drawn(base.Documented):
     """The expected share of persons singled out by so many of their events, drawn at random.
 
     Args:
@@ -59,15 +46,15 @@ class Drawn(Documented):
         sampled: whether persons were drawn at random, instead of counting all sets of all persons.
     """
 
-    known: Annotated[int, FROM_1]
-    unique_share: Annotated[float, FROM_0_TO_1]
-    low: Annotated[float, FROM_0_TO_1]
-    high: Annotated[float, FROM_0_TO_1]
+    known: Annotated[int, base.FROM_1]
+    unique_share: Annotated[float, base.FROM_0_TO_1]
+    low: Annotated[float, base.FROM_0_TO_1]
+    high: Annotated[float, base.FROM_0_TO_1]
     sampled: bool
 
 
 @dataclass(frozen=True)
-class Profile(Documented):
+class Profile(base.Documented):
     """Persons whose events are all the same.
 
     Args:
@@ -81,7 +68,7 @@ class Profile(Documented):
     unique_persons: int
     exposed_persons: int
     classes: int
-    sizes: Mapping[int, int] = field(metadata=LEFT_OUT)
+    sizes: Mapping[int, int] = field(metadata=base.LEFT_OUT)
 
     @classmethod
     def of(cls, sizes: Mapping[int, int], k: int, *, near: bool = False) -> Profile:
@@ -92,7 +79,7 @@ class Profile(Documented):
 
 
 @dataclass(frozen=True)
-class WithoutColumn(Documented):
+class WithoutColumn(base.Documented):
     """What would be found if a column were left out of the events.
 
     Args:
@@ -106,13 +93,13 @@ class WithoutColumn(Documented):
     exposed_persons: int
     unique_persons: int
     profile_k: int
-    coarsening: str = field(default="", metadata=OR_NULL)
+    coarsening: str = field(default="", metadata=base.OR_NULL)
     coarser_exposed_persons: int | None = None
     coarser_unique_persons: int | None = None
 
 
 @dataclass(frozen=True)
-class Learnt(Documented):
+class Learnt(base.Documented):
     """What somebody who knows at most so many events of a person learns of a sensitive value.
 
     Args:
@@ -123,16 +110,16 @@ class Learnt(Documented):
         exact: whether all sets were counted; if not, figures are bounds: at least so large, at least so many persons.
     """
 
-    known: Annotated[int, FROM_1]
+    known: Annotated[int, base.FROM_1]
     smallest: int
-    share: Annotated[Fraction, FROM_0_TO_1] = field(metadata=exactly("share_exact"))
+    share: Annotated[Fraction, base.FROM_0_TO_1] = field(metadata=base.exactly("share_exact"))
     exposed_persons: int
     told_persons: int
     exact: bool = True
 
 
 @dataclass(frozen=True)
-class Coherence(Documented):
+class Coherence(base.Documented):
     """What events tell of a sensitive column.
 
     Args:
@@ -144,13 +131,13 @@ class Coherence(Documented):
     """
 
     sensitive: str
-    prior: Annotated[Fraction, FROM_0_TO_1] = field(metadata=exactly("prior_exact"))
+    prior: Annotated[Fraction, base.FROM_0_TO_1] = field(metadata=base.exactly("prior_exact"))
     curve: tuple[Learnt, ...]
     uncertainty: tuple[Learnt, ...] = ()
 
 
 @dataclass(frozen=True)
-class PersonsFound(Documented):
+class PersonsFound(base.Documented):
     """What an audit counted of persons and their events.
 
     Args:
@@ -164,14 +151,14 @@ class PersonsFound(Documented):
     persons: int
     rows: int
     events: int
-    k: Annotated[int, json_schema(minimum=2)] | None
+    k: Annotated[int, base.json_schema(minimum=2)] | None
     profile: Profile
     curve: tuple[Known, ...] = ()
     random: tuple[Drawn, ...] = ()
 
 
 @dataclass(frozen=True)
-class TellingValue(Documented):
+class TellingValue(base.Documented):
     """A value of a column, and the minimal sets of events with it.
 
     Args:
@@ -183,7 +170,7 @@ class TellingValue(Documented):
 
 
 @dataclass(frozen=True)
-class TellingColumn(Documented):
+class TellingColumn(base.Documented):
     """How much the values of a column do in minimal sets: those that fewer than k share, while k share each part.
 
     Args:
@@ -199,7 +186,7 @@ class TellingColumn(Documented):
 
 
 @dataclass(frozen=True)
-class PersonAtRisk(Documented):
+class PersonAtRisk(base.Documented):
     """Somebody whom few events expose.
 
     Args:
@@ -218,7 +205,7 @@ class PersonAtRisk(Documented):
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class PersonsResult(WithVerdict, MeasuredResult, Shown):
+class PersonsResult(WithVerdict, base.MeasuredResult, Shown):
     """How easily persons are found by their events.
 
     Args:
@@ -257,27 +244,29 @@ class PersonsResult(WithVerdict, MeasuredResult, Shown):
     entity: str
     columns: tuple[str, ...]
     static: tuple[str, ...]
-    static_from: str = field(default="", metadata=OR_NULL)
-    k: Annotated[int, json_schema(minimum=2)]
-    h: Annotated[Fraction, FROM_0_TO_1] = field(default=Fraction(4, 5), metadata=exactly("h_exact"))
+    static_from: str = field(default="", metadata=base.OR_NULL)
+    k: Annotated[int, base.json_schema(minimum=2)]
+    h: Annotated[Fraction, base.FROM_0_TO_1] = field(default=Fraction(4, 5), metadata=base.exactly("h_exact"))
     multiset: bool
-    tolerance: tuple[tuple[str, str], ...] = field(default=(), metadata=objects("column", "within"))
-    sequence: str = field(default="", metadata=OR_NULL)
-    nulls: Nulls
-    persons: int = field(metadata=key("persons.persons"))
-    rows: int = field(metadata=key("persons.rows"))
-    events: int = field(metadata=key("persons.events"))
-    pairs: int = field(metadata=key("persons.occurrences"))
-    by_number: Mapping[int, int] = field(metadata=key("persons.by_number_of_events") | objects("events", "persons"))
-    profile: Profile = field(metadata=key("persons.profile"))
-    curve: tuple[Known, ...] = field(metadata=key("persons.curve"))
-    random: tuple[Drawn, ...] = field(default=(), metadata=key("persons.random"))
-    static_k: int | None = field(default=None, metadata=key("persons.static_k"))
-    effects: tuple[WithoutColumn, ...] = field(default=(), metadata=key("persons.effects"))
-    coherence: tuple[Coherence, ...] = field(default=(), metadata=key("persons.coherence"))
-    telling: tuple[TellingColumn, ...] = field(default=(), metadata=key("persons.telling"))
-    most_at_risk: tuple[PersonAtRisk, ...] = field(default=(), metadata=key("persons.most_at_risk"))
-    checks: tuple[Check, ...] = field(default=(), metadata=IF_ANY)
+    tolerance: tuple[tuple[str, str], ...] = field(default=(), metadata=base.objects("column", "within"))
+    sequence: str = field(default="", metadata=base.OR_NULL)
+    nulls: base.Nulls
+    persons: int = field(metadata=base.key("persons.persons"))
+    rows: int = field(metadata=base.key("persons.rows"))
+    events: int = field(metadata=base.key("persons.events"))
+    pairs: int = field(metadata=base.key("persons.occurrences"))
+    by_number: Mapping[int, int] = field(
+        metadata=base.key("persons.by_number_of_events") | base.objects("events", "persons")
+    )
+    profile: Profile = field(metadata=base.key("persons.profile"))
+    curve: tuple[Known, ...] = field(metadata=base.key("persons.curve"))
+    random: tuple[Drawn, ...] = field(default=(), metadata=base.key("persons.random"))
+    static_k: int | None = field(default=None, metadata=base.key("persons.static_k"))
+    effects: tuple[WithoutColumn, ...] = field(default=(), metadata=base.key("persons.effects"))
+    coherence: tuple[Coherence, ...] = field(default=(), metadata=base.key("persons.coherence"))
+    telling: tuple[TellingColumn, ...] = field(default=(), metadata=base.key("persons.telling"))
+    most_at_risk: tuple[PersonAtRisk, ...] = field(default=(), metadata=base.key("persons.most_at_risk"))
+    checks: tuple[Check, ...] = field(default=(), metadata=base.IF_ANY)
     _by_hand: bool = field(default=False, repr=False, compare=False)
 
     @property

@@ -9,25 +9,10 @@ from enum import StrEnum
 from fractions import Fraction
 from typing import Annotated, Any, ClassVar, TypedDict
 
+from sqlaudit.base import result as base
 from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.relation import Kind
-from sqlaudit.base.result import (
-    AS_FLOAT,
-    FROM_0,
-    FROM_0_TO_1,
-    HERE,
-    IF_ANY,
-    LEFT_OUT,
-    OR_NULL,
-    Documented,
-    MeasuredResult,
-    after,
-    json_schema,
-    key,
-    shown,
-    told,
-)
 from sqlaudit.base.spec import Roles
 from sqlaudit.column_sets.result import ColumnSet, ColumnSets
 from sqlaudit.reports import document as doc
@@ -53,12 +38,12 @@ def _seen(shapes: Mapping[str, int]) -> dict[str, int]:
 
 class _TextLengths(TypedDict):
     shortest: int | None
-    mean_length: Annotated[float, FROM_0] | None
+    mean_length: Annotated[float, base.FROM_0] | None
     longest: int | None
 
 
 @dataclass(frozen=True)
-class ColumnFacts(Documented):
+class ColumnFacts(base.Documented):
     """A column in numbers. No cell value is among them.
 
     Args:
@@ -82,7 +67,7 @@ class ColumnFacts(Documented):
     name: str
     type: str
     kind: Annotated[str, Kind]
-    rows: int = field(metadata=LEFT_OUT)
+    rows: int = field(metadata=base.LEFT_OUT)
     nulls: int
     distinct: int
     exact: bool
@@ -91,17 +76,17 @@ class ColumnFacts(Documented):
     smallest_group: int | None = None
     rows_below_5: int | None = None
     unique_rows: int | None = None
-    entropy: Annotated[float, FROM_0] | None = None
-    separation: Annotated[float, FROM_0_TO_1] | None = None
-    shortest: int | None = field(default=None, metadata=LEFT_OUT)
-    mean_length: float | None = field(default=None, metadata=LEFT_OUT)
-    longest: int | None = field(default=None, metadata=LEFT_OUT)
+    entropy: Annotated[float, base.FROM_0] | None = None
+    separation: Annotated[float, base.FROM_0_TO_1] | None = None
+    shortest: int | None = field(default=None, metadata=base.LEFT_OUT)
+    mean_length: float | None = field(default=None, metadata=base.LEFT_OUT)
+    longest: int | None = field(default=None, metadata=base.LEFT_OUT)
     whole: int | None = None
-    width: Annotated[float, FROM_0] | None = None
+    width: Annotated[float, base.FROM_0] | None = None
     respelled: int = 0
-    shapes: Mapping[str, int] = field(default_factory=dict, metadata=shown(_seen))
+    shapes: Mapping[str, int] = field(default_factory=dict, metadata=base.shown(_seen))
 
-    @told("separation", key("text"))
+    @base.told("separation", base.key("text"))
     def _text(self) -> _TextLengths | None:
         """Characters of texts, None for other kinds."""
         if self.longest is None:
@@ -109,20 +94,20 @@ class ColumnFacts(Documented):
         return {"shortest": self.shortest, "mean_length": self.mean_length, "longest": self.longest}
 
     @property
-    @told("distinct")
-    def distinct_share(self) -> Annotated[float, FROM_0_TO_1] | None:
+    @base.told("distinct")
+    def distinct_share(self) -> Annotated[float, base.FROM_0_TO_1] | None:
         """Different values over rows with a value, None when no row has one."""
         filled = self.rows - self.nulls
         return min(self.distinct / filled, 1.0) if filled else None
 
     @property
-    @told("filled")
+    @base.told("filled")
     def constant(self) -> bool:
         """Whether every row has the same value, or none."""
         return self.distinct + (self.nulls > 0) <= 1
 
     @property
-    @told("constant")
+    @base.told("constant")
     def nearly_unique(self) -> bool:
         """Whether the column alone picks out almost every row (of ten or more)."""
         share = self.distinct_share
@@ -134,7 +119,7 @@ class ColumnFacts(Documented):
 
 
 @dataclass(frozen=True)
-class Proposal(Documented):
+class Proposal(base.Documented):
     """A role with the reasons for it, the strongest first.
 
     Args:
@@ -143,13 +128,13 @@ class Proposal(Documented):
     """
 
     role: Role
-    reasons: tuple[str, ...] = field(metadata=after("concept"))
-    concept: str | None = field(default=None, metadata=after("role"))
+    reasons: tuple[str, ...] = field(metadata=base.after("concept"))
+    concept: str | None = field(default=None, metadata=base.after("role"))
     by_sets: bool = False
 
 
 @dataclass(frozen=True)
-class ShownValues(Documented):
+class ShownValues(base.Documented):
     """Cell values, read only when they were asked for: the ends of the range, and the most frequent with their rows."""
 
     smallest: Any
@@ -158,16 +143,16 @@ class ShownValues(Documented):
 
 
 @dataclass(frozen=True)
-class ColumnProfile(Documented):
+class ColumnProfile(base.Documented):
     """A column: its facts, the role proposed for it, and its values when they were asked for.
 
     Args:
         values: only where values may be shown.
     """
 
-    facts: ColumnFacts = field(metadata=HERE)
-    proposal: Proposal = field(metadata=HERE)
-    values: ShownValues | None = field(default=None, metadata=IF_ANY)
+    facts: ColumnFacts = field(metadata=base.HERE)
+    proposal: Proposal = field(metadata=base.HERE)
+    values: ShownValues | None = field(default=None, metadata=base.IF_ANY)
 
     @property
     def name(self) -> str:
@@ -181,26 +166,26 @@ class ColumnProfile(Documented):
 
 
 @dataclass(frozen=True)
-class Twins(Documented):
+class Twins(base.Documented):
     """Two columns each of which follows from the other.
 
     Args:
         equal: whether every row has the same value in both, and not another one that stands for it.
     """
 
-    first: str = field(metadata=LEFT_OUT)
-    second: str = field(metadata=LEFT_OUT)
+    first: str = field(metadata=base.LEFT_OUT)
+    second: str = field(metadata=base.LEFT_OUT)
     equal: bool
 
     @property
-    @told("")
+    @base.told("")
     def columns(self) -> tuple[str, str]:
         """The names of both."""
         return self.first, self.second
 
 
 @dataclass(frozen=True)
-class Together(Documented):
+class Together(base.Documented):
     """Of a search for column sets what a profile tells: its sets, and how far they can be relied on.
 
     Args:
@@ -213,12 +198,12 @@ class Together(Documented):
 
     columns: tuple[str, ...]
     k: int
-    tolerance: Annotated[Fraction, FROM_0_TO_1] = field(metadata=AS_FLOAT)
+    tolerance: Annotated[Fraction, base.FROM_0_TO_1] = field(metadata=base.AS_FLOAT)
     max_size: int | None
     sets: tuple[ColumnSet, ...]
     sets_found: int
     complete: bool
-    decided_size: Annotated[int, json_schema(minimum=-1)] | None
+    decided_size: Annotated[int, base.json_schema(minimum=-1)] | None
     repair: tuple[str, ...] | None
 
 
@@ -227,7 +212,7 @@ def _together(found: ColumnSets | None) -> Together | None:
 
 
 @dataclass(frozen=True)
-class CountTable(Documented):
+class CountTable(base.Documented):
     """A table whose rows look like cells.
 
     Args:
@@ -239,7 +224,7 @@ class CountTable(Documented):
 
 
 @dataclass(frozen=True)
-class ProposedEntity(Documented):
+class ProposedEntity(base.Documented):
     """The column that seems to say which person a row is about, where persons have several rows.
 
     Args:
@@ -251,7 +236,7 @@ class ProposedEntity(Documented):
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class ProfileResult(MeasuredResult, Shown):
+class ProfileResult(base.MeasuredResult, Shown):
     """What a profile found.
 
     Args:
@@ -271,16 +256,16 @@ class ProfileResult(MeasuredResult, Shown):
     shown_by: ClassVar = "sqlaudit.profiles.result:profile_document"
     frame_of: ClassVar = "columns"
 
-    target: str = field(metadata=key("target.name"))
-    rows: int = field(metadata=key("target.rows"))
-    engine: str = field(metadata=key("target.engine"))
+    target: str = field(metadata=base.key("target.name"))
+    rows: int = field(metadata=base.key("target.rows"))
+    engine: str = field(metadata=base.key("target.engine"))
     columns: tuple[ColumnProfile, ...]
     unreadable: tuple[str, ...] = ()
     twins: tuple[Twins, ...] = ()
-    together: ColumnSets | None = field(default=None, metadata=shown(_together))
-    not_searched: str = field(default="", metadata=OR_NULL)
-    cells: CountTable | None = field(default=None, metadata=IF_ANY)
-    entity: ProposedEntity | None = field(default=None, metadata=IF_ANY)
+    together: ColumnSets | None = field(default=None, metadata=base.shown(_together))
+    not_searched: str = field(default="", metadata=base.OR_NULL)
+    cells: CountTable | None = field(default=None, metadata=base.IF_ANY)
+    entity: ProposedEntity | None = field(default=None, metadata=base.IF_ANY)
 
     def named(self, role: Role | str) -> tuple[str, ...]:
         """The columns for which a role is proposed (`Role.SENSITIVE`, or its text `sensitive`)."""

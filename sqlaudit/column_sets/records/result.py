@@ -7,23 +7,8 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Annotated, Any, ClassVar, TypedDict
 
+from sqlaudit.base import result as base
 from sqlaudit.base.parameter_names import spelled
-from sqlaudit.base.result import (
-    AS_FLOAT,
-    AS_TEXT,
-    FROM_0,
-    FROM_0_TO_1,
-    FROM_1,
-    HERE,
-    IF_ANY,
-    LEFT_OUT,
-    Documented,
-    MeasuredResult,
-    Nulls,
-    key,
-    objects,
-    shown,
-)
 from sqlaudit.column_sets.result import READS
 from sqlaudit.reports import document as doc
 from sqlaudit.reports.notebook import Shown
@@ -34,7 +19,7 @@ Signature = tuple[int, ...]
 
 
 @dataclass(frozen=True)
-class Scores(Documented):
+class Scores(base.Documented):
     """The scores of one record.
 
     Args:
@@ -43,14 +28,14 @@ class Scores(Documented):
         dis_suda, dis_ihsn: DIS-SUDA from these scores, between 0 and 1.
     """
 
-    suda: Annotated[Fraction, FROM_0] = field(metadata=AS_FLOAT)
-    ihsn: Annotated[Fraction, FROM_0] = field(metadata=key("suda_ihsn") | AS_FLOAT)
-    dis_suda: Annotated[float, FROM_0_TO_1]
-    dis_ihsn: Annotated[float, FROM_0_TO_1] = field(metadata=key("dis_suda_ihsn"))
+    suda: Annotated[Fraction, base.FROM_0] = field(metadata=base.AS_FLOAT)
+    ihsn: Annotated[Fraction, base.FROM_0] = field(metadata=base.key("suda_ihsn") | base.AS_FLOAT)
+    dis_suda: Annotated[float, base.FROM_0_TO_1]
+    dis_ihsn: Annotated[float, base.FROM_0_TO_1] = field(metadata=base.key("dis_suda_ihsn"))
 
 
 @dataclass(frozen=True)
-class RiskThreshold(Documented):
+class RiskThreshold(base.Documented):
     """The threshold of risk that keeps the global risk, the expected share of re-identified records, at a wanted one.
 
     It is that of μ-Argus (manual 4.1, section 2.3.4.1) and sdcMicro: who is above it is protected so far that the
@@ -63,15 +48,15 @@ class RiskThreshold(Documented):
         rows: rows above it. households: households above it, None where the risk is that of rows.
     """
 
-    most: Annotated[Fraction, FROM_0_TO_1] = field(metadata=key("max_global_risk") | AS_FLOAT)
-    risk: Annotated[float, FROM_0_TO_1] | None
-    remaining: Annotated[float, FROM_0_TO_1] | None = field(metadata=key("global_risk"))
-    rows: int = field(metadata=key("rows_above"))
-    households: int | None = field(default=None, metadata=key("households_above"))
+    most: Annotated[Fraction, base.FROM_0_TO_1] = field(metadata=base.key("max_global_risk") | base.AS_FLOAT)
+    risk: Annotated[float, base.FROM_0_TO_1] | None
+    remaining: Annotated[float, base.FROM_0_TO_1] | None = field(metadata=base.key("global_risk"))
+    rows: int = field(metadata=base.key("rows_above"))
+    households: int | None = field(default=None, metadata=base.key("households_above"))
 
 
 @dataclass(frozen=True)
-class IndividualRisk(Documented):
+class IndividualRisk(base.Documented):
     """Re-identification risk of rows given their sampling weights (Franconi and Polettini, 2004).
 
     Args:
@@ -81,15 +66,15 @@ class IndividualRisk(Documented):
         threshold: the one that keeps a wanted global risk, None unless one was named.
     """
 
-    expected: Annotated[float, FROM_0]
-    highest: Annotated[float, FROM_0_TO_1]
-    mean: Annotated[float, FROM_0_TO_1]
-    above: Mapping[str, int] = field(metadata=key("rows_above"))
-    threshold: RiskThreshold | None = field(default=None, metadata=IF_ANY)
+    expected: Annotated[float, base.FROM_0]
+    highest: Annotated[float, base.FROM_0_TO_1]
+    mean: Annotated[float, base.FROM_0_TO_1]
+    above: Mapping[str, int] = field(metadata=base.key("rows_above"))
+    threshold: RiskThreshold | None = field(default=None, metadata=base.IF_ANY)
 
 
 @dataclass(frozen=True)
-class HouseholdRisk(Documented):
+class HouseholdRisk(base.Documented):
     """Risk that at least one member of a row's household is found: 1 - Π(1 - risk) over the members.
 
     Args:
@@ -101,39 +86,39 @@ class HouseholdRisk(Documented):
 
     column: str
     households: int
-    expected: Annotated[float, FROM_0]
-    highest: Annotated[float, FROM_0_TO_1]
-    mean: Annotated[float, FROM_0_TO_1]
-    above: Mapping[str, int] = field(metadata=key("rows_above"))
-    threshold: RiskThreshold | None = field(default=None, metadata=IF_ANY)
+    expected: Annotated[float, base.FROM_0]
+    highest: Annotated[float, base.FROM_0_TO_1]
+    mean: Annotated[float, base.FROM_0_TO_1]
+    above: Mapping[str, int] = field(metadata=base.key("rows_above"))
+    threshold: RiskThreshold | None = field(default=None, metadata=base.IF_ANY)
 
 
 @dataclass(frozen=True)
-class TopRecord(Documented):
+class TopRecord(base.Documented):
     """One of the records with the highest scores, by the values of its key columns."""
 
-    key: tuple[Any, ...] = field(metadata=AS_TEXT)
-    uniques: Signature = field(metadata=LEFT_OUT)
-    scores: Scores = field(metadata=HERE)
+    key: tuple[Any, ...] = field(metadata=base.AS_TEXT)
+    uniques: Signature = field(metadata=base.LEFT_OUT)
+    scores: Scores = field(metadata=base.HERE)
 
 
 @dataclass(frozen=True)
-class AlikeRecords(Documented):
+class AlikeRecords(base.Documented):
     """Records with the same numbers of minimal sample uniques."""
 
-    uniques: Signature = field(metadata=key("minimal_sample_uniques"))
+    uniques: Signature = field(metadata=base.key("minimal_sample_uniques"))
     records: int
-    scores: Scores = field(metadata=HERE)
+    scores: Scores = field(metadata=base.HERE)
 
 
 class _OfSize(TypedDict):
-    size: Annotated[int, FROM_1]
+    size: Annotated[int, base.FROM_1]
     count: int
 
 
 class _ColumnShare(TypedDict):
     column: str
-    share: Annotated[float, FROM_0_TO_1]
+    share: Annotated[float, base.FROM_0_TO_1]
 
 
 def _by_size(counts: tuple[int, ...]) -> list[_OfSize]:
@@ -149,7 +134,7 @@ def _shares(found: tuple[tuple[str, Fraction], ...]) -> list[_ColumnShare]:
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class RecordRisk(MeasuredResult, Shown):
+class RecordRisk(base.MeasuredResult, Shown):
     """Which records are special, and which columns make them so.
 
     Args:
@@ -182,18 +167,20 @@ class RecordRisk(MeasuredResult, Shown):
     unique_rows: int
     paired_rows: int
     max_size: int
-    nulls: Nulls
-    fraction: Annotated[Fraction, FROM_0_TO_1] = field(metadata=key("sampling_fraction") | AS_FLOAT)
-    file_dis: Annotated[Fraction, FROM_0_TO_1] = field(metadata=AS_FLOAT)
-    uniques_by_size: tuple[int, ...] = field(metadata=key("minimal_sample_uniques") | shown(_by_size))
-    records: int = field(metadata=key("records_with_minimal_sample_uniques"))
-    scores: tuple[tuple[Signature, int, Scores], ...] = field(metadata=shown(_scores))
-    contributions: tuple[tuple[str, Fraction], ...] = field(metadata=shown(_shares))
-    by_set: tuple[tuple[tuple[str, ...], int], ...] = field(metadata=key("sets") | objects("columns", "records"))
+    nulls: base.Nulls
+    fraction: Annotated[Fraction, base.FROM_0_TO_1] = field(metadata=base.key("sampling_fraction") | base.AS_FLOAT)
+    file_dis: Annotated[Fraction, base.FROM_0_TO_1] = field(metadata=base.AS_FLOAT)
+    uniques_by_size: tuple[int, ...] = field(metadata=base.key("minimal_sample_uniques") | base.shown(_by_size))
+    records: int = field(metadata=base.key("records_with_minimal_sample_uniques"))
+    scores: tuple[tuple[Signature, int, Scores], ...] = field(metadata=base.shown(_scores))
+    contributions: tuple[tuple[str, Fraction], ...] = field(metadata=base.shown(_shares))
+    by_set: tuple[tuple[tuple[str, ...], int], ...] = field(
+        metadata=base.key("sets") | base.objects("columns", "records")
+    )
     weights: str | None = None
-    risk: IndividualRisk = field(metadata=key("individual_risk"))
-    of_sample: bool = field(default=False, metadata=IF_ANY)
-    household: HouseholdRisk | None = field(default=None, metadata=key("household_risk") | IF_ANY)
+    risk: IndividualRisk = field(metadata=base.key("individual_risk"))
+    of_sample: bool = field(default=False, metadata=base.IF_ANY)
+    household: HouseholdRisk | None = field(default=None, metadata=base.key("household_risk") | base.IF_ANY)
     key: tuple[str, ...] = ()
     top: tuple[TopRecord, ...] = ()
 

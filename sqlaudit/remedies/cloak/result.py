@@ -9,21 +9,7 @@ from fractions import Fraction
 from itertools import accumulate
 from typing import Annotated, Any, ClassVar, Literal, TypedDict
 
-from sqlaudit.base.result import (
-    AS_FLOAT,
-    BELOW_ONE,
-    FROM_1,
-    MEANING,
-    NOT_EMPTY,
-    OR_NULL,
-    Documented,
-    MeasuredResult,
-    json_schema,
-    key,
-    plain,
-    shown,
-    told,
-)
+from sqlaudit.base import result as base
 from sqlaudit.reports import document as doc
 from sqlaudit.reports.notebook import Shown
 from sqlaudit.reports.stored import made, sql_section
@@ -46,7 +32,7 @@ class MessageOutcome(IntEnum):
 
 
 @dataclass(frozen=True)
-class CloakLevel(Documented):
+class CloakLevel(base.Documented):
     """The boxes of one size.
 
     Args:
@@ -54,8 +40,8 @@ class CloakLevel(Documented):
             when there is none.
     """
 
-    side: Fraction = field(metadata=AS_FLOAT)
-    seconds: Fraction = field(metadata=AS_FLOAT)
+    side: Fraction = field(metadata=base.AS_FLOAT)
+    seconds: Fraction = field(metadata=base.AS_FLOAT)
     boxes: int
     messages: int
     fewest_users: int | None
@@ -67,16 +53,16 @@ class CloakLevel(Documented):
 
 
 @dataclass(frozen=True)
-class Spread(Documented):
+class Spread(base.Documented):
     """The smallest, the median and the largest of what published messages have, each message counted."""
 
-    smallest: Fraction = field(metadata=key("min") | AS_FLOAT)
-    median: Fraction = field(metadata=AS_FLOAT)
-    largest: Fraction = field(metadata=key("max") | AS_FLOAT)
+    smallest: Fraction = field(metadata=base.key("min") | base.AS_FLOAT)
+    median: Fraction = field(metadata=base.AS_FLOAT)
+    largest: Fraction = field(metadata=base.key("max") | base.AS_FLOAT)
 
 
 @dataclass(frozen=True)
-class RestrictedSpace(Documented):
+class RestrictedSpace(base.Documented):
     """Restricted space identification: boxes that lie in one known property (Barriers, section 4.3).
 
     Args:
@@ -93,7 +79,7 @@ class RestrictedSpace(Documented):
 
 
 @dataclass(frozen=True)
-class Observed(Documented):
+class Observed(base.Documented):
     """Observation identification: boxes that hold somebody who was seen (Barriers, section 4.3).
 
     Args:
@@ -112,15 +98,15 @@ class Observed(Documented):
 
 
 @dataclass(frozen=True)
-class Attacks(Documented):
+class Attacks(base.Documented):
     """The two attacks on boxes, None where what they need was not given."""
 
-    restricted_space: RestrictedSpace | None = field(default=None, metadata=key("restricted_space_identification"))
-    observation: Observed | None = field(default=None, metadata=key("observation_identification"))
+    restricted_space: RestrictedSpace | None = field(default=None, metadata=base.key("restricted_space_identification"))
+    observation: Observed | None = field(default=None, metadata=base.key("observation_identification"))
 
 
 @dataclass(frozen=True)
-class Holding(Documented):
+class Holding(base.Documented):
     """How many different users boxes have, against k.
 
     Args:
@@ -130,12 +116,12 @@ class Holding(Documented):
 
     boxes: int
     messages: int
-    fewest: int | None = field(metadata=key("fewest_users"))
+    fewest: int | None = field(metadata=base.key("fewest_users"))
     failing_boxes: int
     failing_messages: int
 
     @property
-    @told("")
+    @base.told("")
     def passed(self) -> bool:
         """Whether every box has k users."""
         return not self.failing_boxes
@@ -162,11 +148,11 @@ def _by_reason(dropped: Mapping[MessageOutcome, int]) -> Annotated[dict[str, int
     return {outcome.reason: dropped.get(outcome, 0) for outcome in MessageOutcome if outcome}
 
 
-OwnColumn = Annotated[str, json_schema(pattern="^--(k|box|interval|delay)-column$")]
+OwnColumn = Annotated[str, base.json_schema(pattern="^--(k|box|interval|delay)-column$")]
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class CloakResult(MeasuredResult, Shown):
+class CloakResult(base.MeasuredResult, Shown):
     """Messages with boxes in space and time that hide each of them among k users.
 
     Args:
@@ -189,47 +175,49 @@ class CloakResult(MeasuredResult, Shown):
 
     engine: str = ""
     target: str
-    k: Annotated[int, FROM_1]
+    k: Annotated[int, base.FROM_1]
     lonlat: bool
-    own: tuple[OwnColumn, ...] = field(metadata=key("own_columns"))
-    suppress: Annotated[Fraction, BELOW_ONE] = field(metadata=AS_FLOAT)
+    own: tuple[OwnColumn, ...] = field(metadata=base.key("own_columns"))
+    suppress: Annotated[Fraction, base.BELOW_ONE] = field(metadata=base.AS_FLOAT)
     divide: Annotated[str, Literal["alternately", "space-first", "time-first"]]
-    delay: Annotated[Fraction, json_schema(exclusiveMinimum=0)] | None = field(default=None, metadata=AS_FLOAT)
+    delay: Annotated[Fraction, base.json_schema(exclusiveMinimum=0)] | None = field(
+        default=None, metadata=base.AS_FLOAT
+    )
     rows: int
-    dropped: Mapping[MessageOutcome, int] = field(metadata=shown(_by_reason))
-    levels: Annotated[tuple[CloakLevel, ...], NOT_EMPTY]
+    dropped: Mapping[MessageOutcome, int] = field(metadata=base.shown(_by_reason))
+    levels: Annotated[tuple[CloakLevel, ...], base.NOT_EMPTY]
     columns: tuple[str, ...]
     audit: Holding | None
     attacks: Attacks
-    file: str = field(default="", metadata=OR_NULL)
-    sql: str = field(default="", repr=False, metadata=OR_NULL)
+    file: str = field(default="", metadata=base.OR_NULL)
+    sql: str = field(default="", repr=False, metadata=base.OR_NULL)
 
     @property
-    @told("rows")
+    @base.told("rows")
     def published(self) -> int:
         """Messages that were published."""
         return sum(level.messages for level in self.levels)
 
     @property
-    @told("dropped")
+    @base.told("dropped")
     def boxes(self) -> int:
         """Different boxes."""
         return sum(level.boxes for level in self.levels)
 
     @property
-    @told("boxes")
+    @base.told("boxes")
     def fewest_users(self) -> int | None:
         """Users of the box that has fewest; None when there is none."""
         return min((level.fewest_users for level in self.levels if level.fewest_users is not None), default=None)
 
     @property
-    @told("fewest_users")
+    @base.told("fewest_users")
     def areas(self) -> Spread | None:
         """Areas of boxes in square metres, over published messages."""
         return self._spread(lambda level: level.area)
 
     @property
-    @told("areas")
+    @base.told("areas")
     def intervals(self) -> Spread | None:
         """Lengths of intervals in seconds, over published messages."""
         return self._spread(lambda level: level.seconds)
@@ -249,7 +237,7 @@ class CloakResult(MeasuredResult, Shown):
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class BoxAudit(MeasuredResult, Shown):
+class BoxAudit(base.MeasuredResult, Shown):
     """What an audit of boxes found that somebody else made.
 
     Args:
@@ -265,7 +253,7 @@ class BoxAudit(MeasuredResult, Shown):
     shown_by: ClassVar = "sqlaudit.remedies.cloak.result:box_audit_document"
     engine: str = ""
     target: str
-    k: Annotated[int, FROM_1]
+    k: Annotated[int, base.FROM_1]
     rows: int
     unboxed: int
     classes: Holding | None
@@ -275,11 +263,11 @@ class BoxAudit(MeasuredResult, Shown):
 
     def rows_of_frame(self) -> list[dict[str, Any]]:
         """A row for each definition that could be checked: users by identical boxes, users who are in the box."""
-        found = plain(self)
+        found = base.plain(self)
         return [{"name": name, **found[name]} for name in ("classes", "presence") if found[name] is not None]
 
     @property
-    @told("unboxed")
+    @base.told("unboxed")
     def passed(self) -> bool:
         """Whether every box has k users, by each definition that could be checked."""
         return all(held.passed for held in (self.classes, self.presence) if held is not None)
@@ -317,7 +305,7 @@ def cloak_document(result: CloakResult) -> doc.Document:
         doc.section("Attacks on the boxes", _attacks(result.attacks)),
         doc.section("How it was cloaked", _how(result)),
         doc.section("The SELECT of the cloaked messages", doc.Code("SQL", result.sql)),
-        doc.section("What this does not say", (MEANING,)),
+        doc.section("What this does not say", (base.MEANING,)),
         sql_section(result),
     )
 
@@ -342,7 +330,7 @@ def box_audit_document(result: BoxAudit) -> doc.Document:
         doc.section("Users of boxes", users),
         doc.section("Attacks on the boxes", _attacks(result.attacks)),
         doc.section("How it was measured", doc.facts(("messages", result.rows), ("k", result.k), *made(result))),
-        doc.section("What this does not say", (MEANING,)),
+        doc.section("What this does not say", (base.MEANING,)),
         sql_section(result),
     )
 

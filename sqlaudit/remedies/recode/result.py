@@ -7,17 +7,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Annotated, ClassVar, Literal
 
-from sqlaudit.base.result import (
-    ANY_NUMBER,
-    FROM_0,
-    MEANING,
-    Documented,
-    MeasuredResult,
-    ShownRoles,
-    key,
-    objects,
-    shown,
-)
+from sqlaudit.base import result as base
 from sqlaudit.lattices.result import Use
 from sqlaudit.release.compare.report import not_given
 from sqlaudit.release.compare.result import Loss
@@ -28,7 +18,7 @@ from sqlaudit.reports.stored import made, sql_section
 
 
 @dataclass(frozen=True)
-class RecodeColumn(Documented):
+class RecodeColumn(base.Documented):
     """A quasi-identifier.
 
     Args:
@@ -44,11 +34,11 @@ class RecodeColumn(Documented):
     form: str
     use: Use
     values: int | None = None
-    rows_at: tuple[tuple[str, int], ...] = field(default=(), metadata=objects("level", "rows"))
+    rows_at: tuple[tuple[str, int], ...] = field(default=(), metadata=base.objects("level", "rows"))
 
 
 @dataclass(frozen=True)
-class Beside(Documented):
+class Beside(base.Documented):
     """The best full-domain node for the same requirements: every column at one level.
 
     Args:
@@ -62,14 +52,14 @@ class Beside(Documented):
     complete: bool
     why: tuple[str, ...] = ()
     levels: tuple[int, ...] | None = None
-    named: tuple[tuple[str, str], ...] = field(default=(), metadata=shown(dict))
+    named: tuple[tuple[str, str], ...] = field(default=(), metadata=base.shown(dict))
     classes: int | None = None
-    smallest: int | None = field(default=None, metadata=key("smallest_class"))
+    smallest: int | None = field(default=None, metadata=base.key("smallest_class"))
     losses: tuple[Loss, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class RecodeResult(MeasuredResult, Shown):
+class RecodeResult(base.MeasuredResult, Shown):
     """What a local recoding came to.
 
     Args:
@@ -91,24 +81,24 @@ class RecodeResult(MeasuredResult, Shown):
     shown_by: ClassVar = "sqlaudit.remedies.recode.result:recode_document"
     frame_of: ClassVar = "columns"
 
-    target: str = field(metadata=key("target.name"))
-    rows: int = field(metadata=key("target.rows"))
-    engine: str = field(default="", metadata=key("target.engine"))
-    roles: ShownRoles
+    target: str = field(metadata=base.key("target.name"))
+    rows: int = field(metadata=base.key("target.rows"))
+    engine: str = field(default="", metadata=base.key("target.engine"))
+    roles: base.ShownRoles
     requirements: tuple[str, ...]
     warn_only: tuple[str, ...] = ()
     method: Annotated[str, Literal["kaca", "mondrian"]]
     order: Annotated[str, Literal["smallest", "random"]] | None
-    seed: Annotated[int, ANY_NUMBER] | None
-    beta: Annotated[Fraction, FROM_0] | None
+    seed: Annotated[int, base.ANY_NUMBER] | None
+    beta: Annotated[Fraction, base.FROM_0] | None
     measure: str
     classes: int
     groups: int | None = None
     merges: int = 0
-    smallest: int | None = field(default=None, metadata=key("smallest_group"))
+    smallest: int | None = field(default=None, metadata=base.key("smallest_group"))
     columns: tuple[RecodeColumn, ...]
     losses: tuple[Loss, ...] = ()
-    beside: Beside | None = field(default=None, metadata=key("lattice"))
+    beside: Beside | None = field(default=None, metadata=base.key("lattice"))
     why: tuple[str, ...] = ()
     release: Release | None = None
 
@@ -156,7 +146,7 @@ def recode_document(result: RecodeResult) -> doc.Document:
         doc.section("Why there is no recoding", result.why),
         *(() if release is None else _release(result, release)),
         doc.section("How it was made", how),
-        doc.section("What this does not say", (MEANING,)),
+        doc.section("What this does not say", (base.MEANING,)),
         sql_section(result),
     )
 

@@ -7,17 +7,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Annotated, ClassVar, Literal
 
-from sqlaudit.base.result import (
-    FROM_0,
-    FROM_0_TO_1,
-    MEANING,
-    OR_NULL,
-    Documented,
-    MeasuredResult,
-    ShownRoles,
-    key,
-    told,
-)
+from sqlaudit.base import result as base
 from sqlaudit.remedies.result import Release
 from sqlaudit.reports import document as doc
 from sqlaudit.reports.notebook import Shown
@@ -25,7 +15,7 @@ from sqlaudit.reports.stored import made, sql_section
 
 
 @dataclass(frozen=True)
-class SuppressedColumn(Documented):
+class SuppressedColumn(base.Documented):
     """A quasi-identifier.
 
     Args:
@@ -33,12 +23,12 @@ class SuppressedColumn(Documented):
     """
 
     name: str
-    weight: Annotated[Fraction, FROM_0]
+    weight: Annotated[Fraction, base.FROM_0]
     cells: int
 
 
 @dataclass(frozen=True)
-class Effort(Documented):
+class Effort(base.Documented):
     """How the answer was found.
 
     Args:
@@ -53,14 +43,14 @@ class Effort(Documented):
 
     how: Annotated[str, Literal["auto", "exact", "fast"]]
     method: Annotated[str, Literal["patterns", "groups", "relaxed", "counting", "rows"]]
-    stopped: Annotated[str, Literal["time", "interrupted", "size", "solver"]] = field(default="", metadata=OR_NULL)
+    stopped: Annotated[str, Literal["time", "interrupted", "size", "solver"]] = field(default="", metadata=base.OR_NULL)
     variables: int = 0
     patterns: int = 0
-    fast_cost: Annotated[Fraction, FROM_0] = Fraction(0)
+    fast_cost: Annotated[Fraction, base.FROM_0] = Fraction(0)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class SuppressResult(MeasuredResult, Shown):
+class SuppressResult(base.MeasuredResult, Shown):
     """The cheapest suppression that was found.
 
     Args:
@@ -79,47 +69,47 @@ class SuppressResult(MeasuredResult, Shown):
     shown_by: ClassVar = "sqlaudit.remedies.suppress.result:suppress_document"
     frame_of: ClassVar = "columns"
 
-    target: str = field(metadata=key("target.name"))
-    rows: int = field(metadata=key("target.rows"))
-    patterns: int = field(metadata=key("target.patterns"))
-    engine: str = field(metadata=key("target.engine"))
-    roles: ShownRoles
+    target: str = field(metadata=base.key("target.name"))
+    rows: int = field(metadata=base.key("target.rows"))
+    patterns: int = field(metadata=base.key("target.patterns"))
+    engine: str = field(metadata=base.key("target.engine"))
+    roles: base.ShownRoles
     requirements: tuple[str, ...]
     warn_only: tuple[str, ...] = ()
-    whole_rows: Annotated[str, Literal["drop", "star"]] = field(metadata=OR_NULL)
+    whole_rows: Annotated[str, Literal["drop", "star"]] = field(metadata=base.OR_NULL)
     columns: tuple[SuppressedColumn, ...]
-    cost: Annotated[Fraction, FROM_0]
-    bound: Annotated[Fraction, FROM_0]
-    touched: int = field(metadata=key("touched_rows"))
+    cost: Annotated[Fraction, base.FROM_0]
+    bound: Annotated[Fraction, base.FROM_0]
+    touched: int = field(metadata=base.key("touched_rows"))
     effort: Effort
     release: Release | None = None
 
     @property
-    @told("complete")
+    @base.told("complete")
     def cells(self) -> int:
         """Suppressed cells."""
         return sum(column.cells for column in self.columns)
 
     @property
-    @told("cells")
+    @base.told("cells")
     def all_cells(self) -> int:
         """Cells of the quasi-identifiers."""
         return self.rows * len(self.columns)
 
     @property
-    @told("gap")
+    @base.told("gap")
     def optimal(self) -> bool:
         """Whether no solution costs less."""
         return self.cost == self.bound
 
     @property
-    @told("bound")
-    def gap(self) -> Annotated[Fraction, FROM_0_TO_1]:
+    @base.told("bound")
+    def gap(self) -> Annotated[Fraction, base.FROM_0_TO_1]:
         """What the best solution may cost less, as a share of the cost: 0 when this is the best one."""
         return (self.cost - self.bound) / self.cost if self.cost else Fraction(0)
 
     @property
-    @told("optimal")
+    @base.told("optimal")
     def complete(self) -> bool:
         """Whether the question was answered: a proven optimum when an exact answer was asked for."""
         return self.optimal or (self.effort.how != "exact" and self.effort.stopped != "interrupted")
@@ -158,7 +148,7 @@ def suppress_document(result: SuppressResult) -> doc.Document:
         doc.section("What is suppressed", columns),
         doc.section("The release", *_release(result.release)),
         doc.section("How it was found", _how(result, weighted)),
-        doc.section("What this does not say", (MEANING,)),
+        doc.section("What this does not say", (base.MEANING,)),
         sql_section(result),
     )
 
