@@ -15,6 +15,8 @@ from sqlaudit.reports import document as doc
 from sqlaudit.reports.notebook import Shown
 from sqlaudit.reports.stored import made, sql_section
 
+Share = Annotated[Fraction, base.FROM_0_TO_1]
+
 
 @dataclass(frozen=True)
 class ColumnSet(base.Documented):
@@ -37,10 +39,10 @@ class ColumnSet(base.Documented):
     min_size: int
     rows_at_risk: int
     unique_rows: int
-    share_at_risk: Annotated[Fraction, base.FROM_0_TO_1] = field(metadata=base.AS_FLOAT)
-    distinction: Annotated[Fraction, base.FROM_0_TO_1] | None = field(default=None, metadata=base.AS_FLOAT)
-    distinct_share: Annotated[Fraction, base.FROM_0_TO_1] | None = field(default=None, metadata=base.AS_FLOAT)
-    separation: Annotated[Fraction, base.FROM_0_TO_1] | None = field(default=None, metadata=base.AS_FLOAT)
+    share_at_risk: Share = field(metadata=base.AS_FLOAT)
+    distinction: Share | None = field(default=None, metadata=base.AS_FLOAT)
+    distinct_share: Share | None = field(default=None, metadata=base.AS_FLOAT)
+    separation: Share | None = field(default=None, metadata=base.AS_FLOAT)
 
 
 @dataclass(frozen=True)
@@ -57,15 +59,9 @@ class Effect(base.Documented):
 
     column: str
     in_sets: int
-    at_risk: Annotated[Fraction, base.FROM_0_TO_1] | None = field(
-        default=None, metadata=base.key("share_at_risk") | base.AS_FLOAT
-    )
-    without: Annotated[Fraction, base.FROM_0_TO_1] | None = field(
-        default=None, metadata=base.key("share_at_risk_without") | base.AS_FLOAT
-    )
-    coarsened: Annotated[Fraction, base.FROM_0_TO_1] | None = field(
-        default=None, metadata=base.key("share_at_risk_coarsened") | base.AS_FLOAT
-    )
+    at_risk: Share | None = field(default=None, metadata=base.key("share_at_risk") | base.AS_FLOAT)
+    without: Share | None = field(default=None, metadata=base.key("share_at_risk_without") | base.AS_FLOAT)
+    coarsened: Share | None = field(default=None, metadata=base.key("share_at_risk_coarsened") | base.AS_FLOAT)
     coarsening: str = field(default="", metadata=base.OR_NULL)
 
     @property
@@ -102,7 +98,7 @@ class Sampled(base.Documented):
 
     rows: int
     drawn: int
-    delta: Annotated[Fraction, base.FROM_0_TO_1] = field(metadata=base.AS_FLOAT)
+    delta: Share = field(metadata=base.AS_FLOAT)
     seed: Annotated[int, base.ANY_NUMBER]
     alike: bool = False
 
@@ -191,8 +187,8 @@ class ColumnSets(base.MeasuredResult, Shown):
     wanted: Annotated[str, Literal["violating", "identifying", "separating"]]
     find: Annotated[str, Literal["all", "minimum", "greedy", "ranking"]]
     k: Annotated[int, base.FROM_1]
-    tolerance: Annotated[Fraction, base.FROM_0_TO_1] = field(metadata=base.AS_FLOAT)
-    epsilon: Annotated[Fraction, base.FROM_0_TO_1] = field(metadata=base.AS_FLOAT)
+    tolerance: Share = field(metadata=base.AS_FLOAT)
+    epsilon: Share = field(metadata=base.AS_FLOAT)
     ratio: Annotated[str, Literal["distinct", "separation"]]
     max_size: int | None
     nulls: base.Nulls
@@ -373,13 +369,10 @@ def _proof(result: ColumnSets) -> doc.Words:
         return _GREEDY
     if result.complete:
         return "Complete."
-    decided = ""
-    if result.decided_size is not None and result.decided_size >= 0:
-        decided = f" Every set of at most {doc.plural(result.decided_size, 'column')} is decided."
-    ended = "it was stopped" if result.by_hand else "the time budget ended"
-    return doc.warning(
-        f"Not complete: {ended} with {doc.plural(result.open_sets, 'set')} waiting.{decided} What is listed is proven."
-    )
+    size = -1 if result.decided_size is None else result.decided_size
+    decided = f" Every set of at most {doc.plural(size, 'column')} is decided." if size >= 0 else ""
+    ended, left = "it was stopped" if result.by_hand else "the time budget ended", doc.plural(result.open_sets, "set")
+    return doc.warning(f"Not complete: {ended} with {left} waiting.{decided} What is listed is proven.")
 
 
 def _effects(result: ColumnSets) -> Iterator[doc.Words]:

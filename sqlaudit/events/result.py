@@ -379,8 +379,7 @@ def _learning(result: PersonsResult, told: Coherence) -> Iterator[doc.Words]:
     curve = _telling(told)
     for one in curve:
         if one.told_persons:
-            least = "" if one.exact else "at least "
-            verb = "tells" if one.known == 1 else "tell"
+            least, verb = "" if one.exact else "at least ", "tells" if one.known == 1 else "tell"
             pieces, whom = doc.plural(one.known, one_name, many), among(result, one.told_persons)
             yield doc.bad(
                 f"Some {pieces} {verb} the {told.sensitive} of {least}{whom}: more than {doc.percent(result.h)} of "
@@ -528,11 +527,8 @@ def _profile(result: PersonsResult) -> Iterator[str]:
     order, classes = " in the same order" if result.sequence else "", doc.plural(profile.classes, "class", "classes")
     yield f"Persons with the same events{order} form {classes}; the smallest has {doc.plural(profile.k, 'person')}."
     share = "shares" if profile.exposed_persons == 1 else "share"
-    others = doc.plural(result.k - 1, "other")
-    yield (
-        f"{among(result, profile.exposed_persons)} {share} all events with fewer than {others}; "
-        f"{doc.count(profile.unique_persons)} with nobody."
-    )
+    exposed, others = among(result, profile.exposed_persons), doc.plural(result.k - 1, "other")
+    yield f"{exposed} {share} all events with fewer than {others}; {doc.count(profile.unique_persons)} with nobody."
     if result.static_k is not None:
         fixed, least = ", ".join(result.static), doc.plural(result.static_k, "person")
         yield f"By what stays the same of them alone ({fixed}), at least {least} are alike."
@@ -557,9 +553,8 @@ def _telling_values(result: PersonsResult) -> Iterator[doc.Content]:
         f"{one.column}: {doc.plural(one.values, 'value')} in minimal sets; {doc.count(one.half)} of them make half."
         for one in result.telling
     )
-    rows = (
-        (one.column, MISSING if top.value is None else top.value, top.sets) for one in result.telling for top in one.top
-    )
+    tops = ((one.column, top) for one in result.telling for top in one.top)
+    rows = ((name, MISSING if top.value is None else top.value, top.sets) for name, top in tops)
     yield doc.table(("Column", "Value", "#In minimal sets"), rows)
 
 

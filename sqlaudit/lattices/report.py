@@ -373,8 +373,8 @@ def _nodes(result: LatticeResult, nodes: tuple[LatticeNode, ...] | None, what: s
     known = all(node.smallest_left is not None for node in shown)
     smallest = "#smallest left" if any(node.failing_rows for node in shown) else "#smallest"
     rows = (
-        (node_text(node.levels), node.loss, node.suppressed_rows or 0, node.classes, node.smallest_left or 0)
-        for node in shown
+        (node_text(one.levels), one.loss, one.suppressed_rows or 0, one.classes, one.smallest_left or 0)
+        for one in shown
     )
     yield doc.table(("levels", f"#{title}", "#suppressed rows", "#classes", smallest if known else None), rows)
     yield losses_picture(ranked, title)
@@ -425,9 +425,8 @@ def _release_sentences(made: Published) -> Iterator[doc.Words]:
     elif made.executed:
         yield f"The view {made.view} was made in the database."
     else:
-        yield doc.Toned(
-            f"The view {made.view} was not made: its SQL is below.", hint=f"{spelled('execute', True)} makes it."
-        )
+        hint = f"{spelled('execute', True)} makes it."
+        yield doc.Toned(f"The view {made.view} was not made: its SQL is below.", hint=hint)
     if made.view:
         yield "Its rows may come in the order of the table, which can give them away: sort them in what you hand on."
     yield from doc.unnamed_notice(made.unnamed)

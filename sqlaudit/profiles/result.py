@@ -349,15 +349,13 @@ def _lead(result: ProfileResult) -> Iterator[doc.Words]:
             f"Every row looks like a cell of a published table, with {result.cells.count} as its count, and not like a "
             "person: judge its cells."
         )
-    identifiers = result.named(Role.DIRECT_IDENTIFIER)
-    if identifiers:
+    if identifiers := result.named(Role.DIRECT_IDENTIFIER):
         yield doc.bad(f"{doc.listing(identifiers)} {looks_like('direct identifier', identifiers)}.")
     by_sets = {column.name for column in result.columns if column.proposal.by_sets}
     known = result.named(Role.QUASI_IDENTIFIER)
     if not by_sets.issuperset(known):
         yield f"Others may know {doc.listing(name for name in known if name not in by_sets)}."
-    telling = [name for name in known if name in by_sets]
-    if telling:
+    if telling := [name for name in known if name in by_sets]:
         verb, them = ("picks", "it") if len(telling) == 1 else ("pick", "them")
         yield f"{doc.listing(telling)} {verb} people out, should others know {them}."
     if result.named(Role.SENSITIVE):
@@ -365,10 +363,9 @@ def _lead(result: ProfileResult) -> Iterator[doc.Words]:
     if result.entity is not None:
         yield f"{result.entity.column} seems to say which person a row is about: {result.entity.reason}."
     if result.unreadable:
-        one = len(result.unreadable) == 1
-        said = "1 column is" if one else f"{len(result.unreadable):,} columns are"
-        said += " not looked at, because this role may not read " + ("it" if one else "them")
-        yield doc.warning(f"{said}: {doc.listing(result.unreadable)}.")
+        said, them = doc.plural(len(result.unreadable), "column is", "columns are"), doc.listing(result.unreadable)
+        it = "it" if len(result.unreadable) == 1 else "them"
+        yield doc.warning(f"{said} not looked at, because this role may not read {it}: {them}.")
     if not result.rows:
         yield doc.warning("There is no row to look at; roles are proposed by names only.")
 
@@ -395,25 +392,20 @@ def _remarks(result: ProfileResult) -> Iterator[doc.Words]:
     for twins in result.twins:
         how = "are equal in every row" if twins.equal else "say the same in other values"
         yield f"{twins.first} and {twins.second} {how}: who knows one knows the other."
-    sampled = [one for one in columns if not one.exact]
-    if sampled:
-        were = f"{doc.plural(len(sampled), 'column')} {'was' if len(sampled) == 1 else 'were'}"
-        rows = doc.count(sampled[0].looked_at)
+    if sampled := [one for one in columns if not one.exact]:
+        were, rows = doc.plural(len(sampled), "column was", "columns were"), doc.count(sampled[0].looked_at)
         yield f"{were} looked at in a sample of about {rows} rows; their numbers of values are estimates."
 
 
 def _remarks_on(facts: ColumnFacts) -> Iterator[doc.Words]:
     if facts.respelled:
-        verb = "differs" if facts.respelled == 1 else "differ"
         yield doc.warning(
-            f"{facts.name}: {doc.plural(facts.respelled, 'value')} {verb} from another one only in case or spaces; "
-            "such values split classes that belong together."
+            f"{facts.name}: {doc.plural(facts.respelled, 'value differs', 'values differ')} from another one only in "
+            "case or spaces; such values split classes that belong together."
         )
-    missing = facts.shapes.get("missing", 0)
-    if missing:
-        has = "has" if missing == 1 else "have"
+    if missing := facts.shapes.get("missing", 0):
         yield doc.Toned(
-            f"{facts.name}: {doc.plural(missing, 'row')} {has} a text that usually means missing.",
+            f"{facts.name}: {doc.plural(missing, 'row has', 'rows have')} a text that usually means missing.",
             hint=f"If it does, read {facts.name} with {spelled('null_values')}.",
         )
 
@@ -421,26 +413,24 @@ def _remarks_on(facts: ColumnFacts) -> Iterator[doc.Words]:
 def _groups_of(columns: Sequence[ColumnFacts]) -> Iterator[doc.Words]:
     """What is said once of several columns."""
     for shape in ("number", "date"):
-        names = [one.name for one in columns if one.shape_share(shape) > 0.5]
-        if names:
+        if names := [one.name for one in columns if one.shape_share(shape) > 0.5]:
             yield f"{doc.listing(names)} {'holds' if len(names) == 1 else 'hold'} {shape}s as text."
-    broken = [one.name for one in columns if one.kind == "float" and one.whole != one.filled]
-    if broken:
+    if broken := [one.name for one in columns if one.kind == "float" and one.whole != one.filled]:
         verb, them = ("holds", "it") if len(broken) == 1 else ("hold", "them")
         yield f"{doc.listing(broken)} {verb} floating-point numbers: round {them} before values are compared."
 
 
-def _sets_together(result: ProfileResult) -> tuple[doc.Block, ...]:
+def _sets_together(result: ProfileResult) -> tuple[doc.Content, ...]:
     found = result.together
     if found is None:
-        return (doc.Bullets((result.not_searched,)),) if result.not_searched else ()
+        return ((result.not_searched,),) if result.not_searched else ()
     sets = found.sets[:_MOST_SETS]
     rows = ((", ".join(one.columns), one.rows_at_risk, doc.percent(one.share_at_risk), one.unique_rows) for one in sets)
     more = found.sets_found - len(sets)
     caption = f"The first {doc.count(len(sets))}; {doc.count(more)} more were found." if more else ""
     searching = ("sqlaudit", "columns", shlex.quote(result.target), "--tolerance", "1%")
     return (
-        doc.Bullets(tuple(_about_sets(found))),
+        _about_sets(found),
         doc.table(("columns", "#rows below 5", "#share", "#alone"), rows, caption),
         doc.ProposedCommand("With proof, and what each column adds:", searching),
     )
@@ -473,7 +463,7 @@ def _cut(value: object) -> str:
     return doc.shortened(value, _LONGEST) or '""'
 
 
-def _next(result: ProfileResult) -> doc.Block:
+def _next(result: ProfileResult) -> doc.Content:
     """The command to go on with, as proposed."""
     target = shlex.quote(result.target)
     if result.cells is not None:
@@ -483,7 +473,7 @@ def _next(result: ProfileResult) -> doc.Block:
     known, secret = result.named(Role.QUASI_IDENTIFIER), result.named(Role.SENSITIVE)
     if not known:
         said = f"Name what others may know about a person with {spelled('qi')}, and audit: sqlaudit audit TARGET --qi …"
-        return doc.Bullets((said,))
+        return (said,)
     options = ["--qi", option_value(known), *(["--sensitive", option_value(secret)] if secret else [])]
     if result.entity is not None:
         options += ["--entity", option_value([result.entity.column]), "--require", "k=5,km@2=5"]

@@ -470,9 +470,8 @@ def _header(document: doc.Document) -> Iterator[str]:
     yield "</header>"
     if document.worst:
         yield '<ol class="worst" aria-label="The worst facts">'
-        yield from (
-            f'<li class="{doc.tone_of(words)}">{_escaped(doc.without_hint(words))}</li>' for words in document.worst
-        )
+        for words in document.worst:
+            yield f'<li class="{doc.tone_of(words)}">{_escaped(doc.without_hint(words))}</li>'
         yield "</ol>"
     yield from _blocks(doc.asked_by(about))
 

@@ -127,10 +127,8 @@ def useful_blocks(result: CompareResult) -> Iterator[doc.Content]:
 
 def _errors(errors: Mapping[str, Errors]) -> doc.Table:
     heads = ("answered", "#answers", "#median", "#90% are within", "#95% are within", "#largest")
-    rows = (
-        (name, doc.count(one.answers), *map(percent_or_more, (one.median, one.q90, one.q95, one.largest)))
-        for name, one in errors.items()
-    )
+    shares = {name: (one.median, one.q90, one.q95, one.largest) for name, one in errors.items()}
+    rows = ((name, doc.count(errors[name].answers), *map(percent_or_more, some)) for name, some in shares.items())
     return doc.table(heads, rows)
 
 
@@ -262,9 +260,9 @@ def _lead(result: CompareResult) -> Iterator[doc.Words]:
         asked = f"{result.workload.queries} random counting queries"
         yield f"The answers to {asked} are off by a median of {doc.listing(said)}."
     if result.attacks is not None:
-        yield from (
-            doc.bad(one.sentence) for one in result.attacks.exposures if one.attack == "homogeneity" and one.exposed
-        )
+        for one in result.attacks.exposures:
+            if one.attack == "homogeneity" and one.exposed:
+                yield doc.bad(one.sentence)
 
 
 def _sentence(text: str) -> str:
@@ -316,9 +314,8 @@ def attacks_section(result: CompareResult) -> tuple[doc.Section, ...]:
         why, _, hint = NO_ATTACKS.partition(". ")
         return doc.section(_ATTACKED, doc.Toned(f"{why}.", hint=hint))
     document = attack_document(result.attacks)
-    others = doc.Toned(
-        "Attacks that take another table or categories were not tried.", hint="`sqlaudit attack` tries them."
-    )
+    not_tried = "Attacks that take another table or categories were not tried."
+    others = doc.Toned(not_tried, hint="`sqlaudit attack` tries them.")
     return doc.section(_ATTACKED, *document.lead, *doc.blocks_of(document, (_OF_ATTACKS,)), others)
 
 

@@ -395,10 +395,9 @@ def _lead(result: CloakResult) -> Iterator[doc.Words]:
         verb = "is" if lost == 1 else "are"
         yield doc.warning(f"{doc.plural(lost, 'message')} ({doc.part(lost, result.rows)}) {verb} dropped.")
     if result.columns and result.published:
-        yield doc.warning(
-            f"Published as they are: {doc.listing(result.columns)}. Cloaking says nothing of what "
-            f"{'this column tells' if len(result.columns) == 1 else 'these columns tell'}."
-        )
+        these = "this column tells" if len(result.columns) == 1 else "these columns tell"
+        as_they_are = f"Published as they are: {doc.listing(result.columns)}."
+        yield doc.warning(f"{as_they_are} Cloaking says nothing of what {these}.")
 
 
 def _spread(spread: Spread, words: Callable[[Fraction], str]) -> str:

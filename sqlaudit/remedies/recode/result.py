@@ -179,9 +179,9 @@ def headline(result: RecodeResult) -> doc.Toned:
         return doc.warning("UNDETERMINED: there is no row to recode")
     if result.release is None or result.groups is None:
         return doc.bad("NO RECODING satisfies the requirements")
-    before, after = doc.plural(result.classes, "class", "classes"), doc.plural(result.groups, "group")
-    verb = "satisfies" if result.groups == 1 else "satisfy"
-    return doc.good(f"{before} became {after} that {verb} the requirements")
+    before = doc.plural(result.classes, "class", "classes")
+    after = doc.plural(result.groups, "group that satisfies", "groups that satisfy")
+    return doc.good(f"{before} became {after} the requirements")
 
 
 def _lead(result: RecodeResult) -> Iterator[doc.Words]:

@@ -189,9 +189,8 @@ def _lead(result: SuppressResult) -> Iterator[doc.Words]:
     if result.optimal:
         yield doc.good("Proven: no suppression costs less.")
     else:
-        yield doc.warning(
-            f"Proven: none costs less than {doc.figure(result.bound)}; the gap is {doc.percent(result.gap)}."
-        )
+        gap = doc.percent(result.gap)
+        yield doc.warning(f"Proven: none costs less than {doc.figure(result.bound)}; the gap is {gap}.")
     if result.effort.stopped:
         yield doc.warning(_STOPPED[result.effort.stopped])
 
