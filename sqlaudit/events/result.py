@@ -457,13 +457,7 @@ def _told_of(result: PersonsResult, told: Coherence) -> Iterator[tuple[doc.Secti
 def _learnt(result: PersonsResult, curve: tuple[Learnt, ...], known: str, caption: str) -> doc.Table:
     one_value = f"#Told (more than {doc.percent(result.h)})"
     rows = (
-        (
-            doc.count(one.known) + ("" if one.exact else " (part)"),
-            one.smallest,
-            doc.percent(one.share),
-            _with_share(one.told_persons, result.persons),
-            _with_share(one.exposed_persons, result.persons),
-        )
+        (*_least(one), doc.percent(one.share), *_with_shares(result, one.told_persons, one.exposed_persons))
         for one in curve
     )
     heads = (f"#{known}", "#Fewest persons", "#Largest share with one value", one_value, "#Told or exposed")
@@ -473,13 +467,7 @@ def _learnt(result: PersonsResult, curve: tuple[Learnt, ...], known: str, captio
 def _known(result: PersonsResult) -> doc.Table:
     exposed = f"#Exposed (fewer than {result.k})"
     rows = (
-        (
-            doc.count(one.known) + ("" if one.exact else " (part)"),
-            one.smallest,
-            _with_share(one.exposed_persons, result.persons),
-            _with_share(one.unique_persons, result.persons),
-            one.minimal_sets,
-        )
+        (*_least(one), *_with_shares(result, one.exposed_persons, one.unique_persons), one.minimal_sets)
         for one in result.curve
     )
     return doc.table(
@@ -490,9 +478,19 @@ def _known(result: PersonsResult) -> doc.Table:
     )
 
 
-def _with_share(persons: int, whole: int) -> str:
-    share = doc.part(persons, whole)
-    return f"{doc.count(persons)} ({share})" if share and persons else doc.count(persons)
+def _least(one: Known | Learnt) -> tuple[str, int]:
+    """How many events are known, and the fewest persons who share them."""
+    return doc.count(one.known) + ("" if one.exact else " (part)"), one.smallest
+
+
+def _with_shares(result: PersonsResult, first: int, second: int) -> tuple[str, str]:
+    """Two numbers of persons, each with its share of all where there are any."""
+
+    def said(persons: int) -> str:
+        share = doc.part(persons, result.persons)
+        return f"{doc.count(persons)} ({share})" if share and persons else doc.count(persons)
+
+    return said(first), said(second)
 
 
 def _random(result: PersonsResult) -> doc.Table:
@@ -535,14 +533,12 @@ def _profile(result: PersonsResult) -> Iterator[str]:
 
 
 def _effects(result: PersonsResult) -> doc.Table:
-    def row(what: str, exposed: int, unique: int, least: int | None) -> tuple[doc.Cell, ...]:
-        return what, _with_share(exposed, result.persons), _with_share(unique, result.persons), least
-
-    rows = []
+    rows: list[tuple[doc.Cell, ...]] = []
     for one in sorted(result.effects, key=lambda effect: effect.exposed_persons):
-        rows.append(row(f"without {one.column}", one.exposed_persons, one.unique_persons, one.profile_k))
+        persons = _with_shares(result, one.exposed_persons, one.unique_persons)
+        rows.append((f"without {one.column}", *persons, one.profile_k))
         if (exposed := one.coarser_exposed_persons) is not None and (unique := one.coarser_unique_persons) is not None:
-            rows.append(row(f"{one.column} as {one.coarsening}", exposed, unique, None))
+            rows.append((f"{one.column} as {one.coarsening}", *_with_shares(result, exposed, unique), None))
     known = events(result.curve[-1].known) if rows else ""
     heads = ("Without, or coarser", f"#Exposed by {known}", "#Singled out", "#Smallest class of equal events")
     return doc.table(heads, rows, "The column that saves most stands first; what says less than it stands below it.")

@@ -54,8 +54,7 @@ def nodes_picture(result: LatticeResult) -> doc.Picture | None:
 
 def grid_picture(result: LatticeResult) -> doc.Picture | None:
     """Safe nodes by the levels of the two columns that decide most; None for lattices that are drawn node by node."""
-    found = _grid(result)
-    if found is None:
+    if (found := _grid(result)) is None:
         return None
     low, high, counts, nodes = found
     names = [column.name for column in result.searched]
@@ -78,8 +77,7 @@ def grid_picture(result: LatticeResult) -> doc.Picture | None:
 
 def grid_table(result: LatticeResult) -> doc.Table | None:
     """The same in numbers."""
-    found = _grid(result)
-    if found is None:
+    if (found := _grid(result)) is None:
         return None
     low, high, counts, nodes = found
     names = [column.name for column in result.searched]

@@ -408,21 +408,15 @@ def _spread(spread: Spread, words: Callable[[Fraction], str]) -> str:
 def _levels(result: CloakResult) -> Iterator[doc.Block]:
     if not result.published:
         return
+    sizes = [(length(level.side), duration(level.seconds)) for level in result.levels]
     rows = (
-        (
-            length(level.side),
-            duration(level.seconds),
-            level.boxes,
-            level.messages,
-            doc.part(level.messages, result.published),
-            level.fewest_users,
-        )
-        for level in result.levels
+        (*size, one.boxes, one.messages, doc.part(one.messages, result.published), one.fewest_users)
+        for size, one in zip(sizes, result.levels, strict=True)
     )
     heads = ("#Side", "#Interval", "#Boxes", "#Messages", "#Share", "#Fewest users")
     yield doc.table(heads, rows, "Boxes by their size, the largest first")
     if sum(1 for level in result.levels if level.messages) > 1:
-        names = [f"{length(level.side)}, {duration(level.seconds)}" for level in result.levels]
+        names = map(", ".join, sizes)
         series = {"messages": [level.messages for level in result.levels]}
         yield doc.bars("Published messages by the size of their box", names, series, "messages")
 
@@ -431,12 +425,9 @@ def _how(result: CloakResult) -> doc.Facts:
     if result.delay is not None:
         sizes = [("as they come", f"held back for {duration(result.delay)} at most")]
     else:
-        largest, smallest = result.levels[0], result.levels[-1]
-        sizes = [
-            ("largest box", f"{length(largest.side)} for {duration(largest.seconds)}"),
-            ("smallest box", f"{length(smallest.side)} for {duration(smallest.seconds)}"),
-            ("divided", _AXES[result.divide]),
-        ]
+        ends = (("largest box", result.levels[0]), ("smallest box", result.levels[-1]))
+        sizes = [(name, f"{length(one.side)} for {duration(one.seconds)}") for name, one in ends]
+        sizes.append(("divided", _AXES[result.divide]))
     finer = f"at most {doc.limit(result.suppress)} of those that could be published" if result.suppress else ""
     return doc.facts(
         ("messages", result.rows),
