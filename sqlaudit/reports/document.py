@@ -65,11 +65,6 @@ def without_hint(words: Words) -> str:
     return words.text if isinstance(words, Toned) else words
 
 
-def hint_of(words: Words) -> str:
-    """What is for whoever runs commands, empty without it."""
-    return words.hint if isinstance(words, Toned) else ""
-
-
 def tone_of(words: Words) -> Tone:
     """The tone, plain when none was set."""
     return words.tone if isinstance(words, Toned) else "plain"

@@ -437,8 +437,8 @@ def _repeating(document: doc.Document) -> Iterator[str]:
     if about.checksum:
         said = f"checksum {about.checksum}: the same figures have the same checksum"
         yield from _block(doc.Facts((("figures", said),)))
-    hinting = (words for block in document.blocks for words in doc.words_of(block) if doc.hint_of(words))
-    if hints := dict.fromkeys(map(doc.text_of, hinting)):
+    every = (words for block in document.blocks for words in doc.words_of(block))
+    if hints := dict.fromkeys(doc.text_of(words) for words in every if isinstance(words, doc.Toned) and words.hint):
         yield from _block(doc.Bullets(tuple(hints)))
     for section in document.sections:
         if not section.repeating:
