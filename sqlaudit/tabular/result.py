@@ -335,7 +335,7 @@ def _lead(result: AggregatesResult) -> Iterator[doc.Words]:
     for found in result.rounded:
         back = f"; totals give {doc.plural(found.deducible, 'cell')} back as before rounding" if found.deducible else ""
         said = f"Every published {found.measure} is a multiple of {found.base}{back}."
-        yield doc.bad(said) if back else said
+        yield doc.Toned(said, "bad" if back else "plain")
     if result.protection is not None:
         yield from _protected(result.protection)
 
