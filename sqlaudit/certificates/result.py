@@ -89,10 +89,10 @@ def verify_document(result: VerifyResult) -> doc.Document:
     return doc.report_on(
         result,
         headline(result),
-        (doc.Paragraph(about), doc.Bullets(tuple(result.notes))),
+        (about, result.notes),
         doc.section("What differs", doc.table(("what", "certificate", "now"), rows)),
         doc.section("What was certified", _certified(result)),
-        doc.section("What this does not say", doc.Bullets(_NOT_SAID)),
+        doc.section("What this does not say", _NOT_SAID),
         sql_section(result),
     )
 
@@ -101,8 +101,8 @@ def headline(result: VerifyResult) -> doc.Toned:
     """Whether the certificate holds, in a few words."""
     if result.differences:
         what = doc.plural(len(result.differences), "thing is", "things are")
-        return doc.Toned(f"DIFFERS: {what} not as the certificate says", "bad")
-    return doc.Toned("SAME: the table gives what the certificate says", "good")
+        return doc.bad(f"DIFFERS: {what} not as the certificate says")
+    return doc.good("SAME: the table gives what the certificate says")
 
 
 def _certified(result: VerifyResult) -> doc.Facts:

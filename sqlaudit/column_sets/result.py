@@ -7,28 +7,19 @@ from dataclasses import field
 from fractions import Fraction
 from typing import Annotated, ClassVar, Literal
 
+from sqlaudit.base import result as base
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.parameter_names import spelled
-from sqlaudit.base.result import (
-    ANY_NUMBER,
-    AS_FLOAT,
-    FROM_0_TO_1,
-    FROM_1,
-    OR_NULL,
-    Documented,
-    MeasuredResult,
-    Nulls,
-    json_schema,
-    key,
-)
 from sqlaudit.reports import document as doc
 from sqlaudit.reports.notebook import Shown
 from sqlaudit.reports.stored import made, sql_section
 
+Share = Annotated[Fraction, base.FROM_0_TO_1]
+
 
 @dataclass(frozen=True)
-class ColumnSet(Documented):
+class ColumnSet(base.Documented):
     """One column set and its figures.
 
     Args:
@@ -48,14 +39,14 @@ class ColumnSet(Documented):
     min_size: int
     rows_at_risk: int
     unique_rows: int
-    share_at_risk: Annotated[Fraction, FROM_0_TO_1] = field(metadata=AS_FLOAT)
-    distinction: Annotated[Fraction, FROM_0_TO_1] | None = field(default=None, metadata=AS_FLOAT)
-    distinct_share: Annotated[Fraction, FROM_0_TO_1] | None = field(default=None, metadata=AS_FLOAT)
-    separation: Annotated[Fraction, FROM_0_TO_1] | None = field(default=None, metadata=AS_FLOAT)
+    share_at_risk: Share = field(metadata=base.AS_FLOAT)
+    distinction: Share | None = field(default=None, metadata=base.AS_FLOAT)
+    distinct_share: Share | None = field(default=None, metadata=base.AS_FLOAT)
+    separation: Share | None = field(default=None, metadata=base.AS_FLOAT)
 
 
 @dataclass(frozen=True)
-class Effect(Documented):
+class Effect(base.Documented):
     """What one column contributes, and what leaving it out or coarsening it would save.
 
     Args:
@@ -68,14 +59,10 @@ class Effect(Documented):
 
     column: str
     in_sets: int
-    at_risk: Annotated[Fraction, FROM_0_TO_1] | None = field(default=None, metadata=key("share_at_risk") | AS_FLOAT)
-    without: Annotated[Fraction, FROM_0_TO_1] | None = field(
-        default=None, metadata=key("share_at_risk_without") | AS_FLOAT
-    )
-    coarsened: Annotated[Fraction, FROM_0_TO_1] | None = field(
-        default=None, metadata=key("share_at_risk_coarsened") | AS_FLOAT
-    )
-    coarsening: str = field(default="", metadata=OR_NULL)
+    at_risk: Share | None = field(default=None, metadata=base.key("share_at_risk") | base.AS_FLOAT)
+    without: Share | None = field(default=None, metadata=base.key("share_at_risk_without") | base.AS_FLOAT)
+    coarsened: Share | None = field(default=None, metadata=base.key("share_at_risk_coarsened") | base.AS_FLOAT)
+    coarsening: str = field(default="", metadata=base.OR_NULL)
 
     @property
     def stays(self) -> bool:
@@ -99,7 +86,7 @@ class Effect(Documented):
 
 
 @dataclass(frozen=True)
-class Sampled(Documented):
+class Sampled(base.Documented):
     """What was drawn for a search in a sample.
 
     Args:
@@ -111,8 +98,8 @@ class Sampled(Documented):
 
     rows: int
     drawn: int
-    delta: Annotated[Fraction, FROM_0_TO_1] = field(metadata=AS_FLOAT)
-    seed: Annotated[int, ANY_NUMBER]
+    delta: Share = field(metadata=base.AS_FLOAT)
+    seed: Annotated[int, base.ANY_NUMBER]
     alike: bool = False
 
 
@@ -143,7 +130,7 @@ def _moves(before: Fraction, after: Fraction) -> str:
 
 
 @dataclass(frozen=True)
-class Counts(Documented):
+class Counts(base.Documented):
     """How much work it was.
 
     Args:
@@ -162,7 +149,7 @@ class Counts(Documented):
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class ColumnSets(MeasuredResult, Shown):
+class ColumnSets(base.MeasuredResult, Shown):
     """The column sets that re-identify, and the proof that none is missing.
 
     Args:
@@ -199,20 +186,20 @@ class ColumnSets(MeasuredResult, Shown):
     columns: tuple[str, ...]
     wanted: Annotated[str, Literal["violating", "identifying", "separating"]]
     find: Annotated[str, Literal["all", "minimum", "greedy", "ranking"]]
-    k: Annotated[int, FROM_1]
-    tolerance: Annotated[Fraction, FROM_0_TO_1] = field(metadata=AS_FLOAT)
-    epsilon: Annotated[Fraction, FROM_0_TO_1] = field(metadata=AS_FLOAT)
+    k: Annotated[int, base.FROM_1]
+    tolerance: Share = field(metadata=base.AS_FLOAT)
+    epsilon: Share = field(metadata=base.AS_FLOAT)
     ratio: Annotated[str, Literal["distinct", "separation"]]
     max_size: int | None
-    nulls: Nulls
+    nulls: base.Nulls
     unit: Annotated[str, Literal["rows", "persons"]]
     total: int
     sets: tuple[ColumnSet, ...]
     sets_found: int
-    border: tuple[tuple[str, ...], ...] = field(metadata=key("maximal_safe_sets"))
-    border_found: int = field(metadata=key("maximal_safe_sets_found"))
+    border: tuple[tuple[str, ...], ...] = field(metadata=base.key("maximal_safe_sets"))
+    border_found: int = field(metadata=base.key("maximal_safe_sets_found"))
     complete: bool
-    decided_size: Annotated[int, json_schema(minimum=-1)] | None
+    decided_size: Annotated[int, base.json_schema(minimum=-1)] | None
     open_sets: int
     counts: Counts
     effects: tuple[Effect, ...] = ()
@@ -288,9 +275,9 @@ def columns_document(result: ColumnSets) -> doc.Document:
     return doc.report_on(
         result,
         doc.Toned(f"{result.target}: {found}", "bad" if result.sets_found and result.find != "ranking" else "plain"),
-        (doc.Bullets(tuple(_lead(result))),),
+        (_lead(result),),
         doc.section("Column sets", *_sets(result)),
-        doc.section("What each column adds", doc.Bullets(tuple(_effects(result)))),
+        doc.section("What each column adds", _effects(result)),
         doc.section("How it was measured", _how(result)),
         sql_section(result),
     )
@@ -302,7 +289,7 @@ def _lead(result: ColumnSets) -> Iterator[doc.Words]:
         yield from _sampled(result, result.sample)
         return
     if not result.sets:
-        yield doc.Toned("No such set exists.", "good") if result.complete else "No such set was found so far."
+        yield doc.good("No such set exists.") if result.complete else "No such set was found so far."
     elif result.repair:
         yield doc.Toned(
             f"Leave out {doc.listing(result.repair, len(result.repair))}, and no such set is left.",
@@ -329,9 +316,8 @@ def _sampled(result: ColumnSets, sample: Sampled) -> Iterator[doc.Words]:
     else:
         yield (
             f"With a chance of at least {doc.limit(1 - sample.delta)} in drawing, each of them separates at least "
-            f"{doc.limit(1 - result.epsilon)} of all pairs of rows. None is called identifying: the other "
-            "rows were not "
-            "compared."
+            f"{doc.limit(1 - result.epsilon)} of all pairs of rows. None is called identifying: the other rows were "
+            "not compared."
         )
     # what tells all rows apart tells those of the sample apart
     if result.complete and result.find == "all":
@@ -383,14 +369,10 @@ def _proof(result: ColumnSets) -> doc.Words:
         return _GREEDY
     if result.complete:
         return "Complete."
-    decided = ""
-    if result.decided_size is not None and result.decided_size >= 0:
-        decided = f" Every set of at most {doc.plural(result.decided_size, 'column')} is decided."
-    ended = "it was stopped" if result.by_hand else "the time budget ended"
-    return doc.Toned(
-        f"Not complete: {ended} with {doc.plural(result.open_sets, 'set')} waiting.{decided} What is listed is proven.",
-        "warn",
-    )
+    size = -1 if result.decided_size is None else result.decided_size
+    decided = f" Every set of at most {doc.plural(size, 'column')} is decided." if size >= 0 else ""
+    ended, left = "it was stopped" if result.by_hand else "the time budget ended", doc.plural(result.open_sets, "set")
+    return doc.warning(f"Not complete: {ended} with {left} waiting.{decided} What is listed is proven.")
 
 
 def _effects(result: ColumnSets) -> Iterator[doc.Words]:
@@ -423,7 +405,7 @@ def _sets(result: ColumnSets) -> Iterator[doc.Table | doc.Picture | None]:
     caption = f"The first {doc.count(len(first))}{order}; {doc.count(more)} more were found." if more else ""
     names = [", ".join(one.columns) or "(none)" for one in first]
     if result.sample is not None:
-        rows = ((name, doc.count(len(one.columns))) for name, one in zip(names, first, strict=True))
+        rows = ((name, len(one.columns)) for name, one in zip(names, first, strict=True))
         yield doc.table(("Columns", "#How many"), rows, caption)
         return
     classes = "#Classes" if any(one.classes is not None for one in result.sets) else None
@@ -431,14 +413,7 @@ def _sets(result: ColumnSets) -> Iterator[doc.Table | doc.Picture | None]:
     yield doc.table(
         heads,
         (
-            (
-                name,
-                doc.count(one.min_size),
-                doc.count(one.rows_at_risk),
-                doc.percent(one.share_at_risk),
-                doc.count(one.unique_rows),
-                doc.count(one.classes or 0),
-            )
+            (name, one.min_size, one.rows_at_risk, doc.percent(one.share_at_risk), one.unique_rows, one.classes or 0)
             for name, one in zip(names, first, strict=True)
         ),
         caption,
@@ -451,7 +426,7 @@ def _sets(result: ColumnSets) -> Iterator[doc.Table | doc.Picture | None]:
             (
                 (
                     name,
-                    doc.count(len(sets)),
+                    len(sets),
                     doc.percent(sets[0].share_at_risk),
                     ", ".join(column for column in sets[0].columns if column != name) or "(alone)",
                 )
@@ -468,7 +443,7 @@ def _how(result: ColumnSets) -> doc.Facts:
     size = "any size" if result.max_size is None else f"at most {doc.plural(result.max_size, 'column')}"
     by_counting = f"{doc.count(counts.counted)} of them by counting in the database"
     return doc.facts(
-        ("rows drawn" if result.sample is not None else result.unit, doc.count(result.total)),
+        ("rows drawn" if result.sample is not None else result.unit, result.total),
         ("columns", f"{doc.count(len(result.columns))}: {', '.join(result.columns)}"),
         ("candidate sets", f"{doc.count(counts.candidates)} of {size}"),
         ("decided one by one", f"{doc.count(counts.decided)}; {by_counting}"),

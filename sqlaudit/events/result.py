@@ -7,20 +7,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Annotated, ClassVar
 
-from sqlaudit.base.result import (
-    FROM_0_TO_1,
-    FROM_1,
-    IF_ANY,
-    LEFT_OUT,
-    OR_NULL,
-    Documented,
-    MeasuredResult,
-    Nulls,
-    exactly,
-    json_schema,
-    key,
-    objects,
-)
+from sqlaudit.base import result as base
 from sqlaudit.models.base import Check, WithVerdict
 from sqlaudit.models.phrases import required_sentence, verdict_of
 from sqlaudit.reports import document as doc
@@ -29,7 +16,7 @@ from sqlaudit.reports.stored import made, sql_section
 
 
 @dataclass(frozen=True)
-class Known(Documented):
+class Known(base.Documented):
     """What somebody learns who knows at most so many events of a person.
 
     Args:
@@ -41,7 +28,7 @@ class Known(Documented):
         exact: whether all sets were counted; if not, figures are bounds: at least so many persons and sets.
     """
 
-    known: Annotated[int, FROM_1]
+    known: Annotated[int, base.FROM_1]
     smallest: int
     exposed_persons: int
     unique_persons: int
@@ -50,7 +37,7 @@ class Known(Documented):
 
 
 @dataclass(frozen=True)
-class Drawn(Documented):
+class Drawn(base.Documented):
     """The expected share of persons singled out by so many of their events, drawn at random.
 
     Args:
@@ -59,15 +46,15 @@ class Drawn(Documented):
         sampled: whether persons were drawn at random, instead of counting all sets of all persons.
     """
 
-    known: Annotated[int, FROM_1]
-    unique_share: Annotated[float, FROM_0_TO_1]
-    low: Annotated[float, FROM_0_TO_1]
-    high: Annotated[float, FROM_0_TO_1]
+    known: Annotated[int, base.FROM_1]
+    unique_share: Annotated[float, base.FROM_0_TO_1]
+    low: Annotated[float, base.FROM_0_TO_1]
+    high: Annotated[float, base.FROM_0_TO_1]
     sampled: bool
 
 
 @dataclass(frozen=True)
-class Profile(Documented):
+class Profile(base.Documented):
     """Persons whose events are all the same.
 
     Args:
@@ -81,7 +68,7 @@ class Profile(Documented):
     unique_persons: int
     exposed_persons: int
     classes: int
-    sizes: Mapping[int, int] = field(metadata=LEFT_OUT)
+    sizes: Mapping[int, int] = field(metadata=base.LEFT_OUT)
 
     @classmethod
     def of(cls, sizes: Mapping[int, int], k: int, *, near: bool = False) -> Profile:
@@ -92,7 +79,7 @@ class Profile(Documented):
 
 
 @dataclass(frozen=True)
-class WithoutColumn(Documented):
+class WithoutColumn(base.Documented):
     """What would be found if a column were left out of the events.
 
     Args:
@@ -106,13 +93,13 @@ class WithoutColumn(Documented):
     exposed_persons: int
     unique_persons: int
     profile_k: int
-    coarsening: str = field(default="", metadata=OR_NULL)
+    coarsening: str = field(default="", metadata=base.OR_NULL)
     coarser_exposed_persons: int | None = None
     coarser_unique_persons: int | None = None
 
 
 @dataclass(frozen=True)
-class Learnt(Documented):
+class Learnt(base.Documented):
     """What somebody who knows at most so many events of a person learns of a sensitive value.
 
     Args:
@@ -123,16 +110,16 @@ class Learnt(Documented):
         exact: whether all sets were counted; if not, figures are bounds: at least so large, at least so many persons.
     """
 
-    known: Annotated[int, FROM_1]
+    known: Annotated[int, base.FROM_1]
     smallest: int
-    share: Annotated[Fraction, FROM_0_TO_1] = field(metadata=exactly("share_exact"))
+    share: Annotated[Fraction, base.FROM_0_TO_1] = field(metadata=base.exactly("share_exact"))
     exposed_persons: int
     told_persons: int
     exact: bool = True
 
 
 @dataclass(frozen=True)
-class Coherence(Documented):
+class Coherence(base.Documented):
     """What events tell of a sensitive column.
 
     Args:
@@ -144,13 +131,13 @@ class Coherence(Documented):
     """
 
     sensitive: str
-    prior: Annotated[Fraction, FROM_0_TO_1] = field(metadata=exactly("prior_exact"))
+    prior: Annotated[Fraction, base.FROM_0_TO_1] = field(metadata=base.exactly("prior_exact"))
     curve: tuple[Learnt, ...]
     uncertainty: tuple[Learnt, ...] = ()
 
 
 @dataclass(frozen=True)
-class PersonsFound(Documented):
+class PersonsFound(base.Documented):
     """What an audit counted of persons and their events.
 
     Args:
@@ -164,14 +151,14 @@ class PersonsFound(Documented):
     persons: int
     rows: int
     events: int
-    k: Annotated[int, json_schema(minimum=2)] | None
+    k: Annotated[int, base.json_schema(minimum=2)] | None
     profile: Profile
     curve: tuple[Known, ...] = ()
     random: tuple[Drawn, ...] = ()
 
 
 @dataclass(frozen=True)
-class TellingValue(Documented):
+class TellingValue(base.Documented):
     """A value of a column, and the minimal sets of events with it.
 
     Args:
@@ -183,7 +170,7 @@ class TellingValue(Documented):
 
 
 @dataclass(frozen=True)
-class TellingColumn(Documented):
+class TellingColumn(base.Documented):
     """How much the values of a column do in minimal sets: those that fewer than k share, while k share each part.
 
     Args:
@@ -199,7 +186,7 @@ class TellingColumn(Documented):
 
 
 @dataclass(frozen=True)
-class PersonAtRisk(Documented):
+class PersonAtRisk(base.Documented):
     """Somebody whom few events expose.
 
     Args:
@@ -218,7 +205,7 @@ class PersonAtRisk(Documented):
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class PersonsResult(WithVerdict, MeasuredResult, Shown):
+class PersonsResult(WithVerdict, base.MeasuredResult, Shown):
     """How easily persons are found by their events.
 
     Args:
@@ -257,27 +244,29 @@ class PersonsResult(WithVerdict, MeasuredResult, Shown):
     entity: str
     columns: tuple[str, ...]
     static: tuple[str, ...]
-    static_from: str = field(default="", metadata=OR_NULL)
-    k: Annotated[int, json_schema(minimum=2)]
-    h: Annotated[Fraction, FROM_0_TO_1] = field(default=Fraction(4, 5), metadata=exactly("h_exact"))
+    static_from: str = field(default="", metadata=base.OR_NULL)
+    k: Annotated[int, base.json_schema(minimum=2)]
+    h: Annotated[Fraction, base.FROM_0_TO_1] = field(default=Fraction(4, 5), metadata=base.exactly("h_exact"))
     multiset: bool
-    tolerance: tuple[tuple[str, str], ...] = field(default=(), metadata=objects("column", "within"))
-    sequence: str = field(default="", metadata=OR_NULL)
-    nulls: Nulls
-    persons: int = field(metadata=key("persons.persons"))
-    rows: int = field(metadata=key("persons.rows"))
-    events: int = field(metadata=key("persons.events"))
-    pairs: int = field(metadata=key("persons.occurrences"))
-    by_number: Mapping[int, int] = field(metadata=key("persons.by_number_of_events") | objects("events", "persons"))
-    profile: Profile = field(metadata=key("persons.profile"))
-    curve: tuple[Known, ...] = field(metadata=key("persons.curve"))
-    random: tuple[Drawn, ...] = field(default=(), metadata=key("persons.random"))
-    static_k: int | None = field(default=None, metadata=key("persons.static_k"))
-    effects: tuple[WithoutColumn, ...] = field(default=(), metadata=key("persons.effects"))
-    coherence: tuple[Coherence, ...] = field(default=(), metadata=key("persons.coherence"))
-    telling: tuple[TellingColumn, ...] = field(default=(), metadata=key("persons.telling"))
-    most_at_risk: tuple[PersonAtRisk, ...] = field(default=(), metadata=key("persons.most_at_risk"))
-    checks: tuple[Check, ...] = field(default=(), metadata=IF_ANY)
+    tolerance: tuple[tuple[str, str], ...] = field(default=(), metadata=base.objects("column", "within"))
+    sequence: str = field(default="", metadata=base.OR_NULL)
+    nulls: base.Nulls
+    persons: int = field(metadata=base.key("persons.persons"))
+    rows: int = field(metadata=base.key("persons.rows"))
+    events: int = field(metadata=base.key("persons.events"))
+    pairs: int = field(metadata=base.key("persons.occurrences"))
+    by_number: Mapping[int, int] = field(
+        metadata=base.key("persons.by_number_of_events") | base.objects("events", "persons")
+    )
+    profile: Profile = field(metadata=base.key("persons.profile"))
+    curve: tuple[Known, ...] = field(metadata=base.key("persons.curve"))
+    random: tuple[Drawn, ...] = field(default=(), metadata=base.key("persons.random"))
+    static_k: int | None = field(default=None, metadata=base.key("persons.static_k"))
+    effects: tuple[WithoutColumn, ...] = field(default=(), metadata=base.key("persons.effects"))
+    coherence: tuple[Coherence, ...] = field(default=(), metadata=base.key("persons.coherence"))
+    telling: tuple[TellingColumn, ...] = field(default=(), metadata=base.key("persons.telling"))
+    most_at_risk: tuple[PersonAtRisk, ...] = field(default=(), metadata=base.key("persons.most_at_risk"))
+    checks: tuple[Check, ...] = field(default=(), metadata=base.IF_ANY)
     _by_hand: bool = field(default=False, repr=False, compare=False)
 
     @property
@@ -311,7 +300,7 @@ class PersonsResult(WithVerdict, MeasuredResult, Shown):
 def headline(result: PersonsResult) -> doc.Words:
     """The one sentence that a reader should keep."""
     if not result.persons:
-        return doc.Toned(f"{result.target}: there is nobody", "warn")
+        return doc.warning(f"{result.target}: there is nobody")
     last = result.curve[-1]
     if not last.exact and not last.exposed_persons:
         last = [one for one in result.curve if one.exact][-1]
@@ -344,8 +333,7 @@ def _expose(result: PersonsResult, one: Known) -> str:
 
 def among(result: PersonsResult, persons: int) -> str:
     """So many of the persons, with their share."""
-    share = doc.part(persons, result.persons)
-    return f"{doc.count(persons)} of {doc.plural(result.persons, 'person')}{f' ({share})' if share else ''}"
+    return doc.out_of(persons, result.persons, "person")
 
 
 def events(number: int) -> str:
@@ -364,28 +352,25 @@ def lead(result: PersonsResult) -> Iterator[doc.Words]:
     stopped = result.curve[-1]
     if not stopped.exact:
         why = "Somebody stopped it" if result.by_hand else "The time was up"
-        yield doc.Toned(
+        yield doc.warning(
             f"{why} while sets of {doc.count(stopped.known)} events were counted: at least "
-            f"{among(result, stopped.exposed_persons)} {'is' if stopped.exposed_persons == 1 else 'are'} exposed.",
-            "warn",
+            f"{among(result, stopped.exposed_persons)} {'is' if stopped.exposed_persons == 1 else 'are'} exposed."
         )
     for told in result.coherence:
         yield from _learning(result, told)
     profile = result.profile
     if profile.unique_persons:
-        yield doc.Toned(
-            f"Whoever knows all events of a person singles out {among(result, profile.unique_persons)}.", "bad"
-        )
+        yield doc.bad(f"Whoever knows all events of a person singles out {among(result, profile.unique_persons)}.")
 
 
 def _finding(result: PersonsResult, one: Known) -> doc.Toned:
     first = "One known event" if one.known == 1 else events(one.known)
     if one.unique_persons:
-        return doc.Toned(f"{first} can single out {among(result, one.unique_persons)}.", "bad")
+        return doc.bad(f"{first} can single out {among(result, one.unique_persons)}.")
     if one.exposed_persons:
-        return doc.Toned(f"{first} can leave {among(result, one.exposed_persons)} among fewer than {result.k}.", "bad")
+        return doc.bad(f"{first} can leave {among(result, one.exposed_persons)} among fewer than {result.k}.")
     shared = f"{'is' if one.known == 1 else 'are'} shared by at least {doc.plural(one.smallest, 'person')}."
-    return doc.Toned(f"Any {events(one.known)} of a person {shared}", "good")
+    return doc.good(f"Any {events(one.known)} of a person {shared}")
 
 
 def _learning(result: PersonsResult, told: Coherence) -> Iterator[doc.Words]:
@@ -394,14 +379,11 @@ def _learning(result: PersonsResult, told: Coherence) -> Iterator[doc.Words]:
     curve = _telling(told)
     for one in curve:
         if one.told_persons:
-            least = "" if one.exact else "at least "
-            verb = "tells" if one.known == 1 else "tell"
+            least, verb = "" if one.exact else "at least ", "tells" if one.known == 1 else "tell"
             pieces, whom = doc.plural(one.known, one_name, many), among(result, one.told_persons)
-            yield doc.Toned(
-                f"Some {pieces} {verb} the {told.sensitive} of {least}{whom}: more than "
-                f"{doc.percent(result.h)} of those "
-                "who share them have one value.",
-                "bad",
+            yield doc.bad(
+                f"Some {pieces} {verb} the {told.sensitive} of {least}{whom}: more than {doc.percent(result.h)} of "
+                "those who share them have one value."
             )
             return
     known = [one for one in curve if one.exact]
@@ -426,11 +408,7 @@ def curve_picture(result: PersonsResult) -> doc.Picture | None:
         curves["singled out by random ones"] = [[one.known, one.unique_share] for one in result.random]
     if max(map(len, curves.values())) < 2:
         return None
-    return doc.Picture(
-        "curves",
-        "How many persons are found by how many known events",
-        {"curves": curves, "x": "known events", "y": "share of persons"},
-    )
+    return doc.curves("How many persons are found by how many known events", curves, "known events", "share of persons")
 
 
 _MOST_NUMBERS = 12
@@ -450,18 +428,18 @@ def persons_document(result: PersonsResult) -> doc.Document:
     return doc.report_on(
         result,
         verdict_of(result.checks) if required else found,
-        (*([doc.Paragraph(doc.text_of(found))] if required else []), doc.Bullets((*required, *lead(result)))),
+        (*([doc.text_of(found)] if required else []), (*required, *lead(result))),
         doc.section("With some known events", _known(result), curve_picture(result)),
         doc.section("With events drawn at random", _random(result)),
         *(one for told in result.coherence for one in _told_of(result, told)),
-        doc.section("With all events of a person", doc.Bullets(tuple(_profile(result)))),
+        doc.section("With all events of a person", _profile(result)),
         doc.section("What leaving out a column would change", _effects(result)),
         doc.section("Which values tell most", *_telling_values(result)),
         doc.section("Persons most at risk", _at_risk(result)),
         doc.section("How many events persons have", _events_of_persons(result)),
         doc.section("How it was measured", _how(result)),
         sql_section(result),
-        doc.section("What this does not say", doc.Bullets(NOT_SAID[1:] if result.tolerance else NOT_SAID)),
+        doc.section("What this does not say", NOT_SAID[1:] if result.tolerance else NOT_SAID),
     )
 
 
@@ -479,13 +457,7 @@ def _told_of(result: PersonsResult, told: Coherence) -> Iterator[tuple[doc.Secti
 def _learnt(result: PersonsResult, curve: tuple[Learnt, ...], known: str, caption: str) -> doc.Table:
     one_value = f"#Told (more than {doc.percent(result.h)})"
     rows = (
-        (
-            doc.count(one.known) + ("" if one.exact else " (part)"),
-            doc.count(one.smallest),
-            doc.percent(one.share),
-            _with_share(one.told_persons, result.persons),
-            _with_share(one.exposed_persons, result.persons),
-        )
+        (*_least(one), doc.percent(one.share), *_with_shares(result, one.told_persons, one.exposed_persons))
         for one in curve
     )
     heads = (f"#{known}", "#Fewest persons", "#Largest share with one value", one_value, "#Told or exposed")
@@ -495,13 +467,7 @@ def _learnt(result: PersonsResult, curve: tuple[Learnt, ...], known: str, captio
 def _known(result: PersonsResult) -> doc.Table:
     exposed = f"#Exposed (fewer than {result.k})"
     rows = (
-        (
-            doc.count(one.known) + ("" if one.exact else " (part)"),
-            doc.count(one.smallest),
-            _with_share(one.exposed_persons, result.persons),
-            _with_share(one.unique_persons, result.persons),
-            doc.count(one.minimal_sets),
-        )
+        (*_least(one), *_with_shares(result, one.exposed_persons, one.unique_persons), one.minimal_sets)
         for one in result.curve
     )
     return doc.table(
@@ -512,20 +478,30 @@ def _known(result: PersonsResult) -> doc.Table:
     )
 
 
-def _with_share(persons: int, whole: int) -> str:
-    share = doc.part(persons, whole)
-    return f"{doc.count(persons)} ({share})" if share and persons else doc.count(persons)
+def _least(one: Known | Learnt) -> tuple[str, int]:
+    """How many events are known, and the fewest persons who share them."""
+    return doc.count(one.known) + ("" if one.exact else " (part)"), one.smallest
+
+
+def _with_shares(result: PersonsResult, first: int, second: int) -> tuple[str, str]:
+    """Two numbers of persons, each with its share of all where there are any."""
+
+    def said(persons: int) -> str:
+        share = doc.part(persons, result.persons)
+        return f"{doc.count(persons)} ({share})" if share and persons else doc.count(persons)
+
+    return said(first), said(second)
 
 
 def _random(result: PersonsResult) -> doc.Table:
     """How sure somebody is singled out, and how many events single out half of the persons, and nearly all."""
     said = []
     for share, whose in ((0.5, "half of the persons"), (0.95, "95%")):
-        enough = next((one.known for one in result.random if one.unique_share >= share), None)
-        said.append(f"{whose}: {'more are needed' if enough is None else doc.plural(enough, 'event')}")
+        enough = (doc.plural(one.known, "event") for one in result.random if one.unique_share >= share)
+        said.append(f"{whose}: {next(enough, 'more are needed')}")
     rows = (
         (
-            doc.count(one.known),
+            one.known,
             doc.percent(one.unique_share),
             f"{doc.percent(one.low)} to {doc.percent(one.high)} (95%, persons drawn)" if one.sampled else "exactly",
         )
@@ -546,56 +522,35 @@ def _profile(result: PersonsResult) -> Iterator[str]:
             f"{doc.count(profile.unique_persons)} nobody else."
         )
         return
-    order = " in the same order" if result.sequence else ""
-    yield (
-        f"Persons with the same events{order} form {doc.plural(profile.classes, 'class', 'classes')}; the smallest has "
-        f"{doc.plural(profile.k, 'person')}."
-    )
+    order, classes = " in the same order" if result.sequence else "", doc.plural(profile.classes, "class", "classes")
+    yield f"Persons with the same events{order} form {classes}; the smallest has {doc.plural(profile.k, 'person')}."
     share = "shares" if profile.exposed_persons == 1 else "share"
-    others = doc.plural(result.k - 1, "other")
-    yield (
-        f"{among(result, profile.exposed_persons)} {share} all events with fewer than {others}; "
-        f"{doc.count(profile.unique_persons)} with nobody."
-    )
+    exposed, others = among(result, profile.exposed_persons), doc.plural(result.k - 1, "other")
+    yield f"{exposed} {share} all events with fewer than {others}; {doc.count(profile.unique_persons)} with nobody."
     if result.static_k is not None:
-        fixed = ", ".join(result.static)
-        yield (
-            f"By what stays the same of them alone ({fixed}), at least "
-            f"{doc.plural(result.static_k, 'person')} are alike."
-        )
+        fixed, least = ", ".join(result.static), doc.plural(result.static_k, "person")
+        yield f"By what stays the same of them alone ({fixed}), at least {least} are alike."
 
 
 def _effects(result: PersonsResult) -> doc.Table:
-    rows = []
+    rows: list[tuple[doc.Cell, ...]] = []
     for one in sorted(result.effects, key=lambda effect: effect.exposed_persons):
-        exposed, unique = one.exposed_persons, one.unique_persons
-        rows.append((f"without {one.column}", exposed, unique, doc.count(one.profile_k)))
-        if one.coarser_exposed_persons is not None and one.coarser_unique_persons is not None:
-            exposed, unique = one.coarser_exposed_persons, one.coarser_unique_persons
-            rows.append((f"{one.column} as {one.coarsening}", exposed, unique, ""))
+        persons = _with_shares(result, one.exposed_persons, one.unique_persons)
+        rows.append((f"without {one.column}", *persons, one.profile_k))
+        if (exposed := one.coarser_exposed_persons) is not None and (unique := one.coarser_unique_persons) is not None:
+            rows.append((f"{one.column} as {one.coarsening}", *_with_shares(result, exposed, unique), None))
     known = events(result.curve[-1].known) if rows else ""
-    return doc.table(
-        ("Without, or coarser", f"#Exposed by {known}", "#Singled out", "#Smallest class of equal events"),
-        (
-            (what, _with_share(exposed, result.persons), _with_share(unique, result.persons), least)
-            for what, exposed, unique, least in rows
-        ),
-        "The column that saves most stands first; what says less than it stands below it.",
-    )
+    heads = ("Without, or coarser", f"#Exposed by {known}", "#Singled out", "#Smallest class of equal events")
+    return doc.table(heads, rows, "The column that saves most stands first; what says less than it stands below it.")
 
 
-def _telling_values(result: PersonsResult) -> Iterator[doc.Bullets | doc.Table]:
-    yield doc.Bullets(
-        tuple(
-            f"{one.column}: {doc.plural(one.values, 'value')} in minimal sets; {doc.count(one.half)} of them make half."
-            for one in result.telling
-        )
-    )
-    rows = (
-        (one.column, MISSING if top.value is None else top.value, doc.count(top.sets))
+def _telling_values(result: PersonsResult) -> Iterator[doc.Content]:
+    yield (
+        f"{one.column}: {doc.plural(one.values, 'value')} in minimal sets; {doc.count(one.half)} of them make half."
         for one in result.telling
-        for top in one.top
     )
+    tops = ((one.column, top) for one in result.telling for top in one.top)
+    rows = ((name, MISSING if top.value is None else top.value, top.sets) for name, top in tops)
     yield doc.table(("Column", "Value", "#In minimal sets"), rows)
 
 
@@ -606,10 +561,10 @@ def _at_risk(result: PersonsResult) -> doc.Table:
         (
             one.key or MISSING,
             "; ".join(", ".join(MISSING if value is None else value for value in event) for event in one.telling),
-            NOBODY if one.singled_out is None else doc.count(one.singled_out),
-            doc.count(one.exposed),
-            doc.count(one.events),
-            doc.count(one.sets),
+            NOBODY if one.singled_out is None else one.singled_out,
+            one.exposed,
+            one.events,
+            one.sets,
         )
         for one in result.most_at_risk
     )
@@ -622,10 +577,9 @@ def _at_risk(result: PersonsResult) -> doc.Table:
 
 def _events_of_persons(result: PersonsResult) -> doc.Table:
     listed = sorted(result.by_number.items())
-    rows = [(doc.count(number), doc.count(persons)) for number, persons in listed[:_MOST_NUMBERS]]
-    rest = sum(persons for _, persons in listed[_MOST_NUMBERS:])
-    if rest:
-        rows.append((f"{doc.count(listed[_MOST_NUMBERS][0])} and more", doc.count(rest)))
+    rows: list[tuple[doc.Cell, int]] = [*listed[:_MOST_NUMBERS]]
+    if rest := sum(persons for _, persons in listed[_MOST_NUMBERS:]):
+        rows.append((f"{doc.count(listed[_MOST_NUMBERS][0])} and more", rest))
     return doc.table(("#Different events", "#Persons"), rows)
 
 
@@ -633,13 +587,13 @@ def _how(result: PersonsResult) -> doc.Facts:
     of = f", of {result.static_from}" if result.static_from else ""
     static = ", ".join(result.static) + of if result.static else ""
     return doc.facts(
-        ("rows", doc.count(result.rows)),
+        ("rows", result.rows),
         ("persons", f"{doc.count(result.persons)}, by {result.entity}"),
         ("an event is", ", ".join(result.columns) + (", each repeat by itself" if result.multiset else "")),
         *((f"{column} is known", f"within {within}") for column, within in result.tolerance),
         ("events are known", f"in the order of {result.sequence}" if result.sequence else ""),
         ("known besides", static),
-        (f"different events{' by what is known besides' if static else ''}", doc.count(result.events)),
+        (f"different events{' by what is known besides' if static else ''}", result.events),
         ("missing values", _MISSING[result.nulls]),
         *made(result),
     )

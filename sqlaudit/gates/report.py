@@ -15,13 +15,13 @@ from sqlaudit.reports import document as doc
 from sqlaudit.reports.stored import moment
 
 OUTCOMES: dict[Outcome, doc.Toned] = {
-    Outcome.PASS: doc.Toned("holds", "good"),
-    Outcome.WARN: doc.Toned("warns", "warn"),
-    Outcome.FAIL: doc.Toned("FAILS", "bad"),
-    Outcome.UNDETERMINED: doc.Toned("undetermined", "bad"),
-    Outcome.ERROR: doc.Toned("ERROR", "bad"),
-    Outcome.EXCEPTED: doc.Toned("excepted", "warn"),
-    Outcome.ACCEPTED: doc.Toned("accepted", "warn"),
+    Outcome.PASS: doc.good("holds"),
+    Outcome.WARN: doc.warning("warns"),
+    Outcome.FAIL: doc.bad("FAILS"),
+    Outcome.UNDETERMINED: doc.bad("undetermined"),
+    Outcome.ERROR: doc.bad("ERROR"),
+    Outcome.EXCEPTED: doc.warning("excepted"),
+    Outcome.ACCEPTED: doc.warning("accepted"),
     Outcome.SKIPPED: doc.Toned("not run", "quiet"),
 }
 _COUNTED = {
@@ -49,21 +49,17 @@ def gate_document(result: GateResult) -> doc.Document:
     about = f"{result.policy}: {tests} on {tables} in {doc.figure(round(result.seconds, 1))} s.{against}"
     lead = [told_line(test, result.policy) for test in result.tests if test.blocks]
     unsaid = (f"{table}: {one.message}" for table, one in result.warnings if (table, one) not in result.notices)
-    return doc.Document(
+    return doc.compose(
         gate_headline(result),
-        (doc.Paragraph(about), doc.Bullets((*_mistakes(result), *lead)), *notices_of(result)),
-        (
-            *doc.section(
-                "Warnings and exceptions", doc.Bullets(tuple(told_line(test, result.policy) for test in told))
-            ),
-            *doc.section("Since the baseline", doc.Bullets(tuple(_drift(result)))),
-            *doc.section("All tests", _tests(result)),
-            *doc.section("What the audits warn of", doc.Bullets(tuple(dict.fromkeys(unsaid)))),
-            *doc.section("Notes", doc.Bullets(result.notes)),
-            *_how(result),
-            *doc.section("What this does not say", doc.Bullets(_NOT_SAID)),
-        ),
-        tuple(_worst(result)),
+        (about, (*_mistakes(result), *lead), *notices_of(result)),
+        doc.section("Warnings and exceptions", (told_line(test, result.policy) for test in told)),
+        doc.section("Since the baseline", _drift(result)),
+        doc.section("All tests", _tests(result)),
+        doc.section("What the audits warn of", dict.fromkeys(unsaid)),
+        doc.section("Notes", result.notes),
+        doc.section("How this was computed", _how(result)),
+        doc.section("What this does not say", _NOT_SAID),
+        worst=_worst(result),
     )
 
 
@@ -71,24 +67,21 @@ def _worst(result: GateResult) -> Iterator[doc.Words]:
     """The tests that keep tables back, at most three, in a few words."""
     for test in [test for test in result.tests if test.blocks][:3]:
         short = f": {short_cell(test.check, test.rows or 0)} rows" if test.check and test.check.failing_rows else ""
-        yield doc.Toned(f"{test.name} {OUTCOMES[test.outcome].text}{short}", "bad")
+        yield doc.bad(f"{test.name} {OUTCOMES[test.outcome].text}{short}")
 
 
 def gate_headline(result: GateResult) -> doc.Toned:
     """The verdict in a few words: `FAIL: 2 of 7 tests fail, 1 warns`."""
     whole, counted = len(result.tests), result.counted()
-    parts = [
-        f"{counted[outcome]} {words[counted[outcome] > 1]}" for outcome, words in _COUNTED.items() if outcome in counted
-    ]
+    parts = [f"{counted[one]} {words[counted[one] > 1]}" for one, words in _COUNTED.items() if one in counted]
     if tolerated := sum(test.tolerated for test in result.tests):
         parts.append(f"{tolerated} {'holds' if tolerated == 1 else 'hold'} by a threshold")
     if result.mistakes:
         parts.append(f"the policy has {doc.plural(len(result.mistakes), 'mistake')}")
     if not parts:
-        return doc.Toned("PASS: the test holds" if whole == 1 else f"PASS: all {whole} tests hold", "good")
-    parts[0] = (
-        parts[0].replace(" ", f" of {whole} tests ", 1) if tolerated or counted.keys() - {Outcome.PASS} else parts[0]
-    )
+        return doc.good("PASS: the test holds" if whole == 1 else f"PASS: all {whole} tests hold")
+    if tolerated or counted.keys() - {Outcome.PASS}:
+        parts[0] = parts[0].replace(" ", f" of {whole} tests ", 1)
     word = "PASS" if result.passed else "FAIL" if Outcome.FAIL in counted else "ERROR"
     if word == "ERROR" and Outcome.ERROR not in counted and not result.mistakes:
         word = "UNDETERMINED"
@@ -107,7 +100,7 @@ def told_line(test: GateTest, policy: str) -> doc.Toned:
 
 
 def _verdict(test: GateTest) -> doc.Toned:
-    return doc.Toned("tolerated", "warn") if test.tolerated else OUTCOMES[test.outcome]
+    return doc.warning("tolerated") if test.tolerated else OUTCOMES[test.outcome]
 
 
 def sentence(test: GateTest) -> str:
@@ -127,9 +120,8 @@ def _figures(test: GateTest) -> str:
     judged = replace(check, status=_STATUS.get(test.outcome, Status.FAIL))
     said = f"{full_title(check)} is {level_text(judged)}"
     if check.required is not None:
-        said += f"; {WORDS.get(check.operator, check.operator)} {doc.limit(check.required)} is required".replace(
-            "  ", " "
-        )
+        words = f"; {WORDS.get(check.operator, check.operator)} {doc.limit(check.required)} is required"
+        said += words.replace("  ", " ")
     short = replace(check, status=Status.FAIL) if check.status is not Status.PASS else check
     return f"{said}.{shortfall(short, test.classes or 0, test.rows or 0)}"
 
@@ -151,7 +143,7 @@ def _exception(test: GateTest) -> str:
 
 
 def _mistakes(result: GateResult) -> list[doc.Toned]:
-    return [doc.Toned(f"{mistake.place}: {mistake.message}", "bad") for mistake in result.mistakes]
+    return [doc.bad(f"{mistake.place}: {mistake.message}") for mistake in result.mistakes]
 
 
 def notices_of(result: GateResult) -> tuple[doc.Bullets, ...]:
@@ -173,30 +165,23 @@ def _drift(result: GateResult) -> Iterator[doc.Words]:
 def _tests(result: GateResult) -> doc.Table:
     rows = []
     for test in result.tests:
-        check = test.check
-        figures = ("", "", "")
-        if check is not None:
+        figures: tuple[str, ...] = ("", "", "")
+        if (check := test.check) is not None:
             figures = (level_text(check), limit_text(check), short_cell(check, test.rows or 0))
-        change = test.change.drift.value if test.change else ""
-        rows.append((test.table, test.wanted, _verdict(test), *figures, change))
+        rows.append((test.table, test.wanted, _verdict(test), *figures, test.change.drift.value if test.change else ""))
     drifted = "baseline" if any(test.change is not None for test in result.tests) else None
     return doc.table(("table", "requirement", "outcome", "#level", "#limit", "#fall short", drifted), rows)
 
 
-def _how(result: GateResult) -> tuple[doc.Section, ...]:
+def _how(result: GateResult) -> doc.Facts:
     versions = ", ".join(dict.fromkeys(version for name, version in result.versions.items() if name != "sqlaudit"))
     engines = f" on {versions}" if versions else ""
     rows = sum({test.table: test.rows or 0 for test in result.tests}.values())
-    return doc.section(
-        "How this was computed",
-        doc.Facts(
-            (
-                ("policy", result.policy),
-                ("rows", doc.count(rows)),
-                ("computed by", f"sqlaudit {result.versions.get('sqlaudit', '')}{engines}"),
-                ("finished", moment(result.time)),
-            )
-        ),
+    return doc.facts(
+        ("policy", result.policy),
+        ("rows", rows),
+        ("computed by", f"sqlaudit {result.versions.get('sqlaudit', '')}{engines}"),
+        ("finished", moment(result.time)),
     )
 
 
@@ -208,38 +193,27 @@ def accepted_document(result: GateResult) -> doc.Document:
     left = not_accepted(result)
     accepted = [test for test in result.tests if test.outcome not in UNDECIDED]
     short = [test for test in accepted if test.outcome is not Outcome.PASS]
-    return doc.Document(
+    from_now_on = doc.Toned(
+        "With this baseline a gate fails only on what gets worse from now on.",
+        hint=f"It is `sqlaudit test --baseline {result.baseline}`.",
+    )
+    return doc.compose(
         doc.Toned(f"Accepted the state of {doc.plural(len(accepted), 'test')}, {len(short)} of which fall short today"),
-        (
-            doc.Paragraph(
-                doc.Toned(
-                    "With this baseline a gate fails only on what gets worse from now on.",
-                    hint=f"It is `sqlaudit test --baseline {result.baseline}`.",
-                )
-            ),
-            *notices_of(result),
-        ),
-        (
-            *doc.section(
-                "Accepted although it falls short", doc.Bullets(tuple(told_line(test, result.policy) for test in short))
-            ),
-            *doc.section(
-                "Not accepted", doc.Bullets((*_mistakes(result), *(told_line(test, result.policy) for test in left)))
-            ),
-        ),
+        (from_now_on, *notices_of(result)),
+        doc.section("Accepted although it falls short", (told_line(test, result.policy) for test in short)),
+        doc.section("Not accepted", (*_mistakes(result), *(told_line(test, result.policy) for test in left))),
     )
 
 
 def history_document(file: str, moments: Mapping[Key, Sequence[Moment]]) -> doc.Document:
     """Every test through the last runs, the newest first."""
     runs = {moment.run for listed in moments.values() for moment in listed}
-    return doc.Document(
+    return doc.compose(
         doc.Toned(f"{file}: {doc.plural(len(moments), 'test')} through the last {doc.plural(len(runs), 'run')}"),
         (),
-        tuple(
-            part
+        *(
+            doc.section(f"{name}: {for_attribute(requirement, sensitive)}", _table(listed))
             for (name, requirement, sensitive), listed in moments.items()
-            for part in doc.section(f"{name}: {for_attribute(requirement, sensitive)}", _table(listed))
         ),
     )
 
@@ -259,9 +233,9 @@ def _table(moments: Sequence[Moment]) -> doc.Table:
             str(moment.run),
             moment.finished,
             moment.outcome + (", accepted" if moment.accepted else ""),
-            "" if moment.level is None else doc.figure(number_of(moment.level)),
-            "" if moment.failing_rows is None else doc.count(moment.failing_rows),
-            "" if moment.rows is None else doc.count(moment.rows),
+            None if moment.level is None else number_of(moment.level),
+            moment.failing_rows,
+            moment.rows,
         )
         for moment in moments
     )

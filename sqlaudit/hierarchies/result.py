@@ -85,15 +85,15 @@ def hierarchy_document(result: HierarchyResult) -> doc.Document:
     return doc.report_on(
         result,
         doc.Toned(f"{result.target}: the hierarchy of {result.column} {verdict}", "good" if result.usable else "bad"),
-        (doc.Bullets(tuple(_lead(result))),),
+        (_lead(result),),
         doc.section("Levels", _levels(result)),
-        doc.section("Worth knowing", doc.Bullets(result.notes)),
+        doc.section("Worth knowing", result.notes),
         doc.section("Values", _values(result)),
     )
 
 
 def _lead(result: HierarchyResult) -> Iterator[doc.Words]:
-    yield from (doc.Toned(problem, "bad") for problem in result.problems)
+    yield from (doc.bad(problem) for problem in result.problems)
     if result.usable:
         yield "Every value has a label at every level, and every level is a function of the one below."
     values = result.levels[0].groups - (1 if result.missing_rows else 0)
@@ -105,21 +105,16 @@ def _lead(result: HierarchyResult) -> Iterator[doc.Words]:
 
 def _levels(result: HierarchyResult) -> doc.Table:
     gaps = "#No label" if any(level.uncovered_values for level in result.levels) else None
-    rows: list[tuple[doc.Words, ...]] = []
+    rows: list[tuple[doc.Cell, ...]] = []
     for level in result.levels:
-        nested: doc.Words = "" if not level.level else "yes" if level.nested else doc.Toned("NO", "bad")
-        sizes = map(doc.count, (level.groups, level.smallest, level.largest))
-        missing = doc.Toned(doc.count(level.uncovered_values), "bad") if level.uncovered_values else ""
-        rows.append((str(level.level), level.name, *sizes, nested, missing))
+        nested = None if not level.level else "yes" if level.nested else doc.bad("NO")
+        missing = doc.bad(doc.count(level.uncovered_values)) if level.uncovered_values else None
+        rows.append((level.level, level.name, level.groups, level.smallest, level.largest, nested, missing))
     return doc.table(("#Level", "What", "#Groups", "#Smallest", "#Largest", "Nested", gaps), rows)
 
 
-def _values(result: HierarchyResult) -> doc.Table | None:
-    if not result.values:
-        return None
-    columns = (doc.Column("Value"), *(doc.Column(f"Level {level.level}") for level in result.levels[1:]))
+def _values(result: HierarchyResult) -> doc.Table:
+    heads = ("Value", *(f"Level {level.level}" for level in result.levels[1:]))
     more = result.levels[0].groups - len(result.values)
     caption = f"The first {doc.count(len(result.values))}; {doc.count(more)} more were found." if more > 0 else ""
-    return doc.Table(
-        columns, tuple(tuple("" if cell is None else cell for cell in row) for row in result.values), caption
-    )
+    return doc.table(heads, result.values, caption)

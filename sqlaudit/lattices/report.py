@@ -54,8 +54,7 @@ def nodes_picture(result: LatticeResult) -> doc.Picture | None:
 
 def grid_picture(result: LatticeResult) -> doc.Picture | None:
     """Safe nodes by the levels of the two columns that decide most; None for lattices that are drawn node by node."""
-    found = _grid(result)
-    if found is None:
+    if (found := _grid(result)) is None:
         return None
     low, high, counts, nodes = found
     names = [column.name for column in result.searched]
@@ -78,8 +77,7 @@ def grid_picture(result: LatticeResult) -> doc.Picture | None:
 
 def grid_table(result: LatticeResult) -> doc.Table | None:
     """The same in numbers."""
-    found = _grid(result)
-    if found is None:
+    if (found := _grid(result)) is None:
         return None
     low, high, counts, nodes = found
     names = [column.name for column in result.searched]
@@ -98,7 +96,7 @@ def heights_table(result: LatticeResult) -> doc.Table | None:
     )
     signs = (True, False, None)
     rows = (
-        map(doc.count, (height, sum(tally[height, sign] for sign in signs), *(tally[height, sign] for sign in signs)))
+        (height, sum(tally[height, sign] for sign in signs), *(tally[height, sign] for sign in signs))
         for height in range(1 + sum(column.height for column in result.searched))
     )
     undecided = "#not decided" if None in result.verdicts else None
@@ -111,15 +109,8 @@ def losses_picture(nodes: Sequence[LatticeNode], title: str) -> doc.Picture | No
     priced = [node for node in nodes if node.loss is not None][:MOST_BARS]
     if len(priced) < 2:
         return None
-    return doc.Picture(
-        "bars",
-        f"{title} of safe nodes, the least first",
-        {
-            "names": [node_text(node.levels) for node in priced],
-            "series": {title: [float(node.loss or 0) for node in priced]},
-            "x": title,
-        },
-    )
+    series = {title: [float(node.loss or 0) for node in priced]}
+    return doc.bars(f"{title} of safe nodes, the least first", (node_text(one.levels) for one in priced), series, title)
 
 
 def _kinds(result: LatticeResult) -> Mapping[Levels, str]:
@@ -172,7 +163,7 @@ MOST_LINES = 60
 _KNOWLEDGE = {False: "any basic implications", True: "negated atoms only"}
 
 
-def disclosure_blocks(result: LatticeResult) -> Iterator[doc.Block]:
+def disclosure_blocks(result: LatticeResult) -> Iterator[doc.Content]:
     """Entropy against worst-case disclosure at the nodes, for each sensitive attribute and each kind of knowledge.
 
     For every value that the smallest entropy of a class takes, the least maximum disclosure of the nodes with it.
@@ -183,9 +174,7 @@ def disclosure_blocks(result: LatticeResult) -> Iterator[doc.Block]:
         shown = list(asked)
         if len(asked) > MOST_CURVES:  # as many as can be shown, the first and the last among them
             shown = sorted({asked[round(place * (len(asked) - 1) / (MOST_CURVES - 1))] for place in range(MOST_CURVES)})
-            yield doc.Paragraph(
-                f"Shown for k = {doc.listing(map(str, shown), MOST_CURVES)}; the JSON has all of {len(asked)}."
-            )
+            yield f"Shown for k = {doc.listing(map(str, shown), MOST_CURVES)}; the JSON has all of {len(asked)}."
         for negated, kind in _KNOWLEDGE.items():
             curves = {k: result.least_disclosure(k, sensitive, negated=negated) for k in shown}
             yield from _least_disclosure(curves, sensitive, kind)
@@ -193,22 +182,17 @@ def disclosure_blocks(result: LatticeResult) -> Iterator[doc.Block]:
 
 def _least_disclosure(
     curves: Mapping[int, list[tuple[float, Fraction]]], sensitive: str, kind: str
-) -> Iterator[doc.Block]:
+) -> Iterator[doc.Content]:
     """A picture, a table, and how often more entropy goes with more disclosure; empty when it never does.
 
     `curves` are (entropy, least disclosure) by pieces of knowledge.
     """
-    yield doc.Picture(
-        "curves",
+    yield doc.curves(
         f"The least maximum disclosure of {sensitive} among nodes with the same smallest entropy of a class; {kind}",
-        {
-            "curves": {
-                f"k = {k}": [(entropy, float(least)) for entropy, least in curve] for k, curve in curves.items()
-            },
-            "x": f"smallest entropy of {sensitive} in a class (nats)",
-            "y": "least maximum disclosure",
-            "legend": "lower left",
-        },
+        {f"k = {k}": [(entropy, float(least)) for entropy, least in curve] for k, curve in curves.items()},
+        f"smallest entropy of {sensitive} in a class (nats)",
+        "least maximum disclosure",
+        "lower left",
     )
     lines = list(zip(*curves.values(), strict=True))
     rows = ((doc.figure(line[0][0], 5), *(doc.figure(least) for _, least in line)) for line in lines[:MOST_LINES])
@@ -219,10 +203,10 @@ def _least_disclosure(
     said = doc.listing((f"{doc.count(times)} for k = {k}" for k, times in rises.items() if times), MOST_CURVES)
     if said:
         steps = doc.plural(len(lines) - 1, "step")
-        yield doc.Paragraph(f"Of the {steps} from one entropy to the next larger one, disclosure goes up in {said}.")
+        yield f"Of the {steps} from one entropy to the next larger one, disclosure goes up in {said}."
 
 
-def local_blocks(result: LatticeResult, measured: str, most: int) -> Iterator[doc.Block]:
+def local_blocks(result: LatticeResult, measured: str, most: int) -> Iterator[doc.Content]:
     """The safe node of smallest loss on each strategy of generalization (OLA, step 2): sentences, and a table of `most`
     of the local optima with their `measured` loss."""
     local = result.local
@@ -230,23 +214,20 @@ def local_blocks(result: LatticeResult, measured: str, most: int) -> Iterator[do
         return
     ways = doc.plural(local.strategies, "strategy", "strategies")
     without = f"; {doc.count(local.without)} without a safe node" if local.without else ""
-    yield doc.Paragraph(
+    yield (
         f"There {'is' if local.strategies == 1 else 'are'} {ways}{without}. A strategy is a way from the finest node "
         "to the coarsest, one level of one column at a step. Its local optimum is its safe node of smallest loss."
     )
     if local.falls:
         steps = doc.plural(local.falls, "step")
-        yield doc.Paragraph(f"At {steps} from a safe node to the next, a coarser node loses less than a finer one.")
+        yield f"At {steps} from a safe node to the next, a coarser node loses less than a finer one."
     if local.optima is None:
-        yield doc.Paragraph(
-            "There are too many of these steps to count strategies by their local optimum: they are not counted."
-        )
+        yield "There are too many of these steps to count strategies by their local optimum: they are not counted."
         return
     found = len(local.optima)
-    more = (
-        f"The first {doc.count(most)} of {doc.plural(found, 'local optimum', 'local optima')}" if found > most else ""
-    )
-    rows = ((node_text(one.levels), doc.figure(one.loss), doc.count(one.strategies)) for one in local.optima[:most])
+    optima = doc.plural(found, "local optimum", "local optima")
+    more = f"The first {doc.count(most)} of {optima}" if found > most else ""
+    rows = ((node_text(one.levels), doc.figure(one.loss), one.strategies) for one in local.optima[:most])
     yield doc.table(("levels", f"#{measured}", "#strategies"), rows, more)
 
 
@@ -266,13 +247,13 @@ def lattice_document(result: LatticeResult) -> doc.Document:
     minimal = [*_nodes(result, result.minimal, "minimal safe node")] if result.find in ("minimal", "all") else []
     if result.safe_nodes:
         minimal = minimal[:-1]  # the picture is of all safe nodes
-    about = doc.Paragraph(f"{result.target}: {doc.plural(result.rows, 'row')}; required: {required}{allowed}.")
+    about = f"{result.target}: {doc.plural(result.rows, 'row')}; required: {required}{allowed}."
     return doc.report_on(
         result,
         headline(result),
-        (about, doc.Bullets(tuple(_lead(result)))),
+        (about, _lead(result)),
         doc.section("The node", *_node(result)),
-        doc.section("Why no node is safe", doc.Bullets(tuple(result.why))),
+        doc.section("Why no node is safe", result.why),
         doc.section("Minimal safe nodes", *minimal),
         doc.section("Safe nodes", *_nodes(result, result.safe_nodes, "safe node")),
         doc.section("Local optima of the strategies", *local_blocks(result, _title(result), MOST)),
@@ -282,7 +263,7 @@ def lattice_document(result: LatticeResult) -> doc.Document:
         doc.section("Nodes in the order they were checked", *_walk(result)),
         doc.section("The lattice", _columns(result), *_map(result)),
         doc.section("How it was searched", _how(result)),
-        doc.section("What this does not say", doc.Bullets((MEANING,))),
+        doc.section("What this does not say", (MEANING,)),
         sql_section(result),
     )
 
@@ -290,19 +271,19 @@ def lattice_document(result: LatticeResult) -> doc.Document:
 def headline(result: LatticeResult) -> doc.Toned:
     """The answer in a few words."""
     if not result.rows:
-        return doc.Toned("UNDETERMINED: there is no row to publish", "warn")
+        return doc.warning("UNDETERMINED: there is no row to publish")
     if result.complete and result.best is None:
-        return doc.Toned("NO SAFE NODE: no release of this lattice satisfies the requirements", "bad")
+        return doc.bad("NO SAFE NODE: no release of this lattice satisfies the requirements")
     if not result.complete:
         so_far = "before a safe node was found" if result.best is None else "this is the best safe node so far"
-        return doc.Toned(f"INCOMPLETE: the search was stopped{'; ' if result.best else ' '}{so_far}", "warn")
+        return doc.warning(f"INCOMPLETE: the search was stopped{'; ' if result.best else ' '}{so_far}")
     answers = {
         "best": "The best safe node",
         "chain": "The finest safe node of the chain",
         "minimal": f"{doc.plural(len(result.minimal or ()), 'minimal safe node')}; there are no others",
         "all": f"{doc.plural(result.safe or 0, 'safe node')} of {doc.count(result.nodes)}",
     }
-    return doc.Toned(answers[result.find], "good")
+    return doc.good(answers[result.find])
 
 
 def _lead(result: LatticeResult) -> Iterator[doc.Words]:
@@ -315,15 +296,14 @@ def _lead(result: LatticeResult) -> Iterator[doc.Words]:
         if best.failing_rows:
             rows = f"{doc.plural(best.failing_rows, 'row')} ({doc.part(best.failing_rows, result.rows)})"
             said += f"; {rows} in classes that fall short are suppressed"
-            said += (
-                f"; the smallest class left has {doc.plural(best.smallest_left, 'row')}" if best.smallest_left else ""
-            )
+            if best.smallest_left:
+                said += f"; the smallest class left has {doc.plural(best.smallest_left, 'row')}"
         else:
             said += f", the smallest of {doc.plural(best.smallest, 'row')}"
         yield f"{said}."
     if result.complete:
         return
-    yield doc.Toned(f"The search was stopped{_STOPPED.get(result.stopped, '')}, so there may be a better node.", "warn")
+    yield doc.warning(f"The search was stopped{_STOPPED.get(result.stopped, '')}, so there may be a better node.")
     if result.unknown:
         yield f"Not decided: {doc.plural(result.unknown, 'node')} of {doc.count(result.nodes)}."
     if result.bound is not None:
@@ -352,7 +332,7 @@ def _title(result: LatticeResult) -> str:
     return special.get(result.measure, result.measure.replace("-", " ").capitalize())
 
 
-def _node(result: LatticeResult) -> Iterator[doc.Block]:
+def _node(result: LatticeResult) -> Iterator[doc.Content]:
     best = result.best
     if best is None:
         return
@@ -360,8 +340,8 @@ def _node(result: LatticeResult) -> Iterator[doc.Block]:
     rows = ((column.name, f"{level} of {column.height}", _becoming(column, level)) for column, level in placed)
     yield doc.table(("column", "#level", "values become"), rows)
     if best.fails:
-        yield doc.Paragraph("Classes that fall short and are suppressed:")
-        yield doc.Bullets(tuple(_short(one, result.rows) for one in best.fails))
+        yield "Classes that fall short and are suppressed:"
+        yield (_short(one, result.rows) for one in best.fails)
 
 
 def _becoming(column: LatticeColumn, level: int) -> str:
@@ -379,55 +359,49 @@ def _short(one: Shortfall, rows: int) -> str:
     return f"{one.requirement}{about}: {classes} with {short}{share}"
 
 
-def _nodes(result: LatticeResult, nodes: tuple[LatticeNode, ...] | None, what: str) -> Iterator[doc.Block | None]:
+def _nodes(result: LatticeResult, nodes: tuple[LatticeNode, ...] | None, what: str) -> Iterator[doc.Content]:
     """The nodes of least loss in a table, and what all of them lose as a picture."""
     if not nodes:
         return
     title = _title(result)
     if len(nodes) > MOST:
-        yield doc.Paragraph(f"The {MOST} with the smallest {title.lower()} of {doc.plural(len(nodes), what)}.")
+        yield f"The {MOST} with the smallest {title.lower()} of {doc.plural(len(nodes), what)}."
     ranked = sorted(nodes, key=lambda node: (node.loss is None, node.loss or 0.0, node.levels))
     shown = ranked[:MOST]
     known = all(node.smallest_left is not None for node in shown)
     smallest = "#smallest left" if any(node.failing_rows for node in shown) else "#smallest"
     rows = (
-        (
-            node_text(node.levels),
-            "" if node.loss is None else doc.figure(node.loss),
-            *map(doc.count, (node.suppressed_rows or 0, node.classes, node.smallest_left or 0)),
-        )
-        for node in shown
+        (node_text(one.levels), one.loss, one.suppressed_rows or 0, one.classes, one.smallest_left or 0)
+        for one in shown
     )
     yield doc.table(("levels", f"#{title}", "#suppressed rows", "#classes", smallest if known else None), rows)
     yield losses_picture(ranked, title)
 
 
 def _verdict(node: LatticeNode) -> doc.Toned:
-    return doc.Toned("safe", "good") if node.safe else doc.Toned("not safe", "bad")
+    return doc.good("safe") if node.safe else doc.bad("not safe")
 
 
 def _chain(result: LatticeResult) -> doc.Table | None:
     if not result.chain:
         return None
     known = {node.levels: node for node in result.walk}
-    rows: list[tuple[doc.Words, ...]] = []
+    rows: list[tuple[doc.Cell, ...]] = []
     for levels in result.chain:
-        node = known.get(levels)
-        if node is None:
+        if (node := known.get(levels)) is None:
             rows.append((node_text(levels), "", "", ""))
             continue
         figures = [_short(one, result.rows) for one in node.fails if one.classes is None]
-        short = "–" if figures else doc.count(node.failing_rows)
-        rows.append((node_text(levels), _verdict(node), short, "; ".join(figures)))
+        rows.append((node_text(levels), _verdict(node), "–" if figures else node.failing_rows, "; ".join(figures)))
     whole = any(row[3] for row in rows)  # a figure of the whole table: no row falls short of it by itself
     return doc.table(("levels", "checked", "#rows that fall short", "falls short of" if whole else None), rows)
 
 
-def _walk(result: LatticeResult) -> Iterator[doc.Block]:
+def _walk(result: LatticeResult) -> Iterator[doc.Content]:
     if not result.walk or result.find == "chain":
         return
     if len(result.walk) > MOST:
-        yield doc.Paragraph(f"The first {MOST} of {doc.count(len(result.walk))}; the JSON has all of them.")
+        yield f"The first {MOST} of {doc.count(len(result.walk))}; the JSON has all of them."
     rows = (
         (node_text(node.levels), _verdict(node), "; ".join(_short(one, result.rows) for one in node.fails))
         for node in result.walk[:MOST]
@@ -435,10 +409,10 @@ def _walk(result: LatticeResult) -> Iterator[doc.Block]:
     yield doc.table(("levels", "verdict", "falls short of"), rows)
 
 
-def _release(made: Published | None) -> Iterator[doc.Block]:
+def _release(made: Published | None) -> Iterator[doc.Content]:
     if made is None:
         return
-    yield doc.Bullets(tuple(_release_sentences(made)))
+    yield _release_sentences(made)
     if made.view:
         yield doc.Code("The SQL of the view", made.sql)
 
@@ -449,9 +423,8 @@ def _release_sentences(made: Published) -> Iterator[doc.Words]:
     elif made.executed:
         yield f"The view {made.view} was made in the database."
     else:
-        yield doc.Toned(
-            f"The view {made.view} was not made: its SQL is below.", hint=f"{spelled('execute', True)} makes it."
-        )
+        hint = f"{spelled('execute', True)} makes it."
+        yield doc.Toned(f"The view {made.view} was not made: its SQL is below.", hint=hint)
     if made.view:
         yield "Its rows may come in the order of the table, which can give them away: sort them in what you hand on."
     yield from doc.unnamed_notice(made.unnamed)
@@ -471,7 +444,7 @@ def _columns(result: LatticeResult) -> doc.Table:
     rows = (
         (
             column.name,
-            "" if column.values is None else doc.count(column.values),
+            column.values,
             {"keep": "kept as it is", "drop": "left out"}.get(column.use)
             or "; ".join(_becoming(column, level) for level in range(len(column.levels))),
             doc.limit(column.weight) if weighted else "",
@@ -481,7 +454,7 @@ def _columns(result: LatticeResult) -> doc.Table:
     return doc.table(("column", "#values", "levels", "#weight" if weighted else None), rows)
 
 
-def _map(result: LatticeResult) -> Iterator[doc.Block | None]:
+def _map(result: LatticeResult) -> Iterator[doc.Content]:
     """Which nodes are safe: pictures, and the same in numbers, for questions that are about many nodes."""
     yield nodes_picture(result)
     yield grid_picture(result)
@@ -502,7 +475,7 @@ def _how(result: LatticeResult) -> doc.Facts:
         ("question", f"{result.find}, by {result.measure}{beta}"),
         ("algorithm", result.algorithm),
         ("lattice", decided),
-        ("safe nodes", "" if result.safe is None else doc.count(result.safe)),
+        ("safe nodes", result.safe),
         ("coarser nodes are safe, too", inherited),
         ("coarser nodes lose no less", relied),
         ("only warned of", ", ".join(result.warn_only)),

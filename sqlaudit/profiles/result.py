@@ -9,25 +9,10 @@ from enum import StrEnum
 from fractions import Fraction
 from typing import Annotated, Any, ClassVar, TypedDict
 
+from sqlaudit.base import result as base
 from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.relation import Kind
-from sqlaudit.base.result import (
-    AS_FLOAT,
-    FROM_0,
-    FROM_0_TO_1,
-    HERE,
-    IF_ANY,
-    LEFT_OUT,
-    OR_NULL,
-    Documented,
-    MeasuredResult,
-    after,
-    json_schema,
-    key,
-    shown,
-    told,
-)
 from sqlaudit.base.spec import Roles
 from sqlaudit.column_sets.result import ColumnSet, ColumnSets
 from sqlaudit.reports import document as doc
@@ -53,12 +38,12 @@ def _seen(shapes: Mapping[str, int]) -> dict[str, int]:
 
 class _TextLengths(TypedDict):
     shortest: int | None
-    mean_length: Annotated[float, FROM_0] | None
+    mean_length: Annotated[float, base.FROM_0] | None
     longest: int | None
 
 
 @dataclass(frozen=True)
-class ColumnFacts(Documented):
+class ColumnFacts(base.Documented):
     """A column in numbers. No cell value is among them.
 
     Args:
@@ -82,7 +67,7 @@ class ColumnFacts(Documented):
     name: str
     type: str
     kind: Annotated[str, Kind]
-    rows: int = field(metadata=LEFT_OUT)
+    rows: int = field(metadata=base.LEFT_OUT)
     nulls: int
     distinct: int
     exact: bool
@@ -91,17 +76,17 @@ class ColumnFacts(Documented):
     smallest_group: int | None = None
     rows_below_5: int | None = None
     unique_rows: int | None = None
-    entropy: Annotated[float, FROM_0] | None = None
-    separation: Annotated[float, FROM_0_TO_1] | None = None
-    shortest: int | None = field(default=None, metadata=LEFT_OUT)
-    mean_length: float | None = field(default=None, metadata=LEFT_OUT)
-    longest: int | None = field(default=None, metadata=LEFT_OUT)
+    entropy: Annotated[float, base.FROM_0] | None = None
+    separation: Annotated[float, base.FROM_0_TO_1] | None = None
+    shortest: int | None = field(default=None, metadata=base.LEFT_OUT)
+    mean_length: float | None = field(default=None, metadata=base.LEFT_OUT)
+    longest: int | None = field(default=None, metadata=base.LEFT_OUT)
     whole: int | None = None
-    width: Annotated[float, FROM_0] | None = None
+    width: Annotated[float, base.FROM_0] | None = None
     respelled: int = 0
-    shapes: Mapping[str, int] = field(default_factory=dict, metadata=shown(_seen))
+    shapes: Mapping[str, int] = field(default_factory=dict, metadata=base.shown(_seen))
 
-    @told("separation", key("text"))
+    @base.told("separation", base.key("text"))
     def _text(self) -> _TextLengths | None:
         """Characters of texts, None for other kinds."""
         if self.longest is None:
@@ -109,20 +94,20 @@ class ColumnFacts(Documented):
         return {"shortest": self.shortest, "mean_length": self.mean_length, "longest": self.longest}
 
     @property
-    @told("distinct")
-    def distinct_share(self) -> Annotated[float, FROM_0_TO_1] | None:
+    @base.told("distinct")
+    def distinct_share(self) -> Annotated[float, base.FROM_0_TO_1] | None:
         """Different values over rows with a value, None when no row has one."""
         filled = self.rows - self.nulls
         return min(self.distinct / filled, 1.0) if filled else None
 
     @property
-    @told("filled")
+    @base.told("filled")
     def constant(self) -> bool:
         """Whether every row has the same value, or none."""
         return self.distinct + (self.nulls > 0) <= 1
 
     @property
-    @told("constant")
+    @base.told("constant")
     def nearly_unique(self) -> bool:
         """Whether the column alone picks out almost every row (of ten or more)."""
         share = self.distinct_share
@@ -134,7 +119,7 @@ class ColumnFacts(Documented):
 
 
 @dataclass(frozen=True)
-class Proposal(Documented):
+class Proposal(base.Documented):
     """A role with the reasons for it, the strongest first.
 
     Args:
@@ -143,13 +128,13 @@ class Proposal(Documented):
     """
 
     role: Role
-    reasons: tuple[str, ...] = field(metadata=after("concept"))
-    concept: str | None = field(default=None, metadata=after("role"))
+    reasons: tuple[str, ...] = field(metadata=base.after("concept"))
+    concept: str | None = field(default=None, metadata=base.after("role"))
     by_sets: bool = False
 
 
 @dataclass(frozen=True)
-class ShownValues(Documented):
+class ShownValues(base.Documented):
     """Cell values, read only when they were asked for: the ends of the range, and the most frequent with their rows."""
 
     smallest: Any
@@ -158,16 +143,16 @@ class ShownValues(Documented):
 
 
 @dataclass(frozen=True)
-class ColumnProfile(Documented):
+class ColumnProfile(base.Documented):
     """A column: its facts, the role proposed for it, and its values when they were asked for.
 
     Args:
         values: only where values may be shown.
     """
 
-    facts: ColumnFacts = field(metadata=HERE)
-    proposal: Proposal = field(metadata=HERE)
-    values: ShownValues | None = field(default=None, metadata=IF_ANY)
+    facts: ColumnFacts = field(metadata=base.HERE)
+    proposal: Proposal = field(metadata=base.HERE)
+    values: ShownValues | None = field(default=None, metadata=base.IF_ANY)
 
     @property
     def name(self) -> str:
@@ -181,26 +166,26 @@ class ColumnProfile(Documented):
 
 
 @dataclass(frozen=True)
-class Twins(Documented):
+class Twins(base.Documented):
     """Two columns each of which follows from the other.
 
     Args:
         equal: whether every row has the same value in both, and not another one that stands for it.
     """
 
-    first: str = field(metadata=LEFT_OUT)
-    second: str = field(metadata=LEFT_OUT)
+    first: str = field(metadata=base.LEFT_OUT)
+    second: str = field(metadata=base.LEFT_OUT)
     equal: bool
 
     @property
-    @told("")
+    @base.told("")
     def columns(self) -> tuple[str, str]:
         """The names of both."""
         return self.first, self.second
 
 
 @dataclass(frozen=True)
-class Together(Documented):
+class Together(base.Documented):
     """Of a search for column sets what a profile tells: its sets, and how far they can be relied on.
 
     Args:
@@ -213,12 +198,12 @@ class Together(Documented):
 
     columns: tuple[str, ...]
     k: int
-    tolerance: Annotated[Fraction, FROM_0_TO_1] = field(metadata=AS_FLOAT)
+    tolerance: Annotated[Fraction, base.FROM_0_TO_1] = field(metadata=base.AS_FLOAT)
     max_size: int | None
     sets: tuple[ColumnSet, ...]
     sets_found: int
     complete: bool
-    decided_size: Annotated[int, json_schema(minimum=-1)] | None
+    decided_size: Annotated[int, base.json_schema(minimum=-1)] | None
     repair: tuple[str, ...] | None
 
 
@@ -227,7 +212,7 @@ def _together(found: ColumnSets | None) -> Together | None:
 
 
 @dataclass(frozen=True)
-class CountTable(Documented):
+class CountTable(base.Documented):
     """A table whose rows look like cells.
 
     Args:
@@ -239,7 +224,7 @@ class CountTable(Documented):
 
 
 @dataclass(frozen=True)
-class ProposedEntity(Documented):
+class ProposedEntity(base.Documented):
     """The column that seems to say which person a row is about, where persons have several rows.
 
     Args:
@@ -251,7 +236,7 @@ class ProposedEntity(Documented):
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class ProfileResult(MeasuredResult, Shown):
+class ProfileResult(base.MeasuredResult, Shown):
     """What a profile found.
 
     Args:
@@ -271,16 +256,16 @@ class ProfileResult(MeasuredResult, Shown):
     shown_by: ClassVar = "sqlaudit.profiles.result:profile_document"
     frame_of: ClassVar = "columns"
 
-    target: str = field(metadata=key("target.name"))
-    rows: int = field(metadata=key("target.rows"))
-    engine: str = field(metadata=key("target.engine"))
+    target: str = field(metadata=base.key("target.name"))
+    rows: int = field(metadata=base.key("target.rows"))
+    engine: str = field(metadata=base.key("target.engine"))
     columns: tuple[ColumnProfile, ...]
     unreadable: tuple[str, ...] = ()
     twins: tuple[Twins, ...] = ()
-    together: ColumnSets | None = field(default=None, metadata=shown(_together))
-    not_searched: str = field(default="", metadata=OR_NULL)
-    cells: CountTable | None = field(default=None, metadata=IF_ANY)
-    entity: ProposedEntity | None = field(default=None, metadata=IF_ANY)
+    together: ColumnSets | None = field(default=None, metadata=base.shown(_together))
+    not_searched: str = field(default="", metadata=base.OR_NULL)
+    cells: CountTable | None = field(default=None, metadata=base.IF_ANY)
+    entity: ProposedEntity | None = field(default=None, metadata=base.IF_ANY)
 
     def named(self, role: Role | str) -> tuple[str, ...]:
         """The columns for which a role is proposed (`Role.SENSITIVE`, or its text `sensitive`)."""
@@ -343,37 +328,34 @@ def profile_document(result: ProfileResult) -> doc.Document:
     return doc.report_on(
         result,
         doc.Toned(f"{result.target}: {doc.plural(result.rows, 'row')}, {doc.plural(len(result.columns), 'column')}"),
-        (doc.Bullets(tuple(_lead(result))),),
+        (_lead(result),),
         *(
             doc.section(title, doc.table(_HEADS, (_row(column) for column in result.columns if column.role is role)))
             for role, title in TITLES.items()
         ),
         doc.section("Columns that together pick people out", *_sets_together(result)),
-        doc.section("What to look at", doc.Bullets(tuple(_remarks(result)))),
+        doc.section("What to look at", _remarks(result)),
         doc.section("Values", doc.facts(*values)),
         doc.section("How to go on", _next(result), repeating=True),
-        doc.section("How this was computed", doc.Facts((("table", result.target), *made(result)))),
+        doc.section("How this was computed", doc.facts(("table", result.target), *made(result))),
         sql_section(result),
-        doc.section("What a profile does not say", doc.Bullets((_RIGHT, beyond, _TEXTS))),
+        doc.section("What a profile does not say", (_RIGHT, beyond, _TEXTS)),
     )
 
 
 def _lead(result: ProfileResult) -> Iterator[doc.Words]:
     if result.cells is not None:
-        yield doc.Toned(
+        yield doc.warning(
             f"Every row looks like a cell of a published table, with {result.cells.count} as its count, and not like a "
-            "person: judge its cells.",
-            "warn",
+            "person: judge its cells."
         )
-    identifiers = result.named(Role.DIRECT_IDENTIFIER)
-    if identifiers:
-        yield doc.Toned(f"{doc.listing(identifiers)} {looks_like('direct identifier', identifiers)}.", "bad")
+    if identifiers := result.named(Role.DIRECT_IDENTIFIER):
+        yield doc.bad(f"{doc.listing(identifiers)} {looks_like('direct identifier', identifiers)}.")
     by_sets = {column.name for column in result.columns if column.proposal.by_sets}
     known = result.named(Role.QUASI_IDENTIFIER)
     if not by_sets.issuperset(known):
         yield f"Others may know {doc.listing(name for name in known if name not in by_sets)}."
-    telling = [name for name in known if name in by_sets]
-    if telling:
+    if telling := [name for name in known if name in by_sets]:
         verb, them = ("picks", "it") if len(telling) == 1 else ("pick", "them")
         yield f"{doc.listing(telling)} {verb} people out, should others know {them}."
     if result.named(Role.SENSITIVE):
@@ -381,12 +363,11 @@ def _lead(result: ProfileResult) -> Iterator[doc.Words]:
     if result.entity is not None:
         yield f"{result.entity.column} seems to say which person a row is about: {result.entity.reason}."
     if result.unreadable:
-        one = len(result.unreadable) == 1
-        said = "1 column is" if one else f"{len(result.unreadable):,} columns are"
-        said += " not looked at, because this role may not read " + ("it" if one else "them")
-        yield doc.Toned(f"{said}: {doc.listing(result.unreadable)}.", "warn")
+        said, them = doc.plural(len(result.unreadable), "column is", "columns are"), doc.listing(result.unreadable)
+        it = "it" if len(result.unreadable) == 1 else "them"
+        yield doc.warning(f"{said} not looked at, because this role may not read {it}: {them}.")
     if not result.rows:
-        yield doc.Toned("There is no row to look at; roles are proposed by names only.", "warn")
+        yield doc.warning("There is no row to look at; roles are proposed by names only.")
 
 
 def _row(column: ColumnProfile) -> tuple[doc.Words, ...]:
@@ -411,27 +392,20 @@ def _remarks(result: ProfileResult) -> Iterator[doc.Words]:
     for twins in result.twins:
         how = "are equal in every row" if twins.equal else "say the same in other values"
         yield f"{twins.first} and {twins.second} {how}: who knows one knows the other."
-    sampled = [one for one in columns if not one.exact]
-    if sampled:
-        were = f"{doc.plural(len(sampled), 'column')} {'was' if len(sampled) == 1 else 'were'}"
-        rows = doc.count(sampled[0].looked_at)
+    if sampled := [one for one in columns if not one.exact]:
+        were, rows = doc.plural(len(sampled), "column was", "columns were"), doc.count(sampled[0].looked_at)
         yield f"{were} looked at in a sample of about {rows} rows; their numbers of values are estimates."
 
 
 def _remarks_on(facts: ColumnFacts) -> Iterator[doc.Words]:
     if facts.respelled:
-        verb = "differs" if facts.respelled == 1 else "differ"
-        yield doc.Toned(
-            f"{facts.name}: {doc.plural(facts.respelled, 'value')} {verb} from another one only in case "
-            "or spaces; such "
-            "values split classes that belong together.",
-            "warn",
+        yield doc.warning(
+            f"{facts.name}: {doc.plural(facts.respelled, 'value differs', 'values differ')} from another one only in "
+            "case or spaces; such values split classes that belong together."
         )
-    missing = facts.shapes.get("missing", 0)
-    if missing:
-        has = "has" if missing == 1 else "have"
+    if missing := facts.shapes.get("missing", 0):
         yield doc.Toned(
-            f"{facts.name}: {doc.plural(missing, 'row')} {has} a text that usually means missing.",
+            f"{facts.name}: {doc.plural(missing, 'row has', 'rows have')} a text that usually means missing.",
             hint=f"If it does, read {facts.name} with {spelled('null_values')}.",
         )
 
@@ -439,34 +413,24 @@ def _remarks_on(facts: ColumnFacts) -> Iterator[doc.Words]:
 def _groups_of(columns: Sequence[ColumnFacts]) -> Iterator[doc.Words]:
     """What is said once of several columns."""
     for shape in ("number", "date"):
-        names = [one.name for one in columns if one.shape_share(shape) > 0.5]
-        if names:
+        if names := [one.name for one in columns if one.shape_share(shape) > 0.5]:
             yield f"{doc.listing(names)} {'holds' if len(names) == 1 else 'hold'} {shape}s as text."
-    broken = [one.name for one in columns if one.kind == "float" and one.whole != one.filled]
-    if broken:
+    if broken := [one.name for one in columns if one.kind == "float" and one.whole != one.filled]:
         verb, them = ("holds", "it") if len(broken) == 1 else ("hold", "them")
         yield f"{doc.listing(broken)} {verb} floating-point numbers: round {them} before values are compared."
 
 
-def _sets_together(result: ProfileResult) -> tuple[doc.Block, ...]:
+def _sets_together(result: ProfileResult) -> tuple[doc.Content, ...]:
     found = result.together
     if found is None:
-        return (doc.Bullets((result.not_searched,)),) if result.not_searched else ()
+        return ((result.not_searched,),) if result.not_searched else ()
     sets = found.sets[:_MOST_SETS]
-    rows = (
-        (
-            ", ".join(one.columns),
-            doc.count(one.rows_at_risk),
-            doc.percent(one.share_at_risk),
-            doc.count(one.unique_rows),
-        )
-        for one in sets
-    )
+    rows = ((", ".join(one.columns), one.rows_at_risk, doc.percent(one.share_at_risk), one.unique_rows) for one in sets)
     more = found.sets_found - len(sets)
     caption = f"The first {doc.count(len(sets))}; {doc.count(more)} more were found." if more else ""
     searching = ("sqlaudit", "columns", shlex.quote(result.target), "--tolerance", "1%")
     return (
-        doc.Bullets(tuple(_about_sets(found))),
+        _about_sets(found),
         doc.table(("columns", "#rows below 5", "#share", "#alone"), rows, caption),
         doc.ProposedCommand("With proof, and what each column adds:", searching),
     )
@@ -483,7 +447,7 @@ def _about_sets(found: ColumnSets) -> Iterator[doc.Words]:
         yield f"No set of {size} puts {at_risk}, {among}"
     if not found.complete:
         decided = doc.plural(max(found.decided_size or 0, 0), "column")
-        yield doc.Toned(f"The search ran out of time: only sets of at most {decided} are decided.", "warn")
+        yield doc.warning(f"The search ran out of time: only sets of at most {decided} are decided.")
     if found.sets_found and found.repair:
         yield f"Without {doc.listing(found.repair)} no such set is left."
 
@@ -496,11 +460,10 @@ def _shown(values: ShownValues) -> str:
 
 
 def _cut(value: object) -> str:
-    text = str(value)
-    return '""' if not text else text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+    return doc.shortened(value, _LONGEST) or '""'
 
 
-def _next(result: ProfileResult) -> doc.Block:
+def _next(result: ProfileResult) -> doc.Content:
     """The command to go on with, as proposed."""
     target = shlex.quote(result.target)
     if result.cells is not None:
@@ -510,7 +473,7 @@ def _next(result: ProfileResult) -> doc.Block:
     known, secret = result.named(Role.QUASI_IDENTIFIER), result.named(Role.SENSITIVE)
     if not known:
         said = f"Name what others may know about a person with {spelled('qi')}, and audit: sqlaudit audit TARGET --qi …"
-        return doc.Bullets((said,))
+        return (said,)
     options = ["--qi", option_value(known), *(["--sensitive", option_value(secret)] if secret else [])]
     if result.entity is not None:
         options += ["--entity", option_value([result.entity.column]), "--require", "k=5,km@2=5"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from decimal import Context, Decimal
 from fractions import Fraction
@@ -38,6 +38,21 @@ class Toned:
 Words = str | Toned
 
 
+def good(text: str, hint: str = "") -> Toned:
+    """What a reader may be glad of."""
+    return Toned(text, "good", hint)
+
+
+def bad(text: str, hint: str = "") -> Toned:
+    """What must not stay so."""
+    return Toned(text, "bad", hint)
+
+
+def warning(text: str, hint: str = "") -> Toned:
+    """What a reader has to think about."""
+    return Toned(text, "warn", hint)
+
+
 def text_of(words: Words) -> str:
     """The bare text, its hint included."""
     if isinstance(words, str):
@@ -48,11 +63,6 @@ def text_of(words: Words) -> str:
 def without_hint(words: Words) -> str:
     """The bare text for readers who run nothing."""
     return words.text if isinstance(words, Toned) else words
-
-
-def hint_of(words: Words) -> str:
-    """What is for whoever runs commands, empty without it."""
-    return words.hint if isinstance(words, Toned) else ""
 
 
 def tone_of(words: Words) -> Tone:
@@ -139,6 +149,18 @@ class Picture:
     kind: str
     title: str
     data: Mapping[str, Any] = field(default_factory=dict)
+
+
+def bars(
+    title: str, names: Iterable[str], series: Mapping[str, Sequence[Number]], x: str, *, share: bool = False
+) -> Picture:
+    """A bar for each name, or one for each of several series of numbers; `x`: of what; `share`: of one at most."""
+    return Picture("bars", title, {"names": [*names], "series": series, **({"share": True} if share else {}), "x": x})
+
+
+def curves(title: str, points: Mapping[str, Sequence[Sequence[Number]]], x: str, y: str, legend: str = "") -> Picture:
+    """A curve through each of several rows of points (x, y); `legend`: in which corner files say which is which."""
+    return Picture("curves", title, {"curves": points, "x": x, "y": y, **({"legend": legend} if legend else {})})
 
 
 @dataclass(frozen=True)
@@ -269,16 +291,22 @@ class Dated(Protocol):
         """When it was finished, ISO 8601."""
 
 
+Lead = Iterable[Block | Words | Iterable[Words]]
+
+
+def compose(
+    headline: Words, lead: Lead, *sections: Iterable[Section], worst: Iterable[Words] = (), about: About | None = None
+) -> Document:
+    """A document of all these sections."""
+    said = tuple(one for several in sections for one in several)
+    return Document(headline, tuple(map(as_block, lead)), said, tuple(worst), about or About())
+
+
 def report_on(
-    result: Dated,
-    headline: Words,
-    lead: Iterable[Block | Words | Iterable[Words]],
-    *sections: Iterable[Section],
-    worst: Iterable[Words] = (),
+    result: Dated, headline: Words, lead: Lead, *sections: Iterable[Section], worst: Iterable[Words] = ()
 ) -> Document:
     """A document of all these sections about the target of a result."""
-    said = tuple(one for several in sections for one in several)
-    return Document(headline, tuple(map(as_block, lead)), said, tuple(worst), About(result.target, result.time))
+    return compose(headline, lead, *sections, worst=worst, about=About(result.target, result.time))
 
 
 def section(title: str, *contents: Content, repeating: bool = False) -> tuple[Section, ...]:
@@ -442,6 +470,12 @@ def percent(share: Number | None) -> str:
 def part(rows: int, whole: int) -> str:
     """A part of a whole as a percentage, empty when there is no whole."""
     return percent(Fraction(rows, whole)) if whole else ""
+
+
+def out_of(number: int, whole: int, one: str, many: str = "") -> str:
+    """A part of a whole with its share: `2 of 8 rows (25.0%)`, `0 of 0 rows`."""
+    share = part(number, whole)
+    return f"{count(number)} of {plural(whole, one, many)}{f' ({share})' if share else ''}"
 
 
 def figure(value: Number | None, digits: int = _DIGITS) -> str:

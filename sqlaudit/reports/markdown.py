@@ -4,67 +4,51 @@ from __future__ import annotations
 
 import re
 
-from sqlaudit.reports.document import (
-    Bullets,
-    Document,
-    Facts,
-    InWords,
-    Paragraph,
-    ProposedCommand,
-    Table,
-    Words,
-    asked_by,
-    in_words,
-    markdown,
-    signed_by,
-    text_of,
-    tone_of,
-    visible,
-)
+from sqlaudit.reports import document as doc
 from sqlaudit.reports.glossary import PAGE, sentence_of
 
 
-def render_markdown(document: Document) -> str:
+def render_markdown(document: doc.Document) -> str:
     """The document as Markdown that ends with a line feed."""
     about = document.about
-    lead = in_words((*asked_by(about), *document.lead))
-    title = [markdown(about.title)] if about.title else []
+    lead = doc.in_words((*doc.asked_by(about), *document.lead))
+    title = [doc.markdown(about.title)] if about.title else []
     parts = [*title, f"# {_inline(document.headline)}", *(_block(block) for block in lead)]
-    for section in (*document.sections, *signed_by(about)):
-        if blocks := in_words(section.blocks):
-            parts += [f"## {markdown(section.title)}", *(_block(block) for block in blocks)]
+    for section in (*document.sections, *doc.signed_by(about)):
+        if blocks := doc.in_words(section.blocks):
+            parts += [f"## {doc.markdown(section.title)}", *(_block(block) for block in blocks)]
     if explained := sentence_of(document):
-        parts.append(markdown(explained).replace(markdown(PAGE), f"[{PAGE}]({PAGE})"))
+        parts.append(doc.markdown(explained).replace(doc.markdown(PAGE), f"[{PAGE}]({PAGE})"))
     return "\n\n".join(parts) + "\n"
 
 
-def _block(block: InWords) -> str:
-    if isinstance(block, Paragraph):
+def _block(block: doc.InWords) -> str:
+    if isinstance(block, doc.Paragraph):
         return _inline(block.words)
-    if isinstance(block, Bullets):
+    if isinstance(block, doc.Bullets):
         return "\n".join(f"- {_inline(item)}" for item in block.items)
-    if isinstance(block, Facts):
-        return "\n".join(f"- **{markdown(name)}**: {_inline(words)}" for name, words in block.pairs)
-    if isinstance(block, ProposedCommand):
-        line = visible(" ".join(block.words))
+    if isinstance(block, doc.Facts):
+        return "\n".join(f"- **{doc.markdown(name)}**: {_inline(words)}" for name, words in block.pairs)
+    if isinstance(block, doc.ProposedCommand):
+        line = doc.visible(" ".join(block.words))
         # a fence that is longer than any in the line
         fence = "`" * max(3, 1 + max((len(one) for one in re.findall("`+", line)), default=0))
-        return f"{markdown(block.what)}\n\n{fence}sh\n{line}\n{fence}"
+        return f"{doc.markdown(block.what)}\n\n{fence}sh\n{line}\n{fence}"
     return _table(block)
 
 
-def _table(table: Table) -> str:
-    heads = [markdown(column.title) or " " for column in table.columns]
+def _table(table: doc.Table) -> str:
+    heads = [doc.markdown(column.title) or " " for column in table.columns]
     rules = ["---:" if column.numeric else ":---" for column in table.columns]
     rows = [heads, rules, *([_cell(cell) for cell in row] for row in table.rows)]
-    caption = markdown(table.caption) + "\n\n" if table.caption else ""
+    caption = doc.markdown(table.caption) + "\n\n" if table.caption else ""
     return caption + "\n".join(f"| {' | '.join(row)} |" for row in rows)
 
 
-def _inline(words: Words) -> str:
-    return markdown(text_of(words))
+def _inline(words: doc.Words) -> str:
+    return doc.markdown(doc.text_of(words))
 
 
-def _cell(words: Words) -> str:
+def _cell(words: doc.Words) -> str:
     text = _inline(words)
-    return f"**{text}**" if tone_of(words) == "bad" and text.strip() else text
+    return f"**{text}**" if doc.tone_of(words) == "bad" and text.strip() else text

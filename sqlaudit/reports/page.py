@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import math
+import re
 import textwrap
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -11,30 +12,7 @@ from importlib import resources
 from typing import Any
 
 from sqlaudit.base.errors import InputError
-from sqlaudit.reports.document import (
-    About,
-    Block,
-    Bullets,
-    Code,
-    Document,
-    Facts,
-    Paragraph,
-    Picture,
-    ProposedCommand,
-    Table,
-    Words,
-    asked_by,
-    count,
-    damaged,
-    hint_of,
-    shortened,
-    signed_by,
-    text_of,
-    tone_of,
-    visible,
-    without_hint,
-    words_of,
-)
+from sqlaudit.reports import document as doc
 from sqlaudit.reports.glossary import terms_of
 from sqlaudit.reports.stored import moment
 
@@ -44,13 +22,13 @@ _LONGEST = 60
 _SIZE = "font: 8pt sans-serif; color: #333;"
 
 
-def paper_style(about: About) -> str:
+def paper_style(about: doc.About) -> str:
     """Style for paper that repeats on every page what the report is about.
 
     Args:
         about: names in it are data: nothing but letters and digits reaches the style as it stands.
     """
-    head = " – ".join(filter(None, (about.title[:_LONGEST], shortened(about.subject, _LONGEST))))
+    head = " – ".join(filter(None, (about.title[:_LONGEST], doc.shortened(about.subject, _LONGEST))))
     checked = f"; checksum of the figures {about.checksum}" if about.checksum else ""
     boxes = [
         ("top-left", _quoted(head)),
@@ -64,10 +42,8 @@ def paper_style(about: About) -> str:
 
 def _quoted(text: str) -> str:
     """A text as a string of CSS, in which every other character is written as its number."""
-    safe = (
-        one if one.isascii() and (one.isalnum() or one in " .,-_:;") else f"\\{ord(one):x} " for one in visible(text)
-    )
-    return '"' + "".join(safe) + '"'
+    safe = re.sub(r"[^A-Za-z0-9 .,\-_:;]", lambda found: f"\\{ord(found[0]):x} ", doc.visible(text))
+    return f'"{safe}"'
 
 
 # Pictures of results as SVG, drawn with nothing but arithmetic.
@@ -103,7 +79,7 @@ _COLOURS = {
 _TITLE_LETTERS = 95
 
 
-def drawn(picture: Picture) -> str:
+def drawn(picture: doc.Picture) -> str:
     """The picture as an `<svg>` element for a page.
 
     Raises:
@@ -113,7 +89,7 @@ def drawn(picture: Picture) -> str:
     return _svg(*_parts(picture), ' aria-hidden="true" focusable="false"')
 
 
-def draw_file(pictures: Sequence[Picture]) -> bytes:
+def draw_file(pictures: Sequence[doc.Picture]) -> bytes:
     """The pictures with their titles, one below the other, as the content of an SVG file.
 
     Raises:
@@ -122,7 +98,7 @@ def draw_file(pictures: Sequence[Picture]) -> bytes:
     below, stacked = 0.0, []
     for picture in pictures:
         height, parts = _parts(picture)
-        lines = textwrap.wrap(visible(picture.title), _TITLE_LETTERS)
+        lines = textwrap.wrap(doc.visible(picture.title), _TITLE_LETTERS)
         title = [_text(8, 18 + 16 * number, line, colour=INK) for number, line in enumerate(lines)]
         top = 10 + 16 * len(lines)
         stacked += [f'<g transform="translate(0 {below:g})">', *title, f'<g transform="translate(0 {top:g})">', *parts]
@@ -141,28 +117,28 @@ def _svg(height: float, parts: Sequence[str], attributes: str = "") -> str:
     return "\n".join([begin, *parts, "</svg>"])
 
 
-def _parts(picture: Picture) -> tuple[float, list[str]]:
+def _parts(picture: doc.Picture) -> tuple[float, list[str]]:
     """How high the picture is, and its elements."""
     if picture.kind not in KINDS:
         raise InputError("A picture in this file is of a kind that this version cannot draw.")
     try:
         return KINDS[picture.kind](_made_visible(picture.data))
     except (LookupError, TypeError, ValueError, AttributeError):  # a stored result that somebody changed
-        raise damaged("A picture") from None
+        raise doc.damaged("A picture") from None
 
 
 def _made_visible(data: Any) -> Any:
     """The data with every text as one may show it."""
     if isinstance(data, str):
-        return visible(data)
+        return doc.visible(data)
     if isinstance(data, Mapping):
-        return {visible(name): _made_visible(value) for name, value in data.items()}
+        return {doc.visible(name): _made_visible(value) for name, value in data.items()}
     return [_made_visible(item) for item in data] if isinstance(data, list | tuple) else data
 
 
 def _text(x: float, y: float, words: object, *, at: str = "start", colour: str = QUIET, turn: bool = False) -> str:
     turned = f' transform="rotate(-90 {x:.1f} {y:.1f})"' if turn else ""
-    said = html.escape(shortened(words, _TITLE_LETTERS))
+    said = html.escape(doc.shortened(words, _TITLE_LETTERS))
     return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{at}" fill="{colour}"{turned}>{said}</text>'
 
 
@@ -183,7 +159,7 @@ def _dot(x: float, y: float, radius: float, colour: str) -> str:
 
 
 def _short(words: object) -> str:
-    return shortened(words, _LONGEST_LABEL)
+    return doc.shortened(words, _LONGEST_LABEL)
 
 
 def _sizes(data: Mapping[str, Any]) -> tuple[float, list[str]]:
@@ -394,7 +370,7 @@ _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 """A browser that reads this refuses every script and every request, whatever the page holds."""
 
 
-def render_html(document: Document) -> str:
+def render_html(document: doc.Document) -> str:
     """The document as one page that needs nothing besides itself.
 
     What is for whoever runs commands stands at its end, and then the words that occur in it with their meaning.
@@ -405,7 +381,7 @@ def render_html(document: Document) -> str:
     Returns:
         A whole HTML document that ends with a line feed.
     """
-    title = _escaped(": ".join(filter(None, (document.about.title, without_hint(document.headline)))))
+    title = _escaped(": ".join(filter(None, (document.about.title, doc.without_hint(document.headline)))))
     style = resources.files("sqlaudit.reports").joinpath("page.css").read_text(encoding="utf-8")
     parts_of_page = list(enumerate(_for_readers(document), 1))
     parts = [
@@ -433,43 +409,40 @@ def render_html(document: Document) -> str:
     return "\n".join(parts) + "\n"
 
 
-def _for_readers(document: Document) -> Iterator[tuple[str, Iterable[str]]]:
+def _for_readers(document: doc.Document) -> Iterator[tuple[str, Iterable[str]]]:
     """The sections in the order of a page, each with its lines."""
     cards = {*document.worst}
     for section in document.sections:
-        blocks = [
-            block
-            for block in section.blocks
-            if not isinstance(block, ProposedCommand) and not (isinstance(block, Bullets) and {*block.items} <= cards)
-        ]
-        if blocks and not section.repeating and not all(isinstance(block, Code) for block in blocks):
+        besides = [block for block in section.blocks if not isinstance(block, doc.ProposedCommand)]
+        blocks = [block for block in besides if not (isinstance(block, doc.Bullets) and {*block.items} <= cards)]
+        if blocks and not section.repeating and not all(isinstance(block, doc.Code) for block in blocks):
             yield section.title, _blocks(blocks)
     if repeated := list(_repeating(document)):
         yield "How to repeat this", repeated
-    yield from ((signing.title, _blocks(signing.blocks)) for signing in signed_by(document.about))
+    yield from ((signing.title, _blocks(signing.blocks)) for signing in doc.signed_by(document.about))
     if terms := terms_of(document):
-        yield "Words on this page", _block(Facts(tuple((term.name, term.meaning) for term in terms)))
+        yield "Words on this page", _block(doc.Facts(tuple((term.name, term.meaning) for term in terms)))
     for section in document.sections:
-        if section.blocks and all(isinstance(block, Code) for block in section.blocks):
+        if section.blocks and all(isinstance(block, doc.Code) for block in section.blocks):
             several = len(section.blocks) > 1  # texts behind one summary, each behind its own
-            opens = [f"<details><summary>Show all {count(len(section.blocks))}</summary>"] if several else []
+            opens = [f"<details><summary>Show all {doc.count(len(section.blocks))}</summary>"] if several else []
             yield section.title, [*opens, *_blocks(section.blocks), *(["</details>"] if several else [])]
 
 
-def _repeating(document: Document) -> Iterator[str]:
+def _repeating(document: doc.Document) -> Iterator[str]:
     """What is for whoever runs commands: the command, what to try, how it was computed, and hints of sentences."""
     about = document.about
     if about.command:
         yield from ("<p>The same again:</p>", _command(about.command))
     if about.checksum:
         said = f"checksum {about.checksum}: the same figures have the same checksum"
-        yield from _block(Facts((("figures", said),)))
-    hinting = (words for block in document.blocks for words in words_of(block) if hint_of(words))
-    if hints := dict.fromkeys(map(text_of, hinting)):
-        yield from _block(Bullets(tuple(hints)))
+        yield from _block(doc.Facts((("figures", said),)))
+    every = (words for block in document.blocks for words in doc.words_of(block))
+    if hints := dict.fromkeys(doc.text_of(words) for words in every if isinstance(words, doc.Toned) and words.hint):
+        yield from _block(doc.Bullets(tuple(hints)))
     for section in document.sections:
         if not section.repeating:
-            yield from _blocks(block for block in section.blocks if isinstance(block, ProposedCommand))
+            yield from _blocks(block for block in section.blocks if isinstance(block, doc.ProposedCommand))
         else:
             yield f"<h3>{_escaped(section.title)}</h3>"
             yield from _blocks(section.blocks)
@@ -482,24 +455,25 @@ def _section(number: int, title: str, lines: Iterable[str]) -> Iterator[str]:
     yield "</section>"
 
 
-def _blocks(blocks: Iterable[Block]) -> Iterator[str]:
+def _blocks(blocks: Iterable[doc.Block]) -> Iterator[str]:
     for block in blocks:
         yield from _block(block)
 
 
-def _header(document: Document) -> Iterator[str]:
+def _header(document: doc.Document) -> Iterator[str]:
     about = document.about
     if about.title:
         yield f'<p class="title">{_escaped(about.title)}</p>'
-    yield f'<header class="{tone_of(document.headline)}">'
-    yield f"<h1>{_escaped(without_hint(document.headline))}</h1>"
+    yield f'<header class="{doc.tone_of(document.headline)}">'
+    yield f"<h1>{_escaped(doc.without_hint(document.headline))}</h1>"
     yield from _blocks(document.lead)
     yield "</header>"
     if document.worst:
         yield '<ol class="worst" aria-label="The worst facts">'
-        yield from (f'<li class="{tone_of(words)}">{_escaped(without_hint(words))}</li>' for words in document.worst)
+        for words in document.worst:
+            yield f'<li class="{doc.tone_of(words)}">{_escaped(doc.without_hint(words))}</li>'
         yield "</ol>"
-    yield from _blocks(asked_by(about))
+    yield from _blocks(doc.asked_by(about))
 
 
 def _contents(numbered: list[tuple[int, str]]) -> Iterator[str]:
@@ -509,22 +483,22 @@ def _contents(numbered: list[tuple[int, str]]) -> Iterator[str]:
         yield "</ul></nav>"
 
 
-def _block(block: Block) -> Iterable[str]:
+def _block(block: doc.Block) -> Iterable[str]:
     lines: Iterable[str]
-    if isinstance(block, Paragraph):
+    if isinstance(block, doc.Paragraph):
         lines = [_said("p", block.words)]
-    elif isinstance(block, Bullets):
+    elif isinstance(block, doc.Bullets):
         lines = ["<ul>", *(_said("li", item) for item in block.items), "</ul>"]
-    elif isinstance(block, Facts):
+    elif isinstance(block, doc.Facts):
         pairs = ((f"<div>{_said('dt', name)}", f"{_said('dd', words)}</div>") for name, words in block.pairs)
         lines = ["<dl>", *(line for pair in pairs for line in pair), "</dl>"]
-    elif isinstance(block, Picture):
+    elif isinstance(block, doc.Picture):
         title = _escaped(block.title)
         figure = f'<figure role="img" aria-label="{title}">'
         lines = [figure, drawn(block), f"<figcaption>{title}</figcaption></figure>"]
-    elif isinstance(block, ProposedCommand):
+    elif isinstance(block, doc.ProposedCommand):
         lines = [_said("p", block.what), _command(" ".join(block.words))]
-    elif isinstance(block, Table):
+    elif isinstance(block, doc.Table):
         lines = _table(block)
     else:
         summary = f"<details>{_said('summary', block.summary)}"
@@ -536,7 +510,7 @@ def _command(text: str) -> str:
     return f'<pre class="command" tabindex="0">{_escaped(text, lines=True)}</pre>'
 
 
-def _table(table: Table) -> Iterator[str]:
+def _table(table: doc.Table) -> Iterator[str]:
     """A table in a box that scrolls by itself, so that the page never does sideways."""
     label = _escaped(table.caption or "table")
     yield f'<div class="table" tabindex="0" role="group" aria-label="{label}"><table>'
@@ -551,14 +525,14 @@ def _table(table: Table) -> Iterator[str]:
     yield "</tbody></table></div>"
 
 
-def _said(tag: str, words: Words, numeric: bool = False, attributes: str = "") -> str:
+def _said(tag: str, words: doc.Words, numeric: bool = False, attributes: str = "") -> str:
     """An element that says something, in its tone."""
-    names = ["number"] * numeric + [tone_of(words)] * (tone_of(words) != "plain")
+    names = ["number"] * numeric + [doc.tone_of(words)] * (doc.tone_of(words) != "plain")
     classes = f' class="{" ".join(names)}"' if names else ""
-    return f"<{tag}{attributes}{classes}>{_escaped(without_hint(words))}</{tag}>"
+    return f"<{tag}{attributes}{classes}>{_escaped(doc.without_hint(words))}</{tag}>"
 
 
 def _escaped(text: str, *, lines: bool = False) -> str:
     """The text as data: markup is shown, and so are characters that would steer what shows it."""
-    shown = "\n".join(visible(line) for line in text.split("\n")) if lines else visible(text)
+    shown = "\n".join(doc.visible(line) for line in text.split("\n")) if lines else doc.visible(text)
     return html.escape(shown, quote=True)

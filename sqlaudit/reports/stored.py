@@ -8,33 +8,12 @@ from dataclasses import fields
 from typing import Any, Protocol, get_args
 
 from sqlaudit.base.result import Timing, plain
-from sqlaudit.reports.document import (
-    About,
-    Block,
-    Bullets,
-    Code,
-    Column,
-    Document,
-    Facts,
-    Paragraph,
-    Picture,
-    ProposedCommand,
-    Section,
-    Table,
-    Tone,
-    Toned,
-    Words,
-    count,
-    damaged,
-    figure,
-    plural,
-    section,
-)
+from sqlaudit.reports import document as doc
 
 # A document as JSON and back, so that a stored result can be laid out again without the table.
 
 
-def to_json(document: Document) -> dict[str, Any]:
+def to_json(document: doc.Document) -> dict[str, Any]:
     """The document as plain data: texts stay texts, toned ones are {text, tone}."""
     return {
         "headline": _stored(document.headline),
@@ -48,7 +27,7 @@ def to_json(document: Document) -> dict[str, Any]:
     }
 
 
-def from_json(data: Any) -> Document:
+def from_json(data: Any) -> doc.Document:
     """The document that `to_json` gave.
 
     Raises:
@@ -56,21 +35,21 @@ def from_json(data: Any) -> Document:
     """
     try:
         sections = (
-            Section(_text(one["title"]), _blocks(one["blocks"]), one.get("repeating") is True)
+            doc.Section(_text(one["title"]), _blocks(one["blocks"]), one.get("repeating") is True)
             for one in data["sections"]
         )
         about = data.get("about", {})
-        names = {one.name for one in fields(About)} - {"sign_off"}
+        names = {one.name for one in fields(doc.About)} - {"sign_off"}
         told = {name: _text(about[name]) for name in names & {*about}}
-        return Document(
+        return doc.Document(
             _words(data["headline"]),
             _blocks(data["lead"]),
             tuple(sections),
             _several(_words)(data["worst"]),
-            About(**told, sign_off=_several(_text)(about.get("sign_off", ()))),
+            doc.About(**told, sign_off=_several(_text)(about.get("sign_off", ()))),
         )
     except (KeyError, TypeError, ValueError, AttributeError):
-        raise damaged("The report") from None
+        raise doc.damaged("The report") from None
 
 
 Reader = Callable[[Any], Any]
@@ -82,11 +61,11 @@ def _text(value: Any) -> str:
     return value
 
 
-def _words(value: Any) -> Words:
+def _words(value: Any) -> doc.Words:
     if isinstance(value, Mapping):
-        if value["tone"] not in get_args(Tone):
+        if value["tone"] not in get_args(doc.Tone):
             raise ValueError(value["tone"])
-        return Toned(_text(value["text"]), value["tone"], _text(value.get("hint", "")))
+        return doc.Toned(_text(value["text"]), value["tone"], _text(value.get("hint", "")))
     return _text(value)
 
 
@@ -102,18 +81,18 @@ def _pair(first: Reader, second: Reader) -> Reader:
     return read
 
 
-_BLOCKS: Mapping[str, tuple[type[Block], Mapping[str, Reader]]] = {
-    "paragraph": (Paragraph, {"words": _words}),
-    "bullets": (Bullets, {"items": _several(_words)}),
-    "facts": (Facts, {"pairs": _several(_pair(_text, _words))}),
-    "picture": (Picture, {"drawing": _text, "title": _text, "data": dict}),
-    "code": (Code, {"summary": _text, "text": _text}),
-    "command": (ProposedCommand, {"what": _text, "words": _several(_text)}),
+_BLOCKS: Mapping[str, tuple[type[doc.Block], Mapping[str, Reader]]] = {
+    "paragraph": (doc.Paragraph, {"words": _words}),
+    "bullets": (doc.Bullets, {"items": _several(_words)}),
+    "facts": (doc.Facts, {"pairs": _several(_pair(_text, _words))}),
+    "picture": (doc.Picture, {"drawing": _text, "title": _text, "data": dict}),
+    "code": (doc.Code, {"summary": _text, "text": _text}),
+    "command": (doc.ProposedCommand, {"what": _text, "words": _several(_text)}),
     "table": (
-        Table,
+        doc.Table,
         {
             "caption": _text,
-            "columns": _several(lambda pair: Column(*_pair(_text, bool)(pair))),
+            "columns": _several(lambda pair: doc.Column(*_pair(_text, bool)(pair))),
             "rows": _several(_several(_words)),
         },
     ),
@@ -125,9 +104,9 @@ _CALLED = {"drawing": "kind"}
 
 def _stored(value: Any) -> Any:
     """Words, a block, or several of these as plain data."""
-    if isinstance(value, Toned):
+    if isinstance(value, doc.Toned):
         return {"text": value.text, "tone": value.tone, **({"hint": value.hint} if value.hint else {})}
-    if isinstance(value, Column):
+    if isinstance(value, doc.Column):
         return [value.title, value.numeric]
     for kind, (block, names) in _BLOCKS.items():
         if isinstance(value, block):
@@ -135,14 +114,14 @@ def _stored(value: Any) -> Any:
     return [_stored(one) for one in value] if isinstance(value, tuple) else plain(value)
 
 
-def _blocks(items: Any) -> tuple[Block, ...]:
+def _blocks(items: Any) -> tuple[doc.Block, ...]:
     return tuple(map(_block, items))
 
 
-def _block(item: Mapping[str, Any]) -> Block:
+def _block(item: Mapping[str, Any]) -> doc.Block:
     block, readers = _BLOCKS[item["kind"]]
     found = block(**{_CALLED.get(name, name): read(item[name]) for name, read in readers.items()})
-    if isinstance(found, Table) and any(len(row) != len(found.columns) for row in found.rows):
+    if isinstance(found, doc.Table) and any(len(row) != len(found.columns) for row in found.rows):
         raise ValueError(len(found.columns))
     return found
 
@@ -183,7 +162,7 @@ def finished(time: str, statements: Sequence[Timing]) -> str:
         time: an ISO 8601 time; any other text is taken as it stands. statements: what ran.
     """
     seconds = [timing.seconds for timing in statements if timing.seconds is not None]
-    took = f"; {plural(len(seconds), 'statement')} took {figure(round(sum(seconds), 2))} s in the database"
+    took = f"; {doc.plural(len(seconds), 'statement')} took {doc.figure(round(sum(seconds), 2))} s in the database"
     return moment(time) + (took if seconds else "")
 
 
@@ -196,18 +175,18 @@ def made(result: Measured) -> tuple[tuple[str, str], ...]:
     )
 
 
-def sql_section(result: Measured) -> tuple[Section, ...]:
+def sql_section(result: Measured) -> tuple[doc.Section, ...]:
     """The SQL that ran, a folded block a statement; it holds no cell value. A long search shows its first ones."""
-    return section("The SQL that ran", *_codes(result.statements))
+    return doc.section("The SQL that ran", *_codes(result.statements))
 
 
-def _codes(statements: tuple[Timing, ...]) -> Iterator[Code]:
+def _codes(statements: tuple[Timing, ...]) -> Iterator[doc.Code]:
     for position, timing in enumerate(statements[:_MOST_STATEMENTS], 1):
-        took = "" if timing.seconds is None else f", {figure(round(timing.seconds, 3))} s"
-        yield Code(f"{position}. {timing.name}{took}", timing.sql.strip())
+        took = "" if timing.seconds is None else f", {doc.figure(round(timing.seconds, 3))} s"
+        yield doc.Code(f"{position}. {timing.name}{took}", timing.sql.strip())
     if len(statements) > _MOST_STATEMENTS:
         left = statements[_MOST_STATEMENTS:]
-        yield Code(f"{count(len(left))} more", "\n".join(timing.name for timing in left))
+        yield doc.Code(f"{doc.count(len(left))} more", "\n".join(timing.name for timing in left))
 
 
 def moment(time: str) -> str:

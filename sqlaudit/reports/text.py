@@ -14,31 +14,10 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from sqlaudit.base.frozen import dataclass
-from sqlaudit.reports.document import (
-    Block,
-    Bullets,
-    Document,
-    Facts,
-    InWords,
-    Paragraph,
-    Picture,
-    ProposedCommand,
-    Table,
-    Tone,
-    Words,
-    asked_by,
-    count,
-    damaged,
-    figure,
-    in_words,
-    signed_by,
-    text_of,
-    tone_of,
-    visible,
-)
+from sqlaudit.reports import document as doc
 from sqlaudit.reports.glossary import sentence_of
 
-Shown: TypeAlias = "InWords | list[PlotLine]"
+Shown: TypeAlias = "doc.InWords | list[PlotLine]"
 
 # Pictures as rows of bars, for terminals: the sizes of classes and the curve of disclosure. Other kinds have none.
 #
@@ -60,10 +39,10 @@ class PlotLine:
     label: str
     bar: str = ""
     value: str = ""
-    tone: Tone = "plain"
+    tone: doc.Tone = "plain"
 
 
-def plotted(picture: Picture, width: int) -> list[PlotLine]:
+def plotted(picture: doc.Picture, width: int) -> list[PlotLine]:
     """The lines of a plot in `width` columns; none for a picture of which no plot is made.
 
     Raises:
@@ -71,7 +50,7 @@ def plotted(picture: Picture, width: int) -> list[PlotLine]:
 
     Example:
         >>> data = {"labels": ["1", "2"], "from": [1, 2], "values": [9, 0], "safe": 2, "x": "class size", "y": "rows"}
-        >>> for line in plotted(Picture("sizes", "", data), 40):
+        >>> for line in plotted(doc.Picture("sizes", "", data), 40):
         ...     print(line)
         PlotLine(label='class size: rows', bar='', value='', tone='plain')
         PlotLine(label='1', bar='████████████████████████', value='9 (below 2)', tone='bad')
@@ -83,7 +62,7 @@ def plotted(picture: Picture, width: int) -> list[PlotLine]:
         if picture.kind == "curves" and picture.data["x"] == KNOWLEDGE:
             return list(_curves(picture.data, width))
     except (LookupError, TypeError, ValueError, AttributeError):  # a stored result that somebody changed
-        raise damaged("A picture") from None
+        raise doc.damaged("A picture") from None
     return []
 
 
@@ -101,16 +80,16 @@ def bar(share: float, columns: int) -> str:
 
 def _sizes(data: Mapping[str, Any], width: int) -> Iterator[PlotLine]:
     """Rows by the size of their class; bars are as long as their numbers, and anything but nothing shows."""
-    labels, safe = [visible(label) for label in data["labels"]], data["safe"]
+    labels, safe = [doc.visible(label) for label in data["labels"]], data["safe"]
     below = [low < safe for low in data["from"]]
     split = [high is None or high >= safe for high in data.get("to", data["from"])]
     numbers = [
-        count(value) + (f" ({'some ' if some else ''}below {safe})" if short and value else "")
+        doc.count(value) + (f" ({'some ' if some else ''}below {safe})" if short and value else "")
         for value, short, some in zip(data["values"], below, split, strict=True)
     ]
     columns = _columns(labels, numbers, width)
     most = max(data["values"])
-    yield PlotLine(visible(f"{data['x']}: {data['y']}"))
+    yield PlotLine(doc.visible(f"{data['x']}: {data['y']}"))
     for label, value, number, short in zip(labels, data["values"], numbers, below, strict=True):
         yield PlotLine(label, bar(value / most if most else 0, columns), number, "bad" if short else "plain")
 
@@ -120,12 +99,12 @@ def _curves(data: Mapping[str, Any], width: int) -> Iterator[PlotLine]:
     limit = data.get("limit")
     curves = {name: _thinned(points) for name, points in data["curves"].items()}
     drawn = [point for points in curves.values() for point in points]
-    columns = _columns([figure(k) for k, _ in drawn], [figure(level) for _, level in drawn], width)
+    columns = _columns([doc.figure(k) for k, _ in drawn], [doc.figure(level) for _, level in drawn], width)
     for name, points in curves.items():
-        yield PlotLine(visible(f"{data['y']} by k, {name}"))
+        yield PlotLine(doc.visible(f"{data['y']} by k, {name}"))
         for k, level in points:
             reached = limit is not None and level >= limit
-            yield PlotLine(figure(k), bar(level, columns), figure(level), "bad" if reached else "plain")
+            yield PlotLine(doc.figure(k), bar(level, columns), doc.figure(level), "bad" if reached else "plain")
 
 
 def _thinned(points: Sequence[Any]) -> Sequence[Any]:
@@ -151,7 +130,7 @@ _BETWEEN = 3
 
 
 def render_text(
-    document: Document, width: int = 80, colour: bool = False, plots: bool = False, glossary: bool = True
+    document: doc.Document, width: int = 80, colour: bool = False, plots: bool = False, glossary: bool = True
 ) -> str:
     """The document as text that ends with a line feed.
 
@@ -178,13 +157,13 @@ def render_text(
     )
     about = document.about
     if about.title:
-        _print(console, Text(visible(about.title), style="bold"))
+        _print(console, Text(doc.visible(about.title), style="bold"))
     _print(console, _styled(document.headline, heading=True))
-    _blocks(console, _shown((*asked_by(about), *document.lead), console.width, plots))
-    for section in (*document.sections, *signed_by(about)):
+    _blocks(console, _shown((*doc.asked_by(about), *document.lead), console.width, plots))
+    for section in (*document.sections, *doc.signed_by(about)):
         if blocks := _shown(section.blocks, console.width, plots):
             console.print()
-            _print(console, Text(visible(section.title), style="bold"))
+            _print(console, Text(doc.visible(section.title), style="bold"))
             _blocks(console, blocks)
     if explained := sentence_of(document) if glossary else "":
         console.print()
@@ -192,31 +171,31 @@ def render_text(
     return "".join(line.rstrip() + "\n" for line in target.getvalue().splitlines())
 
 
-def _shown(blocks: tuple[Block, ...], width: int, plots: bool) -> tuple[Shown, ...]:
+def _shown(blocks: tuple[doc.Block, ...], width: int, plots: bool) -> tuple[Shown, ...]:
     """What is laid out of the blocks: those in words, and plots where they are wanted."""
     shown: list[Shown] = []
     for block in blocks:
-        if plots and isinstance(block, Picture):
+        if plots and isinstance(block, doc.Picture):
             shown += [lines] if (lines := plotted(block, width - _INDENT)) else []
         else:
-            shown += in_words((block,))
+            shown += doc.in_words((block,))
     return tuple(shown)
 
 
 def _blocks(console: Console, blocks: tuple[Shown, ...]) -> None:
     for position, block in enumerate(blocks):
-        if position and not (isinstance(block, Bullets) and isinstance(blocks[position - 1], Paragraph)):
+        if position and not (isinstance(block, doc.Bullets) and isinstance(blocks[position - 1], doc.Paragraph)):
             console.print()
         _print(console, Padding(_laid_out(block, console), (0, 0, 0, _INDENT)))
-        if isinstance(block, ProposedCommand):
+        if isinstance(block, doc.ProposedCommand):
             for line in _command_lines(block, console.width):
                 console.print(Text(line), soft_wrap=True)
 
 
-def _command_lines(command: ProposedCommand, width: int) -> list[str]:
+def _command_lines(command: doc.ProposedCommand, width: int) -> list[str]:
     """A command as a shell takes it from a screen: whole words, and a backslash where it goes on in the next line."""
     options: list[str] = []  # each in one piece with what it is given
-    for word in map(visible, command.words):
+    for word in map(doc.visible, command.words):
         if options and not word.startswith("--") and options[-1].startswith("--") and " " not in options[-1]:
             options[-1] += f" {word}"
         else:
@@ -238,17 +217,17 @@ def _print(console: Console, renderable: RenderableType) -> None:
 def _laid_out(block: Shown, console: Console) -> RenderableType:
     if isinstance(block, list):
         return _plot(block)
-    if isinstance(block, Paragraph | ProposedCommand):
-        return _styled(block.words if isinstance(block, Paragraph) else block.what)
-    if isinstance(block, Bullets):
+    if isinstance(block, doc.Paragraph | doc.ProposedCommand):
+        return _styled(block.words if isinstance(block, doc.Paragraph) else block.what)
+    if isinstance(block, doc.Bullets):
         return _pairs([("•", item) for item in block.items])
-    if isinstance(block, Facts):
-        return _pairs([(visible(name), words) for name, words in block.pairs])
+    if isinstance(block, doc.Facts):
+        return _pairs([(doc.visible(name), words) for name, words in block.pairs])
     laid_out = _in_columns(block, console)
-    return Group(Text(visible(block.caption)), laid_out) if block.caption else laid_out
+    return Group(Text(doc.visible(block.caption)), laid_out) if block.caption else laid_out
 
 
-def _in_columns(block: Table, console: Console) -> RenderableType:
+def _in_columns(block: doc.Table, console: Console) -> RenderableType:
     grid = _table(block, [None] * len(block.columns))
     room = console.width - _INDENT
     own = grid._calculate_column_widths(console, console.options.update_width(room - grid._extra_width))
@@ -260,7 +239,7 @@ def _in_columns(block: Table, console: Console) -> RenderableType:
     return _row_by_row(block) if widths is None else _table(block, widths)
 
 
-def _widths(table: Table, width: int) -> list[int | None] | None:
+def _widths(table: doc.Table, width: int) -> list[int | None] | None:
     """The width of each column, None where it takes what it wants; None for a table that breaks words in any way."""
     places = range(len(table.columns))
     needed = [_longest_word(table, place) for place in places]
@@ -275,25 +254,26 @@ def _widths(table: Table, width: int) -> list[int | None] | None:
     return list(widths)
 
 
-def _texts(table: Table, place: int) -> list[str]:
+def _texts(table: doc.Table, place: int) -> list[str]:
     """What stands in a column, its heading first."""
-    return [visible(text) for text in (table.columns[place].title, *(text_of(row[place]) for row in table.rows))]
+    cells = (doc.text_of(row[place]) for row in table.rows)
+    return [doc.visible(text) for text in (table.columns[place].title, *cells)]
 
 
-def _longest_word(table: Table, place: int) -> int:
+def _longest_word(table: doc.Table, place: int) -> int:
     """The room that a column needs so that no name in it is broken; a requirement (`l=3,c:2`) may be."""
     words = (word for text in _texts(table, place) for word in text.split())
     return max((cell_len(word) for word in words if "=" not in word and ":" not in word), default=1)
 
 
-def _row_by_row(table: Table) -> RenderableType:
+def _row_by_row(table: doc.Table) -> RenderableType:
     """A table that is too wide: what a row is about on its own line, and under it its figures with their names."""
     parts: list[RenderableType] = []
     for row in table.rows:
         figures = Text("; ", style="dim").join(
-            Text.assemble((visible(column.title).lower() + " ", "dim"), _styled(cell))
+            Text.assemble((doc.visible(column.title).lower() + " ", "dim"), _styled(cell))
             for column, cell in zip(table.columns[1:], row[1:], strict=True)
-            if text_of(cell)
+            if doc.text_of(cell)
         )
         parts += [_styled(row[0]), Padding(figures, (0, 0, 0, 4))]
     return Group(*parts)
@@ -312,7 +292,7 @@ def _plot(lines: list[PlotLine]) -> RenderableType:
     return Group(*parts)
 
 
-def _pairs(pairs: list[tuple[str, Words]]) -> Grid:
+def _pairs(pairs: list[tuple[str, doc.Words]]) -> Grid:
     grid = Grid.grid(padding=(0, 2 if any(len(name) > 1 for name, _ in pairs) else 1, 0, 0))
     longest = max((cell_len(word) for name, _ in pairs for word in name.split()), default=0)
     grid.add_column(overflow="fold", max_width=max(28, min(longest, 44)))  # no name is broken that fits at all
@@ -322,11 +302,11 @@ def _pairs(pairs: list[tuple[str, Words]]) -> Grid:
     return grid
 
 
-def _table(table: Table, widths: list[int | None]) -> Grid:
+def _table(table: doc.Table, widths: list[int | None]) -> Grid:
     grid = Grid(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1), header_style="")
     for column, room in zip(table.columns, widths, strict=True):
         grid.add_column(
-            Text(visible(column.title), style="dim"),
+            Text(doc.visible(column.title), style="dim"),
             justify="right" if column.numeric else "left",
             overflow="fold",
             no_wrap=False,
@@ -337,6 +317,6 @@ def _table(table: Table, widths: list[int | None]) -> Grid:
     return grid
 
 
-def _styled(words: Words, heading: bool = False) -> Text:
-    style = STYLES[tone_of(words)]
-    return Text(visible(text_of(words)), style=f"bold {style}".strip() if heading else style)
+def _styled(words: doc.Words, heading: bool = False) -> Text:
+    style = STYLES[doc.tone_of(words)]
+    return Text(doc.visible(doc.text_of(words)), style=f"bold {style}".strip() if heading else style)

@@ -271,17 +271,15 @@ OUTSIDERS = (
 
 def aggregates_document(result: AggregatesResult) -> doc.Document:
     """What was found about a published table, as a document for any layout."""
-    changed = (
-        _keys(result, f"From {two.before}", [(one.text, one.keys) for one in two.unsafe]) for two in result.differences
-    )
+    changed = (_rule_keys(result, f"From {two.before}", two.unsafe) for two in result.differences)
     further = [] if result.protection is None else [("unsafe cells", result.protection.keys)]
     return doc.report_on(
         result,
         _headline(result),
-        (doc.Bullets(tuple(_lead(result))),),
+        (_lead(result),),
         doc.section("Rules for cells", _rules(result)),
         doc.section("The table", *_drawn(result)),
-        doc.section("Unsafe cells", _keys(result, "Rule", [(one.text, one.keys) for one in result.rules])),
+        doc.section("Unsafe cells", _rule_keys(result, "Rule", result.rules)),
         doc.section("What changed between releases", _differences(result)),
         doc.section("Unsafe changes", *changed),
         doc.section("Hidden cells", _hidden(result)),
@@ -289,96 +287,80 @@ def aggregates_document(result: AggregatesResult) -> doc.Document:
         doc.section("Cells with mistakes", _keys(result, "What", [(one.code, one.keys) for one in result.problems])),
         doc.section("How it was measured", _how(result)),
         sql_section(result),
-        doc.section("What this does not say", doc.Bullets(NOT_SAID)),
+        doc.section("What this does not say", NOT_SAID),
     )
 
 
 def _headline(result: AggregatesResult) -> doc.Words:
     if not result.cells:
-        return doc.Toned(f"{result.target}: there is no cell", "warn")
+        return doc.warning(f"{result.target}: there is no cell")
     if not result.rules:
         return f"{result.target}: {doc.plural(result.cells, 'cell')}; no rule was asked for"
+    short = doc.warning if result.passed else doc.bad
     if result.unsafe_cells:
         verb = "says" if result.unsafe_cells == 1 else "say"
-        text = f"{_of(result, result.unsafe_cells)} {verb} too much of the few behind them"
-        return doc.Toned(f"{result.target}: {text}", "warn" if result.passed else "bad")
+        return short(f"{result.target}: {_of(result, result.unsafe_cells)} {verb} too much of the few behind them")
     if any(two.unsafe_cells for two in result.differences):
-        text = f"{result.target}: with an older release it tells of the few who came, left or changed"
-        return doc.Toned(text, "warn" if result.passed else "bad")
+        return short(f"{result.target}: with an older release it tells of the few who came, left or changed")
     if result.status is Status.UNDETERMINED:
-        return doc.Toned(f"{result.target}: it cannot be said of all cells that they are safe", "warn")
+        return doc.warning(f"{result.target}: it cannot be said of all cells that they are safe")
     whom = " from outsiders" if result.outsiders_only else ""
-    return doc.Toned(
-        f"{result.target}: every published cell is safe{whom} by {doc.listing(one.text for one in result.rules)}",
-        "good",
-    )
+    rules = doc.listing(one.text for one in result.rules)
+    return doc.good(f"{result.target}: every published cell is safe{whom} by {rules}")
 
 
 def _of(result: AggregatesResult, cells: int) -> str:
-    share = doc.part(cells, result.cells)
-    return f"{doc.count(cells)} of {doc.plural(result.cells, 'cell')}{f' ({share})' if share else ''}"
+    return doc.out_of(cells, result.cells, "cell")
 
 
 def _lead(result: AggregatesResult) -> Iterator[doc.Words]:
     for problem in result.problems:
-        yield doc.Toned(problem.message, "warn") if problem in result.mistakes else problem.message
+        yield doc.warning(problem.message) if problem in result.mistakes else problem.message
     for one in result.rules:
         yield doc.Toned(_sentence(result, one), _TONES.get(one.status, "warn"))
         if one.note:
-            yield doc.Toned(one.note, "warn")
+            yield doc.warning(one.note)
     for two in result.differences:
         yield from _changes(two)
     if result.hidden:
-        verb = "is" if result.hidden == 1 else "are"
-        yield f"{_of(result, result.hidden)} {verb} hidden."
+        yield f"{_of(result, result.hidden)} {'is' if result.hidden == 1 else 'are'} hidden."
     if result.deducible:
         verb = "follows" if result.deducible == 1 else "follow"
         text = f"{doc.count(result.deducible)} of {doc.plural(result.hidden, 'hidden cell')} {verb} from published ones"
-        yield doc.Toned(f"{text}: hide further cells, or leave totals out.", "bad")
+        yield doc.bad(f"{text}: hide further cells, or leave totals out.")
     if result.outsiders_only:
         yield OUTSIDERS
     if result.small_counts_hidden:
-        yield doc.Toned("Small counts were hidden and their totals left, so that subtraction gives them back.", "bad")
+        yield doc.bad("Small counts were hidden and their totals left, so that subtraction gives them back.")
     for found in result.rounded:
         back = f"; totals give {doc.plural(found.deducible, 'cell')} back as before rounding" if found.deducible else ""
-        yield doc.Toned(
-            f"Every published {found.measure} is a multiple of {found.base}{back}.", "bad" if back else "plain"
-        )
-
+        said = f"Every published {found.measure} is a multiple of {found.base}{back}."
+        yield doc.Toned(said, "bad" if back else "plain")
     if result.protection is not None:
         yield from _protected(result.protection)
 
 
 def _protected(found: CellProtection) -> Iterator[doc.Words]:
     """What became of the protected table, in one sentence or two."""
+    written = f"; written to {found.file}" if found.file else ""
     if found.rounded_to is not None:
-        yield from _rounded(found)
+        what, still = f"Rounded to multiples of {found.rounded_to}", doc.plural(found.open, "cell")
+        too_close = f"{still} can still be told too closely; nothing was written. Take a larger number."
+        yield doc.good(f"{what}, and totals still add up{written}.") if found.safe else doc.bad(f"{what}: {too_close}")
         return
     cells = f"{doc.plural(found.unsafe, 'unsafe cell')} and {doc.plural(found.further, 'further cell')}"
     if found.safe:
-        written = f"; written to {found.file}" if found.file else ""
-        yield doc.Toned(f"Protected by hiding {cells}{written}.", "good")
+        yield doc.good(f"Protected by hiding {cells}{written}.")
     else:
-        which = (
-            f"{doc.plural(found.open, 'cell')} cannot be protected" if found.open else "it is not proven to be enough"
-        )
-        if found.stopped and not found.open:
-            which = f"{which} within {spelled('time_limit')}"
-        yield doc.Toned(f"Hiding {cells} does not protect the table: {which}; nothing was written.", "bad")
+        in_time = f" within {spelled('time_limit')}" if found.stopped else ""
+        which = f"it is not proven to be enough{in_time}"
+        if found.open:
+            which = f"{doc.plural(found.open, 'cell')} cannot be protected"
+        yield doc.bad(f"Hiding {cells} does not protect the table: {which}; nothing was written.")
     if found.further:
         needed = f"at least {doc.count(found.bound)} is needed" if found.bound else "whether less would do is not known"
         proven = "no other choice costs less" if found.bound == found.cost else needed
-        early = _EARLY.get(found.stopped, "")
-        yield f"The further cells cost {doc.count(found.cost)}; {proven}{early}."
-
-
-def _rounded(found: CellProtection) -> Iterator[doc.Words]:
-    what = f"Rounded to multiples of {found.rounded_to}"
-    if not found.safe:
-        which = f"{doc.plural(found.open, 'cell')} can still be told too closely"
-        yield doc.Toned(f"{what}: {which}; nothing was written. Take a larger number.", "bad")
-        return
-    yield doc.Toned(f"{what}, and totals still add up{f'; written to {found.file}' if found.file else ''}.", "good")
+        yield f"The further cells cost {doc.count(found.cost)}; {proven}{_EARLY.get(found.stopped, '')}."
 
 
 def _sentence(result: AggregatesResult, one: RuleFound) -> str:
@@ -397,34 +379,26 @@ def _changes(two: ReleaseDifference) -> Iterator[doc.Words]:
     between = f"From {two.before} to {two.after}"
     if two.unsafe_cells:
         cells = f"{doc.count(two.unsafe_cells)} of {doc.plural(two.changed, 'changed cell')}"
-        yield doc.Toned(f"{between}: the changes of {cells} tell of the few who came, left or changed.", "bad")
+        yield doc.bad(f"{between}: the changes of {cells} tell of the few who came, left or changed.")
     elif any(one.undecided for one in two.unsafe):
-        yield doc.Toned(f"{between}: it cannot be said of all changes that they are safe.", "warn")
+        yield doc.warning(f"{between}: it cannot be said of all changes that they are safe.")
     else:
-        yield doc.Toned(f"{between}: {doc.plural(two.changed, 'cell')} changed, and no change falls short.", "good")
+        yield doc.good(f"{between}: {doc.plural(two.changed, 'cell')} changed, and no change falls short.")
     for one in two.unsafe:
         if one.note:
-            yield doc.Toned(one.note, "warn")
+            yield doc.warning(one.note)
 
 
 def _differences(result: AggregatesResult) -> doc.Table:
     rows = (
-        (
-            two.before,
-            two.after,
-            one.text,
-            VERDICTS[one.status],
-            doc.count(two.changed),
-            doc.count(one.cells),
-            doc.count(one.undecided),
-        )
+        (two.before, two.after, one.text, VERDICTS[one.status], two.changed, one.cells, one.undecided)
         for two in result.differences
         for one in two.unsafe
     )
     return doc.table(("Before", "After", "Rule", "Verdict", "#Changed cells", "#Unsafe", "#Undecided"), rows)
 
 
-def _drawn(result: AggregatesResult) -> Iterator[doc.Table | doc.Bullets]:
+def _drawn(result: AggregatesResult) -> Iterator[doc.Content]:
     """The table as it is read, with marks."""
     if result.drawn is None:
         return
@@ -432,21 +406,18 @@ def _drawn(result: AggregatesResult) -> Iterator[doc.Table | doc.Bullets]:
     measure = str(result.columns.get("count") or result.columns.get("value", ""))
     columns = (doc.Column(result.by[0]), *(doc.Column(name, True) for name in shown.columns or (measure,)))
     yield doc.Table(columns, tuple((name, *row) for name, row in zip(shown.rows, shown.cells, strict=True)))
-    yield doc.Bullets(("! unsafe by a rule, * hidden, ? hidden and yet known from the others",))
+    yield ("! unsafe by a rule, * hidden, ? hidden and yet known from the others",)
 
 
 def _hidden(result: AggregatesResult) -> doc.Table:
     """What published cells leave hidden ones, and which of them give one away."""
-    rows = (
-        (
-            *(one.cell[name] or "–" for name in result.by),
-            one.measure,
-            "–" if one.lower is None else str(one.lower),
-            "–" if one.upper is None else str(one.upper),
-            _sum(result, one),
-        )
-        for one in result.intervals
-    )
+
+    def cells(one: CellInterval) -> Iterator[str]:
+        yield from (*(one.cell[name] or "–" for name in result.by), one.measure)
+        yield from ("–" if bound is None else str(bound) for bound in (one.lower, one.upper))
+        yield _sum(result, one)
+
+    rows = map(cells, result.intervals)
     return doc.table((*map(doc.Column, result.by), "Of", "#At least", "#At most", "Follows from"), rows)
 
 
@@ -460,10 +431,7 @@ def _sum(result: AggregatesResult, one: CellInterval) -> str:
 
 
 def _rules(result: AggregatesResult) -> doc.Table:
-    rows = (
-        (one.text, VERDICTS[one.status], doc.count(one.cells), doc.count(one.judged), doc.count(one.undecided))
-        for one in result.rules
-    )
+    rows = ((one.text, VERDICTS[one.status], one.cells, one.judged, one.undecided) for one in result.rules)
     return doc.table(("Rule", "Verdict", "#Unsafe", "#Judged", "#Undecided"), rows)
 
 
@@ -472,24 +440,23 @@ def _keys(result: AggregatesResult, what: str, found: Sequence[tuple[str, Keys]]
     return doc.table(map(doc.Column, (what, *result.by)), rows)
 
 
+def _rule_keys(result: AggregatesResult, what: str, rules: Sequence[RuleFound]) -> doc.Table:
+    return _keys(result, what, [(one.text, one.keys) for one in rules])
+
+
 def _how(result: AggregatesResult) -> doc.Facts:
     columns = ", ".join(f"{what.replace('_', ' ')} = {name}" for what, name in result.columns.items())
     sum_of_cells = ", added up: who is in several cells counts in each" if result.contributors_added_up else ""
-    behind = (
-        ()
-        if result.contributors is None
-        else (("behind all cells", doc.plural(result.contributors, "contributor") + sum_of_cells),)
+    behind = None if result.contributors is None else doc.plural(result.contributors, "contributor") + sum_of_cells
+    said = (
+        ("cells", doc.count(result.cells)),
+        ("broken down by", ", ".join(result.by)),
+        *(("linked table", f"{one.target}, by {', '.join(one.by)}") for one in result.linked),
+        ("columns", columns),  # its name stands there even when there is none
+        ("totals in", ", ".join(result.totals) or "no dimension"),
+        *((f"subtotals in {name}", doc.plural(number, "value")) for name, number in result.subtotals.items()),
+        *([("behind all cells", behind)] if behind else []),
+        ("hidden cells", doc.count(result.hidden)),
+        *made(result),
     )
-    return doc.Facts(
-        (
-            ("cells", doc.count(result.cells)),
-            ("broken down by", ", ".join(result.by)),
-            *(("linked table", f"{one.target}, by {', '.join(one.by)}") for one in result.linked),
-            ("columns", columns),
-            ("totals in", ", ".join(result.totals) or "no dimension"),
-            *(((f"subtotals in {name}", doc.plural(number, "value")) for name, number in result.subtotals.items())),
-            *behind,
-            ("hidden cells", doc.count(result.hidden)),
-            *made(result),
-        )
-    )
+    return doc.Facts(said)

@@ -7,23 +7,8 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Annotated, Any, ClassVar, TypedDict
 
+from sqlaudit.base import result as base
 from sqlaudit.base.parameter_names import spelled
-from sqlaudit.base.result import (
-    AS_FLOAT,
-    AS_TEXT,
-    FROM_0,
-    FROM_0_TO_1,
-    FROM_1,
-    HERE,
-    IF_ANY,
-    LEFT_OUT,
-    Documented,
-    MeasuredResult,
-    Nulls,
-    key,
-    objects,
-    shown,
-)
 from sqlaudit.column_sets.result import READS
 from sqlaudit.reports import document as doc
 from sqlaudit.reports.notebook import Shown
@@ -34,7 +19,7 @@ Signature = tuple[int, ...]
 
 
 @dataclass(frozen=True)
-class Scores(Documented):
+class Scores(base.Documented):
     """The scores of one record.
 
     Args:
@@ -43,14 +28,14 @@ class Scores(Documented):
         dis_suda, dis_ihsn: DIS-SUDA from these scores, between 0 and 1.
     """
 
-    suda: Annotated[Fraction, FROM_0] = field(metadata=AS_FLOAT)
-    ihsn: Annotated[Fraction, FROM_0] = field(metadata=key("suda_ihsn") | AS_FLOAT)
-    dis_suda: Annotated[float, FROM_0_TO_1]
-    dis_ihsn: Annotated[float, FROM_0_TO_1] = field(metadata=key("dis_suda_ihsn"))
+    suda: Annotated[Fraction, base.FROM_0] = field(metadata=base.AS_FLOAT)
+    ihsn: Annotated[Fraction, base.FROM_0] = field(metadata=base.key("suda_ihsn") | base.AS_FLOAT)
+    dis_suda: Annotated[float, base.FROM_0_TO_1]
+    dis_ihsn: Annotated[float, base.FROM_0_TO_1] = field(metadata=base.key("dis_suda_ihsn"))
 
 
 @dataclass(frozen=True)
-class RiskThreshold(Documented):
+class RiskThreshold(base.Documented):
     """The threshold of risk that keeps the global risk, the expected share of re-identified records, at a wanted one.
 
     It is that of μ-Argus (manual 4.1, section 2.3.4.1) and sdcMicro: who is above it is protected so far that the
@@ -63,15 +48,15 @@ class RiskThreshold(Documented):
         rows: rows above it. households: households above it, None where the risk is that of rows.
     """
 
-    most: Annotated[Fraction, FROM_0_TO_1] = field(metadata=key("max_global_risk") | AS_FLOAT)
-    risk: Annotated[float, FROM_0_TO_1] | None
-    remaining: Annotated[float, FROM_0_TO_1] | None = field(metadata=key("global_risk"))
-    rows: int = field(metadata=key("rows_above"))
-    households: int | None = field(default=None, metadata=key("households_above"))
+    most: Annotated[Fraction, base.FROM_0_TO_1] = field(metadata=base.key("max_global_risk") | base.AS_FLOAT)
+    risk: Annotated[float, base.FROM_0_TO_1] | None
+    remaining: Annotated[float, base.FROM_0_TO_1] | None = field(metadata=base.key("global_risk"))
+    rows: int = field(metadata=base.key("rows_above"))
+    households: int | None = field(default=None, metadata=base.key("households_above"))
 
 
 @dataclass(frozen=True)
-class IndividualRisk(Documented):
+class IndividualRisk(base.Documented):
     """Re-identification risk of rows given their sampling weights (Franconi and Polettini, 2004).
 
     Args:
@@ -81,15 +66,15 @@ class IndividualRisk(Documented):
         threshold: the one that keeps a wanted global risk, None unless one was named.
     """
 
-    expected: Annotated[float, FROM_0]
-    highest: Annotated[float, FROM_0_TO_1]
-    mean: Annotated[float, FROM_0_TO_1]
-    above: Mapping[str, int] = field(metadata=key("rows_above"))
-    threshold: RiskThreshold | None = field(default=None, metadata=IF_ANY)
+    expected: Annotated[float, base.FROM_0]
+    highest: Annotated[float, base.FROM_0_TO_1]
+    mean: Annotated[float, base.FROM_0_TO_1]
+    above: Mapping[str, int] = field(metadata=base.key("rows_above"))
+    threshold: RiskThreshold | None = field(default=None, metadata=base.IF_ANY)
 
 
 @dataclass(frozen=True)
-class HouseholdRisk(Documented):
+class HouseholdRisk(base.Documented):
     """Risk that at least one member of a row's household is found: 1 - Π(1 - risk) over the members.
 
     Args:
@@ -101,39 +86,39 @@ class HouseholdRisk(Documented):
 
     column: str
     households: int
-    expected: Annotated[float, FROM_0]
-    highest: Annotated[float, FROM_0_TO_1]
-    mean: Annotated[float, FROM_0_TO_1]
-    above: Mapping[str, int] = field(metadata=key("rows_above"))
-    threshold: RiskThreshold | None = field(default=None, metadata=IF_ANY)
+    expected: Annotated[float, base.FROM_0]
+    highest: Annotated[float, base.FROM_0_TO_1]
+    mean: Annotated[float, base.FROM_0_TO_1]
+    above: Mapping[str, int] = field(metadata=base.key("rows_above"))
+    threshold: RiskThreshold | None = field(default=None, metadata=base.IF_ANY)
 
 
 @dataclass(frozen=True)
-class TopRecord(Documented):
+class TopRecord(base.Documented):
     """One of the records with the highest scores, by the values of its key columns."""
 
-    key: tuple[Any, ...] = field(metadata=AS_TEXT)
-    uniques: Signature = field(metadata=LEFT_OUT)
-    scores: Scores = field(metadata=HERE)
+    key: tuple[Any, ...] = field(metadata=base.AS_TEXT)
+    uniques: Signature = field(metadata=base.LEFT_OUT)
+    scores: Scores = field(metadata=base.HERE)
 
 
 @dataclass(frozen=True)
-class AlikeRecords(Documented):
+class AlikeRecords(base.Documented):
     """Records with the same numbers of minimal sample uniques."""
 
-    uniques: Signature = field(metadata=key("minimal_sample_uniques"))
+    uniques: Signature = field(metadata=base.key("minimal_sample_uniques"))
     records: int
-    scores: Scores = field(metadata=HERE)
+    scores: Scores = field(metadata=base.HERE)
 
 
 class _OfSize(TypedDict):
-    size: Annotated[int, FROM_1]
+    size: Annotated[int, base.FROM_1]
     count: int
 
 
 class _ColumnShare(TypedDict):
     column: str
-    share: Annotated[float, FROM_0_TO_1]
+    share: Annotated[float, base.FROM_0_TO_1]
 
 
 def _by_size(counts: tuple[int, ...]) -> list[_OfSize]:
@@ -149,7 +134,7 @@ def _shares(found: tuple[tuple[str, Fraction], ...]) -> list[_ColumnShare]:
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class RecordRisk(MeasuredResult, Shown):
+class RecordRisk(base.MeasuredResult, Shown):
     """Which records are special, and which columns make them so.
 
     Args:
@@ -182,18 +167,20 @@ class RecordRisk(MeasuredResult, Shown):
     unique_rows: int
     paired_rows: int
     max_size: int
-    nulls: Nulls
-    fraction: Annotated[Fraction, FROM_0_TO_1] = field(metadata=key("sampling_fraction") | AS_FLOAT)
-    file_dis: Annotated[Fraction, FROM_0_TO_1] = field(metadata=AS_FLOAT)
-    uniques_by_size: tuple[int, ...] = field(metadata=key("minimal_sample_uniques") | shown(_by_size))
-    records: int = field(metadata=key("records_with_minimal_sample_uniques"))
-    scores: tuple[tuple[Signature, int, Scores], ...] = field(metadata=shown(_scores))
-    contributions: tuple[tuple[str, Fraction], ...] = field(metadata=shown(_shares))
-    by_set: tuple[tuple[tuple[str, ...], int], ...] = field(metadata=key("sets") | objects("columns", "records"))
+    nulls: base.Nulls
+    fraction: Annotated[Fraction, base.FROM_0_TO_1] = field(metadata=base.key("sampling_fraction") | base.AS_FLOAT)
+    file_dis: Annotated[Fraction, base.FROM_0_TO_1] = field(metadata=base.AS_FLOAT)
+    uniques_by_size: tuple[int, ...] = field(metadata=base.key("minimal_sample_uniques") | base.shown(_by_size))
+    records: int = field(metadata=base.key("records_with_minimal_sample_uniques"))
+    scores: tuple[tuple[Signature, int, Scores], ...] = field(metadata=base.shown(_scores))
+    contributions: tuple[tuple[str, Fraction], ...] = field(metadata=base.shown(_shares))
+    by_set: tuple[tuple[tuple[str, ...], int], ...] = field(
+        metadata=base.key("sets") | base.objects("columns", "records")
+    )
     weights: str | None = None
-    risk: IndividualRisk = field(metadata=key("individual_risk"))
-    of_sample: bool = field(default=False, metadata=IF_ANY)
-    household: HouseholdRisk | None = field(default=None, metadata=key("household_risk") | IF_ANY)
+    risk: IndividualRisk = field(metadata=base.key("individual_risk"))
+    of_sample: bool = field(default=False, metadata=base.IF_ANY)
+    household: HouseholdRisk | None = field(default=None, metadata=base.key("household_risk") | base.IF_ANY)
     key: tuple[str, ...] = ()
     top: tuple[TopRecord, ...] = ()
 
@@ -215,26 +202,17 @@ def records_document(result: RecordRisk, suda: bool = True) -> doc.Document:
         ("Column", "#Share of the SUDA score in sets with it"),
         ((name, doc.percent(share)) for name, share in ranked if share and suda),
     )
-    sets = doc.table(
-        ("Columns", "#Records"), ((", ".join(names), doc.count(few)) for names, few in result.by_set[:_MOST])
-    )
+    sets = doc.table(("Columns", "#Records"), ((", ".join(names), few) for names, few in result.by_set[:_MOST]))
     scores = doc.table(
         ("#Records", "#SUDA", "#DIS-SUDA", "#IHSN"),
-        (
-            (doc.count(number), doc.figure(one.suda), doc.figure(one.dis_suda), doc.figure(one.ihsn))
-            for _, number, one in result.scores[:_MOST]
-        ),
+        ((number, one.suda, one.dis_suda, one.ihsn) for _, number, one in result.scores[:_MOST]),
         "The highest scores, and how many records have them.",
     )
     columns = ("#SUDA", "#DIS-SUDA") if suda else (None, None)
     top = doc.table(
         (*(doc.Column(name) for name in result.key), *columns),
         (
-            (
-                *("" if value is None else str(value) for value in one.key),
-                doc.figure(one.scores.suda),
-                doc.figure(one.scores.dis_suda),
-            )
+            (*(None if value is None else str(value) for value in one.key), one.scores.suda, one.scores.dis_suda)
             for one in result.top
         ),
     )
@@ -245,22 +223,22 @@ def records_document(result: RecordRisk, suda: bool = True) -> doc.Document:
         if risk is not None and risk.threshold is not None
     )
     how = doc.facts(
-        ("rows", doc.count(result.rows)),
+        ("rows", result.rows),
         ("columns", ", ".join(result.columns)),
         ("largest set searched", doc.plural(result.max_size, "column")),
         ("sampling fraction", doc.limit(result.fraction)),
-        ("disclosure score of the file (DIS)", doc.figure(float(result.file_dis))),
+        ("disclosure score of the file (DIS)", float(result.file_dis)),
         ("missing values", f"never part of a special set; elsewhere {READS[result.nulls]}"),
         *made(result),
     )
     return doc.report_on(
         result,
         doc.Toned(f"{result.target}: {doc.plural(result.records, 'special record')} of {doc.count(result.rows)}"),
-        (doc.Bullets(tuple(_lead(result, suda))),),
+        (_lead(result, suda),),
         doc.section("Which columns make records special", contributions),
         doc.section("Column sets that single out most records", sets),
         doc.section("Scores", scores if suda else None),
-        doc.section("Individual risk", *_risks(result), doc.Bullets(tuple(thresholds))),
+        doc.section("Individual risk", *_risks(result), thresholds),
         doc.section("The most special records", top),
         doc.section("How it was measured", how),
         sql_section(result),
@@ -268,18 +246,13 @@ def records_document(result: RecordRisk, suda: bool = True) -> doc.Document:
 
 
 def _lead(result: RecordRisk, suda: bool) -> Iterator[doc.Words]:
-    share = doc.part(result.records, result.rows)
     columns, records = len(result.columns), doc.plural(result.records, "record")
-    sizes = f"{doc.count(result.max_size)} or fewer of the {doc.count(columns)}" if columns > 1 else "the only column"
-    yield (
-        f"{records}{f' ({share})' if share else ''} {'is' if result.records == 1 else 'are'} unique on {sizes}"
-        f"{' columns' if columns > 1 else ''}."
-    )
-    unique, paired = doc.plural(result.unique_rows, "record"), doc.plural(result.paired_rows, "record")
-    yield (
-        f"{unique} {'is' if result.unique_rows == 1 else 'are'} unique on all columns together; {paired} "
-        f"{'shares its values' if result.paired_rows == 1 else 'share their values'} with exactly one other."
-    )
+    of = f"{doc.count(result.max_size)} or fewer of the {doc.count(columns)} columns"
+    share, verb = doc.part(result.records, result.rows), "is" if result.records == 1 else "are"
+    yield f"{records}{f' ({share})' if share else ''} {verb} unique on {of if columns > 1 else 'the only column'}."
+    unique, verb = doc.plural(result.unique_rows, "record"), "is" if result.unique_rows == 1 else "are"
+    paired = doc.plural(result.paired_rows, "record shares its values", "records share their values")
+    yield f"{unique} {verb} unique on all columns together; {paired} with exactly one other."
     if suda and result.highest is not None:
         yield f"The most special record has a DIS-SUDA score of {doc.figure(result.highest.dis_suda)}."
     expected = f"bout {_records(result.risk.expected)} expected to be re-identified (individual risk)"
@@ -303,16 +276,15 @@ def _records(expected: float) -> str:
 def _risks(result: RecordRisk) -> Iterator[doc.Table]:
     """How many records are at risk, and that at least one member of a household is found."""
     risk, homes = result.risk, result.household
-    above = ((f"above {threshold}", doc.count(number)) for threshold, number in risk.above.items())
+    above = ((f"above {threshold}", number) for threshold, number in risk.above.items())
     yield doc.table(("Risk", "#Records"), above, f"Highest {doc.figure(risk.highest)}, mean {doc.figure(risk.mean)}.")
     if homes is not None:
         said = f"about {_records(homes.expected)} expected to be re-identified, themselves or by who lives with them"
         yield doc.table(
             ("Household risk", "#Records"),
-            ((f"above {threshold}", doc.count(number)) for threshold, number in homes.above.items()),
+            ((f"above {threshold}", number) for threshold, number in homes.above.items()),
             f"Households by {homes.column}, {doc.count(homes.households)} of them: highest "
-            f"{doc.figure(homes.highest)}, mean "
-            f"{doc.figure(homes.mean)}; {said}.",
+            f"{doc.figure(homes.highest)}, mean {doc.figure(homes.mean)}; {said}.",
         )
 
 
@@ -327,6 +299,5 @@ def _threshold(kind: str, mean: float, threshold: RiskThreshold, rows: int) -> s
     return (
         f"{subject}: {above} ({doc.part(threshold.rows, rows)}) {'is' if threshold.rows == 1 else 'are'} above "
         f"{doc.figure(threshold.risk, 6)}. Protected down to that, they leave a mean of "
-        f"{doc.figure(threshold.remaining)}, at "
-        f"most {wanted} as wanted."
+        f"{doc.figure(threshold.remaining)}, at most {wanted} as wanted."
     )

@@ -7,18 +7,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Annotated, Any, ClassVar, Literal
 
-from sqlaudit.base.result import (
-    AS_TEXT,
-    FROM_0_TO_1,
-    FROM_1,
-    Documented,
-    MeasuredResult,
-    Nulls,
-    after,
-    key,
-    shown,
-    told,
-)
+from sqlaudit.base import result as base
 from sqlaudit.column_sets.result import READS
 from sqlaudit.reports import document as doc
 from sqlaudit.reports.notebook import Shown
@@ -55,7 +44,7 @@ SINGULAR |= {"people": "person", "classes": "class"}
 
 
 @dataclass(frozen=True)
-class Example(Documented):
+class Example(base.Documented):
     """One class or value that an attack exposes, with values of the table; only read when values may be shown.
 
     Args:
@@ -63,13 +52,13 @@ class Example(Documented):
         size: how many persons. value: what is learned about them.
     """
 
-    key: Mapping[str, Any] | None = field(metadata=AS_TEXT)
+    key: Mapping[str, Any] | None = field(metadata=base.AS_TEXT)
     size: int
-    value: tuple[Any, ...] = field(default=(), metadata=AS_TEXT)
+    value: tuple[Any, ...] = field(default=(), metadata=base.AS_TEXT)
 
 
 @dataclass(frozen=True)
-class Exposure(Documented):
+class Exposure(base.Documented):
     """What one attack achieves.
 
     Args:
@@ -88,23 +77,23 @@ class Exposure(Documented):
 
     attack: Attack
     title: str
-    about: str | None = field(metadata=key("sensitive"))
+    about: str | None = field(metadata=base.key("sensitive"))
     exposed: int
     of: int
     unit: str
-    probability: Annotated[float | Fraction, FROM_0_TO_1] | None = field(metadata=shown(_floats))
-    highest: Annotated[float | Fraction, FROM_0_TO_1] | None = field(metadata=shown(_floats))
+    probability: Annotated[float | Fraction, base.FROM_0_TO_1] | None = field(metadata=base.shown(_floats))
+    highest: Annotated[float | Fraction, base.FROM_0_TO_1] | None = field(metadata=base.shown(_floats))
     sentence: str
-    figures: Mapping[str, Figure] = field(default_factory=dict, metadata=shown(_floats))
-    steps: tuple[Mapping[str, Figure], ...] = field(default=(), metadata=shown(_floats))
+    figures: Mapping[str, Figure] = field(default_factory=dict, metadata=base.shown(_floats))
+    steps: tuple[Mapping[str, Figure], ...] = field(default=(), metadata=base.shown(_floats))
     examples: tuple[Example, ...] = ()
     source: str = ""
     note: str = ""
-    at_most: int | None = field(default=None, metadata=after("exposed"))
+    at_most: int | None = field(default=None, metadata=base.after("exposed"))
 
     @property
-    @told("unit", shown(_floats))
-    def share(self) -> Annotated[Fraction, FROM_0_TO_1] | None:
+    @base.told("unit", base.shown(_floats))
+    def share(self) -> Annotated[Fraction, base.FROM_0_TO_1] | None:
         """The exposed as a share, None when there is nobody."""
         return Fraction(self.exposed, self.of) if self.of else None
 
@@ -115,7 +104,7 @@ class Exposure(Documented):
 
 
 @dataclass(frozen=True)
-class NotTried(Documented):
+class NotTried(base.Documented):
     """An attack that could not be tried.
 
     Args:
@@ -128,7 +117,7 @@ class NotTried(Documented):
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class AttackResult(MeasuredResult, Shown):
+class AttackResult(base.MeasuredResult, Shown):
     """What an attacker can still do with a release.
 
     Args:
@@ -147,13 +136,13 @@ class AttackResult(MeasuredResult, Shown):
     target: str
     rows: int
     classes: int | None
-    smallest: int | None = field(metadata=key("smallest_class"))
+    smallest: int | None = field(metadata=base.key("smallest_class"))
     quasi_identifiers: tuple[str, ...]
     sensitive: tuple[str, ...]
     entity: str | None
-    nulls: Nulls
-    k: Annotated[int, FROM_1]
-    exposures: tuple[Exposure, ...] = field(metadata=key("attacks"))
+    nulls: base.Nulls
+    k: Annotated[int, base.FROM_1]
+    exposures: tuple[Exposure, ...] = field(metadata=base.key("attacks"))
     not_tried: tuple[NotTried, ...] = ()
 
     def exposure(self, attack: str, about: str | None = None) -> Exposure:
@@ -180,9 +169,8 @@ def exposed_picture(result: AttackResult) -> doc.Picture | None:
     """A bar an attack: the share of those that it could expose; None with fewer than two attacks on somebody."""
     tried = [one for one in result.exposures if one.of]
     series = {"exposed": [float(one.share or 0) for one in tried]}
-    data = {"names": [one.heading for one in tried], "series": series, "share": True, "x": "share exposed"}
-    title = "Share of those that each attack could expose and does expose"
-    return doc.Picture("bars", title, data) if len(tried) > 1 else None
+    title, names = "Share of those that each attack could expose and does expose", (one.heading for one in tried)
+    return doc.bars(title, names, series, "share exposed", share=True) if len(tried) > 1 else None
 
 
 def ruled_out_picture(one: Exposure) -> doc.Picture | None:
@@ -199,11 +187,9 @@ def ruled_out_picture(one: Exposure) -> doc.Picture | None:
         for said, name in names.items()
         if name in one.steps[0]
     }
-    title = (
-        f"Share of {doc.count(one.of)} {one.unit} that are exposed once an attacker rules out m values of {one.about}"
-    )
-    data = {"curves": curves, "x": "values ruled out, m", "y": f"share of {one.unit}", "legend": "upper left"}
-    return doc.Picture("curves", title, data)
+    whom = f"{doc.count(one.of)} {one.unit}"
+    title = f"Share of {whom} that are exposed once an attacker rules out m values of {one.about}"
+    return doc.curves(title, curves, "values ruled out, m", f"share of {one.unit}", "upper left")
 
 
 _SHARES = {"highest", "highest_of_the_rest", "chance", "rows_fitting_beside", "chance_of_agreeing", "chance_of_alike"}
@@ -269,7 +255,7 @@ def attack_document(result: AttackResult) -> doc.Document:
         doc.section("Not tried", (doc.Toned(f"{one.title}.", hint=one.reason) for one in result.not_tried)),
         doc.section("How it was attacked", how),
         sql_section(result),
-        worst=(doc.Toned(one.sentence, "bad") for one in exposed_most(hit)[:_MOST_WORST]),
+        worst=(doc.bad(one.sentence) for one in exposed_most(hit)[:_MOST_WORST]),
     )
 
 
@@ -295,7 +281,7 @@ def _lead(result: AttackResult) -> Iterator[doc.Words]:
         if not one.exposed and not one.at_most
     ]
     if harmless:
-        yield doc.Toned(f"Nobody is exposed by {doc.listing(harmless)}.", "good")
+        yield doc.good(f"Nobody is exposed by {doc.listing(harmless)}.")
 
 
 def _row(one: Exposure) -> tuple[str, ...]:

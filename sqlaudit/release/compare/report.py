@@ -36,17 +36,16 @@ def losses_picture(result: CompareResult) -> doc.Picture | None:
         found = {loss.column: loss.share for loss in result.losses if loss.measure == name and loss.column is not None}
         if found:
             series[name] = [float(found.get(column) or 0) for column in result.qi]
-    data = {"names": list(result.qi), "series": series, "share": True, "x": "share of complete suppression"}
     title = "What each column lost, as a share of what suppressing it would lose"
-    return doc.Picture("bars", title, data) if series else None
+    return doc.bars(title, result.qi, series, "share of complete suppression", share=True) if series else None
 
 
 def errors_picture(errors: Mapping[str, Errors]) -> doc.Picture | None:
     """The relative errors of random queries that half, nine tenths and 95% of the answers do not exceed."""
     series = {name: [float(value or 0) for value in (one.median, one.q90, one.q95)] for name, one in errors.items()}
-    data = {"names": ["half of them", "90%", "95%"], "series": series, "share": True, "x": "relative error"}
     title = "Relative errors of random counting queries that so many answers do not exceed"
-    return doc.Picture("bars", title, data) if any(one.answers for one in errors.values()) else None
+    drawn = doc.bars(title, ("half of them", "90%", "95%"), series, "relative error", share=True)
+    return drawn if any(one.answers for one in errors.values()) else None
 
 
 SHOWN_GROUPS = 20
@@ -128,10 +127,8 @@ def useful_blocks(result: CompareResult) -> Iterator[doc.Content]:
 
 def _errors(errors: Mapping[str, Errors]) -> doc.Table:
     heads = ("answered", "#answers", "#median", "#90% are within", "#95% are within", "#largest")
-    rows = (
-        (name, doc.count(one.answers), *map(percent_or_more, (one.median, one.q90, one.q95, one.largest)))
-        for name, one in errors.items()
-    )
+    shares = {name: (one.median, one.q90, one.q95, one.largest) for name, one in errors.items()}
+    rows = ((name, doc.count(errors[name].answers), *map(percent_or_more, some)) for name, some in shares.items())
     return doc.table(heads, rows)
 
 
@@ -263,11 +260,9 @@ def _lead(result: CompareResult) -> Iterator[doc.Words]:
         asked = f"{result.workload.queries} random counting queries"
         yield f"The answers to {asked} are off by a median of {doc.listing(said)}."
     if result.attacks is not None:
-        yield from (
-            doc.Toned(one.sentence, "bad")
-            for one in result.attacks.exposures
-            if one.attack == "homogeneity" and one.exposed
-        )
+        for one in result.attacks.exposures:
+            if one.attack == "homogeneity" and one.exposed:
+                yield doc.bad(one.sentence)
 
 
 def _sentence(text: str) -> str:
@@ -319,9 +314,8 @@ def attacks_section(result: CompareResult) -> tuple[doc.Section, ...]:
         why, _, hint = NO_ATTACKS.partition(". ")
         return doc.section(_ATTACKED, doc.Toned(f"{why}.", hint=hint))
     document = attack_document(result.attacks)
-    others = doc.Toned(
-        "Attacks that take another table or categories were not tried.", hint="`sqlaudit attack` tries them."
-    )
+    not_tried = "Attacks that take another table or categories were not tried."
+    others = doc.Toned(not_tried, hint="`sqlaudit attack` tries them.")
     return doc.section(_ATTACKED, *document.lead, *doc.blocks_of(document, (_OF_ATTACKS,)), others)
 
 

@@ -9,20 +9,7 @@ from fractions import Fraction
 from typing import Annotated, Any, ClassVar, Literal, TypedDict
 
 from sqlaudit.audits.result import AuditResult
-from sqlaudit.base.result import (
-    ANY_NUMBER,
-    AS_TEXT,
-    FROM_1,
-    OR_NULL,
-    Documented,
-    MeasuredResult,
-    Number,
-    after,
-    json_schema,
-    key,
-    objects,
-    told,
-)
+from sqlaudit.base import result as base
 from sqlaudit.models.measures import OF_RELEASES
 from sqlaudit.release.attacks.result import AttackResult
 from sqlaudit.reports.notebook import Shown
@@ -51,7 +38,7 @@ class Recoding(StrEnum):
 
 
 @dataclass(frozen=True)
-class ColumnFit(Documented):
+class ColumnFit(base.Documented):
     """How one column was generalized.
 
     Args:
@@ -66,7 +53,7 @@ class ColumnFit(Documented):
 
     name: str
     height: int
-    levels: tuple[tuple[int, int], ...] = field(metadata=objects("level", "rows"))
+    levels: tuple[tuple[int, int], ...] = field(metadata=base.objects("level", "rows"))
     cells: int
     values: int
     misfits: int
@@ -76,7 +63,7 @@ class ColumnFit(Documented):
 
 
 @dataclass(frozen=True)
-class Generalization(Documented):
+class Generalization(base.Documented):
     """Whether the release is a generalization of the original (Thesis, Definition 2.3.4).
 
     Args:
@@ -105,7 +92,7 @@ class Generalization(Documented):
 
 
 @dataclass(frozen=True)
-class Coarser(Documented):
+class Coarser(base.Documented):
     """The release beside another one of the same original.
 
     Args:
@@ -123,7 +110,7 @@ class Coarser(Documented):
 
 
 @dataclass(frozen=True)
-class Loss(Documented):
+class Loss(base.Documented):
     """One measure of what was lost.
 
     Args:
@@ -135,14 +122,14 @@ class Loss(Documented):
         standard_error: of an estimate.
     """
 
-    measure: Annotated[str, json_schema(enum=tuple(OF_RELEASES))]
+    measure: Annotated[str, base.json_schema(enum=tuple(OF_RELEASES))]
     column: str | None
-    value: Number | None
-    mean: Number | None = None
-    share: Number | None = field(default=None, metadata=key("share_of_complete_suppression"))
-    sensitive: str | None = field(default=None, metadata=after("column"))
+    value: base.Number | None
+    mean: base.Number | None = None
+    share: base.Number | None = field(default=None, metadata=base.key("share_of_complete_suppression"))
+    sensitive: str | None = field(default=None, metadata=base.after("column"))
     standard_error: float | None = None
-    why: str = field(default="", metadata=key("why_not_given") | OR_NULL)
+    why: str = field(default="", metadata=base.key("why_not_given") | base.OR_NULL)
 
 
 NO_ATTACKS = (
@@ -155,7 +142,7 @@ METHODS = ("non-corrected", "conditional", "independent")
 
 
 @dataclass(frozen=True)
-class Errors(Documented):
+class Errors(base.Documented):
     """Relative errors of many answers: how many there are, the median, the 90% and 95% quantiles and the largest."""
 
     answers: int
@@ -195,7 +182,7 @@ class _Shares(_ByMethod):
 
 
 @dataclass(frozen=True)
-class Group(Documented):
+class Group(base.Documented):
     """One answer of a query: on the original, and on the release by method (None = cannot be given).
 
     Args:
@@ -205,12 +192,12 @@ class Group(Documented):
 
     truth: float | None
     answers: Answers
-    key: tuple[Any, ...] | None = field(default=None, metadata=AS_TEXT)
+    key: tuple[Any, ...] | None = field(default=None, metadata=base.AS_TEXT)
     shares: Annotated[Mapping[str, float | None], _Shares] | None = None
 
 
 @dataclass(frozen=True)
-class AnswerDistance(Documented):
+class AnswerDistance(base.Documented):
     """How far the distribution of a query's answers on the release is from that on the original, by method.
 
     Args:
@@ -219,11 +206,11 @@ class AnswerDistance(Documented):
     """
 
     answers: Answers
-    key: tuple[Any, ...] | None = field(default=None, metadata=AS_TEXT)
+    key: tuple[Any, ...] | None = field(default=None, metadata=base.AS_TEXT)
 
 
 @dataclass(frozen=True)
-class QueryAnswer(Documented):
+class QueryAnswer(base.Documented):
     """One query of the user on both tables: its number in the file, its groups (one without GROUP BY), its errors.
 
     Args:
@@ -235,18 +222,18 @@ class QueryAnswer(Documented):
             columns of GROUP BY (N of Hsu 4.5, with --distance for a sensitive column).
     """
 
-    number: Annotated[int, FROM_1]
+    number: Annotated[int, base.FROM_1]
     aggregate: Annotated[str, Literal["COUNT", "SUM", "AVG"]]
     groups: tuple[Group, ...]
-    total: int = field(metadata=key("groups_total"))
-    errors: ErrorsByMethod = field(metadata=key("relative_errors"))
-    why: str = field(default="", metadata=key("why_not_given") | OR_NULL)
-    distribution_of: str = field(default="", metadata=OR_NULL)
+    total: int = field(metadata=base.key("groups_total"))
+    errors: ErrorsByMethod = field(metadata=base.key("relative_errors"))
+    why: str = field(default="", metadata=base.key("why_not_given") | base.OR_NULL)
+    distribution_of: str = field(default="", metadata=base.OR_NULL)
     distances: tuple[AnswerDistance, ...] = ()
 
 
 @dataclass(frozen=True)
-class Workload(Documented):
+class Workload(base.Documented):
     """Random counting queries on both tables.
 
     Args:
@@ -257,16 +244,16 @@ class Workload(Documented):
 
     queries: int
     empty: int
-    seed: Annotated[int, ANY_NUMBER]
-    errors: ErrorsByMethod = field(metadata=key("relative_errors"))
-    why: str = field(default="", metadata=key("why_not_given") | OR_NULL)
+    seed: Annotated[int, base.ANY_NUMBER]
+    errors: ErrorsByMethod = field(metadata=base.key("relative_errors"))
+    why: str = field(default="", metadata=base.key("why_not_given") | base.OR_NULL)
     answered_empty: Mapping[str, int] = field(
-        default_factory=dict, metadata=key("answered_though_empty") | after("empty")
+        default_factory=dict, metadata=base.key("answered_though_empty") | base.after("empty")
     )
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class CompareResult(MeasuredResult, Shown):
+class CompareResult(base.MeasuredResult, Shown):
     """Original and release side by side: is it a generalization, what was lost, what is still of use, is it safe.
 
     Args:
@@ -283,12 +270,12 @@ class CompareResult(MeasuredResult, Shown):
     frame_of: ClassVar = "losses"
 
     engine: str = ""
-    original: str = field(metadata=key("original.name"))
-    rows: int = field(metadata=key("original.rows"))
-    release: str = field(metadata=key("release.name"))
-    released: int = field(metadata=key("release.rows"))
-    qi: tuple[str, ...] = field(metadata=key("roles.quasi_identifiers"))
-    sensitive: tuple[str, ...] = field(metadata=key("roles.sensitive"))
+    original: str = field(metadata=base.key("original.name"))
+    rows: int = field(metadata=base.key("original.rows"))
+    release: str = field(metadata=base.key("release.name"))
+    released: int = field(metadata=base.key("release.rows"))
+    qi: tuple[str, ...] = field(metadata=base.key("roles.quasi_identifiers"))
+    sensitive: tuple[str, ...] = field(metadata=base.key("roles.sensitive"))
     pairing: Annotated[str, Literal["key", "position", "containment", "none"]]
     distance: Annotated[str, Literal["equal", "ordered", "hierarchical"]]
     generalization: Generalization
@@ -304,7 +291,7 @@ class CompareResult(MeasuredResult, Shown):
         """What it is about, in a few words."""
         return f"{self.release} beside {self.original}"
 
-    @told("attacks", key("why_no_attacks"))
+    @base.told("attacks", base.key("why_no_attacks"))
     def _why_no_attacks(self) -> str | None:
         """Why nothing was attacked, None when it was."""
         return None if self.attacks is not None else NO_ATTACKS

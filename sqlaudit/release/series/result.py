@@ -194,31 +194,27 @@ def headline(result: ReleasesResult) -> doc.Toned:
     what = f"{doc.plural(len(result.releases), 'release')}, {doc.plural(result.persons, 'person')}"
     if not singled:
         return doc.Toned(f"{what}: nobody is singled out by being in them")
-    return doc.Toned(f"{what}: {doc.count(singled)} {'is' if singled == 1 else 'are'} singled out", "bad")
+    return doc.bad(f"{what}: {doc.count(singled)} {'is' if singled == 1 else 'are'} singled out")
 
 
 def _lead(result: ReleasesResult, one: AttributeFigures) -> Iterator[doc.Words]:
     if one.singled_out:
         atleast, share = "" if one.complete else "at least ", doc.part(one.singled_out, result.persons)
-        yield doc.Toned(
+        yield doc.bad(
             f"{one.sensitive} of {atleast}{doc.plural(one.singled_out, 'person')} ({share}) follows for certain: of "
-            f"{doc.count(one.of_one_release)} from one release, of {doc.count(one.by_comparing)} only "
-            "from comparing releases, "
-            f"of {doc.count(one.by_elimination)} only since others are known.",
-            "bad",
+            f"{doc.count(one.of_one_release)} from one release, of {doc.count(one.by_comparing)} only from comparing "
+            f"releases, of {doc.count(one.by_elimination)} only since others are known."
         )
     elif one.fewest is not None:
-        yield (
-            f"{one.sensitive}: everybody keeps at least {doc.plural(one.fewest, 'value')} after comparing the releases."
-        )
+        fewest = doc.plural(one.fewest, "value")
+        yield f"{one.sensitive}: everybody keeps at least {fewest} after comparing the releases."
     if one.m:
         yield f"{one.sensitive}: the releases are {doc.count(one.m)}-invariant, and for no larger m."
     if one.m != 0:
         return
     reasons = []
     if one.repeating:
-        verb = "repeats" if one.repeating == 1 else "repeat"
-        reasons.append(f"{doc.plural(one.repeating, 'class', 'classes')} {verb} a value")
+        reasons.append(f"{doc.plural(one.repeating, 'class repeats', 'classes repeat')} a value")
     if one.unsteady:
         of = f"{doc.count(one.unsteady)} of {doc.plural(result.in_several, 'person')} in several releases"
         reasons.append(f"the classes of {of} have other values in another one")
@@ -226,13 +222,12 @@ def _lead(result: ReleasesResult, one: AttributeFigures) -> Iterator[doc.Words]:
 
 
 def _sections(result: ReleasesResult, one: AttributeFigures) -> Iterator[doc.Section]:
-    left = [(doc.count(row.values), row.persons) for row in one.candidates[:_MOST]]
+    left: list[tuple[doc.Cell, int]] = [(row.values, row.persons) for row in one.candidates[:_MOST]]
     if rest := one.candidates[_MOST:]:
         left.append((f"{doc.count(rest[0].values)} or more", sum(row.persons for row in rest)))
     rows = ((values, persons, doc.part(persons, result.persons)) for values, persons in left)
-    yield from doc.section(
-        f"Which values of {one.sensitive} are left", doc.table(("#values left", "#persons", "#share"), rows)
-    )
+    lines = doc.table(("#values left", "#persons", "#share"), rows)
+    yield from doc.section(f"Which values of {one.sensitive} are left", lines)
     names = ("rows", "counterfeits", "classes", "smallest", "fewest_values", "repeating_classes")
     releases = ((side.release, *(getattr(side, name) for name in names)) for side in one.releases)
     heads = ("release", "#rows", "#counterfeits", "#classes", "#smallest", "#fewest values", "#repeating a value")

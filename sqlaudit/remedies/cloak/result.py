@@ -9,21 +9,7 @@ from fractions import Fraction
 from itertools import accumulate
 from typing import Annotated, Any, ClassVar, Literal, TypedDict
 
-from sqlaudit.base.result import (
-    AS_FLOAT,
-    BELOW_ONE,
-    FROM_1,
-    MEANING,
-    NOT_EMPTY,
-    OR_NULL,
-    Documented,
-    MeasuredResult,
-    json_schema,
-    key,
-    plain,
-    shown,
-    told,
-)
+from sqlaudit.base import result as base
 from sqlaudit.reports import document as doc
 from sqlaudit.reports.notebook import Shown
 from sqlaudit.reports.stored import made, sql_section
@@ -46,7 +32,7 @@ class MessageOutcome(IntEnum):
 
 
 @dataclass(frozen=True)
-class CloakLevel(Documented):
+class CloakLevel(base.Documented):
     """The boxes of one size.
 
     Args:
@@ -54,8 +40,8 @@ class CloakLevel(Documented):
             when there is none.
     """
 
-    side: Fraction = field(metadata=AS_FLOAT)
-    seconds: Fraction = field(metadata=AS_FLOAT)
+    side: Fraction = field(metadata=base.AS_FLOAT)
+    seconds: Fraction = field(metadata=base.AS_FLOAT)
     boxes: int
     messages: int
     fewest_users: int | None
@@ -67,16 +53,16 @@ class CloakLevel(Documented):
 
 
 @dataclass(frozen=True)
-class Spread(Documented):
+class Spread(base.Documented):
     """The smallest, the median and the largest of what published messages have, each message counted."""
 
-    smallest: Fraction = field(metadata=key("min") | AS_FLOAT)
-    median: Fraction = field(metadata=AS_FLOAT)
-    largest: Fraction = field(metadata=key("max") | AS_FLOAT)
+    smallest: Fraction = field(metadata=base.key("min") | base.AS_FLOAT)
+    median: Fraction = field(metadata=base.AS_FLOAT)
+    largest: Fraction = field(metadata=base.key("max") | base.AS_FLOAT)
 
 
 @dataclass(frozen=True)
-class RestrictedSpace(Documented):
+class RestrictedSpace(base.Documented):
     """Restricted space identification: boxes that lie in one known property (Barriers, section 4.3).
 
     Args:
@@ -93,7 +79,7 @@ class RestrictedSpace(Documented):
 
 
 @dataclass(frozen=True)
-class Observed(Documented):
+class Observed(base.Documented):
     """Observation identification: boxes that hold somebody who was seen (Barriers, section 4.3).
 
     Args:
@@ -112,15 +98,15 @@ class Observed(Documented):
 
 
 @dataclass(frozen=True)
-class Attacks(Documented):
+class Attacks(base.Documented):
     """The two attacks on boxes, None where what they need was not given."""
 
-    restricted_space: RestrictedSpace | None = field(default=None, metadata=key("restricted_space_identification"))
-    observation: Observed | None = field(default=None, metadata=key("observation_identification"))
+    restricted_space: RestrictedSpace | None = field(default=None, metadata=base.key("restricted_space_identification"))
+    observation: Observed | None = field(default=None, metadata=base.key("observation_identification"))
 
 
 @dataclass(frozen=True)
-class Holding(Documented):
+class Holding(base.Documented):
     """How many different users boxes have, against k.
 
     Args:
@@ -130,12 +116,12 @@ class Holding(Documented):
 
     boxes: int
     messages: int
-    fewest: int | None = field(metadata=key("fewest_users"))
+    fewest: int | None = field(metadata=base.key("fewest_users"))
     failing_boxes: int
     failing_messages: int
 
     @property
-    @told("")
+    @base.told("")
     def passed(self) -> bool:
         """Whether every box has k users."""
         return not self.failing_boxes
@@ -162,11 +148,11 @@ def _by_reason(dropped: Mapping[MessageOutcome, int]) -> Annotated[dict[str, int
     return {outcome.reason: dropped.get(outcome, 0) for outcome in MessageOutcome if outcome}
 
 
-OwnColumn = Annotated[str, json_schema(pattern="^--(k|box|interval|delay)-column$")]
+OwnColumn = Annotated[str, base.json_schema(pattern="^--(k|box|interval|delay)-column$")]
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class CloakResult(MeasuredResult, Shown):
+class CloakResult(base.MeasuredResult, Shown):
     """Messages with boxes in space and time that hide each of them among k users.
 
     Args:
@@ -189,47 +175,49 @@ class CloakResult(MeasuredResult, Shown):
 
     engine: str = ""
     target: str
-    k: Annotated[int, FROM_1]
+    k: Annotated[int, base.FROM_1]
     lonlat: bool
-    own: tuple[OwnColumn, ...] = field(metadata=key("own_columns"))
-    suppress: Annotated[Fraction, BELOW_ONE] = field(metadata=AS_FLOAT)
+    own: tuple[OwnColumn, ...] = field(metadata=base.key("own_columns"))
+    suppress: Annotated[Fraction, base.BELOW_ONE] = field(metadata=base.AS_FLOAT)
     divide: Annotated[str, Literal["alternately", "space-first", "time-first"]]
-    delay: Annotated[Fraction, json_schema(exclusiveMinimum=0)] | None = field(default=None, metadata=AS_FLOAT)
+    delay: Annotated[Fraction, base.json_schema(exclusiveMinimum=0)] | None = field(
+        default=None, metadata=base.AS_FLOAT
+    )
     rows: int
-    dropped: Mapping[MessageOutcome, int] = field(metadata=shown(_by_reason))
-    levels: Annotated[tuple[CloakLevel, ...], NOT_EMPTY]
+    dropped: Mapping[MessageOutcome, int] = field(metadata=base.shown(_by_reason))
+    levels: Annotated[tuple[CloakLevel, ...], base.NOT_EMPTY]
     columns: tuple[str, ...]
     audit: Holding | None
     attacks: Attacks
-    file: str = field(default="", metadata=OR_NULL)
-    sql: str = field(default="", repr=False, metadata=OR_NULL)
+    file: str = field(default="", metadata=base.OR_NULL)
+    sql: str = field(default="", repr=False, metadata=base.OR_NULL)
 
     @property
-    @told("rows")
+    @base.told("rows")
     def published(self) -> int:
         """Messages that were published."""
         return sum(level.messages for level in self.levels)
 
     @property
-    @told("dropped")
+    @base.told("dropped")
     def boxes(self) -> int:
         """Different boxes."""
         return sum(level.boxes for level in self.levels)
 
     @property
-    @told("boxes")
+    @base.told("boxes")
     def fewest_users(self) -> int | None:
         """Users of the box that has fewest; None when there is none."""
         return min((level.fewest_users for level in self.levels if level.fewest_users is not None), default=None)
 
     @property
-    @told("fewest_users")
+    @base.told("fewest_users")
     def areas(self) -> Spread | None:
         """Areas of boxes in square metres, over published messages."""
         return self._spread(lambda level: level.area)
 
     @property
-    @told("areas")
+    @base.told("areas")
     def intervals(self) -> Spread | None:
         """Lengths of intervals in seconds, over published messages."""
         return self._spread(lambda level: level.seconds)
@@ -249,7 +237,7 @@ class CloakResult(MeasuredResult, Shown):
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class BoxAudit(MeasuredResult, Shown):
+class BoxAudit(base.MeasuredResult, Shown):
     """What an audit of boxes found that somebody else made.
 
     Args:
@@ -265,7 +253,7 @@ class BoxAudit(MeasuredResult, Shown):
     shown_by: ClassVar = "sqlaudit.remedies.cloak.result:box_audit_document"
     engine: str = ""
     target: str
-    k: Annotated[int, FROM_1]
+    k: Annotated[int, base.FROM_1]
     rows: int
     unboxed: int
     classes: Holding | None
@@ -275,11 +263,11 @@ class BoxAudit(MeasuredResult, Shown):
 
     def rows_of_frame(self) -> list[dict[str, Any]]:
         """A row for each definition that could be checked: users by identical boxes, users who are in the box."""
-        found = plain(self)
+        found = base.plain(self)
         return [{"name": name, **found[name]} for name in ("classes", "presence") if found[name] is not None]
 
     @property
-    @told("unboxed")
+    @base.told("unboxed")
     def passed(self) -> bool:
         """Whether every box has k users, by each definition that could be checked."""
         return all(held.passed for held in (self.classes, self.presence) if held is not None)
@@ -304,40 +292,33 @@ _AXES = {
 def cloak_document(result: CloakResult) -> doc.Document:
     """Cloaked messages as a document for any layout."""
     dropped = (
-        (reason, doc.count(result.dropped[outcome]), doc.part(result.dropped[outcome], result.rows))
+        (reason, lost, doc.part(lost, result.rows))
         for outcome, reason in _REASONS.items()
-        if result.dropped.get(outcome)
+        if (lost := result.dropped.get(outcome))
     )
     return doc.report_on(
         result,
         _headline(result),
-        (doc.Bullets(tuple(_lead(result))),),
+        (_lead(result),),
         doc.section("Boxes", *_levels(result)),
         doc.section("Dropped messages", doc.table(("Why", "#Messages", "#Share"), dropped)),
-        doc.section("Attacks on the boxes", doc.Bullets(tuple(_attacks(result.attacks)))),
+        doc.section("Attacks on the boxes", _attacks(result.attacks)),
         doc.section("How it was cloaked", _how(result)),
         doc.section("The SELECT of the cloaked messages", doc.Code("SQL", result.sql)),
-        doc.section("What this does not say", doc.Bullets((MEANING,))),
+        doc.section("What this does not say", (base.MEANING,)),
         sql_section(result),
     )
 
 
 def box_audit_document(result: BoxAudit) -> doc.Document:
     """An audit of boxes as a document for any layout."""
-    tried = any(held is not None for held in (result.classes, result.presence))
+    tried = result.classes is not None or result.presence is not None
     verdict = "boxes FAIL" if not result.passed else "every box holds enough users" if tried else "boxes attacked"
     tone = doc.Toned(f"{result.target}: {verdict}", "bad" if not result.passed else "good" if tried else "plain")
     users = doc.table(
         ("Users", "#Boxes", "#Messages", "#Fewest", "#Boxes below k", "#Messages in them"),
         (
-            (
-                name,
-                doc.count(one.boxes),
-                doc.count(one.messages),
-                "" if one.fewest is None else doc.count(one.fewest),
-                doc.count(one.failing_boxes),
-                doc.count(one.failing_messages),
-            )
+            (name, one.boxes, one.messages, one.fewest, one.failing_boxes, one.failing_messages)
             for name, one in (("published with the same box", result.classes), ("truly in the box", result.presence))
             if one is not None
         ),
@@ -345,14 +326,11 @@ def box_audit_document(result: BoxAudit) -> doc.Document:
     return doc.report_on(
         result,
         tone,
-        (doc.Bullets(tuple(_box_lead(result))),),
+        (_box_lead(result),),
         doc.section("Users of boxes", users),
-        doc.section("Attacks on the boxes", doc.Bullets(tuple(_attacks(result.attacks)))),
-        doc.section(
-            "How it was measured",
-            doc.facts(("messages", doc.count(result.rows)), ("k", doc.count(result.k)), *made(result)),
-        ),
-        doc.section("What this does not say", doc.Bullets((MEANING,))),
+        doc.section("Attacks on the boxes", _attacks(result.attacks)),
+        doc.section("How it was measured", doc.facts(("messages", result.rows), ("k", result.k), *made(result))),
+        doc.section("What this does not say", (base.MEANING,)),
         sql_section(result),
     )
 
@@ -374,8 +352,7 @@ def duration(seconds: Fraction | float) -> str:
         >>> duration(Fraction(600)), duration(Fraction(75, 2)), duration(7200)
         ('10 min', '37.5 s', '2 h')
     """
-    units = ((86400, "d"), (3600, "h"), (60, "min"))
-    for size, unit in units:
+    for size, unit in ((86400, "d"), (3600, "h"), (60, "min")):
         if seconds >= size and not (Fraction(seconds) * 4) % size:
             return f"{doc.figure(Fraction(seconds) / size)} {unit}"
     return f"{doc.figure(Fraction(seconds))} s"
@@ -390,14 +367,13 @@ def area(square_metres: Fraction | float) -> str:
 
 def _headline(result: CloakResult) -> doc.Toned:
     if not result.rows:
-        return doc.Toned(f"{result.target}: there are no messages", "warn")
+        return doc.warning(f"{result.target}: there are no messages")
     if not result.published:
-        return doc.Toned(f"{result.target}: NO MESSAGE can be published", "bad")
+        return doc.bad(f"{result.target}: NO MESSAGE can be published")
     fewest = doc.count(result.fewest_users or 0)
-    return doc.Toned(
+    return doc.good(
         f"{result.target}: {doc.count(result.published)} of {doc.plural(result.rows, 'message')} cloaked, "
-        f"{doc.plural(result.boxes, 'box', 'boxes')} of at least {fewest} users",
-        "good",
+        f"{doc.plural(result.boxes, 'box', 'boxes')} of at least {fewest} users"
     )
 
 
@@ -407,10 +383,9 @@ def _lead(result: CloakResult) -> Iterator[doc.Words]:
         apart = "No two boxes overlap."
         if result.delay is not None:
             apart = "Boxes of one cell follow each other; one may begin in the step of time in which the last one ends."
-        yield doc.Toned(
+        yield doc.good(
             f"Holds: at least {doc.count(result.k)} different users{own} in every box that is published; "
-            f"{doc.count(result.fewest_users or 0)} in the one with fewest, as an audit of the result counted. {apart}",
-            "good",
+            f"{doc.count(result.fewest_users or 0)} in the one with fewest, as an audit of the result counted. {apart}"
         )
     if result.areas and result.intervals:
         most = "at most " if result.lonlat else ""
@@ -418,13 +393,11 @@ def _lead(result: CloakResult) -> Iterator[doc.Words]:
     lost = result.rows - result.published
     if lost:
         verb = "is" if lost == 1 else "are"
-        yield doc.Toned(f"{doc.plural(lost, 'message')} ({doc.part(lost, result.rows)}) {verb} dropped.", "warn")
+        yield doc.warning(f"{doc.plural(lost, 'message')} ({doc.part(lost, result.rows)}) {verb} dropped.")
     if result.columns and result.published:
-        yield doc.Toned(
-            f"Published as they are: {doc.listing(result.columns)}. Cloaking says nothing of what "
-            f"{'this column tells' if len(result.columns) == 1 else 'these columns tell'}.",
-            "warn",
-        )
+        these = "this column tells" if len(result.columns) == 1 else "these columns tell"
+        as_they_are = f"Published as they are: {doc.listing(result.columns)}."
+        yield doc.warning(f"{as_they_are} Cloaking says nothing of what {these}.")
 
 
 def _spread(spread: Spread, words: Callable[[Fraction], str]) -> str:
@@ -435,40 +408,29 @@ def _spread(spread: Spread, words: Callable[[Fraction], str]) -> str:
 def _levels(result: CloakResult) -> Iterator[doc.Block]:
     if not result.published:
         return
+    sizes = [(length(level.side), duration(level.seconds)) for level in result.levels]
     rows = (
-        (
-            length(level.side),
-            duration(level.seconds),
-            doc.count(level.boxes),
-            doc.count(level.messages),
-            doc.part(level.messages, result.published),
-            "" if level.fewest_users is None else doc.count(level.fewest_users),
-        )
-        for level in result.levels
+        (*size, one.boxes, one.messages, doc.part(one.messages, result.published), one.fewest_users)
+        for size, one in zip(sizes, result.levels, strict=True)
     )
     heads = ("#Side", "#Interval", "#Boxes", "#Messages", "#Share", "#Fewest users")
     yield doc.table(heads, rows, "Boxes by their size, the largest first")
     if sum(1 for level in result.levels if level.messages) > 1:
-        names = [f"{length(level.side)}, {duration(level.seconds)}" for level in result.levels]
+        names = map(", ".join, sizes)
         series = {"messages": [level.messages for level in result.levels]}
-        data = {"names": names, "series": series, "x": "messages"}
-        yield doc.Picture("bars", "Published messages by the size of their box", data)
+        yield doc.bars("Published messages by the size of their box", names, series, "messages")
 
 
 def _how(result: CloakResult) -> doc.Facts:
-    sizes: list[tuple[str, doc.Words]] = []
     if result.delay is not None:
         sizes = [("as they come", f"held back for {duration(result.delay)} at most")]
     else:
-        largest, smallest = result.levels[0], result.levels[-1]
-        sizes = [
-            ("largest box", f"{length(largest.side)} for {duration(largest.seconds)}"),
-            ("smallest box", f"{length(smallest.side)} for {duration(smallest.seconds)}"),
-            ("divided", _AXES[result.divide]),
-        ]
+        ends = (("largest box", result.levels[0]), ("smallest box", result.levels[-1]))
+        sizes = [(name, f"{length(one.side)} for {duration(one.seconds)}") for name, one in ends]
+        sizes.append(("divided", _AXES[result.divide]))
     finer = f"at most {doc.limit(result.suppress)} of those that could be published" if result.suppress else ""
     return doc.facts(
-        ("messages", doc.count(result.rows)),
+        ("messages", result.rows),
         *sizes,
         ("places", "longitude and latitude in degrees" if result.lonlat else "metres on a plane"),
         ("dropped for finer boxes", finer),
@@ -488,18 +450,14 @@ def _attacks(attacks: Attacks) -> Iterator[doc.Words]:
 
 def _skipped(number: int, one: str, why: str, many: str = "") -> Iterator[doc.Toned]:
     if number:
-        yield doc.Toned(f"{doc.plural(number, one, many)} {why} {'was' if number == 1 else 'were'} left out.", "warn")
+        yield doc.warning(f"{doc.plural(number, one, many)} {why} {'was' if number == 1 else 'were'} left out.")
 
 
 def _restricted(found: RestrictedSpace) -> Iterator[doc.Words]:
     boxes = doc.plural(found.boxes, "box", "boxes")
-    said = f"none of {boxes} in space lies in the property of a single owner."
-    if found.exposed:
-        messages = doc.plural(found.messages, "message")
-        verb = "lies" if found.exposed == 1 else "lie"
-        said = (
-            f"{doc.count(found.exposed)} of {boxes} in space {verb} in the property of a single owner, with {messages}."
-        )
+    some, verb = doc.count(found.exposed) if found.exposed else "none", "lie" if found.exposed > 1 else "lies"
+    messages = f", with {doc.plural(found.messages, 'message')}" if found.exposed else ""
+    said = f"{some} of {boxes} in space {verb} in the property of a single owner{messages}."
     yield doc.Toned(f"Restricted space identification: {said}", "bad" if found.exposed else "good")
     if found.inside > found.exposed:
         several = found.inside - found.exposed
@@ -514,10 +472,8 @@ def _observation(found: Observed) -> Iterator[doc.Words]:
         "warn" if found.linkable else "good",
     )
     if found.linkable and found.right is not None:
-        yield (
-            f"{doc.count(found.right)} of these messages ({doc.percent(Fraction(found.right, found.messages))}) "
-            f"truly {'is' if found.right == 1 else 'are'} that user's."
-        )
+        share, verb = doc.part(found.right, found.messages), "is" if found.right == 1 else "are"
+        yield f"{doc.count(found.right)} of these messages ({share}) truly {verb} that user's."
     if found.observed > found.linkable:
         several = doc.plural(found.observed - found.linkable, "more box holds", "more boxes hold")
         yield f"{several} several observed users."
@@ -527,12 +483,12 @@ def _box_lead(result: BoxAudit) -> Iterator[doc.Words]:
     if result.classes is not None:
         yield _verdict(result.classes, result.k, "published with it")
     else:
-        yield doc.Toned("The messages have no column of users, so users that share a box cannot be counted.", "warn")
+        yield doc.warning("The messages have no column of users, so users that share a box cannot be counted.")
     if result.presence is not None:
         yield _verdict(result.presence, result.k, "whose true position lies in it")
     if result.unboxed:
         lacking = doc.plural(result.unboxed, "message lacks a bound of its", "messages lack a bound of their")
-        yield doc.Toned(f"{lacking} box, of {doc.count(result.rows)}.", "warn")
+        yield doc.warning(f"{lacking} box, of {doc.count(result.rows)}.")
     yield from _skipped(result.skipped_positions, "position", "without user, place or time")
 
 
@@ -540,10 +496,9 @@ def _verdict(held: Holding, k: int, what: str) -> doc.Toned:
     fewest = "" if held.fewest is None else f"; {doc.count(held.fewest)} in the smallest"
     several = what.replace(" it", " them")
     if held.passed:
-        return doc.Toned(f"Holds: every box has {doc.plural(k, 'user')} or more {what}{fewest}.", "good")
-    return doc.Toned(
+        return doc.good(f"Holds: every box has {doc.plural(k, 'user')} or more {what}{fewest}.")
+    return doc.bad(
         f"FAILS: {doc.count(held.failing_boxes)} of {doc.plural(held.boxes, 'box', 'boxes')} with "
         f"{doc.plural(held.failing_messages, 'message')} {'has' if held.failing_boxes == 1 else 'have'} fewer than "
-        f"{doc.plural(k, 'user')} {what if held.failing_boxes == 1 else several}{fewest}.",
-        "bad",
+        f"{doc.plural(k, 'user')} {what if held.failing_boxes == 1 else several}{fewest}."
     )

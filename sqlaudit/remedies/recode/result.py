@@ -7,17 +7,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Annotated, ClassVar, Literal
 
-from sqlaudit.base.result import (
-    ANY_NUMBER,
-    FROM_0,
-    MEANING,
-    Documented,
-    MeasuredResult,
-    ShownRoles,
-    key,
-    objects,
-    shown,
-)
+from sqlaudit.base import result as base
 from sqlaudit.lattices.result import Use
 from sqlaudit.release.compare.report import not_given
 from sqlaudit.release.compare.result import Loss
@@ -28,7 +18,7 @@ from sqlaudit.reports.stored import made, sql_section
 
 
 @dataclass(frozen=True)
-class RecodeColumn(Documented):
+class RecodeColumn(base.Documented):
     """A quasi-identifier.
 
     Args:
@@ -44,11 +34,11 @@ class RecodeColumn(Documented):
     form: str
     use: Use
     values: int | None = None
-    rows_at: tuple[tuple[str, int], ...] = field(default=(), metadata=objects("level", "rows"))
+    rows_at: tuple[tuple[str, int], ...] = field(default=(), metadata=base.objects("level", "rows"))
 
 
 @dataclass(frozen=True)
-class Beside(Documented):
+class Beside(base.Documented):
     """The best full-domain node for the same requirements: every column at one level.
 
     Args:
@@ -62,14 +52,14 @@ class Beside(Documented):
     complete: bool
     why: tuple[str, ...] = ()
     levels: tuple[int, ...] | None = None
-    named: tuple[tuple[str, str], ...] = field(default=(), metadata=shown(dict))
+    named: tuple[tuple[str, str], ...] = field(default=(), metadata=base.shown(dict))
     classes: int | None = None
-    smallest: int | None = field(default=None, metadata=key("smallest_class"))
+    smallest: int | None = field(default=None, metadata=base.key("smallest_class"))
     losses: tuple[Loss, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class RecodeResult(MeasuredResult, Shown):
+class RecodeResult(base.MeasuredResult, Shown):
     """What a local recoding came to.
 
     Args:
@@ -91,24 +81,24 @@ class RecodeResult(MeasuredResult, Shown):
     shown_by: ClassVar = "sqlaudit.remedies.recode.result:recode_document"
     frame_of: ClassVar = "columns"
 
-    target: str = field(metadata=key("target.name"))
-    rows: int = field(metadata=key("target.rows"))
-    engine: str = field(default="", metadata=key("target.engine"))
-    roles: ShownRoles
+    target: str = field(metadata=base.key("target.name"))
+    rows: int = field(metadata=base.key("target.rows"))
+    engine: str = field(default="", metadata=base.key("target.engine"))
+    roles: base.ShownRoles
     requirements: tuple[str, ...]
     warn_only: tuple[str, ...] = ()
     method: Annotated[str, Literal["kaca", "mondrian"]]
     order: Annotated[str, Literal["smallest", "random"]] | None
-    seed: Annotated[int, ANY_NUMBER] | None
-    beta: Annotated[Fraction, FROM_0] | None
+    seed: Annotated[int, base.ANY_NUMBER] | None
+    beta: Annotated[Fraction, base.FROM_0] | None
     measure: str
     classes: int
     groups: int | None = None
     merges: int = 0
-    smallest: int | None = field(default=None, metadata=key("smallest_group"))
+    smallest: int | None = field(default=None, metadata=base.key("smallest_group"))
     columns: tuple[RecodeColumn, ...]
     losses: tuple[Loss, ...] = ()
-    beside: Beside | None = field(default=None, metadata=key("lattice"))
+    beside: Beside | None = field(default=None, metadata=base.key("lattice"))
     why: tuple[str, ...] = ()
     release: Release | None = None
 
@@ -138,9 +128,7 @@ _DRAWN = ("loss", "non-uniform-entropy", "modification-rate", "ncp", "whd")
 def recode_document(result: RecodeResult) -> doc.Document:
     """The result of a recoding as a document for any layout."""
     required = doc.listing(result.requirements, None)
-    about = (
-        f"{result.target}: {doc.plural(result.rows, 'row')}; required: {required}; grouped by {_TITLES[result.method]}."
-    )
+    said = f"{result.target}: {doc.plural(result.rows, 'row')}; required: {required}"
     beta = "" if result.beta is None else f"1/(j-1)^{doc.figure(result.beta)}" if result.beta else "even"
     drawn = "" if result.seed is None else f", seed {result.seed}"
     how = doc.facts(
@@ -154,11 +142,11 @@ def recode_document(result: RecodeResult) -> doc.Document:
     return doc.report_on(
         result,
         headline(result),
-        (doc.Paragraph(about), doc.Bullets(tuple(_lead(result)))),
-        doc.section("Why there is no recoding", doc.Bullets(result.why)),
+        (f"{said}; grouped by {_TITLES[result.method]}.", _lead(result)),
+        doc.section("Why there is no recoding", result.why),
         *(() if release is None else _release(result, release)),
         doc.section("How it was made", how),
-        doc.section("What this does not say", doc.Bullets((MEANING,))),
+        doc.section("What this does not say", (base.MEANING,)),
         sql_section(result),
     )
 
@@ -167,16 +155,14 @@ def _release(result: RecodeResult, release: Release) -> Iterator[tuple[doc.Secti
     audit = release.audit
     rows, classes = doc.plural(audit.rows, "row"), doc.plural(audit.classes, "class", "classes")
     verdict = "PASS" if audit.status in ("pass", "warn") else audit.status.upper()
-    said = doc.Bullets(
-        (
-            *([doc.written_to(release.file, release.buckets)] if release.file else []),
-            doc.Toned(f"An audit of the release says {verdict}: {rows} in {classes}.", "good"),
-            *doc.unnamed_notice(release.unnamed),
-        )
+    said: tuple[doc.Words, ...] = (
+        *([doc.written_to(release.file, release.buckets)] if release.file else []),
+        doc.good(f"An audit of the release says {verdict}: {rows} in {classes}."),
+        *doc.unnamed_notice(release.unnamed),
     )
     yield doc.section("The release", said, doc.Code("The SQL of the release", release.sql))
     became = [
-        (column.name, level, doc.count(held), doc.part(held, result.rows))
+        (column.name, level, held, doc.part(held, result.rows))
         for column in result.columns
         for level, held in [
             *([("left out", result.rows)] if column.use == "drop" else []),
@@ -190,12 +176,12 @@ def _release(result: RecodeResult, release: Release) -> Iterator[tuple[doc.Secti
 def headline(result: RecodeResult) -> doc.Toned:
     """The answer in a few words."""
     if not result.rows:
-        return doc.Toned("UNDETERMINED: there is no row to recode", "warn")
+        return doc.warning("UNDETERMINED: there is no row to recode")
     if result.release is None or result.groups is None:
-        return doc.Toned("NO RECODING satisfies the requirements", "bad")
-    before, after = doc.plural(result.classes, "class", "classes"), doc.plural(result.groups, "group")
-    verb = "satisfies" if result.groups == 1 else "satisfy"
-    return doc.Toned(f"{before} became {after} that {verb} the requirements", "good")
+        return doc.bad("NO RECODING satisfies the requirements")
+    before = doc.plural(result.classes, "class", "classes")
+    after = doc.plural(result.groups, "group that satisfies", "groups that satisfy")
+    return doc.good(f"{before} became {after} the requirements")
 
 
 def _lead(result: RecodeResult) -> Iterator[doc.Words]:
@@ -219,35 +205,28 @@ def _loss_text(losses: tuple[Loss, ...], measure: str) -> str:
     loss = next((loss for loss in losses if loss.measure == measure and loss.column is None), None)
     if loss is None or loss.value is None:
         return "not known"
-    return doc.figure(loss.value) + (
-        "" if loss.share is None else f" ({doc.percent(loss.share)} of complete suppression)"
-    )
+    share = "" if loss.share is None else f" ({doc.percent(loss.share)} of complete suppression)"
+    return doc.figure(loss.value) + share
 
 
-def _losses(result: RecodeResult) -> Iterator[doc.Block]:
+def _losses(result: RecodeResult) -> Iterator[doc.Content]:
     beside = result.beside if result.beside is not None and result.beside.levels is not None else None
     others = {} if beside is None else {(loss.measure, loss.column, loss.sensitive): loss for loss in beside.losses}
     in_all = [loss for loss in result.losses if loss.column is None]
     in_all.sort(key=lambda loss: loss.measure != result.measure)
     paired = [(loss, others.get((loss.measure, None, loss.sensitive))) for loss in in_all]
     several = len(result.roles["sensitive"]) > 1
-    rows = (
-        (
-            f"{loss.measure} ({loss.sensitive})" if several and loss.sensitive else loss.measure,
-            *_figures(loss),
-            *_figures(other),
-        )
-        for loss, other in paired
-    )
+    names = [f"{loss.measure} ({loss.sensitive})" if several and loss.sensitive else loss.measure for loss in in_all]
+    rows = ((name, *_figures(loss), *_figures(other)) for name, (loss, other) in zip(names, paired, strict=True))
     of_node = ("#best node", "#share ") if beside else (None, None)
     yield doc.table(("measure", f"#{_TITLES[result.method]}", "#share", *of_node), rows)
-    yield doc.Paragraph("Shares are of what complete suppression loses; smaller is better, except for precision.")
+    yield "Shares are of what complete suppression loses; smaller is better, except for precision."
     if beside:
         levels = ",".join(map(str, beside.levels or ()))
         named = ", ".join(f"{name} as {level}" for name, level in beside.named)
         classes = doc.plural(beside.classes or 0, "class", "classes")
-        yield doc.Paragraph(f"The best node by {beside.measure} is {levels} ({named}): {classes}.")
-    yield doc.Bullets(tuple(not_given(in_all)))
+        yield f"The best node by {beside.measure} is {levels} ({named}): {classes}."
+    yield not_given(in_all)
     yield _picture(result, paired, bool(others))
 
 
@@ -257,12 +236,12 @@ def _figures(loss: Loss | None) -> tuple[str, str]:
     return doc.figure(loss.value), "" if loss.share is None else doc.percent(loss.share)
 
 
-def _picture(result: RecodeResult, paired: list[tuple[Loss, Loss | None]], beside: bool) -> doc.Picture:
+def _picture(result: RecodeResult, paired: list[tuple[Loss, Loss | None]], beside: bool) -> doc.Picture | None:
     """A bar a measure and method: the loss as a share of what complete suppression loses."""
     drawn = [(loss, other) for loss, other in paired if loss.measure in _DRAWN and loss.share is not None]
     series = {_TITLES[result.method]: [float(loss.share or 0) for loss, _ in drawn]}
     if beside:
         series["best node"] = [float(other.share or 0) if other else 0.0 for _, other in drawn]
     names = [loss.measure for loss, _ in drawn]
-    data = {"names": names, "series": series, "share": True, "x": "share of complete suppression"}
-    return doc.Picture("bars", "What was lost, as a share of complete suppression", data if drawn else {})
+    title = "What was lost, as a share of complete suppression"
+    return doc.bars(title, names, series, "share of complete suppression", share=True) if drawn else None

@@ -7,17 +7,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Annotated, ClassVar, Literal
 
-from sqlaudit.base.result import (
-    FROM_0,
-    FROM_0_TO_1,
-    MEANING,
-    OR_NULL,
-    Documented,
-    MeasuredResult,
-    ShownRoles,
-    key,
-    told,
-)
+from sqlaudit.base import result as base
 from sqlaudit.remedies.result import Release
 from sqlaudit.reports import document as doc
 from sqlaudit.reports.notebook import Shown
@@ -25,7 +15,7 @@ from sqlaudit.reports.stored import made, sql_section
 
 
 @dataclass(frozen=True)
-class SuppressedColumn(Documented):
+class SuppressedColumn(base.Documented):
     """A quasi-identifier.
 
     Args:
@@ -33,12 +23,12 @@ class SuppressedColumn(Documented):
     """
 
     name: str
-    weight: Annotated[Fraction, FROM_0]
+    weight: Annotated[Fraction, base.FROM_0]
     cells: int
 
 
 @dataclass(frozen=True)
-class Effort(Documented):
+class Effort(base.Documented):
     """How the answer was found.
 
     Args:
@@ -53,14 +43,14 @@ class Effort(Documented):
 
     how: Annotated[str, Literal["auto", "exact", "fast"]]
     method: Annotated[str, Literal["patterns", "groups", "relaxed", "counting", "rows"]]
-    stopped: Annotated[str, Literal["time", "interrupted", "size", "solver"]] = field(default="", metadata=OR_NULL)
+    stopped: Annotated[str, Literal["time", "interrupted", "size", "solver"]] = field(default="", metadata=base.OR_NULL)
     variables: int = 0
     patterns: int = 0
-    fast_cost: Annotated[Fraction, FROM_0] = Fraction(0)
+    fast_cost: Annotated[Fraction, base.FROM_0] = Fraction(0)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class SuppressResult(MeasuredResult, Shown):
+class SuppressResult(base.MeasuredResult, Shown):
     """The cheapest suppression that was found.
 
     Args:
@@ -79,47 +69,47 @@ class SuppressResult(MeasuredResult, Shown):
     shown_by: ClassVar = "sqlaudit.remedies.suppress.result:suppress_document"
     frame_of: ClassVar = "columns"
 
-    target: str = field(metadata=key("target.name"))
-    rows: int = field(metadata=key("target.rows"))
-    patterns: int = field(metadata=key("target.patterns"))
-    engine: str = field(metadata=key("target.engine"))
-    roles: ShownRoles
+    target: str = field(metadata=base.key("target.name"))
+    rows: int = field(metadata=base.key("target.rows"))
+    patterns: int = field(metadata=base.key("target.patterns"))
+    engine: str = field(metadata=base.key("target.engine"))
+    roles: base.ShownRoles
     requirements: tuple[str, ...]
     warn_only: tuple[str, ...] = ()
-    whole_rows: Annotated[str, Literal["drop", "star"]] = field(metadata=OR_NULL)
+    whole_rows: Annotated[str, Literal["drop", "star"]] = field(metadata=base.OR_NULL)
     columns: tuple[SuppressedColumn, ...]
-    cost: Annotated[Fraction, FROM_0]
-    bound: Annotated[Fraction, FROM_0]
-    touched: int = field(metadata=key("touched_rows"))
+    cost: Annotated[Fraction, base.FROM_0]
+    bound: Annotated[Fraction, base.FROM_0]
+    touched: int = field(metadata=base.key("touched_rows"))
     effort: Effort
     release: Release | None = None
 
     @property
-    @told("complete")
+    @base.told("complete")
     def cells(self) -> int:
         """Suppressed cells."""
         return sum(column.cells for column in self.columns)
 
     @property
-    @told("cells")
+    @base.told("cells")
     def all_cells(self) -> int:
         """Cells of the quasi-identifiers."""
         return self.rows * len(self.columns)
 
     @property
-    @told("gap")
+    @base.told("gap")
     def optimal(self) -> bool:
         """Whether no solution costs less."""
         return self.cost == self.bound
 
     @property
-    @told("bound")
-    def gap(self) -> Annotated[Fraction, FROM_0_TO_1]:
+    @base.told("bound")
+    def gap(self) -> Annotated[Fraction, base.FROM_0_TO_1]:
         """What the best solution may cost less, as a share of the cost: 0 when this is the best one."""
         return (self.cost - self.bound) / self.cost if self.cost else Fraction(0)
 
     @property
-    @told("optimal")
+    @base.told("optimal")
     def complete(self) -> bool:
         """Whether the question was answered: a proven optimum when an exact answer was asked for."""
         return self.optimal or (self.effort.how != "exact" and self.effort.stopped != "interrupted")
@@ -144,27 +134,21 @@ _METHODS = {
 
 def suppress_document(result: SuppressResult) -> doc.Document:
     """The result of a suppression as a document for any layout."""
-    required, alike = doc.listing(result.requirements, None), doc.plural(result.patterns, "combination")
-    rows = doc.plural(result.rows, "row")
+    required, rows = doc.listing(result.requirements, None), doc.plural(result.rows, "row")
+    alike = doc.plural(result.patterns, "combination")
     weighted = any(column.weight != 1 for column in result.columns)
     columns = doc.table(
         ("Column", "#Weight" if weighted else None, "#Cells", "#Share"),
-        (
-            (one.name, doc.figure(one.weight), doc.count(one.cells), doc.part(one.cells, result.rows))
-            for one in result.columns
-        ),
+        ((one.name, doc.figure(one.weight), one.cells, doc.part(one.cells, result.rows)) for one in result.columns),
     )
     return doc.report_on(
         result,
         _headline(result),
-        (
-            doc.Paragraph(f"{result.target}: {rows} with {alike} of quasi-identifiers; required: {required}."),
-            doc.Bullets(tuple(_lead(result))),
-        ),
+        (f"{result.target}: {rows} with {alike} of quasi-identifiers; required: {required}.", _lead(result)),
         doc.section("What is suppressed", columns),
         doc.section("The release", *_release(result.release)),
         doc.section("How it was found", _how(result, weighted)),
-        doc.section("What this does not say", doc.Bullets((MEANING,))),
+        doc.section("What this does not say", (base.MEANING,)),
         sql_section(result),
     )
 
@@ -175,13 +159,11 @@ def _how(result: SuppressResult, weighted: bool) -> doc.Facts:
     cost = f"{doc.figure(result.cost)}{'' if weighted else ' cells'}"
     least = f"; at least {doc.figure(result.bound)} whatever is suppressed"
     over = f" over {doc.plural(effort.patterns, 'pattern')}" if effort.method == "patterns" else ""
-    program = (
-        f"{doc.plural(effort.variables, 'variable')}{over}; the fast way alone costs {doc.figure(effort.fast_cost)}"
-    )
+    fast = f"the fast way alone costs {doc.figure(effort.fast_cost)}"
     return doc.facts(
         ("Cost", cost + (", the least possible" if result.optimal else least)),
         ("Proven by", _METHODS[effort.method]),
-        ("Program", program if effort.variables else ""),
+        ("Program", f"{doc.plural(effort.variables, 'variable')}{over}; {fast}" if effort.variables else ""),
         ("Only warned of", doc.listing(result.warn_only, 20)),
         *made(result),
     )
@@ -190,11 +172,11 @@ def _how(result: SuppressResult, weighted: bool) -> doc.Facts:
 def _headline(result: SuppressResult) -> doc.Toned:
     said = doc.plural(result.touched, "row") if result.whole_rows else doc.plural(result.cells, "cell")
     if not result.cost and not result.cells:
-        return doc.Toned("Nothing has to be suppressed", "good")
+        return doc.good("Nothing has to be suppressed")
     if result.effort.stopped == "interrupted":
-        return doc.Toned(f"INCOMPLETE: stopped; {said} would be suppressed", "warn")
+        return doc.warning(f"INCOMPLETE: stopped; {said} would be suppressed")
     if result.optimal:
-        return doc.Toned(f"{said} suppressed; no fewer will do", "good")
+        return doc.good(f"{said} suppressed; no fewer will do")
     return doc.Toned(f"{said} suppressed; fewer may do", "good" if result.complete else "warn")
 
 
@@ -202,26 +184,22 @@ def _lead(result: SuppressResult) -> Iterator[doc.Words]:
     if result.whole_rows == "drop":
         yield f"{doc.plural(result.touched, 'row')} ({doc.part(result.touched, result.rows)}) left out."
     else:
-        cells = (
-            f"{doc.count(result.cells)} of {doc.plural(result.all_cells, 'cell')} "
-            f"({doc.part(result.cells, result.all_cells)})"
-        )
-        yield f"{cells} suppressed, in {doc.plural(result.touched, 'row')}."
+        cells, share = doc.plural(result.all_cells, "cell"), doc.part(result.cells, result.all_cells)
+        yield f"{doc.count(result.cells)} of {cells} ({share}) suppressed, in {doc.plural(result.touched, 'row')}."
     if result.optimal:
-        yield doc.Toned("Proven: no suppression costs less.", "good")
+        yield doc.good("Proven: no suppression costs less.")
     else:
-        yield doc.Toned(
-            f"Proven: none costs less than {doc.figure(result.bound)}; the gap is {doc.percent(result.gap)}.", "warn"
-        )
+        gap = doc.percent(result.gap)
+        yield doc.warning(f"Proven: none costs less than {doc.figure(result.bound)}; the gap is {gap}.")
     if result.effort.stopped:
-        yield doc.Toned(_STOPPED[result.effort.stopped], "warn")
+        yield doc.warning(_STOPPED[result.effort.stopped])
 
 
-def _release(release: Release | None) -> Iterator[doc.Block]:
+def _release(release: Release | None) -> Iterator[doc.Content]:
     if release is None:
         return
     yield doc.facts(
-        ("Audit", doc.Toned("holds what is required", "good")),
+        ("Audit", doc.good("holds what is required")),
         ("Rows", f"{doc.count(release.rows)} in {doc.plural(release.audit.classes, 'class', 'classes')}"),
         ("Left out", doc.plural(release.left_out, "row") if release.left_out else ""),
         ("Columns", doc.listing(release.columns, 20)),

@@ -352,27 +352,15 @@ def changed_document(changed: Changed) -> doc.Document:
     known = doc.listing(after.roles.get("quasi_identifiers", ()))
     when = "still" if before.passed == after.passed else "now"
     verdict = f"{when} {'PASS' if after.passed else 'FAIL'}" if after.required else "What if"
-    return doc.Document(
+    heads, judged = ("figure", "#before", "#after"), ("#limit", "verdict") if after.required else ()
+    classes = ((title, one, figures[title]) for title, one in _figures(before).items())
+    return doc.compose(
         doc.Toned(f"{verdict}: {changed.change}", ("good" if after.passed else "bad") if after.required else "plain"),
-        (
-            doc.Paragraph(f"Quasi-identifiers now: {known}. \\undo takes the change back."),
-            *doc.notices_block(after.notices),
-        ),
-        (
-            *doc.section(
-                "Classes", _table(tuple((title, one, figures[title]) for title, one in _figures(before).items()))
-            ),
-            *doc.section("Models", _table(tuple(_check_rows(before, after)), judged=bool(after.required))),
-            *doc.section("Warnings", doc.Bullets(tuple(doc.Toned(one.message, "warn") for one in new))),
-        ),
+        (f"Quasi-identifiers now: {known}. \\undo takes the change back.", *doc.notices_block(after.notices)),
+        doc.section("Classes", doc.table(heads, classes)),
+        doc.section("Models", doc.table((*heads, *judged), _check_rows(before, after))),
+        doc.section("Warnings", (doc.warning(one.message) for one in new)),
     )
-
-
-def _table(rows: tuple[tuple[doc.Words, ...], ...], judged: bool = False) -> doc.Table:
-    heads = [doc.Column("figure"), doc.Column("before", True), doc.Column("after", True)]
-    if judged:
-        heads += [doc.Column("limit", True), doc.Column("verdict")]
-    return doc.Table(tuple(heads), rows)
 
 
 def _figures(result: AuditResult) -> dict[str, str]:
