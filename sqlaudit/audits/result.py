@@ -5,21 +5,8 @@ from __future__ import annotations
 from dataclasses import field
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
+from sqlaudit.base import result as base
 from sqlaudit.base.frozen import dataclass
-from sqlaudit.base.result import (
-    IF_ANY,
-    MEANING,
-    NOT_EMPTY,
-    Documented,
-    MeasuredResult,
-    ShownRoles,
-    Status,
-    Warned,
-    after,
-    key,
-    told,
-    under_verdict,
-)
 from sqlaudit.classes.failing import ClassSizes, FailingClass
 from sqlaudit.models.base import Check
 from sqlaudit.reports.notebook import Shown
@@ -32,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class SensitiveSummary(Documented):
+class SensitiveSummary(base.Documented):
     """What is said of one sensitive attribute.
 
     Args:
@@ -53,12 +40,12 @@ NOT_SAID = (
     "What happens when this table is joined with another release, an older version of itself, or a register.",
     "Whether values inside free text, images or codes name a person.",
     "Whether publication is lawful: that is for people to decide, with these figures in hand.",
-    MEANING,
+    base.MEANING,
 )
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class AuditResult(MeasuredResult, Shown):
+class AuditResult(base.MeasuredResult, Shown):
     """What one audit found.
 
     Args:
@@ -82,43 +69,46 @@ class AuditResult(MeasuredResult, Shown):
     shown_by: ClassVar = "sqlaudit.audits.report:audit_document"
     frame_of: ClassVar = "checks"
 
-    target: str = field(metadata=key("target.name"))
-    rows: int = field(metadata=key("target.rows"))
-    columns: tuple[str, ...] = field(default=(), metadata=key("target.columns"))
-    engine: str = field(metadata=key("target.engine"))
-    roles: ShownRoles
+    target: str = field(metadata=base.key("target.name"))
+    rows: int = field(metadata=base.key("target.rows"))
+    columns: tuple[str, ...] = field(default=(), metadata=base.key("target.columns"))
+    engine: str = field(metadata=base.key("target.engine"))
+    roles: base.ShownRoles
     classes: ClassSizes
     sensitive: tuple[SensitiveSummary, ...] = ()
     checks: tuple[Check, ...]
-    warnings: tuple[Warned, ...] = ()
+    warnings: tuple[base.Warned, ...] = ()
     failing: tuple[FailingClass, ...] = ()
     failing_total: int | None = None
     failing_unnamed: tuple[str, ...] = ()
-    persons: PersonsFound | None = field(default=None, metadata=IF_ANY)
+    persons: PersonsFound | None = field(default=None, metadata=base.IF_ANY)
     worst_classes: tuple[WorstClasses, ...] = field(default=(), repr=False)
     complete: bool = True
     disclosures: tuple[Disclosure, ...] = field(
-        default=(), compare=False, repr=False, metadata=IF_ANY | after("disclosure")
+        default=(), compare=False, repr=False, metadata=base.IF_ANY | base.after("disclosure")
     )
 
     @property
-    @told("_not_said", IF_ANY)
+    @base.told("_not_said", base.IF_ANY)
     def disclosure(self) -> Disclosure | None:
         """Worst-case disclosure of the first sensitive attribute, None unless (c,k)-safety was asked for."""
         return self.disclosures[0] if self.disclosures else None
 
     @property
-    @told("worst_classes")
-    def status(self) -> Status:
+    @base.told("worst_classes")
+    def status(self) -> base.Status:
         """The verdict on the whole table: the worst verdict among the requirements."""
         verdicts = {check.status for check in self.checks}
-        otherwise = Status.UNDETERMINED if self.rows == 0 else Status.PASS
-        return next((one for one in (Status.FAIL, Status.UNDETERMINED, Status.WARN) if one in verdicts), otherwise)
+        otherwise = base.Status.UNDETERMINED if self.rows == 0 else base.Status.PASS
+        return next(
+            (one for one in (base.Status.FAIL, base.Status.UNDETERMINED, base.Status.WARN) if one in verdicts),
+            otherwise,
+        )
 
     @property
     def passed(self) -> bool:
         """True when no requirement failed or stayed undetermined."""
-        return self.status in (Status.PASS, Status.WARN)
+        return self.status in (base.Status.PASS, base.Status.WARN)
 
     @property
     def required(self) -> tuple[Check, ...]:
@@ -126,13 +116,13 @@ class AuditResult(MeasuredResult, Shown):
         return tuple(check for check in self.checks if check.required is not None or check.status is not None)
 
     @property
-    @told("status")
-    def notices(self) -> tuple[Warned, ...]:
+    @base.told("status")
+    def notices(self) -> tuple[base.Warned, ...]:
         """What stands directly under the verdict: the warnings of what it does not cover, worst first."""
-        return under_verdict(self.warnings)
+        return base.under_verdict(self.warnings)
 
-    @told("statements", key("not_said"))
-    def _not_said(self) -> Annotated[tuple[str, ...], NOT_EMPTY]:
+    @base.told("statements", base.key("not_said"))
+    def _not_said(self) -> Annotated[tuple[str, ...], base.NOT_EMPTY]:
         """What this audit does not say, as sentences."""
         return NOT_SAID
 

@@ -13,26 +13,9 @@ from pathlib import Path
 from typing import Annotated, Any, ClassVar
 from uuid import NAMESPACE_URL, uuid5
 
+from sqlaudit.base import result as base
 from sqlaudit.base.connection_texts import without_connections
 from sqlaudit.base.errors import ExitCode
-from sqlaudit.base.result import (
-    FROM_0,
-    FROM_1,
-    HERE,
-    LEFT_OUT,
-    OR_NULL,
-    UNDER_VERDICT,
-    Documented,
-    Result,
-    Severity,
-    Status,
-    Warned,
-    after,
-    json_schema,
-    key,
-    shown,
-    told,
-)
 from sqlaudit.base.spec import Requirement, Roles, Target
 from sqlaudit.base.version import __version__
 from sqlaudit.models.base import Check
@@ -73,7 +56,7 @@ class Drift(StrEnum):
 
 
 @dataclass(frozen=True)
-class Place(Documented):
+class Place(base.Documented):
     """Where a test is written.
 
     Args:
@@ -81,7 +64,7 @@ class Place(Documented):
     """
 
     file: str
-    line: Annotated[int, FROM_1] | None = None
+    line: Annotated[int, base.FROM_1] | None = None
 
     def __str__(self) -> str:
         return self.file if self.line is None else f"{self.file}, line {self.line}"
@@ -93,22 +76,22 @@ class Place(Documented):
 
 
 @dataclass(frozen=True)
-class Excepted(Documented):
+class Excepted(base.Documented):
     """An exception that the policy makes: until when (ISO date), why, and whether that day is over."""
 
-    until: Annotated[str, json_schema(format="date")]
+    until: Annotated[str, base.json_schema(format="date")]
     reason: str
     expired: bool
-    place: Place = field(metadata=LEFT_OUT)
+    place: Place = field(metadata=base.LEFT_OUT)
 
-    @told("expired", key("line"))
-    def _line(self) -> Annotated[int, FROM_1] | None:
+    @base.told("expired", base.key("line"))
+    def _line(self) -> Annotated[int, base.FROM_1] | None:
         """The line in the file, None = the whole file."""
         return self.place.line
 
 
 @dataclass(frozen=True)
-class Change(Documented):
+class Change(base.Documented):
     """A test against its accepted state: how it moved, and the sentence that says what moved."""
 
     drift: Drift
@@ -116,7 +99,7 @@ class Change(Documented):
 
 
 @dataclass(frozen=True)
-class ColumnSetFigures(Documented):
+class ColumnSetFigures(base.Documented):
     """A minimal column set beyond its limit: names, and the rows (persons) it puts into classes that are too small."""
 
     columns: tuple[str, ...]
@@ -124,7 +107,7 @@ class ColumnSetFigures(Documented):
 
 
 @dataclass(frozen=True)
-class GateTest(Documented):
+class GateTest(base.Documented):
     """One test: a requirement on a table, for one sensitive attribute where the model has one.
 
     Args:
@@ -142,24 +125,24 @@ class GateTest(Documented):
 
     table: str
     requirement: str
-    outcome: Outcome = field(metadata=after("sensitive"))
-    place: Place = field(metadata=HERE | after("message"))
+    outcome: Outcome = field(metadata=base.after("sensitive"))
+    place: Place = field(metadata=base.HERE | base.after("message"))
     sensitive: str | None = None
-    message: str = field(default="", metadata=after("severity"))
-    connection: str = field(default="", metadata=after("place"))
-    severity: Severity = field(default="error", metadata=after("outcome"))
+    message: str = field(default="", metadata=base.after("severity"))
+    connection: str = field(default="", metadata=base.after("place"))
+    severity: base.Severity = field(default="error", metadata=base.after("outcome"))
     tags: tuple[str, ...] = ()
     owner: str = ""
     description: str = ""
-    check: Check | None = field(default=None, metadata=after("rows"))
+    check: Check | None = field(default=None, metadata=base.after("rows"))
     rows: int | None = None
-    classes: int | None = field(default=None, metadata=LEFT_OUT)
-    sets: tuple[ColumnSetFigures, ...] = field(default=(), metadata=key("column_sets"))
-    unit: str = field(default="rows", metadata=LEFT_OUT)
+    classes: int | None = field(default=None, metadata=base.LEFT_OUT)
+    sets: tuple[ColumnSetFigures, ...] = field(default=(), metadata=base.key("column_sets"))
+    unit: str = field(default="rows", metadata=base.LEFT_OUT)
     exception: Excepted | None = None
     change: Change | None = None
     exit_code: ExitCode = ExitCode.OK
-    asked: str = field(default="", metadata=LEFT_OUT)
+    asked: str = field(default="", metadata=base.LEFT_OUT)
 
     @property
     def name(self) -> str:
@@ -184,7 +167,7 @@ class GateTest(Documented):
     @property
     def tolerated(self) -> bool:
         """Whether it holds only because a threshold of the policy lets some rows fall short."""
-        return self.outcome is Outcome.PASS and self.check is not None and self.check.status is not Status.PASS
+        return self.outcome is Outcome.PASS and self.check is not None and self.check.status is not base.Status.PASS
 
     @property
     def blocks(self) -> bool:
@@ -193,10 +176,10 @@ class GateTest(Documented):
 
 
 @dataclass(frozen=True)
-class Mistake(Documented):
+class Mistake(base.Documented):
     """A mistake in the policy that belongs to no test: where it is, and the sentence that says what was meant."""
 
-    place: Place = field(metadata=HERE)
+    place: Place = field(metadata=base.HERE)
     message: str
 
     def __post_init__(self) -> None:
@@ -225,11 +208,11 @@ class Moment:
 
 
 @dataclass(frozen=True)
-class TableWarned(Documented):
+class TableWarned(base.Documented):
     """What an audit of a table warns of."""
 
     table: str
-    warned: Warned = field(metadata=HERE)
+    warned: base.Warned = field(metadata=base.HERE)
 
 
 def for_attribute(requirement: str, sensitive: str | None) -> str:
@@ -237,20 +220,20 @@ def for_attribute(requirement: str, sensitive: str | None) -> str:
     return f"{requirement} for {sensitive}" if sensitive else requirement
 
 
-def _by_table(found: tuple[tuple[str, Warned], ...]) -> list[TableWarned]:
+def _by_table(found: tuple[tuple[str, base.Warned], ...]) -> list[TableWarned]:
     return [TableWarned(*pair) for pair in found]
 
 
-def _loosened(test: GateTest) -> Warned:
+def _loosened(test: GateTest) -> base.Warned:
     """What is to be said of a requirement that a threshold loosens."""
     assert test.check is not None
     number, unit = test.check.failing_rows or 0, "person" if "persons" in test.check.details else "row"
     meet = f"{number:,} {unit} does" if number == 1 else f"{number:,} {unit}s do"
-    return Warned("loosened_requirement", (), f"{meet} not meet {test.wanted}. {test.message}")
+    return base.Warned("loosened_requirement", (), f"{meet} not meet {test.wanted}. {test.message}")
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class GateResult(Result, Shown):
+class GateResult(base.Result, Shown):
     """What one run of a policy found.
 
     Args:
@@ -267,37 +250,37 @@ class GateResult(Result, Shown):
     shown_by: ClassVar = "sqlaudit.gates.report:gate_document"
     frame_of: ClassVar = "tests"
 
-    seconds: Annotated[float, FROM_0] = 0.0
+    seconds: Annotated[float, base.FROM_0] = 0.0
     policy: str
     tables: int = 0
     tests: tuple[GateTest, ...]
     mistakes: tuple[Mistake, ...] = ()
-    warnings: tuple[tuple[str, Warned], ...] = field(default=(), metadata=shown(_by_table))
-    baseline: str = field(default="", metadata=OR_NULL)
+    warnings: tuple[tuple[str, base.Warned], ...] = field(default=(), metadata=base.shown(_by_table))
+    baseline: str = field(default="", metadata=base.OR_NULL)
     gone: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
-    places: tuple[tuple[str, Place], ...] = field(default=(), metadata=LEFT_OUT)
-    datasets: tuple[tuple[str, Dataset], ...] = field(default=(), metadata=LEFT_OUT)
+    places: tuple[tuple[str, Place], ...] = field(default=(), metadata=base.LEFT_OUT)
+    datasets: tuple[tuple[str, Dataset], ...] = field(default=(), metadata=base.LEFT_OUT)
 
-    @told("tables", key("counts"))
+    @base.told("tables", base.key("counts"))
     def counted(self) -> dict[Outcome, int]:
         """How many tests ended in each way; outcomes that none has are left out."""
         found = {outcome: sum(test.outcome is outcome for test in self.tests) for outcome in Outcome}
         return {outcome: number for outcome, number in found.items() if number}
 
     @property
-    @told("policy")
+    @base.told("policy")
     def passed(self) -> bool:
         """True when nothing keeps the tables from being published."""
         return not self.mistakes and not any(test.blocks for test in self.tests)
 
     @property
-    @told("passed", shown(_by_table))
-    def notices(self) -> tuple[tuple[str, Warned], ...]:
+    @base.told("passed", base.shown(_by_table))
+    def notices(self) -> tuple[tuple[str, base.Warned], ...]:
         """What stands directly under the verdict: table by table what it does not cover, worst first."""
-        found = [pair for pair in dict.fromkeys(self.warnings) if pair[1].code in UNDER_VERDICT]
+        found = [pair for pair in dict.fromkeys(self.warnings) if pair[1].code in base.UNDER_VERDICT]
         found += [(test.table, _loosened(test)) for test in self.tests if test.tolerated]
-        return tuple(sorted(found, key=lambda pair: UNDER_VERDICT.index(pair[1].code)))
+        return tuple(sorted(found, key=lambda pair: base.UNDER_VERDICT.index(pair[1].code)))
 
     @property
     def broken(self) -> bool:

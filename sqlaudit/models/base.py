@@ -8,24 +8,11 @@ from dataclasses import field, replace
 from fractions import Fraction
 from typing import Annotated, Any, ClassVar, Literal, Protocol
 
+from sqlaudit.base import result as base
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.relation import Row, Statement
-from sqlaudit.base.result import (
-    FROM_0_TO_1,
-    IF_ANY,
-    LEFT_OUT,
-    Code,
-    Documented,
-    Number,
-    Operator,
-    Severity,
-    Status,
-    after,
-    key,
-    told,
-)
 from sqlaudit.base.spec import KnownRows
 from sqlaudit.classes.facts import ClassHistogram, Fact, Frame, Level, SensitiveTable, Signatures
 from sqlaudit.classes.failing import ClassSizes, Listing, ToldOfClass, level_macro
@@ -78,7 +65,7 @@ class Context:
 class Judgement:
     """What a model found over all classes: its numbers, and the classes and rows that fall short (None = not asked)."""
 
-    levels: Mapping[str, Number | None]
+    levels: Mapping[str, base.Number | None]
     failing_classes: int | None = None
     failing_rows: int | None = None
     details: Mapping[str, Any] = field(default_factory=dict)
@@ -194,7 +181,7 @@ class Model:
         return self.context.table
 
     @property
-    def required(self) -> Number | None:
+    def required(self) -> base.Number | None:
         """The limit of a requirement, None when only the level is asked for."""
         value = self.given.get(self.main)
         return value if isinstance(value, int | Fraction) else None
@@ -237,7 +224,7 @@ class Model:
         """Whether a class with this combination of its facts falls short, where combinations decide."""
         raise NotImplementedError(self.name)
 
-    def level_by_sizes(self, sizes: ClassSizes) -> Number | None:
+    def level_by_sizes(self, sizes: ClassSizes) -> base.Number | None:
         """The main number, where the sizes of the classes tell it."""
         return None
 
@@ -253,12 +240,12 @@ class Model:
         """How many distances a distance adds up."""
         return 1
 
-    def conclude(self, levels: dict[str, Any]) -> dict[str, Number | None]:
+    def conclude(self, levels: dict[str, Any]) -> dict[str, base.Number | None]:
         """The reported numbers from what the database gave (already folded over all classes)."""
         return {name: None if value is None else number(value) for name, value in levels.items()}
 
 
-def number(value: Any) -> Number:
+def number(value: Any) -> base.Number:
     """A database's number as int or float."""
     if isinstance(value, int | Fraction):
         return value
@@ -466,22 +453,22 @@ class Answers:
 
 # One requirement or model, judged.
 
-WORST_FIRST = (Status.FAIL, Status.UNDETERMINED, Status.WARN, Status.PASS, None)
+WORST_FIRST = (base.Status.FAIL, base.Status.UNDETERMINED, base.Status.WARN, base.Status.PASS, None)
 
 
 @dataclass(frozen=True)
-class OfKnownRows(Documented):
+class OfKnownRows(base.Documented):
     """What a check finds for somebody who knows one row of a person, or all: as the check has it."""
 
-    level: Number | None
-    status: Status | None
+    level: base.Number | None
+    status: base.Status | None
     failing_classes: int | None
     failing_rows: int | None
-    failing_share: Annotated[float, FROM_0_TO_1] | None
+    failing_share: Annotated[float, base.FROM_0_TO_1] | None
 
 
 @dataclass(frozen=True)
-class ByKnownRows(Documented):
+class ByKnownRows(base.Documented):
     """A check for somebody who knows one row of a person, and for somebody who knows all of them.
 
     Args:
@@ -494,7 +481,7 @@ class ByKnownRows(Documented):
 
 
 @dataclass(frozen=True)
-class Check(Documented):
+class Check(base.Documented):
     """One model on one sensitive attribute: the level achieved and, when required, the verdict.
 
     Args:
@@ -513,25 +500,25 @@ class Check(Documented):
         text: the requirement as the user wrote it. title: the model's name for people, empty = made from `model`.
     """
 
-    model: Code
+    model: base.Code
     sensitive: str | None
     parameters: Mapping[str, Any]
-    level: Number | None
-    levels: Mapping[str, Number | None]
-    operator: Operator
-    required: Number | None = None
-    status: Status | None = None
+    level: base.Number | None
+    levels: Mapping[str, base.Number | None]
+    operator: base.Operator
+    required: base.Number | None = None
+    status: base.Status | None = None
     failing_classes: int | None = None
     failing_rows: int | None = None
-    failing_share: Annotated[float, FROM_0_TO_1] | None = None
-    severity: Severity = "error"
-    text: str = field(default="", metadata=LEFT_OUT)
-    note: str = field(default="", metadata=IF_ANY | after("title"))
-    details: Mapping[str, Any] = field(default_factory=dict, metadata=IF_ANY | after("note"))
-    title: str = field(default="", metadata=IF_ANY)
-    known_rows: ByKnownRows | None = field(default=None, metadata=IF_ANY)
+    failing_share: Annotated[float, base.FROM_0_TO_1] | None = None
+    severity: base.Severity = "error"
+    text: str = field(default="", metadata=base.LEFT_OUT)
+    note: str = field(default="", metadata=base.IF_ANY | base.after("title"))
+    details: Mapping[str, Any] = field(default_factory=dict, metadata=base.IF_ANY | base.after("note"))
+    title: str = field(default="", metadata=base.IF_ANY)
+    known_rows: ByKnownRows | None = field(default=None, metadata=base.IF_ANY)
 
-    @told("severity", key("infinite") | IF_ANY)
+    @base.told("severity", base.key("infinite") | base.IF_ANY)
     def _infinite(self) -> bool:
         """Whether the level is infinity."""
         return isinstance(self.level, float) and math.isinf(self.level)
@@ -545,8 +532,8 @@ class WithVerdict:
     checks: tuple[Check, ...]
 
     @property
-    @told("checks", IF_ANY)
-    def status(self) -> Status | None:
+    @base.told("checks", base.IF_ANY)
+    def status(self) -> base.Status | None:
         """The worst verdict among the requirements, None when nothing was required."""
         verdicts = {check.status for check in self.checks}
         return next((one for one in WORST_FIRST if one in verdicts), None)
@@ -554,7 +541,7 @@ class WithVerdict:
     @property
     def passed(self) -> bool:
         """True when no requirement failed or stayed undetermined."""
-        return self.status in (None, Status.PASS, Status.WARN)
+        return self.status in (None, base.Status.PASS, base.Status.WARN)
 
 
 # The kinds of models that the figures of the common statement do not answer, or not alone.
@@ -572,7 +559,7 @@ class SizeModel(Model):
         """From the sizes; which classes fall short says the statement that all models share."""
         return answers.counted(self, self.judge_sizes(answers.sizes))
 
-    def level_by_sizes(self, sizes: ClassSizes) -> Number | None:
+    def level_by_sizes(self, sizes: ClassSizes) -> base.Number | None:
         """The main number."""
         return next(iter(self.judge_sizes(sizes).levels.values()))
 

@@ -7,26 +7,11 @@ from fractions import Fraction
 from typing import Annotated, Any, ClassVar, Literal, NotRequired, TypedDict
 
 from sqlaudit.audits.disclosure.attribute import Disclosure, Failing, WeakClasses, WorstPlace
-from sqlaudit.base.result import (
-    AS_FLOAT,
-    FROM_0_TO_1,
-    FROM_1,
-    HERE,
-    LEFT_OUT,
-    NOT_EMPTY,
-    Documented,
-    MeasuredResult,
-    ShownRoles,
-    Warned,
-    exact_text,
-    key,
-    told,
-    under_verdict,
-)
+from sqlaudit.base import result as base
 from sqlaudit.models.disclosure.witness import Person, RankedAtom, Witness
 from sqlaudit.reports.notebook import Shown
 
-_Place = Annotated[int, FROM_1]
+_Place = Annotated[int, base.FROM_1]
 _Atom = TypedDict("_Atom", {"class": _Place, "person": _Place, "rank": _Place, "value": NotRequired[Any]})
 _Atom.__doc__ = """A person of a class has the rank-th most frequent value of that class.
 
@@ -50,7 +35,7 @@ class _WitnessFigures(TypedDict):
     """
 
     k: int
-    disclosure: Annotated[float, FROM_0_TO_1]
+    disclosure: Annotated[float, base.FROM_0_TO_1]
     exact: str | None
     checked: Annotated[bool, Literal[True]]
     consequent: _Atom
@@ -58,31 +43,31 @@ class _WitnessFigures(TypedDict):
 
 
 @dataclass(frozen=True)
-class ShownWitness(Documented):
+class ShownWitness(base.Documented):
     """A witness, and which classes its persons are in, if values were asked for.
 
     `sizes` and `places` belong to `witness.classes`, in their order; no `places` when values are hidden.
     """
 
-    witness: Witness = field(metadata=LEFT_OUT)
-    sizes: tuple[int, ...] = field(metadata=LEFT_OUT)
-    places: tuple[WorstPlace, ...] = field(default=(), metadata=LEFT_OUT)
+    witness: Witness = field(metadata=base.LEFT_OUT)
+    sizes: tuple[int, ...] = field(metadata=base.LEFT_OUT)
+    places: tuple[WorstPlace, ...] = field(default=(), metadata=base.LEFT_OUT)
 
     @property
-    @told("_found")
+    @base.told("_found")
     def sentences(self) -> tuple[str, ...]:
         """The knowledge in plain sentences, one an implication, and last what follows from it."""
         if not self.places:
             return tuple(self.witness.sentences())
         return tuple(self.witness.sentences(value=lambda atom: value_text(self._value(atom))))
 
-    @told("", HERE)
+    @base.told("", base.HERE)
     def _found(self) -> _WitnessFigures:
         witness = self.witness
         return {
             "k": witness.k,
             "disclosure": float(witness.probability),
-            "exact": exact_text(witness.probability),
+            "exact": base.exact_text(witness.probability),
             "checked": witness.confirmed == witness.probability,
             "consequent": self._atom(witness.consequent),
             "implications": [
@@ -91,7 +76,7 @@ class ShownWitness(Documented):
             ],
         }
 
-    @told("sentences", key("classes"))
+    @base.told("sentences", base.key("classes"))
     def _classes(self) -> list[_Class]:
         keys: list[Any] = [place.key for place in self.places] or [None] * len(self.sizes)
         return [{"class": number + 1, "size": size, "key": keys[number]} for number, size in enumerate(self.sizes)]
@@ -110,7 +95,7 @@ class ShownWitness(Documented):
 
 
 @dataclass(frozen=True)
-class AttributeResult(Documented):
+class AttributeResult(base.Documented):
     """What was found for one sensitive attribute.
 
     Args:
@@ -123,7 +108,7 @@ class AttributeResult(Documented):
         form: the physical form that computed the signatures.
     """
 
-    disclosure: Disclosure = field(metadata=HERE)
+    disclosure: Disclosure = field(metadata=base.HERE)
     distinct: int
     null_rows: int
     form: Annotated[str, Literal["packed", "cells"]]
@@ -135,7 +120,7 @@ class AttributeResult(Documented):
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class DisclosureResult(MeasuredResult, Shown):
+class DisclosureResult(base.MeasuredResult, Shown):
     """What one `sqlaudit disclosure` found.
 
     Args:
@@ -148,15 +133,15 @@ class DisclosureResult(MeasuredResult, Shown):
     schema: ClassVar = "sqlaudit-disclosure/1"
     shown_by: ClassVar = "sqlaudit.audits.disclosure.report:disclosure_document"
 
-    target: str = field(metadata=key("target.name"))
-    rows: int = field(metadata=key("target.rows"))
-    columns: tuple[str, ...] = field(default=(), metadata=key("target.columns"))
-    engine: str = field(metadata=key("target.engine"))
-    roles: ShownRoles
-    threshold: Annotated[Fraction, FROM_0_TO_1] | None = field(default=None, metadata=AS_FLOAT)
-    attributes: tuple[AttributeResult, ...] = field(metadata=LEFT_OUT)
-    first_k: int = field(default=0, metadata=LEFT_OUT)
-    warnings: tuple[Warned, ...] = ()
+    target: str = field(metadata=base.key("target.name"))
+    rows: int = field(metadata=base.key("target.rows"))
+    columns: tuple[str, ...] = field(default=(), metadata=base.key("target.columns"))
+    engine: str = field(metadata=base.key("target.engine"))
+    roles: base.ShownRoles
+    threshold: Annotated[Fraction, base.FROM_0_TO_1] | None = field(default=None, metadata=base.AS_FLOAT)
+    attributes: tuple[AttributeResult, ...] = field(metadata=base.LEFT_OUT)
+    first_k: int = field(default=0, metadata=base.LEFT_OUT)
+    warnings: tuple[base.Warned, ...] = ()
 
     @property
     def disclosure(self) -> Disclosure:
@@ -169,19 +154,19 @@ class DisclosureResult(MeasuredResult, Shown):
         return tuple(attribute.disclosure for attribute in self.attributes)
 
     @property
-    @told("_all")
-    def notices(self) -> tuple[Warned, ...]:
+    @base.told("_all")
+    def notices(self) -> tuple[base.Warned, ...]:
         """What stands directly under the answer; declared identifiers too, of which no check speaks here."""
         declared = tuple(warned for warned in self.warnings if warned.code == "direct_identifier")
-        return declared + under_verdict(self.warnings)
+        return declared + base.under_verdict(self.warnings)
 
-    @told("threshold", key("disclosure"))
+    @base.told("threshold", base.key("disclosure"))
     def _first(self) -> Annotated[dict[str, Any], AttributeResult]:
         """The first sensitive attribute."""
         return self._attribute(self.attributes[0])
 
-    @told("_first", key("disclosures"))
-    def _all(self) -> Annotated[list[dict[str, Any]], list[AttributeResult], NOT_EMPTY]:
+    @base.told("_first", base.key("disclosures"))
+    def _all(self) -> Annotated[list[dict[str, Any]], list[AttributeResult], base.NOT_EMPTY]:
         """Every sensitive attribute."""
         return [self._attribute(attribute) for attribute in self.attributes]
 
