@@ -13,7 +13,7 @@ from functools import cached_property
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.nodes import Name
 from sqlaudit.base.relation import Kind
-from sqlaudit.base.sql import Raw, render
+from sqlaudit.base.sql import render
 from sqlaudit.engines.contract import Engine
 from sqlaudit.hierarchies.cells import (
     AnyValue,
@@ -360,10 +360,7 @@ def reader_of(dictionary: Dictionary, workbench: Engine) -> CellReader:
     if any(isinstance(level, SqlLevel) for level in hierarchy.levels):
         numbers = tuple(n for n, level in enumerate(hierarchy.levels, 1) if isinstance(level, SqlLevel))
         statement = render(
-            "hierarchies/hierarchy_labels.sql",
-            workbench.dialect,
-            source=Raw(dictionary.relation.sql),
-            levels=list(numbers),
+            "hierarchies/hierarchy_labels.sql", workbench.dialect, source=dictionary.relation, levels=list(numbers)
         )
         return CellReader(hierarchy, kind, {key: tuple(labels) for key, *labels in workbench.run(statement)}, numbers)
     return plain_reader(hierarchy, kind)

@@ -307,11 +307,7 @@ def _opened(engine: Engine, request: BoxRequest) -> tuple[Relation, list[Resolve
 
 def _unboxed_statement(engine: Engine, relation: Relation, bounds: list[Resolved]) -> Statement:
     return render(
-        "remedies/cloak/cloak_unboxed.sql",
-        engine.dialect,
-        step="messages without a box",
-        boxes=Raw(relation.sql),
-        bounds=[Raw(one.sql) for one in bounds],
+        "remedies/cloak/cloak_unboxed.sql", engine.dialect, step="messages without a box", boxes=relation, bounds=bounds
     )
 
 
