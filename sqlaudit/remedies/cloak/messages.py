@@ -147,19 +147,18 @@ def _over_cells(
     return render("remedies/cloak/cloak_messages.sql", messages.engine.dialect, step=step, **parameters | more)
 
 
-def release_statement(messages: Messages, item: str, *, ordered: bool) -> Statement:
+def release_statement(messages: Messages, item: str) -> Statement:
     """The published messages: boxes and the columns that stay.
 
     Args:
-        messages: the table. item: a FROM item of what `messages_statement` returns. ordered: in the order of what is
-            published.
+        messages: the table. item: a FROM item of what `messages_statement` returns.
     """
     return render(
         "remedies/cloak/cloak_release.sql",
         messages.engine.dialect,
         step="cloaked messages",
         messages=Raw(item),
-        ordered=ordered,
+        ordered=True,
         bounds=[{"name": name, "published": name} for name in BOUNDS],
         columns=[quote(name, "duckdb") for name in messages.columns],
     )

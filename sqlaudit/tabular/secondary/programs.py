@@ -118,7 +118,6 @@ class Prober:
         self.low, self.high = block.lower.copy(), block.upper.copy()
         self.least = np.full(len(block.lower), FREE, dtype=np.int64)
         self.most = -self.least
-        self.programs = 0
         self.branching = block.whole and len(block.lower) <= _BRANCHED
         self._reached = {sign: np.zeros(len(block.lower), dtype=np.bool_) for sign in (1, -1)}
         limits = _as_floats(block.lower, block.upper)
@@ -186,7 +185,6 @@ class Prober:
         """
         import highspy
 
-        self.programs += 1
         run_linear(self._solver, self.end)
         reasons = highspy.HighsModelStatus
         status = self._solver.getModelStatus()
