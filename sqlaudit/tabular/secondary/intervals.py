@@ -196,7 +196,7 @@ class Insiders:
     Args:
         low, high, least, most: as in `Deduced`, of the same cells; those of an outsider where no insider knows more.
         by: the cell whose contributor knows most, -1 where nobody knows more than an outsider.
-        asked: how many contributors were asked. unfinished: `time` when some were not, else empty.
+        unfinished: `time` when some were not, else empty.
     """
 
     low: Integers
@@ -204,7 +204,6 @@ class Insiders:
     least: Integers
     most: Integers
     by: Integers
-    asked: int
     unfinished: str = ""
 
     def instead(self, outsider: Deduced) -> Deduced:
@@ -228,18 +227,16 @@ def ask_contributors(
     known, block = system.done.known, system.blocks.of_column
     nobody = np.full(len(outsider.cells), -1, dtype=np.int64)
     low, high, least, most = (one.copy() for one in (outsider.low, outsider.high, outsider.least, outsider.most))
-    found = Insiders(low, high, least, most, nobody, 0)
-    asked, end = 0, end_of(seconds)
+    found, end = Insiders(low, high, least, most, nobody), end_of(seconds)
     for column in np.flatnonzero(alone[outsider.cells] & ~known).tolist():
         if late(end):
-            return replace(found, asked=asked, unfinished="time")
+            return replace(found, unfinished="time")
         mine = int(outsider.cells[column])
         part, cells = _part(table, outsider.cells[block == block[column]], np.flatnonzero(known), outsider)
         here = int(np.searchsorted(cells, mine))
         part.hidden[here], part.values[here] = False, int(values[mine])
         _narrow(found, outsider.cells, deduce(part, seconds=seconds_left(end)), cells, mine)
-        asked += 1
-    return replace(found, asked=asked)
+    return found
 
 
 def _part(
@@ -338,7 +335,7 @@ class Prover:
         low, high = (one[self._system.cells] for one in (self._scaled.lower, self._scaled.upper))
         columns, block = block_of(self._system, number, low, high, self._scaled.whole)
         here = int(np.searchsorted(columns, column))
-        found = Prober(block).multipliers(here, 1)
+        found = Prober(block).multipliers(here)
         if found is None or block.bound(found[0], here, found[1], block.lower, block.upper) is None:
             return None
         rows = np.flatnonzero(self._system.blocks.of_row == number)

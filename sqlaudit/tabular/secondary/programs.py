@@ -154,9 +154,9 @@ class Prober:
         if values is None and self.branching and self._best(cell, sign) > self._proved(cell, sign):
             self._branch(cell, sign)
 
-    def multipliers(self, cell: int, sign: int) -> tuple[Integers, int] | None:
-        """Whole multipliers of the rows that prove a limit of a cell best, and what the cell is multiplied by."""
-        if self._minimize(cell, sign) != "optimal":
+    def multipliers(self, cell: int) -> tuple[Integers, int] | None:
+        """Whole multipliers of the rows that prove the lower limit of a cell best, and what it is multiplied by."""
+        if self._minimize(cell, 1) != "optimal":
             return None
         return whole_multiples(np.array(self._solver.getSolution().row_dual))
 

@@ -462,12 +462,10 @@ class RoundedTo:
 
     Args:
         base: in units of the values. cells: how many different values other than zero say so.
-        chance: how likely so many values (forty count) are multiples of it when nothing was rounded.
     """
 
     base: int
     cells: int
-    chance: Fraction
 
 
 def rounding_base(values: Integers) -> RoundedTo | None:
@@ -478,7 +476,7 @@ def rounding_base(values: Integers) -> RoundedTo | None:
 
     Example:
         >>> rounding_base(np.array([5, 10, 0, 25, 35, 40, 55, 60, 75, 90, 100]))
-        RoundedTo(base=5, cells=10, chance=Fraction(1, 9765625))
+        RoundedTo(base=5, cells=10)
         >>> rounding_base(np.array([4, 6, 8])) is None
         True
     """
@@ -486,8 +484,9 @@ def rounding_base(values: Integers) -> RoundedTo | None:
     if not len(different):
         return None
     base = math.gcd(*different.tolist())
+    # how likely so many values (forty count) are multiples of it when nothing was rounded
     chance = Fraction(1, base ** min(len(different), _COUNTED))
-    return RoundedTo(base, len(different), chance) if base > 1 and chance < _CHANCE else None
+    return RoundedTo(base, len(different)) if base > 1 and chance < _CHANCE else None
 
 
 def unrounded(equations: Equations, values: Integers, base: int) -> PublishedTable:
