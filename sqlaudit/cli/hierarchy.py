@@ -8,7 +8,7 @@ import click
 
 from sqlaudit.base.errors import UsageError
 from sqlaudit.cli.options import TARGET, target_of
-from sqlaudit.cli.requests import Group, request_options
+from sqlaudit.cli.requests import OptionGroup, request_options
 from sqlaudit.cli.runner import Job, declared, verdict
 from sqlaudit.hierarchies.request import HierarchyRequest, check_hierarchy, plan_hierarchy
 
@@ -23,7 +23,7 @@ def _of_column(*, name: str | None, column: str | None, query: str | None, **mor
 
 
 @declared(
-    Group(_of_column, *TARGET, click.Argument(["column"], metavar="COLUMN", required=False)),
+    OptionGroup(_of_column, *TARGET, click.Argument(["column"], metavar="COLUMN", required=False)),
     request_options(HierarchyRequest, "request"),
 )
 def command(job: Job, column: str, request: HierarchyRequest) -> int:

@@ -20,7 +20,7 @@ from sqlaudit.base.spec import Buckets, Coverage, Limits, ReadOptions, Requireme
 from sqlaudit.cli.output import output_for
 from sqlaudit.cli.requests import (
     PATH,
-    Group,
+    OptionGroup,
     handing,
     in_section,
     options_for,
@@ -180,7 +180,7 @@ TARGET = (
     _what("--where", metavar="CONDITION", help="Only the rows for which this SQL condition holds."),
     *read_parameters,
 )
-target_options = Group(target_of, *TARGET)
+target_options = OptionGroup(target_of, *TARGET)
 """TARGET and how it is read; the command gets `target: Target` and `db: str | None`."""
 
 
@@ -196,7 +196,7 @@ def in_buckets(target: Target, buckets: str | None, column: str | None, count: s
 
 
 bucket_parameters = tuple(made for _, one in options_of(Buckets) for made in options_for(replace(one, shown="")))
-bucketized_options = Group(target_of, *TARGET, *bucket_parameters)
+bucketized_options = OptionGroup(target_of, *TARGET, *bucket_parameters)
 """The same as `target_options`, for commands that also take the two tables of a bucketized release."""
 read_options = handing("read", functools.partial(read_request, ReadOptions), *read_parameters)
 """How files are read; the command gets `read: ReadOptions`."""
@@ -218,7 +218,7 @@ population_options = handing(
 _hold = in_section("What must hold")
 
 
-def require_of(among: str, section: str, metavar: str, help: str) -> Group:
+def require_of(among: str, section: str, metavar: str, help: str) -> OptionGroup:
     """Requirements of one kind alone, which the registry of models lists under this name; as `asked: Demands`."""
 
     parameter = in_section(section)("--require", multiple=True, metavar=metavar, help=help)

@@ -19,7 +19,15 @@ from sqlaudit.cli.options import (
     require_options,
     role_options,
 )
-from sqlaudit.cli.requests import Group, given_options, handing, in_section, read_request, request_options, whole_number
+from sqlaudit.cli.requests import (
+    OptionGroup,
+    given_options,
+    handing,
+    in_section,
+    read_request,
+    request_options,
+    whole_number,
+)
 from sqlaudit.cli.runner import Job, declared, verdict
 from sqlaudit.release.attacks.request import AttackRequest, KnownSearch
 from sqlaudit.release.compare.request import CompareRequest
@@ -38,7 +46,7 @@ def _tables(*, names: tuple[str, ...], db: str | None, **values: Any) -> dict[st
 
 
 @declared(
-    Group(
+    OptionGroup(
         _tables,
         click.Argument(["names"], metavar="RELEASE RELEASE...", nargs=-1),
         in_section("What to look at")(
@@ -91,7 +99,7 @@ def _compared_tables(
     return {"db": db, "tables": tables}
 
 
-_table_options = Group(
+_table_options = OptionGroup(
     _compared_tables,
     click.Argument(["original"]),
     click.Argument(["release"]),

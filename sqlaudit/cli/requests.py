@@ -141,7 +141,7 @@ def in_section(section: str) -> Callable[..., SectionedOption]:
     return option
 
 
-class Group:
+class OptionGroup:
     """Parameters of a command whose values reach it as what is made of them.
 
     Args:
@@ -156,12 +156,12 @@ class Group:
         return self.make(**{str(one.name): values.pop(str(one.name)) for one in self.parameters if one.expose_value})
 
 
-def handing(name: str, make: Callable[..., Any], *parameters: click.Parameter) -> Group:
+def handing(name: str, make: Callable[..., Any], *parameters: click.Parameter) -> OptionGroup:
     """A group from which the command gets one object, under this name."""
-    return Group(lambda **values: {name: make(**values)}, *parameters)
+    return OptionGroup(lambda **values: {name: make(**values)}, *parameters)
 
 
-def command_of(*given: Group | click.Parameter) -> Callable[[Callable[..., int]], click.Command]:
+def command_of(*given: OptionGroup | click.Parameter) -> Callable[[Callable[..., int]], click.Command]:
     """A command with these parameters and groups of parameters, in the order of its help page."""
 
     def decorate(run: Callable[..., int]) -> click.Command:
@@ -169,10 +169,10 @@ def command_of(*given: Group | click.Parameter) -> Callable[[Callable[..., int]]
         def with_objects(**values: Any) -> int:
             made: dict[str, Any] = {}
             for one in given:
-                made |= one.made(values) if isinstance(one, Group) else {}
+                made |= one.made(values) if isinstance(one, OptionGroup) else {}
             return run(**values, **made)
 
-        every = [part for one in given for part in (one.parameters if isinstance(one, Group) else (one,))]
+        every = [part for one in given for part in (one.parameters if isinstance(one, OptionGroup) else (one,))]
         return click.command(cls=Sectioned, params=every)(with_objects)
 
     return decorate
@@ -463,7 +463,7 @@ def _either(one: Option) -> tuple[SectionedOption, ...]:
     return tuple(made(flag, first=not at) for at, flag in enumerate(flags_of(one)))
 
 
-def given_options(request: type[Any], name: str, last: Sequence[str] = (), **said: str) -> Group:
+def given_options(request: type[Any], name: str, last: Sequence[str] = (), **said: str) -> OptionGroup:
     """The options of a request; the command gets `name`: what was given, for `request_from`.
 
     Args:
@@ -472,13 +472,13 @@ def given_options(request: type[Any], name: str, last: Sequence[str] = (), **sai
     return handing(name, lambda **values: typed(request, values), *parameters_of(request, last, **said))
 
 
-def request_options(request: type[R], name: str, last: Sequence[str] = (), **said: str) -> Group:
+def request_options(request: type[R], name: str, last: Sequence[str] = (), **said: str) -> OptionGroup:
     """The same; the command gets that request."""
     return handing(name, functools.partial(read_request, request), *parameters_of(request, last, **said))
 
 
 def parameters_of(request: type[Any], last: Sequence[str] = (), **said: str) -> tuple[SectionedOption, ...]:
-    """The options of a request, for a `Group`.
+    """The options of a request, for a `OptionGroup`.
 
     Args:
         request: has the options. last: those behind the others on the help page, in this order. said: help texts of

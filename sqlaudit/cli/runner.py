@@ -16,7 +16,7 @@ from sqlaudit.base.relation import Statement
 from sqlaudit.base.spec import Limits, Roles, Sampling, Target
 from sqlaudit.cli.options import Demands, Work, limit_options, output_options, work_options
 from sqlaudit.cli.output import Output
-from sqlaudit.cli.requests import Group, command_of
+from sqlaudit.cli.requests import OptionGroup, command_of
 from sqlaudit.engines.contract import Engine
 from sqlaudit.reports.document import Document, markdown, visible
 from sqlaudit.reports.formats import render_json
@@ -134,7 +134,7 @@ def telling(
 EVERY = (output_options, work_options, limit_options)
 
 
-def declared(*groups: Group | click.Parameter) -> Callable[[Callable[..., int]], click.Command]:
+def declared(*groups: OptionGroup | click.Parameter) -> Callable[[Callable[..., int]], click.Command]:
     """A command with the options of these groups, and with those of every command behind them.
 
     It gets a `Job`, and what groups make besides by name.
