@@ -90,7 +90,11 @@ def of_ours(counts: Counts, threshold: int) -> tuple[dict[int, tuple[int, int]],
     found = deduce(PublishedTable(equations, values, hidden, lower, upper))
     seconds = time.perf_counter() - begin
     limits = zip(found.low.tolist(), found.high.tolist(), strict=True)
-    return dict(zip(found.cells.tolist(), limits, strict=True)), seconds, int((~found.exact).sum())
+    return (
+        dict(zip(found.cells.tolist(), limits, strict=True)),
+        seconds,
+        int(((found.low != found.least) | (found.high != found.most)).sum()),
+    )
 
 
 Record = tuple[tuple[str, ...], int]

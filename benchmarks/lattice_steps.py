@@ -23,7 +23,7 @@ from sqlaudit.engines import connect
 from sqlaudit.engines.contract import Engine
 from sqlaudit.hierarchies.dictionary import dictionary
 from sqlaudit.hierarchies.read import read_hierarchies
-from sqlaudit.lattices.coding import LatticeColumn
+from sqlaudit.lattices.coding import KeyColumn
 from sqlaudit.lattices.evaluate import Evaluator, open_evaluator
 from sqlaudit.lattices.figures import NodeDisclosure
 from sqlaudit.lattices.verdicts import Node
@@ -41,7 +41,7 @@ class Opened:
 
     engine: Engine
     relation: Relation
-    columns: Sequence[LatticeColumn]
+    columns: Sequence[KeyColumn]
     evaluator: Evaluator
 
     def nodes(self) -> list[Node]:
@@ -55,11 +55,11 @@ def opened(folder: Path, require: Sequence[str], sensitive: tuple[str, ...] = ()
     with connect() as engine:
         relation = engine.open(Target(str(folder / "adult.csv")))
         given = Roles(tuple(name for name in QI if name not in sensitive), sensitive)
-        roles = resolve_roles(given, relation, engine.dialect)
+        roles = resolve_roles(given, relation, engine)
         hierarchies = read_hierarchies(str(folder)).for_columns(list(given.quasi_identifiers))
         relation, roles = load_columns(engine, relation, roles)
         columns = [
-            LatticeColumn(column, dictionary(engine, engine, relation, column, hierarchy, f"dictionary_{place}"))
+            KeyColumn(column, dictionary(engine, engine, relation, column, hierarchy, f"dictionary_{place}"))
             for place, (column, hierarchy) in enumerate(zip(roles.quasi_identifiers, hierarchies, strict=True))
         ]
         asked = [parse_requirement(text) for text in require]
@@ -102,13 +102,13 @@ def _counting(here: Opened, repeat: int) -> Iterator[Step]:
 def _disclosing(here: Opened, repeat: int) -> Iterator[Step]:
     every = here.nodes()
     for name, bounds in (("disclosure@3, every signature read", False), ("+ bounds of single classes first", True)):
-        with patch.object(NodeDisclosure, "_settled", NodeDisclosure._settled if bounds else _nothing):
+        with patch.object(NodeDisclosure, "_figures", NodeDisclosure._figures if bounds else _nothing):
             seconds, cpu, _ = _fastest(lambda: here.evaluator.decide(every), repeat)
         yield name, len(every), 1000 * seconds / len(every), 1000 * cpu / len(every)
 
 
-def _nothing(*_: object) -> list[int]:
-    return []
+def _nothing(*_: object) -> dict[int, int]:
+    return {}
 
 
 def _by_labels(here: Opened, nodes: Sequence[Node], relation: Relation) -> list[int]:

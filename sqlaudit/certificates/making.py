@@ -129,13 +129,7 @@ def snapshot_of(engine: Engine, spec: AuditSpec, relation: Relation) -> dict[str
     named: list[Resolved] = [*roles.quasi_identifiers, *roles.sensitive, *(role for role in one if role is not None)]
     columns = [Raw(f"({role.sql})") for role in named]
     found = engine.run(
-        render(
-            "certificates/histogram_digests.sql",
-            engine.dialect,
-            step="checksum",
-            source=Raw(relation.sql),
-            columns=columns,
-        )
+        render("certificates/histogram_digests.sql", engine.dialect, step="checksum", source=relation, columns=columns)
     )
     written = "".join(f"{bucket}:{digests}\n" for bucket, _, _, digests in found)
     return {

@@ -191,7 +191,7 @@ def code_columns(
     if engine.own_workbench:
         return _codes(engine, relation, chosen, entity, kept, ordered=ordered)
     people = len(chosen) + (entity is not None)
-    if engine.can_materialize and codes_are_kept(engine, count_rows(engine, Raw(relation.sql)), people):
+    if engine.can_materialize and codes_are_kept(engine, count_rows(engine, relation), people):
         return _codes(engine, relation, chosen, entity, (), ordered=ordered)
     found = on_target(Coded(Raw(relation.sql), None, None, 0, 0, ()), relation, chosen, entity)
     profile = [{"name": column, "whole": False} for column in found.columns or ()]
@@ -205,7 +205,7 @@ def codes_are_kept(engine: Engine, rows: int, columns: int) -> bool:
     return engine.own_workbench or (engine.can_materialize and rows * columns <= MOST_CODES)
 
 
-def count_rows(engine: Engine, source: Raw) -> int:
+def count_rows(engine: Engine, source: Raw | Relation) -> int:
     """How many rows a FROM item has."""
     return int(engine.run(render("base/row_count.sql", engine.dialect, source=source))[0][0])
 
@@ -247,12 +247,7 @@ def _codes(
     ordered: bool,
 ) -> Coded:
     read = render(
-        "column_sets/columns_rows.sql",
-        engine.dialect,
-        source=Raw(relation.sql),
-        columns=[Raw(c.sql) for c in chosen],
-        entity=Raw(entity.sql) if entity else None,
-        kept=[Raw(c.sql) for c in kept],
+        "column_sets/columns_rows.sql", engine.dialect, source=relation, columns=chosen, entity=entity, kept=kept
     )
     rows = engine.materialize(_ROWS, read)
     infos = rows.columns[len(kept) :]
@@ -277,7 +272,7 @@ def _codes(
     home = _home(engine)
     coded = engine.materialize(_CODES, statement) if home is engine else engine.hand_over(_CODES, statement)
     engine.drop(_ROWS)
-    largest = home.run(render("column_sets/columns_domains.sql", home.dialect, source=Raw(coded.sql), names=names))[0]
+    largest = home.run(render("column_sets/columns_domains.sql", home.dialect, source=coded, names=names))[0]
     domains = tuple(int(value or 0) + 1 for value in largest)
     missing = tuple(int(count) for count in row[1::2])
     width, there = len(chosen), home if home is not engine else None

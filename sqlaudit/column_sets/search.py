@@ -236,19 +236,14 @@ def _draw(
     while True:
         below = None if aimed >= rows else f"{aimed * 16**_DIGITS // rows:0{_DIGITS}x}"
         statement = render(
-            "column_sets/columns_sample.sql",
-            engine.dialect,
-            source=Raw(relation.sql),
-            columns=[Raw(one.sql) for one in chosen],
-            seed=seed,
-            below=below,
+            "column_sets/columns_sample.sql", engine.dialect, source=relation, columns=chosen, seed=seed, below=below
         )
-        kept = Raw(keep(engine, bench, _KEPT, statement, [(name, "INTEGER") for name in names]).sql)
+        kept = keep(engine, bench, _KEPT, statement, [(name, "INTEGER") for name in names])
         facts = render("column_sets/columns_sample_facts.sql", bench.dialect, source=kept, names=names)
         drawn, *figures = (int(figure or 0) for figure in bench.run(facts)[0])
         if drawn >= needed or below is None:
             domains = tuple(largest + 1 for largest in figures[1::2])
-            return Coded(kept, None, None, drawn, drawn, tuple(figures[::2]), domains, bench)
+            return Coded(Raw(kept.sql), None, None, drawn, drawn, tuple(figures[::2]), domains, bench)
         aimed *= 2
 
 
@@ -352,7 +347,7 @@ def _rows(
         finally:
             drop_codes(engine)
         return
-    rows = count_rows(engine, Raw(relation.sql))
+    rows = count_rows(engine, relation)
     candidates = count_subsets(len(chosen), request.size_limit(len(chosen)))
     needed = rows_needed(rows, candidates, request.epsilon, request.delta)
     if needed * len(chosen) > MOST_CODES:
@@ -377,7 +372,7 @@ def plan_columns(engine: Engine, relation: Relation, request: ColumnRequest) -> 
     """
     person, chosen = _taking_part(engine, relation, request)
     if request.delta:
-        return [render("base/row_count.sql", engine.dialect, source=Raw(relation.sql))]
+        return [render("base/row_count.sql", engine.dialect, source=relation)]
     nothing = Coded(Raw(relation.sql), None, None, 0, 0, (1,) * len(chosen))
     counter = SetCounter(engine, on_target(nothing, relation, chosen, person), request.k, request.nulls)
     return counter.statements([1 << position for position in range(len(chosen))])

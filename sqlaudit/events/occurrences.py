@@ -125,7 +125,7 @@ def _carried(engine: Engine, bench: Engine, coded: Coded) -> Coded:
     names = [f"c{position}" for position in range(len(columns))]
     codes = _codes(engine, coded.source, columns, coded.entity)
     kept = keep(engine, bench, _CODES, codes, [(name, "INTEGER") for name in (*names, "e")])
-    largest = bench.run(render("column_sets/columns_domains.sql", bench.dialect, source=Raw(kept.sql), names=names))[0]
+    largest = bench.run(render("column_sets/columns_domains.sql", bench.dialect, source=kept, names=names))[0]
     domains = tuple(int(value or 0) + 1 for value in largest)
     return Coded(Raw(kept.sql), None, Raw("e"), coded.rows, coded.persons, coded.missing, domains)
 
@@ -246,7 +246,7 @@ def kept_spans(
 
 def span_statement(engine: Engine, relation: Relation, column: Chosen, tolerance: Tolerance) -> Statement:
     """Which values of a column are within the tolerance of which."""
-    given = {"source": Raw(relation.sql), "column": Raw(column.sql), **tolerance.span(column)}
+    given = {"source": relation, "column": column, **tolerance.span(column)}
     return render("events/events_spans.sql", engine.dialect, **given)
 
 

@@ -119,7 +119,7 @@ def with_static(
     relation = joined.relation()
     places = [*((one, f"c{place}") for place, one in enumerate(own)), *((one, f"s{at}") for at, one in enumerate(told))]
     columns = [(Raw(quote(one.name, engine.dialect)), Raw(place)) for one, place in places]
-    statement = render("events/events_named.sql", engine.dialect, columns=columns, joined=Raw(relation.sql))
+    statement = render("events/events_named.sql", engine.dialect, columns=columns, joined=relation)
     infos = (*events.columns, *(named_column(persons, one.name, "static") for one in told))
     return replace(relation, sql="(" + statement.sql + ")", columns=infos, written="")
 
@@ -256,9 +256,9 @@ def _side(
     statement = render(
         "events/events_side.sql",
         engine.dialect,
-        source=Raw(source.sql),
-        columns=[(Raw(f"{letter}{place}"), Raw(one.sql)) for place, one in enumerate(chosen)],
-        entity=Raw(entity.sql),
+        source=source,
+        columns=[(Raw(f"{letter}{place}"), one) for place, one in enumerate(chosen)],
+        entity=entity,
         distinct=distinct,
     )
     return Raw("(" + statement.sql + ")")

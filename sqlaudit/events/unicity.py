@@ -104,11 +104,11 @@ def sampled(occurrences: Occurrences, levels: Levels, size: int, draws: int, see
     bench = occurrences.bench
     name = "sqlaudit_events_drawn"
     try:
-        drawn = Raw(bench.keep_rows(name, [("place", "BIGINT")], [[(place,) for place in places]]).sql)
+        drawn = bench.keep_rows(name, [("place", "BIGINT")], [[(place,) for place in places]])
         numbers = occurrences.ask("events_drawn_persons", state=levels.state, drawn=drawn)
         rows = [(int(place), *_positions(chance, int(events), size)) for place, events in numbers]
         columns = [("place", "BIGINT"), *((f"d{at}", "BIGINT") for at in range(1, size + 1))]
-        drawn = Raw(bench.keep_rows(name, columns, [rows]).sql)
+        drawn = bench.keep_rows(name, columns, [rows])
         both = occurrences.ask("events_drawn_alone", state=levels.state, drawn=drawn, size=size)[0][0]
     finally:
         bench.drop(name)
@@ -414,7 +414,7 @@ class CellsBehind:
             return dict(engine.run(render(f"events/{template}.sql", engine.dialect, **given)))
 
         places = ask(self.bench, "events_code_places", source=self.coded.source, column=Raw(code), codes=wanted)
-        source, column_of = Raw(self.relation.sql), Raw(column.sql)
+        source, column_of = self.relation, column
         cells = ask(self.engine, "events_values_at", source=source, column=column_of, places=sorted(places.values()))
         return {0: None} | {number: str(cells[place]) for number, place in places.items()}
 

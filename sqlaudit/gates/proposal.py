@@ -233,9 +233,9 @@ def _joining(
             "gates/entity_missing.sql",
             engine.dialect,
             column=Raw(quote(facts.name, engine.dialect)),
-            source=Raw(relation.sql),
+            source=relation,
             key=Raw(quote(key.facts.name, engine.dialect)),
-            other=Raw(key.relation.sql),
+            other=key.relation,
         )
         if not engine.run(statement)[0][0]:
             yield key

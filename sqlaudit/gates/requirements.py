@@ -555,6 +555,23 @@ def _checked(test: TestSpec, roles: Roles) -> TestSpec:
 def _check_columns(limit: ColumnLimit, roles: Roles) -> None:
     if limit.among == _AMONG[0] and not roles.quasi_identifiers:
         raise UsageError("column_sets looks at the quasi-identifiers, and the table names none; add 'among'.")
+    if limit.among != _AMONG[0]:  # persons may have further quasi-identifiers
+        columns_to_search(limit, roles)
+
+
+def columns_to_search(limit: ColumnLimit, roles: Roles) -> tuple[str, ...]:
+    """The columns that a limit on column sets is about; none where these are all of the table.
+
+    Raises:
+        UsageError: every one of them is excluded.
+    """
+    if limit.among == "all":
+        return ()
+    named = roles.quasi_identifiers if limit.among == _AMONG[0] else limit.among
+    left = tuple(name for name in named if name not in limit.exclude)
+    if named and not left:
+        raise UsageError("No column is left to search; exclude fewer.")
+    return left
 
 
 def _refuse_thresholds(test: TestSpec, why: str) -> None:

@@ -18,7 +18,7 @@ from sqlaudit.column_sets.result import ColumnSets
 from sqlaudit.column_sets.search import find_columns
 from sqlaudit.engines.contract import Engine
 from sqlaudit.gates.judging import attempt, errored, judged
-from sqlaudit.gates.requirements import M_INVARIANCE
+from sqlaudit.gates.requirements import M_INVARIANCE, columns_to_search
 from sqlaudit.gates.result import (
     CellLimit,
     ColumnLimit,
@@ -179,15 +179,10 @@ class ColumnSetTests(SharedRuns[ColumnLimit, ColumnSets]):
 
     def _find(self, entry: TableEntry, alike: Sequence[ColumnLimit]) -> ColumnSets:
         roles, limit = entry.roles, alike[0]
-        columns: Sequence[str] = () if limit.among == "all" else limit.among
-        if limit.among == "quasi_identifiers":
-            columns = [name for name in roles.quasi_identifiers if name not in limit.exclude]
-        exclude = limit.exclude if columns else (*roles.identifiers, *limit.exclude)
-        if columns:
-            columns, exclude = [name for name in columns if name not in exclude], ()
+        among = columns_to_search(limit, roles)
         request = ColumnRequest(
-            tuple(columns),
-            exclude,
+            among,
+            () if among else (*roles.identifiers, *limit.exclude),
             roles.entity,
             roles.values,
             k=limit.k,

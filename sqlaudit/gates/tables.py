@@ -128,7 +128,7 @@ def read_persons(
         found = mistakes.section(node, "a table of persons", PERSON_KEYS)
         connection = read_connection(found, defaults, connections)
         target = read_target(found, connection, folder)
-        entity = found.filled.take("entity", text, "")
+        entity = found.take("entity", text, "")
         if "entity" not in found:
             mistakes.add(node, "a table of persons needs 'entity', the column that says who somebody is.")
         static = found.filled.take("static", texts, ())

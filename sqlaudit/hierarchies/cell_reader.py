@@ -6,18 +6,16 @@ import datetime
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from enum import StrEnum
 from fractions import Fraction
 from functools import cached_property
 
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.nodes import Name
 from sqlaudit.base.relation import Kind
-from sqlaudit.base.sql import Raw, render
+from sqlaudit.base.sql import render
 from sqlaudit.engines.contract import Engine
 from sqlaudit.hierarchies.cells import (
     AnyValue,
-    Bound,
     Cell,
     Exact,
     Interval,
@@ -35,16 +33,11 @@ from sqlaudit.hierarchies.levels import (
     Hierarchy,
     Level,
     MappedLevel,
-    MaskLevel,
     SqlLevel,
     TopLevel,
     WidthLevel,
     matched_rows,
 )
-
-# Which levels that are computed, not listed, have a given cell.
-
-_NOWHERE = Interval(Fraction(0), Fraction(0), True, True)
 
 
 def as_interval(cell: Cell, kind: Kind) -> Interval | None:
@@ -58,19 +51,6 @@ def as_interval(cell: Cell, kind: Kind) -> Interval | None:
     if not isinstance(cell, Interval):
         return None
     return whole(cell) if kind is Kind.INTEGER else cell
-
-
-def is_of_level(cell: Cell, level: Level, kind: Kind) -> bool:
-    """Whether a computed level gives some value this cell."""
-    if isinstance(level, MaskLevel) and isinstance(cell, Mask):
-        text = cell.pattern
-        kept = min(level.count, len(text)) if level.keeps else max(0, len(text) - level.count)
-        return "*" not in text[:kept] and set(text[kept:]) <= {"*"}
-    if isinstance(level, WidthLevel) and isinstance(cell, Interval):
-        return as_interval(cell, kind) == as_interval(_of_width(level, cell), kind)
-    if isinstance(level, DateLevel) and isinstance(cell, Interval):
-        return read_cell(_of_part(level, cell.low), kind) == cell
-    return False
 
 
 def has_label(level: Level, key: str, kind: Kind) -> bool:
@@ -87,46 +67,7 @@ def has_label(level: Level, key: str, kind: Kind) -> bool:
     return below or above or -LIMITS[kind] < number < LIMITS[kind]
 
 
-def _of_width(level: WidthLevel, cell: Interval) -> Interval:
-    """The interval of a level in which a cell begins (or ends, when it has no beginning)."""
-    if cell.low is None:
-        return Interval(None, level.low, False, True) if level.low is not None else _NOWHERE
-    if not isinstance(cell.low, Fraction):
-        return _NOWHERE
-    if level.high is not None and cell.low >= level.high:
-        return Interval(level.high, None)
-    start = level.origin + level.width * ((cell.low - level.origin) // level.width)
-    end = start + level.width
-    low = start if level.low is None else max(start, level.low)
-    return Interval(low, end if level.high is None else min(end, level.high), False, True)
-
-
-def _of_part(level: DateLevel, low: Bound | None) -> str:
-    """The label of a date level in whose time a moment lies, empty without one."""
-    if low is None or isinstance(low, Fraction):
-        return ""
-    year = low.year
-    span = {"decade": 10, "century": 100}.get(level.part.value)
-    if span:
-        return f"{year // span * span:04}-{year // span * span + span - 1:04}"
-    return {
-        "day": f"{year:04}-{low.month:02}-{low.day:02}",
-        "month": f"{year:04}-{low.month:02}",
-        "quarter": f"{year:04}-Q{(low.month + 2) // 3}",
-        "year": f"{year:04}",
-    }[level.part.value]
-
-
 _FORMS = "a value, *, [20, 30), 20-30, <30, 13***, {a, b}, or a label of its hierarchy"
-
-
-class CellOrder(StrEnum):
-    """How two cells of a column lie to each other."""
-
-    EQUAL = "equal"
-    COARSER = "coarser"
-    FINER = "finer"
-    NEITHER = "neither"
 
 
 @dataclass(frozen=True)
@@ -226,62 +167,6 @@ class CellReader:
         first, second = as_interval(cell, self.kind), as_interval(other, self.kind)
         return first is not None and second is not None and first.contains(second)
 
-    def compare(self, cell: Cell, other: Cell) -> CellOrder:
-        """How two cells lie to each other: `COARSER` when the first one covers the second and more."""
-        up, down = self.covers(cell, other), self.covers(other, cell)
-        if up and down:
-            return CellOrder.EQUAL
-        return CellOrder.COARSER if up else CellOrder.FINER if down else CellOrder.NEITHER
-
-    def covered(self, text: str, others: Sequence[str]) -> list[str]:
-        """The texts among `others` (values, or cells of another release) that a cell stands for.
-
-        Raises:
-            UsageError: one cannot be read.
-        """
-        cells = self.read_all([text, *others])
-        return [other for other in others if self.covers(cells[text], cells[other])]
-
-    # --- how coarse cells are ---
-
-    def levels(self, cell: Cell) -> tuple[int, ...]:
-        """The levels of the hierarchy that have this cell; empty when none has."""
-        top = self.hierarchy.height
-        if isinstance(cell, AnyValue):
-            return (top,) if top else ()
-        if isinstance(cell, Exact):
-            return (0, *(n for n in range(1, top) if self._label(None, n) is None)) if cell.key is None else (0,)
-        if isinstance(cell, LabelNode):
-            group = self._groups.get((cell.label, cell.level))
-            return tuple(n for n in self._levels_of_label[cell.label] if self._groups.get((cell.label, n)) == group)
-        return tuple(n for n, level in enumerate(self.hierarchy.levels, 1) if is_of_level(cell, level, self.kind))
-
-    def leaves(self, cell: Cell) -> int | None:
-        """How many of the values that the hierarchy lists a cell stands for; None when it lists none."""
-        return len(self._leaves(cell)) if self.labels else None
-
-    def share(self, cell: Cell) -> Fraction | None:
-        """The same as a share of all listed values."""
-        listed = len([key for key in self.labels if key is not None])
-        return Fraction(len(self._leaves(cell)), listed) if listed else None
-
-    def width(self, cell: Cell, smallest: Fraction, largest: Fraction) -> Fraction | None:
-        """The share of the range of a column of numbers that a cell spans; None for cells that have no range.
-
-        Args:
-            smallest, largest: the range of the original. Open ends stop there; a single value spans nothing.
-        """
-        if isinstance(cell, AnyValue):
-            return Fraction(1)
-        if isinstance(cell, Exact):
-            return Fraction(0)
-        found = as_interval(cell, self.kind)
-        if found is None or largest <= smallest:
-            return None if found is None else Fraction(0)
-        low = found.low if isinstance(found.low, Fraction) else smallest
-        high = found.high if isinstance(found.high, Fraction) else largest
-        return max(Fraction(0), (min(high, largest) - max(low, smallest)) / (largest - smallest))
-
     # --- the hierarchy's own labels ---
 
     @cached_property
@@ -360,10 +245,7 @@ def reader_of(dictionary: Dictionary, workbench: Engine) -> CellReader:
     if any(isinstance(level, SqlLevel) for level in hierarchy.levels):
         numbers = tuple(n for n, level in enumerate(hierarchy.levels, 1) if isinstance(level, SqlLevel))
         statement = render(
-            "hierarchies/hierarchy_labels.sql",
-            workbench.dialect,
-            source=Raw(dictionary.relation.sql),
-            levels=list(numbers),
+            "hierarchies/hierarchy_labels.sql", workbench.dialect, source=dictionary.relation, levels=list(numbers)
         )
         return CellReader(hierarchy, kind, {key: tuple(labels) for key, *labels in workbench.run(statement)}, numbers)
     return plain_reader(hierarchy, kind)

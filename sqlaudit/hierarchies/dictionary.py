@@ -159,7 +159,7 @@ def held(engine: Engine, relation: Relation, column: Resolved) -> Holds:
     """What a column or expression holds; the engine is asked about expressions."""
     if column.column is not None:
         return Holds(column.kind, column.type)
-    probe = render("hierarchies/hierarchy_probe.sql", engine.dialect, value=Raw(column.sql), source=Raw(relation.sql))
+    probe = render("hierarchies/hierarchy_probe.sql", engine.dialect, value=column, source=relation)
     (found,) = engine.result_columns(probe)
     return Holds(found.kind, found.type)
 
@@ -173,8 +173,8 @@ def values_statement(
         "hierarchies/hierarchy_values.sql",
         dialect,
         step="values of " + column.label,
-        source=Raw(relation.sql),
-        value=Raw(column.sql),
+        source=relation,
+        value=column,
         kind=holds.kind.value,
         labels=labels,
         with_value=with_value,
@@ -200,9 +200,9 @@ def _with_labels(
         "hierarchies/hierarchy_dictionary.sql",
         workbench.dialect,
         step="labels of " + hierarchy.column,
-        source=Raw(found.sql),
-        listed=Raw(listed.sql) if listed else None,
-        fallback=Raw(fallback.sql) if fallback else None,
+        source=found,
+        listed=listed,
+        fallback=fallback,
         levels=levels,
         float=holds.kind is Kind.FLOAT,
         with_value=here,
@@ -236,9 +236,9 @@ def _type_on_workbench(holds: Holds) -> str:
 
 
 def _measured(workbench: Engine, relation: Relation, hierarchy: Hierarchy, holds: Holds) -> Dictionary:
-    source, dialect, step = Raw(relation.sql), workbench.dialect, "levels of " + hierarchy.column
+    dialect, step = workbench.dialect, "levels of " + hierarchy.column
     facts = workbench.run(
-        render("hierarchies/hierarchy_facts.sql", dialect, step=step, source=source, height=hierarchy.height)
+        render("hierarchies/hierarchy_facts.sql", dialect, step=step, source=relation, height=hierarchy.height)
     )
     levels = tuple(
         LevelFacts(int(level), name, *map(int, (groups, smallest, largest, values, rows, split)))
@@ -246,7 +246,7 @@ def _measured(workbench: Engine, relation: Relation, hierarchy: Hierarchy, holds
             hierarchy.level_names(), facts, strict=True
         )
     )
-    (unlisted,) = workbench.run(render("hierarchies/hierarchy_uncovered.sql", dialect, source=source))
+    (unlisted,) = workbench.run(render("hierarchies/hierarchy_uncovered.sql", dialect, source=relation))
     values, rows, missing = map(int, unlisted)
     if hierarchy.default is not None:
         values = rows = 0
@@ -337,8 +337,8 @@ def membership(workbench: Engine, dictionary: Dictionary, cells: Mapping[int, Ce
         "hierarchies/hierarchy_membership.sql",
         workbench.dialect,
         step="values in cells",
-        cells=Raw(kept.sql),
-        dictionary=Raw(dictionary.relation.sql),
+        cells=kept,
+        dictionary=dictionary.relation,
         levels=levels,
         type=point,
         float=kind is Kind.FLOAT,

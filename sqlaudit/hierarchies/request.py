@@ -18,7 +18,7 @@ from sqlaudit.base.options import FILE, FLAG, ORDERED, REQUIRED, TEXT, Given, op
 from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.relation import Kind, Statement
 from sqlaudit.base.spec import Target, target_of
-from sqlaudit.base.sql import Raw, render
+from sqlaudit.base.sql import render
 from sqlaudit.engines import opened
 from sqlaudit.engines.contract import Engine, provenance
 from sqlaudit.engines.workbench import workbench_of
@@ -133,10 +133,7 @@ def write_csv(made: Dictionary, workbench: Engine, path: Path) -> int:
     """
     check_destination(path, (".csv",))
     statement = render(
-        "hierarchies/hierarchy_lines.sql",
-        workbench.dialect,
-        source=Raw(made.relation.sql),
-        height=made.hierarchy.height,
+        "hierarchies/hierarchy_lines.sql", workbench.dialect, source=made.relation, height=made.hierarchy.height
     )
     written = 0
     with replacing(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
@@ -297,7 +294,7 @@ def _shown(found: Dictionary, workbench: Engine) -> tuple[tuple[str | None, ...]
     statement = render(
         "hierarchies/hierarchy_shown.sql",
         workbench.dialect,
-        source=Raw(found.relation.sql),
+        source=found.relation,
         height=found.hierarchy.height,
         most=SHOWN,
     )

@@ -103,17 +103,17 @@ class AuditedTable:
                     "sql": Raw(source.columns[position]),
                     "position": position,
                     "missing": next((row[1:] for row in numbers if row[-1]), (0,) * (self.layout.words + 1)),
-                    "codes": Raw(coded.codes.sql) if here else None,
+                    "codes": coded.codes if here else None,
                     "numbers": [] if here else numbers,
                     "kind": column.dictionary.holds.kind.value,
-                    "listed": [(Raw(table.columns[position]), Raw(table.sql)) for table in listed],
+                    "listed": [(Raw(table.columns[position]), table) for table in listed],
                 }
             )
         statement = render(
             "lattices/lattice_coded.sql",
             self.engine.dialect,
             step="coded rows",
-            source=Raw(source.sql),
+            source=source,
             columns=places,
             others=[Raw(sql) for sql in source.others],
             words=self.layout.words,
@@ -124,7 +124,7 @@ class AuditedTable:
 
     def _numbers(self, coded: CodedColumn) -> list[tuple[int, ...]]:
         """(number of the value, what it adds to each word, up to which level its label is missing)."""
-        step, codes = "codes of " + coded.label, Raw(coded.codes.sql)
+        step, codes = "codes of " + coded.label, coded.codes
         statement = render(
             "lattices/lattice_numbers.sql", self.workbench.dialect, step=step, codes=codes, key=self.layout.key
         )
@@ -425,7 +425,7 @@ class AuditedNodes:
         failing = keep(self._engine, workbench, _FAILING, statement, columns)
         (gone,) = self.losses.parts(Chunk(failing.sql, {0: node}), weights, {"bits"} & {*wanted})
         squares_gone, logarithms_gone = workbench.run(
-            render("lattices/lattice_squares_of.sql", workbench.dialect, classes=Raw(failing.sql))
+            render("lattices/lattice_squares_of.sql", workbench.dialect, classes=failing)
         )[0]
         found = replace(
             gone,
@@ -519,10 +519,10 @@ def _with_values_of(table: AuditedTable, people: CodedSource) -> AuditedTable:
             "lattices/lattice_values_of.sql",
             table.engine.dialect,
             step="values of table and population",
-            value=Raw(column.column.sql),
-            source=Raw(table.relation.sql),
+            value=column.column,
+            source=table.relation,
             other=Raw(people.columns[position]),
-            population=Raw(people.sql),
+            population=people,
         )
         info = ColumnInfo("v", spelled, kind)
         both = Relation("(" + statement.sql + ")", (info,), column.column.label)

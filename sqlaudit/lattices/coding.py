@@ -139,7 +139,7 @@ def code_values(workbench: Engine, columns: Sequence[KeyColumn], name: str = "")
             "lattices/lattice_codes.sql",
             workbench.dialect,
             step="codes of " + column.column.label,
-            places=Raw(places.sql),
+            places=places,
             names=[info.name for info in column.dictionary.relation.columns],
             height=column.height,
             words=[[(part.level, part.shift) for part in parts[i] if part.word == word] for word in range(words)],
@@ -157,11 +157,11 @@ def _places(workbench: Engine, column: KeyColumn, name: str) -> tuple[Relation, 
         "lattices/lattice_places.sql",
         workbench.dialect,
         step="places of " + column.column.label,
-        source=Raw(column.dictionary.relation.sql),
+        source=column.dictionary.relation,
         height=column.height,
     )
     places = workbench.materialize(name, statement)
-    statement = render("lattices/lattice_widths.sql", workbench.dialect, source=Raw(places.sql), levels=levels)
+    statement = render("lattices/lattice_widths.sql", workbench.dialect, source=places, levels=levels)
     (largest,) = workbench.run(statement)
     widths = [int(value or 0).bit_length() for value in largest]
     if max(widths) > WORD:
@@ -375,7 +375,7 @@ def base_histogram(
     counted = [(one, one.table, one.resolved.sql) for one in attributes if one.counted and one.table and one.resolved]
     if workbench is engine:
         source, names = relation, {"value": "v", "lane": "s"}
-        values = [Raw(column.column.sql) for column in columns]
+        values: list[Raw | Resolved] = [column.column for column in columns]
         lanes = [(Raw(sql), _lanes(engine, relation, one, table, sql)) for one, table, sql in counted]
     else:
         source, names = _cells(engine, workbench, relation, columns, counted), {"value": "id", "lane": "lane"}
@@ -388,10 +388,10 @@ def base_histogram(
         "lattices/lattice_base.sql",
         workbench.dialect,
         step="coded histogram",
-        source=Raw(source.sql),
+        source=source,
         words=layout.words,
         columns=[
-            {"sql": sql, "codes": Raw(place.codes.sql), "value": names["value"]}
+            {"sql": sql, "codes": place.codes, "value": names["value"]}
             for sql, place in zip(values, layout.columns, strict=True)
         ],
         attributes=[
@@ -424,14 +424,14 @@ def _cells(
     named = [(column.column.sql, column.dictionary.holds.kind.value, False) for column in columns]
     named += [(sql, "", table.text) for _, table, sql in counted]
     given: dict[str, Any] = {
-        "source": Raw(relation.sql),
+        "source": relation,
         "columns": [{"sql": Raw(sql), "kind": kind, "collated": collated} for sql, kind, collated in named],
     }
     types = [(f"i{i}", "BIGINT") for i, _ in enumerate(named)] + [("c", "BIGINT")]
     kept = None
     if engine.can_materialize:
         counting = render("lattices/lattice_counted.sql", engine.dialect, step="combinations of values", **given)
-        kept = Raw(engine.materialize(_COUNTED, counting).sql)
+        kept = engine.materialize(_COUNTED, counting)
     statement = render("lattices/lattice_cells.sql", engine.dialect, step="coded histogram", kept=kept, **given)
     try:
         return keep(engine, workbench, _CELLS, statement, types)
@@ -446,7 +446,7 @@ def _lanes(engine: Engine, relation: Relation, attribute: Attribute, table: Sens
         "classes/totals.sql",
         engine.dialect,
         step="sensitive values",
-        source=Raw(relation.sql),
+        source=relation,
         sensitive=Raw(sql),
         entity=None,
         text=table.text,

@@ -16,7 +16,7 @@ from sqlaudit.base.errors import UsageError
 from sqlaudit.base.parameter_names import about, spelled
 from sqlaudit.base.relation import Relation
 from sqlaudit.base.spec import NullPolicy, Requirement, Roles
-from sqlaudit.base.sql import Raw, render
+from sqlaudit.base.sql import render
 from sqlaudit.classes.opening import ResolvedRoles
 from sqlaudit.engines.contract import Engine
 from sqlaudit.lattices.audits import AuditedNodes, AuditedTable, audited_nodes
@@ -152,7 +152,7 @@ def names_missing(workbench: Engine, columns: Sequence[KeyColumn]) -> bool:
 
     Where NULL matches any value it matches less once it is called something, so coarser is not always safer then.
     """
-    listed = [(Raw(one.dictionary.relation.sql), list(range(1, one.height))) for one in columns if one.height > 1]
+    listed = [(one.dictionary.relation, list(range(1, one.height))) for one in columns if one.height > 1]
     if not listed:
         return False
     statement = render(
@@ -229,7 +229,7 @@ def open_evaluator(
             f"that looks at a population. Choose another {about('measure')}."
         )
     base = base_histogram(engine, workbench, relation, columns, layout, [] if one_by_one else attributes)
-    rows = int(workbench.run(render("lattices/lattice_rows.sql", workbench.dialect, base=Raw(base.sql)))[0][0])
+    rows = int(workbench.run(render("lattices/lattice_rows.sql", workbench.dialect, base=base))[0][0])
     inherits = given.nulls is not NullPolicy.WILDCARD or not names_missing(workbench, columns)
     audited, allowed = None, int(limit * rows)
     if one_by_one:

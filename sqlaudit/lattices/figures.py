@@ -19,7 +19,7 @@ import numpy as np
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.relation import Statement
 from sqlaudit.base.result import Number
-from sqlaudit.base.sql import Raw, environment, render
+from sqlaudit.base.sql import environment, render
 from sqlaudit.classes.facts import Fact, Signatures
 from sqlaudit.classes.failing import ClassSizes
 from sqlaudit.classes.histogram import Packing
@@ -122,7 +122,7 @@ def wide_type(attributes: Sequence[Attribute], rows: int) -> str:
 
 def over(chunk: Chunk, template: str, step: str, **parameters: Any) -> Statement:
     """A statement over the classes of a chunk."""
-    return render(template, DIALECT, step=step, grouped=Raw(chunk.sql), **parameters)
+    return render(template, DIALECT, step=step, grouped=chunk, **parameters)
 
 
 def _expression(fact: Fact, attribute: Attribute, wide: str) -> str:

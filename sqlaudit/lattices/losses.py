@@ -22,7 +22,7 @@ from sqlaudit.base.errors import UsageError
 from sqlaudit.base.names import closest
 from sqlaudit.base.parameter_names import about
 from sqlaudit.base.relation import Relation
-from sqlaudit.base.sql import Raw, render
+from sqlaudit.base.sql import render
 from sqlaudit.engines.contract import Engine
 from sqlaudit.lattices.verdicts import CellWeight, LossParts, Node
 from sqlaudit.models.measures import OF_NODES, Measure
@@ -224,7 +224,7 @@ def labels_of(workbench: Engine, dictionary: Relation, height: int, *, numeric: 
         "lattices/lattice_costs.sql",
         workbench.dialect,
         step="labels of a column",
-        dictionary=Raw(dictionary.sql),
+        dictionary=dictionary,
         levels=list(range(1, height)),
         top=height,
         numeric=numeric,

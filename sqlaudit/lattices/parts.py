@@ -15,7 +15,7 @@ from functools import cached_property, lru_cache
 from typing import Any
 
 from sqlaudit.base.relation import Relation
-from sqlaudit.base.sql import Raw, render
+from sqlaudit.base.sql import render
 from sqlaudit.engines.contract import Engine
 from sqlaudit.lattices.coding import Attribute, KeyLayout
 from sqlaudit.lattices.figures import over
@@ -107,7 +107,7 @@ class NodeLosses:
 
     @cached_property
     def _tuple_bits(self) -> float:
-        statement = render("lattices/lattice_tuple_bits.sql", self.workbench.dialect, base=Raw(self.base.sql))
+        statement = render("lattices/lattice_tuple_bits.sql", self.workbench.dialect, base=self.base)
         return float(self.workbench.run(statement)[0][0])
 
     def _run(self, chunk: Chunk, template: str, step: str, given: dict[str, Any], **more: Any) -> list[tuple[Any, ...]]:
@@ -123,8 +123,8 @@ class NodeLosses:
             "cells of suppressed rows",
             given,
             key=self.layout.key,
-            levels=Raw(levels.sql),
-            weights=Raw(weighted.sql),
+            levels=levels,
+            weights=weighted,
         )
         found = {place: [0.0] * len(self.layout.columns) for place in chunk.nodes}
         for place, position, weight in rows:
@@ -174,10 +174,10 @@ class NodeLosses:
             step,
             given,
             key=self.layout.key,
-            base=Raw(self.base.sql),
-            nodes=Raw(nodes.sql),
-            levels=Raw(levels.sql),
-            bits=Raw(self._value_bits.sql),
+            base=self.base,
+            nodes=nodes,
+            levels=levels,
+            bits=self._value_bits,
             **more,
         )
 
@@ -212,7 +212,7 @@ class NodeLosses:
             self.workbench.dialect,
             step="weights of labels",
             labels=labels,
-            given=Raw(given.sql),
+            given=given,
         )
         kept = self.workbench.materialize(_WEIGHTS, statement)
         self.workbench.drop(_GIVEN)
@@ -236,7 +236,7 @@ class NodeLosses:
         return {
             "position": position,
             "level": level,
-            "codes": Raw(column.codes.sql),
+            "codes": column.codes,
             "masks": column.masks(level, words),
             "whole": column.masks(0, words),
         }
@@ -271,7 +271,7 @@ class _ValueLosses:
             self.workbench.dialect,
             step="sensitive values of the finest classes",
             key=self.layout.key,
-            base=Raw(self.base.sql),
+            base=self.base,
             lanes=[(lane, name, shift) for (name, _), word in words for lane, shift in word],
             mask=2**packing.bits - 1,
         )
@@ -303,9 +303,9 @@ class NodeVariance(_ValueLosses):
                 "lattices/lattice_part_distances.sql",
                 "distances of classes",
                 key=self.layout.key,
-                counts=Raw(self.counts.sql),
-                tuples=Raw(tuples.sql),
-                nodes=Raw(masked(chunk).sql),
+                counts=self.counts,
+                tuples=tuples,
+                nodes=masked(chunk),
                 rows=self.rows,
                 **given,
             )
@@ -326,11 +326,11 @@ class NodeVariance(_ValueLosses):
             dialect,
             step="distances of the finest classes",
             key=self.layout.key,
-            counts=Raw(self.counts.sql),
+            counts=self.counts,
             rows=self.rows,
         )
         tuples = self.workbench.materialize(_TUPLES, measured)
-        whole = render("lattices/lattice_distance.sql", dialect, step="distance", tuples=Raw(tuples.sql))
+        whole = render("lattices/lattice_distance.sql", dialect, step="distance", tuples=tuples)
         return tuples, int(self.workbench.run(whole)[0][0])
 
 
@@ -358,8 +358,8 @@ class NodeNoise(_ValueLosses):
                     "lattices/lattice_part_noise.sql",
                     "noise of range queries",
                     key=self.layout.key,
-                    ranked=Raw(ranked.sql),
-                    nodes=Raw(nodes.sql),
+                    ranked=ranked,
+                    nodes=nodes,
                     places=list(range(1, len(self.layout.columns) + 1)),
                     queries=[query.parts() for query in queries[start : start + _AT_ONCE]],
                     rows=self.rows,
@@ -375,7 +375,7 @@ class NodeNoise(_ValueLosses):
         """The counts of values in the finest classes with the numbers of their values, and the queries."""
         columns, domains = [], []
         for place, column in enumerate(self.layout.columns, 1):
-            codes, masks = Raw(column.codes.sql), column.masks(0, self.layout.words)
+            codes, masks = column.codes, column.masks(0, self.layout.words)
             columns.append({"codes": codes, "words": [(word, mask) for word, mask in enumerate(masks) if mask]})
             step = "values of " + column.label
             known = render("lattices/lattice_values_known.sql", self.workbench.dialect, step=step, codes=codes)
@@ -384,7 +384,7 @@ class NodeNoise(_ValueLosses):
             "lattices/lattice_ranked.sql",
             self.workbench.dialect,
             step="numbers of the values of the finest classes",
-            counts=Raw(self.counts.sql),
+            counts=self.counts,
             columns=columns,
         )
         ranked = self.workbench.materialize(_RANKED, statement)

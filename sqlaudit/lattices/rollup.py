@@ -148,7 +148,7 @@ class Rollup:
             "lattices/lattice_label_counts.sql",
             self._workbench.dialect,
             step="labels of " + column.label,
-            codes=Raw(column.codes.sql),
+            codes=column.codes,
             levels=masks,
         )
         return [int(count) for count in self._workbench.run(statement)[0]]
@@ -186,7 +186,7 @@ class Rollup:
             "lattices/lattice_nodes.sql",
             self._workbench.dialect,
             step="roll up",
-            finer=Raw(source.sql),
+            finer=source,
             plan=plan,
             width=self._layout.words,
             words=self._words,
@@ -247,7 +247,7 @@ class Rollup:
             "lattices/lattice_step.sql",
             self._workbench.dialect,
             step="roll up",
-            finer=Raw(source.sql),
+            finer=source,
             masks=list(masks),
             words=self._words,
             ids=list(ids),
@@ -288,7 +288,7 @@ def _union(segments: Sequence[_Grouped]) -> _Grouped:
     nodes: list[Node] = []
     parts = []
     for segment in segments:
-        parts.append((Raw(segment.sql), len(nodes)))
+        parts.append((segment, len(nodes)))
         nodes += segment.nodes
     statement = render("lattices/lattice_union.sql", "duckdb", step="nodes together", segments=parts)
     return _Grouped("(" + statement.sql + ")", tuple(nodes), sum(segment.rows for segment in segments))

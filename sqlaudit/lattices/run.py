@@ -27,7 +27,7 @@ from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.publication import Suppressed
 from sqlaudit.base.relation import NUMBERS, Relation, Statement
 from sqlaudit.base.spec import AuditSpec, Limits, Roles, Sampling, Target, roles_from, target_of
-from sqlaudit.base.sql import Raw, render
+from sqlaudit.base.sql import render
 from sqlaudit.classes.attribute_inputs import refuse_unclear
 from sqlaudit.classes.facts import Frame
 from sqlaudit.classes.histogram import HistogramBuilder
@@ -239,7 +239,7 @@ def _dictionary(
     try:
         return dictionary(engine, workbench, relation, column, hierarchy, name)
     except UsageError:
-        if engine.run(render("base/row_count.sql", engine.dialect, source=Raw(relation.sql)))[0][0]:
+        if engine.run(render("base/row_count.sql", engine.dialect, source=relation))[0][0]:
             raise
         raise UsageError(f"{relation.label} has no rows, so there is nothing to search.") from None
 

@@ -551,9 +551,11 @@ def estimate(sample: Sample, name: str) -> Estimate:
     """What an estimator says of a sample; nothing where the sample is empty.
 
     Raises:
-        UsageError: there is no such estimator.
+        UsageError: there is no such estimator, or it takes more than the sizes of classes.
     """
     check_estimator(name)
     if not sample.members:
         return Estimate(name, sample.population, None, "the sample is empty")
+    if name == LOGLINEAR:
+        raise UsageError(f"{name!r} is fitted to the cells of a table, not to sizes of classes.")
     return ESTIMATORS[name](sample)

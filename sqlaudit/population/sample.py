@@ -15,7 +15,7 @@ from sqlaudit.base.errors import UsageError
 from sqlaudit.base.parameter_names import about, spelled
 from sqlaudit.base.relation import NUMBERS, Kind, Relation, Statement
 from sqlaudit.base.spec import Roles
-from sqlaudit.base.sql import Raw, render
+from sqlaudit.base.sql import render
 from sqlaudit.classes.failing import ClassSizes
 from sqlaudit.classes.opening import ResolvedRoles
 from sqlaudit.engines.contract import Engine
@@ -143,16 +143,13 @@ def inputs_with_sampling(
 
 def sampling_statements(dialect: str, relation: Relation, roles: ResolvedRoles) -> tuple[Statement, ...]:
     """What is asked of the table to know its share of the population."""
-    source = Raw(relation.sql)
     if roles.weights is not None:
         return tuple(
-            render(template, dialect, step="sampling weights", source=source, weight=Raw(roles.weights.sql))
+            render(template, dialect, step="sampling weights", source=relation, weight=roles.weights)
             for template in ("population/weights.sql", "population/people.sql")
         )
-    entity = Raw(roles.entity.sql) if roles.entity else None
-    return (
-        render("column_sets/columns_totals.sql", dialect, step="members of the sample", source=source, entity=entity),
-    )
+    step = "members of the sample"
+    return (render("column_sets/columns_totals.sql", dialect, step=step, source=relation, entity=roles.entity),)
 
 
 def check_weights(rows: int, refused: int, largest: float | None, column: str) -> None:

@@ -134,7 +134,7 @@ def values_statement(
     return render(
         "profiles/profile_values.sql",
         engine.dialect,
-        source=Raw(relation.sql),
+        source=relation,
         columns=[s.parameters() for s in sources],
         share=share,
         first=first,
@@ -215,8 +215,7 @@ def _scan(engine: Engine, relation: Relation, sources: Sequence[Source]) -> list
 
 
 def _scan_statement(engine: Engine, relation: Relation, sources: Sequence[Source]) -> Statement:
-    columns = [Raw(source.sql) for source in sources]
-    return render("profiles/profile_scan.sql", engine.dialect, source=Raw(relation.sql), columns=columns)
+    return render("profiles/profile_scan.sql", engine.dialect, source=relation, columns=sources)
 
 
 def _from_sample(column: Scanned, facts: ColumnFacts, row: Row | None) -> ColumnFacts:

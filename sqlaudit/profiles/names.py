@@ -294,10 +294,10 @@ def count_table_of(engine: Engine, relation: Relation, other: Relation) -> Count
     statement = render(
         "profiles/profile_group_sizes.sql",
         engine.dialect,
-        source=Raw(relation.sql),
+        source=relation,
         dimensions=[Raw(quote(column.name, engine.dialect)) for column in by],
         counts=[Raw(quote(name, engine.dialect)) for name in numbers],
-        other=Raw(other.sql),
+        other=other,
         others=[Raw(quote(column.name, engine.dialect)) for column in same],
     )
     (total, most, matched, larger, *found) = (int(one or 0) for one in engine.run(statement)[0])
@@ -311,7 +311,7 @@ def _statement(engine: Engine, relation: Relation, found: CountTable) -> Stateme
     return render(
         "profiles/profile_cells.sql",
         engine.dialect,
-        source=Raw(relation.sql),
+        source=relation,
         count=Raw(quote(found.count, engine.dialect)),
         dimensions=[Raw(quote(name, engine.dialect)) for name in found.by],
     )

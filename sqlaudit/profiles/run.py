@@ -12,7 +12,7 @@ from sqlaudit.base.options import Given, request_from, takes
 from sqlaudit.base.parameter_names import command
 from sqlaudit.base.relation import Relation
 from sqlaudit.base.spec import Target, target_of
-from sqlaudit.base.sql import Raw, render
+from sqlaudit.base.sql import render
 from sqlaudit.classes.opening import COPY, loaded
 from sqlaudit.column_sets.counting import Chosen, codes_are_kept
 from sqlaudit.column_sets.masks import count_subsets
@@ -103,7 +103,7 @@ def find_twins(
     statement = render(
         "profiles/profile_pairs.sql",
         engine.dialect,
-        source=Raw(relation.sql),
+        source=relation,
         columns=[sources[position].parameters() for position in used],
         pairs=[(used.index(first), used.index(second)) for first, second in pairs],
     )
@@ -307,7 +307,7 @@ def _shown(
         statement = render(
             "profiles/profile_shown.sql",
             engine.dialect,
-            source=Raw(relation.sql),
+            source=relation,
             columns=[source.parameters() for source in some],
             share=share,
             most=MOST_FREQUENT,

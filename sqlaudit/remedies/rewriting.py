@@ -77,8 +77,8 @@ class RemedyTable:
     def parameters(self, others: Sequence[str] = ()) -> dict[str, Any]:
         """What the steps in `_remedy.sql` need; `others` are further columns, quoted."""
         return {
-            "source": Raw(self.relation.sql),
-            "keys": [Raw(key.sql) for key in self.keys],
+            "source": self.relation,
+            "keys": self.keys,
             "collated": [key.collated for key in self.keys],
             "others": [Raw(name) for name in others],
         }
@@ -480,8 +480,7 @@ def release(
             known = (checked.rows, checked.classes, ())
             check = partial(audit_written, publication, names=made.columns, spec=spec, roles=table.roles, known=known)
             names = [quote(name, "duckdb") for name in made.columns]
-            source = Raw(relation.sql)
-            statement = render("remedies/remedy_rows.sql", engine.dialect, step="release", source=source, names=names)
+            statement = render("remedies/remedy_rows.sql", engine.dialect, step="release", source=relation, names=names)
             rows = engine.stream(statement)
             write(publication, sql, made.columns, rows, made.rows, another, partial(check, disagree=disagree))
     file, found = str(publication.file or ""), (made.columns, made.keys, made.unnamed, made.groups)

@@ -122,9 +122,7 @@ def _units(column: Resolved, option: str, dialect: str) -> tuple[Raw, int]:
     _, _, inside = column.type.partition("(")
     parts = inside.rstrip(")").split(",")
     places = min(int(parts[1]), PLACES) if len(parts) == 2 and parts[1].strip().isdecimal() else PLACES
-    units = expression(
-        "tabular/tabular_units.sql", dialect, value=Raw(column.sql), places=places, whole=spoken(dialect).wide
-    )
+    units = expression("tabular/tabular_units.sql", dialect, value=column, places=places, whole=spoken(dialect).wide)
     return Raw(units), places
 
 

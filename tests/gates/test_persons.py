@@ -102,6 +102,8 @@ def test_a_table_may_be_kept_apart_or_have_another_column(tmp_path: Path) -> Non
     ("persons", "said"),
     [
         ("{file: people.csv}", "a table of persons needs 'entity'"),
+        ("{file: people.csv, entity: }", "entity is a text."),
+        ("{file: people.csv, entity: ' '}", "entity is empty."),
         ("{entity: who}", "it is not said where this table is"),
         ("{file: people.csv, entity: who, statics: sex}", "Did you mean 'static'?"),
         ("{file: a.csv, entity: who}, {file: b.csv, entity: Who}", "two tables of 'persons' have the entity 'Who'"),

@@ -24,6 +24,7 @@ from sqlaudit.gates.api import GateRequest, run_gate
 from sqlaudit.gates.connections import database_of
 from sqlaudit.gates.reading import load_policy
 from sqlaudit.gates.result import GateResult, GateTest, Outcome
+from sqlaudit.gates.run import mistakes_of
 from tests.gates.conftest import Make
 from tests.gates.databases import PATIENTS, in_duckdb, write
 from tests.strategies import fewer, run
@@ -281,6 +282,23 @@ def test_limits_on_column_sets(database: Make) -> None:
     # flu and cold of women, and both of men
     assert [(one.columns, one.at_risk) for one in fourth.sets] == [(("disease",), 1)]
     assert [one.columns for one in fifth.sets] == [("sex",)]
+
+
+def test_column_sets_of_which_every_column_is_excluded_are_refused(database: Make) -> None:
+    made = database({"patients": PATIENTS})
+    policy = """
+        tables:
+          - table: "{schema}.patients"
+            name: p
+            quasi_identifiers: [age, sex]
+            requirements: [{column_sets: {max_size: 1, AMONG}}]
+        """
+    said = "No column is left to search; exclude fewer."
+    for among in ("among: [sex], exclude: [sex]", "exclude: [sex, age]"):
+        (test,) = sqlaudit.gate(made.policy(policy.replace("AMONG", among))).tests
+        assert (test.outcome, test.exit_code, said in test.message) == (Outcome.ERROR, ExitCode.USAGE, True)
+    mistakes = mistakes_of(load_policy(made.policy(policy.replace("AMONG", "among: [sex], exclude: [sex]"))))
+    assert [said in one.message for one in mistakes] == [True]  # before anything is connected
 
 
 def test_people_are_counted_where_there_is_an_entity(database: Make) -> None:

@@ -19,7 +19,7 @@ from sqlaudit.base.relation import Kind, Statement
 from sqlaudit.base.spec import Target
 from sqlaudit.engines.contract import Engine
 from sqlaudit.engines.workbench import workbench_of
-from sqlaudit.hierarchies.cell_reader import CellOrder, CellReader, plain_reader, reader_of
+from sqlaudit.hierarchies.cell_reader import CellReader, plain_reader, reader_of
 from sqlaudit.hierarchies.cells import AnyValue, Cell, Exact, Interval, LabelNode, Mask, Values, read_cell
 from sqlaudit.hierarchies.dictionary import dictionary, membership
 from sqlaudit.hierarchies.read import read_hierarchies
@@ -130,15 +130,9 @@ def test_labels_win_over_spellings_and_the_level_that_fits_all_cells_wins() -> N
     assert ages.read_all(["0-4", "*", None]) == {"0-4": LabelNode("0-4", 1), "*": AnyValue(), None: Exact(None)}
     assert ages.read_all(["0-9", "10+"]) == {"0-9": LabelNode("0-9", 2), "10+": LabelNode("10+", 2)}
     assert ages.read("10+") == LabelNode("10+", 1)
-    assert ages.levels(LabelNode("10+", 1)) == (1, 2)
     assert ages.read("0-3") == Interval(F(0), F(3))
     assert ages.contains(LabelNode("0-4", 1), "1")
     assert not ages.contains(LabelNode("0-4", 1), "3")
-    assert (ages.leaves(LabelNode("0-9", 2)), ages.share(LabelNode("0-9", 2)), ages.share(AnyValue())) == (
-        2,
-        F(2, 3),
-        1,
-    )
     race = reader({"values": {"White": ["White"], "Other": ["Other"], "Black": ["Other"]}}, Kind.TEXT)
     assert race.read_all(["White", "Other", "Black"])["Other"] == Exact("Other")
     clear = reader({"values": {"W": ["White"], "Other": ["Other"], "Black": ["Other"]}}, Kind.TEXT)
@@ -152,7 +146,6 @@ def test_a_named_top_and_a_default_are_labels_too(tmp_path: Any) -> None:
     assert named.read("Any") == named.read("*") == AnyValue()
     assert named.read("rest") == LabelNode("rest", 1)
     assert [named.contains(LabelNode("rest", 1), key) for key in ("a", "zz", None)] == [False, True, False]
-    assert named.levels(AnyValue()) == (2,)
 
 
 def test_what_cannot_be_read_is_counted_by_column_and_not_told() -> None:
@@ -165,72 +158,42 @@ def test_what_cannot_be_read_is_counted_by_column_and_not_told() -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "kind", "cell", "other", "order"),
+    ("asked", "kind", "cell", "other", "covered"),
     [
-        ({"widths": [5]}, Kind.INTEGER, "20-29", "[20, 30)", CellOrder.EQUAL),
-        ({"widths": [5]}, Kind.INTEGER, "2*", "[20, 30)", CellOrder.EQUAL),
-        ({"widths": [5]}, Kind.FLOAT, "20-29", "[20, 30)", CellOrder.FINER),
-        ({"widths": [5]}, Kind.INTEGER, "<30", "20-29", CellOrder.COARSER),
-        ({"widths": [5]}, Kind.INTEGER, "<30", "20-30", CellOrder.NEITHER),
-        ({"widths": [5]}, Kind.INTEGER, "*", ">=0", CellOrder.COARSER),
-        ({"widths": [5]}, Kind.INTEGER, "{1, 2}", "2", CellOrder.COARSER),
-        ({"widths": [5]}, Kind.INTEGER, "1-3", "{1, 2}", CellOrder.COARSER),
-        ({"mask": [1]}, Kind.TEXT, "13***", "1305*", CellOrder.COARSER),
-        ({"mask": [1]}, Kind.TEXT, "13**", "1305*", CellOrder.NEITHER),
-        ({"mask": [1]}, Kind.TEXT, "1305*", "13053", CellOrder.COARSER),
-        (DISEASES, Kind.TEXT, "chest", "acute", CellOrder.COARSER),
-        (DISEASES, Kind.TEXT, "acute", "long", CellOrder.NEITHER),
-        (DISEASES, Kind.TEXT, "acute", "{flu, cold}", CellOrder.EQUAL),
-        (DISEASES, Kind.TEXT, "skin", "rash", CellOrder.COARSER),
-        ({"dates": ["month", "year"]}, Kind.DATE, "2024", "2024-02", CellOrder.COARSER),
-        ({"dates": ["month", "year"]}, Kind.DATE, "2024-02", "2024-02-29", CellOrder.COARSER),
+        ({"widths": [5]}, Kind.INTEGER, "20-29", "[20, 30)", (True, True)),
+        ({"widths": [5]}, Kind.INTEGER, "2*", "[20, 30)", (True, True)),
+        ({"widths": [5]}, Kind.FLOAT, "20-29", "[20, 30)", (False, True)),
+        ({"widths": [5]}, Kind.INTEGER, "<30", "20-29", (True, False)),
+        ({"widths": [5]}, Kind.INTEGER, "<30", "20-30", (False, False)),
+        ({"widths": [5]}, Kind.INTEGER, "*", ">=0", (True, False)),
+        ({"widths": [5]}, Kind.INTEGER, "{1, 2}", "2", (True, False)),
+        ({"widths": [5]}, Kind.INTEGER, "1-3", "{1, 2}", (True, False)),
+        ({"mask": [1]}, Kind.TEXT, "13***", "1305*", (True, False)),
+        ({"mask": [1]}, Kind.TEXT, "13**", "1305*", (False, False)),
+        ({"mask": [1]}, Kind.TEXT, "1305*", "13053", (True, False)),
+        (DISEASES, Kind.TEXT, "chest", "acute", (True, False)),
+        (DISEASES, Kind.TEXT, "acute", "long", (False, False)),
+        (DISEASES, Kind.TEXT, "acute", "{flu, cold}", (True, True)),
+        (DISEASES, Kind.TEXT, "skin", "rash", (True, False)),
+        ({"dates": ["month", "year"]}, Kind.DATE, "2024", "2024-02", (True, False)),
+        ({"dates": ["month", "year"]}, Kind.DATE, "2024-02", "2024-02-29", (True, False)),
     ],
 )
 def test_cells_are_compared_by_what_they_stand_for(
-    asked: Any, kind: Kind, cell: str, other: str, order: CellOrder
+    asked: Any, kind: Kind, cell: str, other: str, covered: tuple[bool, bool]
 ) -> None:
     column = reader(asked, kind)
     first, second = column.read(cell), column.read(other)
     assert first is not None
     assert second is not None
-    assert column.compare(first, second) is order
-    back = {CellOrder.COARSER: CellOrder.FINER, CellOrder.FINER: CellOrder.COARSER}.get(order, order)
-    assert column.compare(second, first) is back
+    assert (column.covers(first, second), column.covers(second, first)) == covered
 
 
-def test_covered_reads_both_releases() -> None:
+def test_cells_of_both_releases_are_covered() -> None:
     ages = reader({"widths": [5, 10]}, Kind.INTEGER)
-    assert ages.covered("20-29", ["[20, 25)", "23", "30", "2*", "*"]) == ["[20, 25)", "23", "2*"]
-
-
-def test_levels_and_widths_of_cells() -> None:
-    ages = reader({"widths": [5, 10], "low": 15, "high": 90}, Kind.INTEGER)
-    asked = ["17", "[20, 25)", "20-24", "[20, 30)", "[15, 20)", "<15", ">=90", "*", "[20, 31)", None]
-    found = ages.read_all(asked)
-    assert [ages.levels(found[text]) for text in asked] == [
-        (0,),
-        (1,),
-        (1,),
-        (2,),
-        (1, 2),
-        (1, 2),
-        (1, 2),
-        (3,),
-        (),
-        (0, 1, 2),
-    ]
-    widths = [ages.width(found[text], F(10), F(110)) for text in asked[:8]]
-    assert widths == [0, F(1, 20), F(1, 20), F(1, 10), F(1, 20), F(1, 20), F(1, 5), 1]
-    zips = reader({"mask": [1, 3]}, Kind.TEXT)
-    assert [zips.levels(zips.read(text) or AnyValue()) for text in ("1305*", "13***", "13**", "130**")] == [
-        (1,),
-        (2,),
-        (),
-        (),
-    ]
-    born = reader({"dates": ["month", "quarter", "decade"]}, Kind.DATE)
-    cells = [born.read(text) or AnyValue() for text in ("2024-02", "2024-Q1", "2020-2029", "2024", "2024-02-29")]
-    assert [born.levels(cell) for cell in cells] == [(1,), (2,), (3,), (), (0,)]
+    others = ["[20, 25)", "23", "30", "2*", "*"]
+    cells = ages.read_all(["20-29", *others])
+    assert [one for one in others if ages.covers(cells["20-29"], cells[one])] == ["[20, 25)", "23", "2*"]
 
 
 # --- membership: the same in SQL ---

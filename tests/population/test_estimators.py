@@ -114,6 +114,8 @@ def test_no_uniques_and_no_rows() -> None:
 def test_estimators_have_names() -> None:
     with pytest.raises(UsageError, match=r"There is no estimator 'pitmann'. Did you mean 'pitman'\?"):
         estimate(sample(SMALL, "0.1"), "pitmann")
+    with pytest.raises(UsageError, match="'loglinear' is fitted to the cells of a table, not to sizes of classes"):
+        estimate(sample(SMALL, "0.1"), "loglinear")
 
 
 @pytest.mark.parametrize("fraction", ["1/20", "1/2"])

@@ -3,43 +3,17 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import click
 
 from sqlaudit.base.errors import InputError, UsageError
-from sqlaudit.base.spec import Limits, ReadOptions, Roles
-from sqlaudit.cli.options import Demands, limit_options, read_options, require_options, role_options
+from sqlaudit.cli.options import limit_options, read_options, require_options, role_options
 from sqlaudit.cli.requests import PATH, command_of, handing, in_section
 
 FORMATS = ("table", "csv", "json")
 """How results look."""
-
-
-@dataclass(frozen=True)
-class ConsoleRequest:
-    """What was asked of a console when it was started.
-
-    Args:
-        names: tables and files; commands act on the first. db: what `--db` said. read: how files are read.
-        texts: what to run, in order; none = a prompt. roles, asked: what holds until it is changed.
-        layout: one of `FORMATS`. file: where all results go. show_values: whether classes show their values.
-        limits: the budgets of each statement.
-    """
-
-    names: tuple[str, ...]
-    db: str | None
-    read: ReadOptions
-    texts: tuple[str, ...]
-    roles: Roles
-    asked: Demands
-    layout: str
-    file: Path | None
-    show_values: bool
-    limits: Limits
-
 
 _what = in_section("What to look at")
 _run = in_section("What to run")
@@ -100,6 +74,6 @@ def command(**given: Any) -> int:
       sqlaudit console --db clinic.duckdb -f audit.sql --format json
       sqlaudit console patients.csv -c "AUDIT patients BY (age, zip) REQUIRE k >= 5"
     """
-    from sqlaudit.cli.console.run import run_console
+    from sqlaudit.cli.console.run import ConsoleRequest, run_console
 
     return run_console(ConsoleRequest(**given))

@@ -13,7 +13,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import FrameType
 
@@ -28,11 +28,10 @@ from pygments.token import Keyword, _TokenType
 
 from sqlaudit.audits.result import AuditResult
 from sqlaudit.base.errors import ExitCode, Interrupted, SqlauditError, UsageError
-from sqlaudit.base.spec import Target
+from sqlaudit.base.spec import Limits, ReadOptions, Roles, Target
 from sqlaudit.base.version import __version__
 from sqlaudit.classes.inputs import population_target
 from sqlaudit.cli.audit import code_of as audit_code
-from sqlaudit.cli.console.command import ConsoleRequest
 from sqlaudit.cli.console.commands import GROUPS
 from sqlaudit.cli.console.completion import ConsoleCompleter
 from sqlaudit.cli.console.screen import Screen, Terminal, check_into, width_of
@@ -40,6 +39,7 @@ from sqlaudit.cli.console.session import Session, State, sentence
 from sqlaudit.cli.console.statements import Piece, StatementError, is_complete, split
 from sqlaudit.cli.console.workspace import Workspace
 from sqlaudit.cli.exits import Boundary, say, worst
+from sqlaudit.cli.options import Demands
 from sqlaudit.cli.output import Output, print_data
 from sqlaudit.cli.runner import verdict
 from sqlaudit.cli.session import Interruptible, ProgressBar
@@ -50,6 +50,29 @@ from sqlaudit.release.attacks.result import AttackResult
 from sqlaudit.release.compare.result import CompareResult
 from sqlaudit.reports.document import in_encoding, visible
 from sqlaudit.tabular.result import AggregatesResult
+
+
+@dataclass(frozen=True)
+class ConsoleRequest:
+    """What was asked of a console when it was started.
+
+    Args:
+        names: tables and files; commands act on the first. db: what `--db` said. read: how files are read.
+        texts: what to run, in order; none = a prompt. roles, asked: what holds until it is changed.
+        layout: one of `command.FORMATS`. file: where all results go. show_values: whether classes show their values.
+        limits: the budgets of each statement.
+    """
+
+    names: tuple[str, ...]
+    db: str | None
+    read: ReadOptions
+    texts: tuple[str, ...]
+    roles: Roles
+    asked: Demands
+    layout: str
+    file: Path | None
+    show_values: bool
+    limits: Limits
 
 
 def run_console(asked: ConsoleRequest) -> ExitCode:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import sqlaudit
 from sqlaudit.audits.result import AuditResult
@@ -28,10 +28,6 @@ from sqlaudit.cli.console.workspace import Workspace
 from sqlaudit.engines.contract import Engine, Executed
 from sqlaudit.engines.watch import Deadline
 from sqlaudit.tabular.result import AggregatesResult
-
-if TYPE_CHECKING:
-    from sqlaudit.cli.console.commands.explore import Supposed
-
 
 # How the console spells the fields of requests: what is an option elsewhere is a command here.
 
@@ -110,8 +106,8 @@ class Session:
     """The statements that the last step ran."""
     pieces: int = 8
     """To how many pieces of knowledge disclosure was asked for last."""
-    supposed: Supposed | None = None
-    """The classes as they are supposed to be."""
+    supposed: object = None
+    """What the commands that change classes keep of these."""
     left: bool = False
     """Whether the session was asked to end."""
     _past: list[State] = field(default_factory=list)

@@ -17,7 +17,7 @@ from sqlaudit.base.guard import NotASelect, guard_expression, guard_query
 from sqlaudit.base.names import quote
 from sqlaudit.base.relation import ColumnInfo, Relation, Row, Statement
 from sqlaudit.base.spec import Limits, ReadOptions, Target
-from sqlaudit.base.sql import Raw, render
+from sqlaudit.base.sql import render
 from sqlaudit.engines import connect
 from sqlaudit.engines.contract import Engine
 from sqlaudit.engines.duckdb.paths import exists
@@ -172,7 +172,7 @@ class Workspace:
         return self.engine.explain(self._all_of(self.engine.open(target), None))
 
     def _all_of(self, relation: Relation, limit: int | None) -> Statement:
-        return render("cli/console/rows.sql", self.dialect, step="rows", source=Raw(relation.sql), limit=limit)
+        return render("cli/console/rows.sql", self.dialect, step="rows", source=relation, limit=limit)
 
     def tables(self) -> list[str]:
         """What can be named in a FROM clause: tables and views of the database, and files by their short names."""

@@ -56,7 +56,7 @@ class Uniques:
         engine: an open engine. coded: the rows. kept: what top records are shown by, in the target's own values.
     """
 
-    def __init__(self, engine: Engine, coded: Coded, max_size: int, kept: Sequence[Raw] = ()) -> None:
+    def __init__(self, engine: Engine, coded: Coded, max_size: int, kept: Sequence[Chosen] = ()) -> None:
         self.engine = engine
         self.coded = coded
         self.width = len(coded.missing)
@@ -171,8 +171,8 @@ class RiskSource:
         statement = render(
             template,
             self.engine.dialect,
-            source=Raw(self.relation.sql),
-            columns=[Raw(one.sql) for one in self.chosen],
+            source=self.relation,
+            columns=self.chosen,
             weight=self.people,
             nulls=self.request.nulls.value,
             thresholds=THRESHOLDS,
@@ -207,9 +207,7 @@ def household_risk(source: RiskSource, home: Chosen) -> HouseholdRisk:
     Raises:
         UsageError: it is not known of some rows who they live with.
     """
-    households, homeless, rows, expected, highest, *more = source.ask(
-        "population/household_risk.sql", household=Raw(home.sql)
-    )
+    households, homeless, rows, expected, highest, *more = source.ask("population/household_risk.sql", household=home)
     if homeless:
         raise UsageError(f"{about('household')}: {home.name} is missing in {int(homeless):,} of {int(rows):,} rows.")
     figures = _figures(source, rows, expected, highest, more, int(households))
@@ -223,13 +221,7 @@ def check_weights_of(engine: Engine, relation: Relation, weight: Chosen) -> None
         UsageError: they are missing, not above 0, or no numbers of people.
     """
     refuse_no_numbers(weight.name, weight.kind)
-    statement = render(
-        "population/weights.sql",
-        engine.dialect,
-        step="records_weights",
-        source=Raw(relation.sql),
-        weight=Raw(weight.sql),
-    )
+    statement = render("population/weights.sql", engine.dialect, step="records_weights", source=relation, weight=weight)
     rows, refused, largest = engine.run(statement)[0]
     check_weights(int(rows), int(refused), None if largest is None else float(largest), weight.name)
 
@@ -414,14 +406,13 @@ def _records(source: RiskSource, coded: Coded, kept: Sequence[Chosen], risk: Ind
     unique, paired = whole.unique, whole.at_risk - whole.unique
     fraction = request.sampling_fraction or DEFAULT_FRACTION
     dis = file_dis(unique, paired, fraction)
-    cells = [Raw(one.sql) for one in kept]
-    uniques = Uniques(coded.engine or engine, coded, size, cells)
+    uniques = Uniques(coded.engine or engine, coded, size, kept)
     try:
         signatures, by_set = uniques.signatures(), uniques.by_set()
         weights = [suda_weight(k, width, size) for k in range(1, size + 1)]
         shown = uniques
         if coded.engine is not None:  # cells are read where they lie
-            shown = Uniques(engine, on_target(coded, source.relation, source.chosen, None), size, cells)
+            shown = Uniques(engine, on_target(coded, source.relation, source.chosen, None), size, kept)
         top = shown.top(request.top, weights) if request.show_values and request.top else []
     finally:
         uniques.close()

@@ -91,7 +91,7 @@ class PolicyStatement:
         return self.compiled.sensitive
 
 
-def wording_of(test_id: str, run: str, returns: Returns = Returns.ROW) -> Wording | None:
+def wording_of(test_id: str, run: str) -> Wording | None:
     """How the statement of a name was written; None when the text is no such name.
 
     Example:
@@ -101,7 +101,7 @@ def wording_of(test_id: str, run: str, returns: Returns = Returns.ROW) -> Wordin
     found = _ID.fullmatch(test_id)
     if found is None or found[1] not in DIALECTS:
         return None
-    return Wording(found[1], found[2] is not None, returns, run)
+    return Wording(found[1], found[2] is not None, Returns.ROW, run)
 
 
 @speaking(in_a_policy)

@@ -37,7 +37,6 @@ from sqlaudit.lattices.search.tags import (
     settle_by_subsets,
     silent,
     strictly_above,
-    with_kept_left_out,
 )
 from sqlaudit.lattices.verdicts import Node, Verdict
 
@@ -107,15 +106,6 @@ class Found:
     safe_nodes: Callable[[], Iterator[Node]] = field(repr=False, compare=False)
 
 
-def within(tags: Tags, heights: Node) -> Tags:
-    """The tags of the nodes up to these heights; those above are left out."""
-    if tags.heights == heights:
-        return tags
-    inner = Tags(heights, monotone=tags.monotone)
-    inner.cells[...] = tags.cells[tuple(slice(0, height + 1) for height in heights)]
-    return inner
-
-
 def _best_of(incumbent: Incumbent, tags: Tags, safe: Bools) -> BestNode | None:
     """The best node of those that are known to be safe, also when the search stopped before it looked at them."""
     if incumbent.loss.exact is not None and incumbent.best is not None:
@@ -167,7 +157,6 @@ class SearchOptions:
         walk: verdicts that are kept. width: chains that are searched side by side.
         tagged: nodes that may be tagged one by one, a byte each.
         most_minimal: `bounds` stops looking for minimal nodes when it has so many, or as many maximal unsafe ones.
-        leave_out_kept: whether Incognito's subsets may leave out columns that are kept as they are.
     """
 
     batch: int = 2000
@@ -175,7 +164,6 @@ class SearchOptions:
     width: int = WIDTH
     tagged: int = choice.TAGGED
     most_minimal: int = 100_000
-    leave_out_kept: bool = False
 
 
 _PLAIN = SearchOptions()
@@ -247,13 +235,11 @@ class _NodeSearch:
 
     def by_tags(self, algorithm: str) -> Found:
         """Tag every node."""
-        out = algorithm == choice.INCOGNITO and self.options.leave_out_kept
-        tags = Tags(with_kept_left_out(self.heights) if out else self.heights, monotone=self.monotone)
+        tags = Tags(self.heights, monotone=self.monotone)
         board = Board(tags, self.inquiry, self.incumbent, eager=algorithm == choice.BEST_FIRST)
 
         def run() -> None:
             self._settle(algorithm, board)
-            board.tags = within(board.tags, self.heights)
             self._finish(board)
 
         return self._found_by_tags(algorithm, _until_stopped(run), board)
@@ -264,7 +250,7 @@ class _NodeSearch:
         Raises:
             ValueError: verdicts contradict the promise that safety is inherited.
         """
-        tags, incumbent = within(board.tags, self.heights), self.incumbent
+        tags, incumbent = board.tags, self.incumbent
         safe, unsafe = tags.cells & SAFE > 0, tags.cells & UNSAFE > 0
         if bool((safe & unsafe).any()):
             raise ValueError("a node is safe and lies below an unsafe one, though safety was said to be inherited")

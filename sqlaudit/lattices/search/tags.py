@@ -407,19 +407,8 @@ class Board:
 # subset are) is then the tagging of everything finer than an unsafe node, and its roll-up the tagging of everything
 # coarser than a safe one.
 #
-# A column that is kept as it is has no top. By default it belongs to every subset: the verdict on a node without it
-# says less than that with it. With `leave_out_kept` it is left out of subsets, too, at one level above its height, as
-# the original does; these extra nodes are cheap, being coarser than any node of the lattice.
-
-
-def with_kept_left_out(heights: Sequence[int]) -> tuple[int, ...]:
-    """The heights of the lattice in which columns that are kept can be left out.
-
-    Example:
-        >>> with_kept_left_out((0, 3))
-        (1, 3)
-    """
-    return tuple(max(height, 1) for height in heights)
+# A column that is kept as it is has no top and belongs to every subset: the verdict on a node without it says less than
+# that with it. (The original leaves it out of subsets, too.)
 
 
 def settle_by_subsets(board: Board) -> None:

@@ -63,13 +63,12 @@ class Messages:
 
     def parameters(self) -> dict[str, Any]:
         """What every template over the messages needs."""
-        sql = {field: Raw(role.sql) for field, role in self.roles.items()}
         columns = {"person": "user", "x": "x", "y": "y", "t": "time"}
         return {
-            "source": Raw(self.relation.sql),
-            **{name: sql[field] for name, field in columns.items()},
+            "source": self.relation,
+            **{name: self.roles[field] for name, field in columns.items()},
             **{f"{name}_kind": self.kinds[columns[name]].value for name in ("x", "y", "t")},
-            **{f"own_{name}": sql.get(f"{name}_column") for name in ("k", "box", "interval", "delay")},
+            **{f"own_{name}": self.roles.get(f"{name}_column") for name in ("k", "box", "interval", "delay")},
             "timestamps": self.timestamps,
             "limit": LIMIT,
             "carried": [Raw(quote(name, self.engine.dialect)) for name in self.columns],
@@ -148,19 +147,18 @@ def _over_cells(
     return render("remedies/cloak/cloak_messages.sql", messages.engine.dialect, step=step, **parameters | more)
 
 
-def release_statement(messages: Messages, item: str, *, ordered: bool) -> Statement:
+def release_statement(messages: Messages, item: str) -> Statement:
     """The published messages: boxes and the columns that stay.
 
     Args:
-        messages: the table. item: a FROM item of what `messages_statement` returns. ordered: in the order of what is
-            published.
+        messages: the table. item: a FROM item of what `messages_statement` returns.
     """
     return render(
         "remedies/cloak/cloak_release.sql",
         messages.engine.dialect,
         step="cloaked messages",
         messages=Raw(item),
-        ordered=ordered,
+        ordered=True,
         bounds=[{"name": name, "published": name} for name in BOUNDS],
         columns=[quote(name, "duckdb") for name in messages.columns],
     )
@@ -244,12 +242,12 @@ def _restricted(boxes: BoxTable, background: Background, properties: Target) -> 
         "remedies/cloak/cloak_restricted.sql",
         engine.dialect,
         step="restricted space identification",
-        boxes=Raw(boxes.sql),
+        boxes=boxes,
         bounds=_raw(boxes.bounds[:4]),
         every_bound=_raw(boxes.bounds),
         property_bounds=_raw([one.sql for one in bounds]),
-        owner=Raw(resolve(background.owner, relation, engine.dialect, about("owner")).sql),
-        properties=Raw(relation.sql),
+        owner=resolve(background.owner, relation, engine.dialect, about("owner")),
+        properties=relation,
     )
     (found,) = engine.run(statement)
     return RestrictedSpace(*found)
@@ -277,15 +275,15 @@ def users_seen(
         "remedies/cloak/cloak_seen.sql",
         engine.dialect,
         step=step,
-        boxes=Raw(boxes.sql),
+        boxes=boxes,
         bounds=_raw(boxes.bounds),
         k=k,
         person=person,
-        points=Raw(relation.sql),
-        who=Raw(found["user"].sql),
-        x=Raw(found["x"].sql),
-        y=Raw(found["y"].sql),
-        t=Raw(found["time"].sql),
+        points=relation,
+        who=found["user"],
+        x=found["x"],
+        y=found["y"],
+        t=found["time"],
     )
     (counts,) = engine.run(statement)
     observed = Observed(counts[0], *counts[5:])

@@ -65,7 +65,7 @@ def cloak_messages(engine: Engine, request: CloakRequest, publication: Publicati
     sql = ""
     if publication.is_sql:  # the SELECT of the cloaked messages, which needs nothing of this session
         source = messages_statement(messages, engine.lasting(messages.relation))
-        sql = bare(release_statement(messages, _item(source), ordered=True))
+        sql = bare(release_statement(messages, _item(source)))
     with _kept(messages) as item:
         levels = render("remedies/cloak/cloak_levels.sql", engine.dialect, step="sizes of boxes", messages=Raw(item))
         counted = engine.run(levels)
@@ -76,7 +76,7 @@ def cloak_messages(engine: Engine, request: CloakRequest, publication: Publicati
             boxed = f"(SELECT * FROM {item} AS cloaked WHERE outcome = 0)"
             boxes = BoxTable(engine, boxed, BOUNDS, "person", messages.timestamps)
             attacks = attacks_on(boxes, request.background, request.places)
-        batches = engine.stream(release_statement(messages, item, ordered=True))
+        batches = engine.stream(release_statement(messages, item))
         _write(messages, publication, batches, published, sql)
     return _result(
         messages,
@@ -307,11 +307,7 @@ def _opened(engine: Engine, request: BoxRequest) -> tuple[Relation, list[Resolve
 
 def _unboxed_statement(engine: Engine, relation: Relation, bounds: list[Resolved]) -> Statement:
     return render(
-        "remedies/cloak/cloak_unboxed.sql",
-        engine.dialect,
-        step="messages without a box",
-        boxes=Raw(relation.sql),
-        bounds=[Raw(one.sql) for one in bounds],
+        "remedies/cloak/cloak_unboxed.sql", engine.dialect, step="messages without a box", boxes=relation, bounds=bounds
     )
 
 

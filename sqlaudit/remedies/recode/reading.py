@@ -13,7 +13,7 @@ from sqlaudit.base.columns_of import Resolved
 from sqlaudit.base.errors import EngineError, UsageError
 from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.relation import Kind, Relation
-from sqlaudit.base.sql import Raw, render
+from sqlaudit.base.sql import render
 from sqlaudit.classes.histogram import Packing
 from sqlaudit.classes.opening import ResolvedRoles
 from sqlaudit.engines.contract import Engine
@@ -155,7 +155,7 @@ class Judge:
             "remedies/recode/recode_short.sql",
             self._workbench.dialect,
             step="groups that fall short",
-            grouped=Raw(kept.sql),
+            grouped=kept,
             **given,
         )
         short = {int(place) for (place,) in self._workbench.run(statement)}
@@ -223,7 +223,7 @@ def _dictionary(
     try:
         return dictionary(engine, workbench, relation, column, hierarchy, name)
     except UsageError:
-        if engine.run(render("base/row_count.sql", engine.dialect, source=Raw(relation.sql)))[0][0]:
+        if engine.run(render("base/row_count.sql", engine.dialect, source=relation))[0][0]:
             raise
         raise UsageError(f"{relation.label} has no rows, so there is nothing to recode.") from None
 
@@ -308,7 +308,7 @@ def _labels(workbench: Engine, made: Dictionary, column: Resolved, place: int) -
         "lattices/lattice_numbers.sql",
         workbench.dialect,
         step="codes of " + coded.label,
-        codes=Raw(coded.codes.sql),
+        codes=coded.codes,
         key=layout.key,
     )
     rows = np.array(workbench.run(statement), dtype=np.int64)
@@ -378,7 +378,7 @@ def _points(workbench: Engine, made: Dictionary) -> Floats:
         "remedies/recode/recode_points.sql",
         workbench.dialect,
         step="places of " + made.hierarchy.column,
-        values=Raw(made.relation.sql),
+        values=made.relation,
         times=made.holds.kind in (Kind.DATE, Kind.TIMESTAMP),
     )
     return np.array([np.nan if row[0] is None else float(row[0]) for row in workbench.run(statement)])

@@ -17,7 +17,7 @@ from sqlaudit.base.parameter_names import about
 from sqlaudit.base.publication import BucketPublication
 from sqlaudit.base.relation import Statement
 from sqlaudit.base.spec import NullPolicy, Roles, Sampling, roles_from, target_of
-from sqlaudit.base.sql import Raw, render
+from sqlaudit.base.sql import render
 from sqlaudit.classes.inputs import read_inputs
 from sqlaudit.classes.opening import ResolvedRoles, load_columns, refuse_merged, shown_roles, values_of
 from sqlaudit.engines import opened
@@ -219,8 +219,8 @@ def _refuse_entities(engine: Engine, opened: SearchedTable) -> None:
         "remedies/recode/recode_persons.sql",
         engine.dialect,
         step="rows of persons",
-        source=Raw(opened.relation.sql),
-        entity=Raw(entity.sql),
+        source=opened.relation,
+        entity=entity,
     )
     rows, persons = (int(count) for count in engine.run(statement)[0])
     if rows != persons:

@@ -424,12 +424,11 @@ def _bounded(found: Decided, bound: int, method: str) -> Decided:
 # Chakaravarthy, Pandit, Sabharwal is of this kind.)
 
 
-def base_cost(problem: Problem, most: int = MOST) -> int:
+def base_cost(problem: Problem) -> int:
     """What all rows pay at least.
 
     Args:
-        problem: what is asked. most: choices of columns that are looked at; rows that none of them settles count with
-            the cost that was reached.
+        problem: what is asked; rows that none of the choices of columns settles count with the cost that was reached.
 
     Example:
         >>> three = Problem(np.array([[1, 1], [1, 2], [2, 3]]), np.array([1, 1, 2]), np.zeros(3, int), 2, 1, (1, 1))
@@ -441,7 +440,7 @@ def base_cost(problem: Problem, most: int = MOST) -> int:
     everything = np.ones(problem.units, dtype=np.bool_)
     open_ = everything.copy()
     total = reached = 0
-    for reached, kept in islice(choices(problem, most), most):  # a chain, which comes then, leaves choices out
+    for reached, kept in islice(choices(problem), MOST):  # a chain, which comes then, leaves choices out
         units, _ = problem.grouped(kept, everything, problem.sizes)
         settled = units[open_[units]]
         total += reached * int(problem.sizes[settled].sum())

@@ -294,14 +294,14 @@ LOOKS = 3_000_000
 """Pairs of a pattern and a unit that are looked at, at most."""
 
 
-def improved(problem: Problem, found: PatternCandidates, start: Solution, looks: int = LOOKS) -> Solution:
+def improved(problem: Problem, found: PatternCandidates, start: Solution) -> Solution:
     """A solution that costs no more.
 
     Args:
-        problem: what is asked. found: its patterns. start: a solution. looks: pairs that are looked at, at most.
+        problem: what is asked. found: its patterns. start: a solution.
     """
     search = _Search(problem, found, start)
-    budget = looks
+    budget = LOOKS
     while budget > 0:
         better = False
         for pattern in range(found.patterns):

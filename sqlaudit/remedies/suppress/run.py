@@ -20,7 +20,7 @@ from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.publication import NOTHING, Publication, Suppressed
 from sqlaudit.base.relation import Statement
 from sqlaudit.base.spec import AuditSpec, NullPolicy, Roles, Target, roles_from, target_of
-from sqlaudit.base.sql import Raw, render
+from sqlaudit.base.sql import render
 from sqlaudit.classes.inputs import further_targets
 from sqlaudit.classes.opening import refuse_merged, resolve_roles, shown_roles, values_of
 from sqlaudit.engines import opened
@@ -193,8 +193,8 @@ def _refuse_several_rows(table: RemedyTable) -> None:
         "column_sets/columns_totals.sql",
         table.engine.dialect,
         step="rows and persons",
-        source=Raw(table.relation.sql),
-        entity=Raw(entity.sql),
+        source=table.relation,
+        entity=entity,
     )
     rows, persons, nameless = map(int, table.engine.run(statement)[0])
     if nameless or rows != persons:

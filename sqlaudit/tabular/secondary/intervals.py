@@ -39,10 +39,9 @@ class Deduced:
 
     Args:
         cells: the numbers of the hidden cells. low, high: limits that hold for every table that fits, -FREE or FREE
-            where there is none. least, most: values in tables that were found to fit; the limits where `exact`.
+            where there is none. least, most: values in tables that were found to fit; the limits where exact.
         scale: limits are in units of the values divided by this.
-        by_equations: cells that one equation after the other determines. blocks: parts that were solved apart.
-        programs: how many programs that took. unfinished: why the search ended early: `time`, `solver` or empty.
+        unfinished: why the search ended early: `time`, `solver` or empty.
     """
 
     cells: Integers
@@ -51,15 +50,7 @@ class Deduced:
     least: Integers
     most: Integers
     scale: int
-    by_equations: Booleans
-    blocks: int
-    programs: int
     unfinished: str = ""
-
-    @property
-    def exact(self) -> Booleans:
-        """The cells whose interval is exact."""
-        return np.asarray((self.low == self.least) & (self.high == self.most), dtype=np.bool_)
 
     @property
     def known(self) -> Booleans:
@@ -96,11 +87,11 @@ def deduce(table: PublishedTable, *, seconds: float | None = None, asked: int | 
     scale = 1 if table.whole else FRACTIONS
     scaled = table.scaled(scale)
     system = system_of(scaled)
-    done, blocks = system.done, system.blocks
+    blocks = system.blocks
     low, high = limits_of(system, scaled.lower[system.cells], scaled.upper[system.cells])
     settled = np.append(blocks.tree, True)[blocks.of_column]  # -1, the last one: a determined cell
     least, most = np.where(settled, low, FREE), np.where(settled, high, -FREE)
-    found = Deduced(system.cells, low, high, least, most, scale, done.known, blocks.number, programs=0)
+    found = Deduced(system.cells, low, high, least, most, scale)
     if blocks.tree.all():
         return found
     if not available():
@@ -115,12 +106,12 @@ def _search(system: System, found: Deduced, wanted: Booleans, whole: bool, end: 
     Args:
         wanted: the columns that are searched.
     """
-    blocks, programs, why = system.blocks, 0, ""
+    blocks, why = system.blocks, ""
     cyclic = np.flatnonzero(~blocks.tree)
     sizes = np.bincount(blocks.of_column[blocks.of_column >= 0], minlength=blocks.number)
     for number in cyclic[np.argsort(sizes[cyclic], kind="stable")].tolist():
         if late(end):
-            return replace(found, programs=programs, unfinished="time")
+            return replace(found, unfinished="time")
         columns, block = block_of(system, number, found.low, found.high, whole)
         prober = Prober(block, end)
         for cell, sign in prober.open():
@@ -129,10 +120,9 @@ def _search(system: System, found: Deduced, wanted: Booleans, whole: bool, end: 
             if late(end):  # a program may have stopped before its end: what it proved until then is kept
                 why = "time"
                 break
-        programs += prober.programs
         for name in ("low", "high", "least", "most"):
             getattr(found, name)[columns] = getattr(prober, name)
-    return replace(found, programs=programs, unfinished=why)
+    return replace(found, unfinished=why)
 
 
 @dataclass(frozen=True)
@@ -206,7 +196,7 @@ class Insiders:
     Args:
         low, high, least, most: as in `Deduced`, of the same cells; those of an outsider where no insider knows more.
         by: the cell whose contributor knows most, -1 where nobody knows more than an outsider.
-        asked: how many contributors were asked. unfinished: `time` when some were not, else empty.
+        unfinished: `time` when some were not, else empty.
     """
 
     low: Integers
@@ -214,7 +204,6 @@ class Insiders:
     least: Integers
     most: Integers
     by: Integers
-    asked: int
     unfinished: str = ""
 
     def instead(self, outsider: Deduced) -> Deduced:
@@ -238,18 +227,16 @@ def ask_contributors(
     known, block = system.done.known, system.blocks.of_column
     nobody = np.full(len(outsider.cells), -1, dtype=np.int64)
     low, high, least, most = (one.copy() for one in (outsider.low, outsider.high, outsider.least, outsider.most))
-    found = Insiders(low, high, least, most, nobody, 0)
-    asked, end = 0, end_of(seconds)
+    found, end = Insiders(low, high, least, most, nobody), end_of(seconds)
     for column in np.flatnonzero(alone[outsider.cells] & ~known).tolist():
         if late(end):
-            return replace(found, asked=asked, unfinished="time")
+            return replace(found, unfinished="time")
         mine = int(outsider.cells[column])
         part, cells = _part(table, outsider.cells[block == block[column]], np.flatnonzero(known), outsider)
         here = int(np.searchsorted(cells, mine))
         part.hidden[here], part.values[here] = False, int(values[mine])
         _narrow(found, outsider.cells, deduce(part, seconds=seconds_left(end)), cells, mine)
-        asked += 1
-    return replace(found, asked=asked)
+    return found
 
 
 def _part(
@@ -292,8 +279,8 @@ def _narrow(found: Insiders, hidden: Integers, deduced: Deduced, cells: Integers
 class Proof:
     """A sum that bounds a hidden cell.
 
-    `times` · the cell is at least (lower limit), at most (upper limit) or exactly (`exact`) the sum of weight · value
-    of `published`, plus weight · limit of `limits`: hidden cells of which only a limit is known, such as zero.
+    `times` · the cell is at least, or exactly (`exact`), the sum of weight · value of `published`, plus weight · limit
+    of `limits`: hidden cells of which only a limit is known, such as zero.
 
     Args:
         cell: the hidden cell. times: how often the sum counts it. published, limits: (cell, weight), in order of cells.
@@ -324,42 +311,42 @@ class Prover:
         self._done = self._system.done
         self._place = {int(column): number for number, column in enumerate(self._done.order)}
 
-    def prove(self, cell: int, *, lower: bool = True) -> Proof | None:
-        """The sum that gives a limit of a hidden cell; None where there is none, or HiGHS is needed and missing.
+    def prove(self, cell: int) -> Proof | None:
+        """The sum that gives the lower limit of a hidden cell; None where none does, or HiGHS is needed and missing.
 
         Args:
-            cell: its number in the table. lower: the lower limit, else the upper one.
+            cell: its number in the table.
         """
         column = int(np.searchsorted(self._system.cells, cell))
         if column in self._place:
-            return self._summed(column, 1, 1, Counter(), Counter({column: 1}))
-        found = self._multipliers(column, 1 if lower else -1) if available() else None
+            return self._summed(column, 1, Counter(), Counter({column: 1}))
+        found = self._multipliers(column) if available() else None
         if found is None:
             return None
         rows, times = found
         needed: Counter[int] = Counter()
         for row, weight in rows.items():
             needed.subtract({other: weight * sign for other, sign in self._entries(row) if self._done.known[other]})
-        return self._summed(column, 1 if lower else -1, times, rows, needed)
+        return self._summed(column, times, rows, needed)
 
-    def _multipliers(self, column: int, sign: int) -> tuple[Counter[int], int] | None:
+    def _multipliers(self, column: int) -> tuple[Counter[int], int] | None:
         """The rows of the column's block that prove its limit, by what everybody knows of cells beforehand."""
         number = int(self._system.blocks.of_column[column])
         low, high = (one[self._system.cells] for one in (self._scaled.lower, self._scaled.upper))
         columns, block = block_of(self._system, number, low, high, self._scaled.whole)
         here = int(np.searchsorted(columns, column))
-        found = Prober(block).multipliers(here, sign)
-        if found is None or block.bound(found[0], here, sign * found[1], block.lower, block.upper) is None:
+        found = Prober(block).multipliers(here)
+        if found is None or block.bound(found[0], here, found[1], block.lower, block.upper) is None:
             return None
         rows = np.flatnonzero(self._system.blocks.of_row == number)
         used = np.flatnonzero(found[0])
         return Counter(dict(zip(rows[used].tolist(), found[0][used].tolist(), strict=True))), found[1]
 
-    def _summed(self, column: int, sign: int, times: int, rows: Counter[int], needed: Counter[int]) -> Proof:
+    def _summed(self, column: int, times: int, rows: Counter[int], needed: Counter[int]) -> Proof:
         """The proof from rows with their multipliers, and determined columns that it needs with theirs."""
         for place in range(max(map(self._place.__getitem__, needed), default=-1), -1, -1):
             self._replace(place, rows, needed)
-        published, rest = Counter[int](), Counter({column: sign * times})
+        published, rest = Counter[int](), Counter({column: times})
         for row, weight in rows.items():
             published.update({cell: weight * part for cell, part in self._published(row)})
             rest.subtract({other: weight * part for other, part in self._entries(row)})
@@ -368,8 +355,8 @@ class Prover:
         return Proof(
             int(self._system.cells[column]),
             times // divisor,
-            _sorted(published, sign * divisor),
-            _sorted(limits, sign * divisor),
+            _sorted(published, divisor),
+            _sorted(limits, divisor),
             tuple(sorted(int(self._system.equations[row]) for row, weight in rows.items() if weight)),
             exact=not limits,
         )

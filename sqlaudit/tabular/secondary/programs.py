@@ -118,7 +118,6 @@ class Prober:
         self.low, self.high = block.lower.copy(), block.upper.copy()
         self.least = np.full(len(block.lower), FREE, dtype=np.int64)
         self.most = -self.least
-        self.programs = 0
         self.branching = block.whole and len(block.lower) <= _BRANCHED
         self._reached = {sign: np.zeros(len(block.lower), dtype=np.bool_) for sign in (1, -1)}
         limits = _as_floats(block.lower, block.upper)
@@ -155,9 +154,9 @@ class Prober:
         if values is None and self.branching and self._best(cell, sign) > self._proved(cell, sign):
             self._branch(cell, sign)
 
-    def multipliers(self, cell: int, sign: int) -> tuple[Integers, int] | None:
-        """Whole multipliers of the rows that prove a limit of a cell best, and what the cell is multiplied by."""
-        if self._minimize(cell, sign) != "optimal":
+    def multipliers(self, cell: int) -> tuple[Integers, int] | None:
+        """Whole multipliers of the rows that prove the lower limit of a cell best, and what it is multiplied by."""
+        if self._minimize(cell, 1) != "optimal":
             return None
         return whole_multiples(np.array(self._solver.getSolution().row_dual))
 
@@ -186,7 +185,6 @@ class Prober:
         """
         import highspy
 
-        self.programs += 1
         run_linear(self._solver, self.end)
         reasons = highspy.HighsModelStatus
         status = self._solver.getModelStatus()

@@ -116,15 +116,14 @@ def repeated(codes: Integers, dimensions: Sequence[Dimension]) -> Integers:
     return np.flatnonzero(again)
 
 
-def wrong_sums(equations: Equations, values: Integers, known: Booleans, tolerance: int = 0) -> Integers:
+def wrong_sums(equations: Equations, values: Integers, known: Booleans) -> Integers:
     """The equations whose cells are all known, and that do not add up.
 
     Args:
         equations: of the table. values: of the cells. known: which values are published.
-        tolerance: a difference that is still taken for a rounding of sums.
     """
     judged = ~equations.touching(~known)
-    return np.flatnonzero(judged & (np.abs(equations.residuals(np.where(known, values, 0))) > tolerance))
+    return np.flatnonzero(judged & (equations.residuals(np.where(known, values, 0)) != 0))
 
 
 def _of_rollup(
@@ -455,8 +454,6 @@ class Lookup:
 
 _CHANCE = Fraction(1, 1_000_000)
 _COUNTED = 40
-NEAREST, RANDOM, DOWN = "nearest", "random", "down"
-"""How values are rounded: to the nearest multiple, to one of both neighbours, or down."""
 
 
 @dataclass(frozen=True)
@@ -465,12 +462,10 @@ class RoundedTo:
 
     Args:
         base: in units of the values. cells: how many different values other than zero say so.
-        chance: how likely so many values (forty count) are multiples of it when nothing was rounded.
     """
 
     base: int
     cells: int
-    chance: Fraction
 
 
 def rounding_base(values: Integers) -> RoundedTo | None:
@@ -481,7 +476,7 @@ def rounding_base(values: Integers) -> RoundedTo | None:
 
     Example:
         >>> rounding_base(np.array([5, 10, 0, 25, 35, 40, 55, 60, 75, 90, 100]))
-        RoundedTo(base=5, cells=10, chance=Fraction(1, 9765625))
+        RoundedTo(base=5, cells=10)
         >>> rounding_base(np.array([4, 6, 8])) is None
         True
     """
@@ -489,21 +484,19 @@ def rounding_base(values: Integers) -> RoundedTo | None:
     if not len(different):
         return None
     base = math.gcd(*different.tolist())
+    # how likely so many values (forty count) are multiples of it when nothing was rounded
     chance = Fraction(1, base ** min(len(different), _COUNTED))
-    return RoundedTo(base, len(different), chance) if base > 1 and chance < _CHANCE else None
+    return RoundedTo(base, len(different)) if base > 1 and chance < _CHANCE else None
 
 
-def unrounded(equations: Equations, values: Integers, base: int, how: str = RANDOM) -> PublishedTable:
+def unrounded(equations: Equations, values: Integers, base: int) -> PublishedTable:
     """The table before it was rounded, as an attacker sees it: nothing is known but that each cell is near its value.
 
     Args:
         equations: of the table before it was rounded. values: the rounded cells, none below zero. base: of rounding.
-        how: `nearest`, `random` or `down`.
     """
-    reach = {NEAREST: (base // 2, base // 2), RANDOM: (base - 1, base - 1), DOWN: (0, base - 1)}[how]
     everything = np.ones(len(values), dtype=np.bool_)
-    lower = np.maximum(values - reach[0], 0)
-    return PublishedTable(equations, values, everything, lower, values + reach[1])
+    return PublishedTable(equations, values, everything, np.maximum(values - base + 1, 0), values + base - 1)
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sqlaudit.tabular.secondary.intervals import Proof, Protection
+from sqlaudit.tabular.secondary.intervals import Deduced, Proof, Protection
 from sqlaudit.tabular.secondary.system import FREE, Dimension, Equations, PublishedTable, equations_of
 from tests.tabular.secondary import oracle
 
@@ -27,11 +27,15 @@ def published(equations: Equations, values: np.ndarray, hidden: np.ndarray, *, w
     return PublishedTable(equations, values, hidden, nothing, np.full_like(nothing, FREE), whole)
 
 
-def value_of(proof: Proof, table: PublishedTable, *, lower: bool = True) -> int:
+def exact(found: Deduced) -> np.ndarray:
+    """The cells whose interval is exact."""
+    return (found.low == found.least) & (found.high == found.most)
+
+
+def value_of(proof: Proof, table: PublishedTable) -> int:
     """What the sum of a proof is: `times` · the limit of its cell, in units of the table."""
     known = sum(weight * int(table.values[cell]) for cell, weight in proof.published)
-    low, high = (table.lower, table.upper) if lower else (table.upper, table.lower)
-    limits = sum(weight * int((low if weight > 0 else high)[cell]) for cell, weight in proof.limits)
+    limits = sum(weight * int((table.lower if weight > 0 else table.upper)[cell]) for cell, weight in proof.limits)
     return known + limits
 
 

@@ -12,8 +12,8 @@ import pytest
 from sqlaudit.base.errors import UsageError
 from sqlaudit.tabular.secondary import intervals, programs
 from sqlaudit.tabular.secondary.intervals import Protection, deduce, judge
-from sqlaudit.tabular.secondary.system import FREE, Contradiction, Equations, PublishedTable, equations_of
-from tests.tabular.secondary.published import drawn, filled, grid, of_threshold, peer, published
+from sqlaudit.tabular.secondary.system import FREE, Contradiction, Equations, PublishedTable, equations_of, system_of
+from tests.tabular.secondary.published import drawn, exact, filled, grid, of_threshold, peer, published
 
 SIZES = [(3, 3), (4, 3), (4, 4), (2, 2, 2), (3, 2, 2), (5,), (2, 2, 2, 2)]
 
@@ -42,8 +42,8 @@ def test_intervals_are_those_of_all_tables_that_fit(seed: int) -> None:
             continue
         found = deduce(one)
         assert list(zip(found.low.tolist(), found.high.tolist(), strict=True)) == peer(one)
-        assert found.exact.all()
-        with_programs += found.programs > 0
+        assert exact(found).all()
+        with_programs += not system_of(one).blocks.tree.all()
     assert with_programs >= 3
 
 
@@ -62,7 +62,7 @@ def test_sums_of_any_cells_have_the_intervals_of_whole_numbers_too() -> None:
         with mock.patch.object(programs.Prober, "_branch", autospec=True, side_effect=programs.Prober._branch) as spy:
             found = deduce(known)
         assert list(zip(found.low.tolist(), found.high.tolist(), strict=True)) == peer(known)
-        assert found.exact.all()
+        assert exact(found).all()
         branched += spy.called
     assert branched >= 4
 
@@ -71,8 +71,8 @@ def test_a_cell_alone_in_its_row_is_determined_and_then_others_are() -> None:
     known = table([[None, 7, 10], [None, None, 9], [6, 13, 19]])
     found = deduce(known)
     assert (found.low.tolist(), found.high.tolist()) == ([3, 3, 6], [3, 3, 6])
-    assert found.by_equations.all()
-    assert found.programs == found.blocks == 0
+    assert system_of(known).done.known.all()
+    assert system_of(known).blocks.number == 0
     assert found.known.all()
 
 
@@ -81,7 +81,7 @@ def test_a_square_of_hidden_cells_leaves_what_its_smallest_total_leaves() -> Non
     # the square has the rows 3 and 4, the columns 3 and 4
     assert found.low.tolist() == [0, 0, 0, 1]
     assert found.high.tolist() == [3, 3, 3, 4]
-    assert found.exact.all()
+    assert exact(found).all()
 
 
 def test_what_several_equations_tell_together_is_found() -> None:
@@ -96,7 +96,7 @@ def test_what_several_equations_tell_together_is_found() -> None:
         ]
     )
     found = deduce(known)
-    assert not found.by_equations.any()
+    assert not system_of(known).done.known.any()
     # rows 1 and 2 without their published cells are 5 and 10, columns 1 and 2 are 5 and 7
     assert found.low[found.cells == 7] == found.high[found.cells == 7] == 3
 
@@ -113,7 +113,7 @@ def test_a_block_with_cycles_may_have_no_upper_limit() -> None:
     found = deduce(known)
     assert found.low.tolist() == [0] * 9
     assert found.high.tolist() == found.most.tolist() == [FREE] * 9
-    assert found.exact.all()
+    assert exact(found).all()
 
 
 def test_values_that_need_not_be_whole_have_fractions_as_limits() -> None:
@@ -203,13 +203,15 @@ def test_rows_and_columns_of_a_large_table_are_found_at_once() -> None:
     values[:, 500] = values[:, :500].sum(axis=1)
     hidden = np.zeros((501, 501), dtype=np.bool_)
     hidden[:500, :500] = chance.random((500, 500)) < 0.002
-    found = deduce(published(sums, values.ravel(), hidden.ravel()))
+    known = published(sums, values.ravel(), hidden.ravel())
+    found = deduce(known)
     truth = values.ravel()[found.cells]
     assert (found.low <= truth).all()
     assert (truth <= found.high).all()
-    assert found.exact.all()
-    assert np.array_equal(found.low[found.by_equations], truth[found.by_equations])
-    assert found.by_equations.sum() > 200
+    assert exact(found).all()
+    by_equations = system_of(known).done.known
+    assert np.array_equal(found.low[by_equations], truth[by_equations])
+    assert by_equations.sum() > 200
 
 
 def test_filled_tables_add_up() -> None:

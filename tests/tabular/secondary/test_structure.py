@@ -93,7 +93,6 @@ def test_sums_that_are_wrong_are_found_where_all_cells_are_known() -> None:
     values = np.array([1, 2, 3, 4, 5, 9, 5, 8, 13])  # 2 + 5 = 7, not 8
     known = np.ones(9, dtype=np.bool_)
     assert {int(equations.totals[one]) for one in wrong_sums(equations, values, known)} == {7, 8}
-    assert wrong_sums(equations, values, known, tolerance=1).tolist() == []
     known[4] = False
     assert [int(equations.totals[one]) for one in wrong_sums(equations, values, known)] == [8]
 

@@ -237,11 +237,12 @@ def _supposed(session: Session) -> Supposed:
     if len(roles.sensitive) != 1:
         raise UsageError("Classes are changed by the counts of one attribute's values; name it: \\sensitive disease.")
     of = (target, roles, session.pieces)
-    if session.supposed is None or session.supposed.of != of:
+    supposed = session.supposed
+    if not isinstance(supposed, Supposed) or supposed.of != of:
         request = DisclosureRequest(target, roles, Pieces(0, session.pieces), weakest=0)
         found = find_disclosure(session.engine, request).attributes[0].disclosure
-        session.supposed = Supposed(of, found.sensitive, found.index(), [target])
-    return session.supposed
+        supposed = session.supposed = Supposed(of, found.sensitive, found.index(), [target])
+    return supposed
 
 
 def changed_classes_document(changed: ChangedClasses) -> Document:
