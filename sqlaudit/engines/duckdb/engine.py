@@ -21,9 +21,10 @@ from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.relation import ColumnInfo, Relation, Row, Statement
 from sqlaudit.base.spec import Limits, Target
 from sqlaudit.engines.contract import Engine
+from sqlaudit.engines.duckdb.catalog import Name, find_table, in_sql, unknown_table
 from sqlaudit.engines.duckdb.driver import duckdb
 from sqlaudit.engines.duckdb.errors import ErrorPlace, translate
-from sqlaudit.engines.duckdb.open import DuckDBOpener, Name, Readings, database_file, find_table, in_sql, unknown_table
+from sqlaudit.engines.duckdb.open import DuckDBOpener, Readings, database_file
 from sqlaudit.engines.duckdb.paths import exists
 from sqlaudit.engines.duckdb.session import DIALECT, DuckDBSession, start
 from sqlaudit.engines.duckdb.types import as_arrays, columns_of, for_arrays, is_plain, with_zones

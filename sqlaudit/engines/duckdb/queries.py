@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.guard import guard_query
-from sqlaudit.engines.duckdb.open import Name
+from sqlaudit.engines.duckdb.catalog import Name
 
 DIALECT = "duckdb"
 _READERS = ("read_", "parquet_", "sniff_", "glob")

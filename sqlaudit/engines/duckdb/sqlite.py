@@ -17,7 +17,7 @@ from sqlaudit.base.errors import EngineError, Incomplete, InputError, Interrupte
 from sqlaudit.base.files import is_file, stamp
 from sqlaudit.base.names import quote
 from sqlaudit.base.relation import Row
-from sqlaudit.engines.duckdb.open import Name, in_sql
+from sqlaudit.engines.duckdb.catalog import Name, in_sql
 from sqlaudit.engines.duckdb.session import DIALECT, DuckDBSession
 
 SCHEMA = "main"

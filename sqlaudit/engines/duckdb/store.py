@@ -14,9 +14,9 @@ from sqlaudit.base.names import literal, quote
 from sqlaudit.base.relation import Row
 from sqlaudit.base.sql import environment
 from sqlaudit.engines.contract import View, refuse_taken
+from sqlaudit.engines.duckdb.catalog import alias_for
 from sqlaudit.engines.duckdb.driver import duckdb
 from sqlaudit.engines.duckdb.errors import ErrorPlace, translate
-from sqlaudit.engines.duckdb.open import alias_for
 from sqlaudit.engines.duckdb.session import DIALECT, FIXED
 
 # DuckDB files of our own: baselines, and the classes that fall short. Opened behind the walls of an audited file.

@@ -1,0 +1,86 @@
+"""Names in a DuckDB database file: how it is called, and which table or view a user's text means."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from sqlaudit.base.errors import UsageError
+from sqlaudit.base.names import closest, quote, split_name
+
+Name = tuple[str, str, str]
+"""Catalog, schema, table."""
+
+UNNAMED = "source"
+"""What a database file is attached as whose own name may not be used, or not be told."""
+_RESERVED = {"main", "memory", "system", "temp", "input", "information_schema", "pg_catalog"}
+RELATIONS = """
+SELECT schema_name, table_name FROM duckdb_tables() WHERE database_name = $1 AND NOT internal
+UNION ALL
+SELECT schema_name, view_name FROM duckdb_views() WHERE database_name = $1 AND NOT internal
+ORDER BY ALL
+"""
+VIEWS = "SELECT lower(view_name), sql FROM duckdb_views() WHERE database_name = $1 AND NOT internal"
+MACROS = """
+SELECT lower(function_name), macro_definition FROM duckdb_functions()
+WHERE database_name = $1 AND function_type IN ('macro', 'table_macro') AND NOT internal AND macro_definition IS NOT NULL
+"""
+COLLATIONS = """
+SELECT count(*) FROM (
+    SELECT sql FROM duckdb_tables() WHERE database_name = $1
+    UNION ALL
+    SELECT sql FROM duckdb_views() WHERE database_name = $1
+) WHERE contains(lower(sql), 'collate')
+"""
+
+
+def alias_for(path: Path) -> str:
+    """The name a database file is attached under: its own, as DuckDB would call it, unless that name is taken."""
+    return UNNAMED if path.stem.lower() in _RESERVED or not path.stem else path.stem
+
+
+def in_sql(name: Name) -> str:
+    """The quoted, fully qualified name."""
+    return ".".join(quote(part, "duckdb") for part in name)
+
+
+def find_table(text: str, known: Sequence[Name], database: str) -> Name | None:
+    """The table or view that a text names; None when there is none.
+
+    The whole text may be a name as it is (`my table`, `a.b`); else its parts are read (`schema."odd name"`). An exact
+    match goes before one in other letters, and the schema `main` before others.
+
+    Raises:
+        UsageError: two relations fit equally well.
+    """
+    for reading in _readings(text):
+        for fold in (str, str.lower):
+            wanted = tuple(map(fold, reading))
+            fits = [name for name in known if len(reading) <= 3 and _names(wanted, [fold(part) for part in name])]
+            if len(fits) > 1 and len(reading) == 1:
+                fits = [name for name in fits if name[1] == "main"] or fits
+            if len(fits) > 1:
+                both = " or ".join(repr(f"{schema}.{table}") for _, schema, table in fits[:2])
+                raise UsageError(f"{text!r} is ambiguous in {database!r}: it may be {both}.")
+            if fits:
+                return fits[0]
+    return None
+
+
+def unknown_table(text: str, known: Sequence[Name], database: str) -> UsageError:
+    """The error for a name that is not there."""
+    names = [table if schema == "main" else f"{schema}.{table}" for _, schema, table in known]
+    hint = closest(text, names) or closest(text.rsplit(".", 1)[-1].strip('"'), names)
+    return UsageError(f"There is no table or view {text!r} in {database!r}.{hint}")
+
+
+def _readings(text: str) -> Iterator[tuple[str, ...]]:
+    yield (text,)
+    if '"' in text or "." in text:
+        yield split_name(text)
+
+
+def _names(reading: tuple[str, ...], name: Sequence[str]) -> bool:
+    """Whether it is schema and table, or catalog and table (as DuckDB allows), or table alone."""
+    catalog, schema, table = name
+    return reading in (tuple(name[-len(reading) :]), (catalog, table) if schema == "main" else (schema, table))
