@@ -11,7 +11,8 @@ from sqlaudit.audits.report import audit_document, headline
 from sqlaudit.audits.result import NOT_SAID, AuditResult, SensitiveSummary
 from sqlaudit.base.result import Status
 from sqlaudit.classes.failing import ClassSizes, FailingClass
-from sqlaudit.models.phrases import listing, required_sentence
+from sqlaudit.models.phrases import required_sentence
+from sqlaudit.reports.document import listing
 from sqlaudit.reports.formats import render_json
 from sqlaudit.reports.markdown import render_markdown
 from sqlaudit.reports.text import render_text
