@@ -21,7 +21,7 @@ import duckdb
 from audit import THREADS, grouped, table_of
 from generate import SENSITIVE
 
-from sqlaudit.audits.disclosure.attribute import Disclosure, depth_for
+from sqlaudit.audits.disclosure.attribute import Disclosure
 from sqlaudit.audits.disclosure.run import open_attribute
 from sqlaudit.base.spec import Limits, Roles, Target
 from sqlaudit.classes.opening import resolve_roles
@@ -71,10 +71,10 @@ def steps(engine: Engine, keys: tuple[str, ...], sensitive: str, knowledge: int)
     """Seconds of each step of the command, and what it found."""
     roles = Roles(keys, (sensitive,))
     relation = engine.open(Target("people"))
-    resolved = resolve_roles(roles, relation, engine.dialect)
+    resolved = resolve_roles(roles, relation, engine)
     values, opened = timed(lambda: open_attribute(engine, relation, resolved, resolved.sensitive[0], roles))
     histogram, classes = timed(lambda: opened.builder.build(opened.attribute.sql, opened.table))
-    read, signatures = timed(lambda: classes.signatures(depth_for(knowledge, opened.table.distinct)))
+    read, signatures = timed(lambda: classes.signatures(min(knowledge, opened.table.distinct)))
     disclosure = Disclosure(sensitive, knowledge, signatures)
     program, points = timed(lambda: disclosure.points)
     certain = disclosure.smallest_certain_k
