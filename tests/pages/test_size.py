@@ -53,6 +53,6 @@ def test_the_table_of_size(tmp_path: Path) -> None:
         "1 files, 2 lines",
         "1 files, 2 lines",
         "2",
-        "1 (of 2 modules)",
+        "2",
     ]
     assert [line[52:] for line in printed.splitlines()] == figures

@@ -266,11 +266,11 @@ def test_ctrl_c_tells_the_best_answer_so_far(folder: Path) -> None:
         "import os, signal, threading, sys\n"
         "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "from sqlaudit.base import solver\n"
-        "start = solver._run\n"
+        "start = solver.run_beside\n"
         "def run(one):\n"
         "    threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()\n"
         "    return start(one)\n"
-        "solver._run = run\n"
+        "solver.run_beside = run\n"
         "from sqlaudit.cli import cli\n"
         "cli.main(sys.argv[1:], prog_name='sqlaudit')\n"
     )
