@@ -44,15 +44,5 @@ def test_the_table_of_size(tmp_path: Path) -> None:
         tmp_path.joinpath(name).write_text(text, "utf-8")
     command = [sys.executable, str(REPOSITORY / "docs" / "size.py"), str(tmp_path)]
     printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    figures = [
-        "9",
-        "3",
-        "2",
-        "3 (33.3% of the code)",
-        "1",
-        "1 files, 2 lines",
-        "1 files, 2 lines",
-        "2",
-        "2",
-    ]
+    figures = ["9", "3", "2", "3 (33.3% of the code)", "1", "1 files, 2 lines", "1 files, 2 lines", "2", "2"]
     assert [line[52:] for line in printed.splitlines()] == figures

@@ -21,8 +21,13 @@ import tempfile
 import traceback
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
+
+if TYPE_CHECKING:
+    from sqlaudit.base.spec import Limits
 
 LIBRARIES = (
     "cryptography.hazmat.primitives.asymmetric.ed25519",
@@ -143,8 +148,11 @@ def _in_one_thread() -> None:
     """Let DuckDB work in one thread where a command does not say: more wait for each other over a page's few rows."""
     from sqlaudit.engines.duckdb import session
 
-    settings = session._settings
-    patch.object(session, "_settings", lambda limits, spill: {"threads": 1, **settings(limits, spill)}).start()
+    def in_one(limits: Limits, spill: Path) -> Any:
+        return connected(replace(limits, threads=limits.threads or 1), spill)
+
+    connected = session._connected
+    patch.object(session, "_connected", in_one).start()
 
 
 def _answer(asked: socket.socket) -> None:
