@@ -32,6 +32,7 @@ from pathlib import Path
 
 import duckdb
 
+from benchmarks import cliffs
 from benchmarks.generate import people
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -105,6 +106,8 @@ class Spent:
 
     cpu: float
     clock: float
+    peak: float
+    """MB of memory, of the process alone."""
 
 
 def register(rows: int, columns: int, path: Path) -> Path:
@@ -310,7 +313,7 @@ def run(command: Sequence[str], folder: Path) -> tuple[Spent, int]:
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
     clock = time.perf_counter() - begun
-    return Spent(usage.ru_utime + usage.ru_stime, clock), process.returncode
+    return Spent(usage.ru_utime + usage.ru_stime, clock, usage.ru_maxrss / 1000), process.returncode
 
 
 def served(command: Sequence[str], folder: Path, serving: int | None) -> tuple[Spent, int]:
@@ -322,7 +325,7 @@ def served(command: Sequence[str], folder: Path, serving: int | None) -> tuple[S
     time.sleep(0.5)  # until the server has seen that its session ended
     after = _of_children(serving)
     cpu = float("nan") if before is None or after is None else spent.cpu + after - before
-    return Spent(cpu, spent.clock), code
+    return Spent(cpu, spent.clock, spent.peak), code
 
 
 def _of_children(process: int) -> float | None:
@@ -350,25 +353,25 @@ def measured(line: Line, programs: Path, folder: Path, runs: int, serving: int |
         if failed not in ((0, 1, 4) if isinstance(line.anchor, tuple) else (0,)):
             raise SystemExit(f"{line.called} ended with {failed}")
         pairs += [(here, there)] if number else []
-    cpu, clock = (statistics.median(getattr(a, what) for a, _ in pairs) for what in ("cpu", "clock"))
-    cells = [line.what, f"{cpu:.2f} s", f"{clock:.2f} s"]
+    cpu, clock, peak = (statistics.median(getattr(a, what) for a, _ in pairs) for what in ("cpu", "clock", "peak"))
+    cells = [line.what, f"{cpu:.2f} s", f"{clock:.2f} s", f"{peak:,.0f} MB"]
     if not anchor:
         return f"| {' | '.join([*cells, 'none', '', '', ''])} |"
     beside = statistics.median(b.cpu for _, b in pairs)
     ratios = [statistics.median(getattr(a, what) / getattr(b, what) for a, b in pairs) for what in ("cpu", "clock")]
     if math.isnan(cpu):
-        return f"| {line.what} | | {clock:.2f} s | {line.called} | | | {ratios[1]:.1f} |"
+        return f"| {line.what} | | {' | '.join(cells[2:])} | {line.called} | | | {ratios[1]:.1f} |"
     return f"| {' | '.join([*cells, line.called, f'{beside:.2f} s', *(f'{ratio:.1f}' for ratio in ratios)])} |"
 
 
-GROUPS = "start,audit,columns,lattice,postgres"
+GROUPS = "start,audit,columns,lattice,postgres,cliffs"
 
 
 def table(rows: list[str], runs: int) -> str:
     """A table of the page, with how it was measured."""
     head = (
-        "| command | CPU | clock | compared with | its CPU | CPU, ratio | clock, ratio |\n"
-        "| --- | ---: | ---: | --- | ---: | ---: | ---: |\n"
+        "| command | CPU | clock | peak | compared with | its CPU | CPU, ratio | clock, ratio |\n"
+        "| --- | ---: | ---: | ---: | --- | ---: | ---: | ---: |\n"
     )
     return head + "\n".join(rows) + f"\n\nMedians of {runs} run{'s' if runs > 1 else ''} of each side.\n"
 
@@ -410,7 +413,11 @@ def main() -> None:
         if "postgres" in groups:
             url, serving = ending.enter_context(server(made["people.parquet"], sizes.served))
         found: dict[str, list[str]] = {}
-        for line in lines(made, sizes, given.adult, url):
+        measurable = lines(made, sizes, given.adult, url)
+        if "cliffs" in groups:
+            steep = cliffs.lines(drawn / "cliffs", cliffs.SMALL if given.small else cliffs.Sizes())
+            measurable += [Line("cliffs", *line) for line in steep]
+        for line in measurable:
             if line.group in groups:
                 found.setdefault(line.group, []).append(measured(line, programs, folder, given.runs, serving))
                 print(found[line.group][-1], flush=True)

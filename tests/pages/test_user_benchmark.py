@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import user
+from benchmarks import cliffs, user
 
 NAMES = ("people.parquet", "forty.csv", "people.csv", "register.csv", "large.csv", "wide.csv")
 
@@ -13,7 +13,7 @@ NAMES = ("people.parquet", "forty.csv", "people.csv", "register.csv", "large.csv
 def test_the_page_has_one_place_for_every_group_of_lines(tmp_path: Path) -> None:
     page = user.PAGE.read_text(encoding="utf-8")
     made = {name: tmp_path / name for name in NAMES}
-    names = {line.group for line in user.lines(made, user.Sizes(), tmp_path, "postgresql://here/people")}
+    names = {line.group for line in user.lines(made, user.Sizes(), tmp_path, "postgresql://here/people")} | {"cliffs"}
     assert names == set(user.GROUPS.split(","))
     assert {name: page.count(user.BEGIN.format(name)) for name in names} == dict.fromkeys(names, 1)
 
@@ -39,7 +39,7 @@ def test_a_row_compares_whole_processes(tmp_path: Path) -> None:
     (programs / "sqlaudit").chmod(0o755)
     line = user.Line("start", "nothing", ("--help",), "sum(range(10))", "Python")
     cells = user.measured(line, programs, tmp_path, 1).split(" | ")
-    assert (cells[0], cells[3], len(cells)) == ("| nothing", "Python", 7)
+    assert (cells[0], cells[4], len(cells)) == ("| nothing", "Python", 8)
     alone = user.measured(user.Line("start", "nothing", ()), programs, tmp_path, 1)
     assert alone.endswith("| none |  |  |  |")
 
@@ -65,3 +65,13 @@ def test_a_column_that_follows_from_another_one_tells_nothing_more(tmp_path: Pat
     rows = [line.split(",") for line in lines]
     assert len({(row[2], row[3]) for row in rows}) == len({row[2] for row in rows})
     assert len({(row[1], row[4]) for row in rows}) == len({row[1] for row in rows})
+
+
+def test_cliffs_have_tables_of_their_own_which_are_made_once(tmp_path: Path) -> None:
+    sizes = cliffs.Sizes(*[100] * 9)
+    found = cliffs.lines(tmp_path, sizes)
+    tables = {path.name: path.stat().st_mtime_ns for path in tmp_path.glob("*.*") if path.suffix != ".json"}
+    assert {Path(command[1]).name for _, command, _, _ in found} <= tables.keys()
+    assert not [name for name in tables if name.startswith("part_")]
+    assert cliffs.lines(tmp_path, sizes) == found
+    assert {name: (tmp_path / name).stat().st_mtime_ns for name in tables} == tables
