@@ -246,7 +246,7 @@ def _audits(made: dict[str, Path], sizes: Sizes) -> list[Line]:
         ),
         Line(
             "audit",
-            "the same beside pycanon",
+            "the same, with pycanon",
             ("audit", str(small), *ROLES, "condition", *asked),
             canon,
             "pycanon",
@@ -370,7 +370,7 @@ GROUPS = "start,audit,columns,lattice,postgres,cliffs"
 def table(rows: list[str], runs: int) -> str:
     """A table of the page, with how it was measured."""
     head = (
-        "| what | CPU | clock | peak | beside | its CPU | CPU, ratio | clock, ratio |\n"
+        "| command | CPU | clock | peak | compared with | its CPU | CPU, ratio | clock, ratio |\n"
         "| --- | ---: | ---: | ---: | --- | ---: | ---: | ---: |\n"
     )
     return head + "\n".join(rows) + f"\n\nMedians of {runs} run{'s' if runs > 1 else ''} of each side.\n"

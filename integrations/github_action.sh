@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What the GitHub Action runs: annotations on stdout, the report as the job's summary, further reports in a folder.
-# Inputs come as SQLAUDIT_* variables, never as text inside a command.
+# The GitHub Action: prints annotations, adds the report to the job's summary, and writes further reports to a folder.
+# Inputs are SQLAUDIT_* variables, never text inside a command.
 set -uo pipefail
 
 work=$(mktemp -d "${RUNNER_TEMP:-${TMPDIR:-/tmp}}/sqlaudit.XXXXXX")

@@ -1,5 +1,5 @@
--- A hospital that does not exist: 5,000 patients, the same ones every time. No random(): every value follows from the
--- patient's number by MD5, so the figures in the documentation and the tests stay true.
+-- A fictional hospital with the same 5,000 patients every time. Every value is derived from the patient's number by MD5
+-- rather than random(), so the figures in the documentation and the tests do not change.
 CREATE SCHEMA clinic;
 
 CREATE TABLE clinic.patients (
@@ -26,16 +26,16 @@ WITH dice AS (
 SELECT
     number,
     'Patient ' || number,
-    18 + age_die % 40 + age_die % 33,                                         -- 18 to 89, the middle ages more often
+    18 + age_die % 40 + age_die % 33,                                         -- 18 to 89, mostly in the middle
     CASE WHEN sex_die % 100 < 54 THEN 'female' ELSE 'male' END,
-    (ARRAY['north', 'east', 'south', 'west', 'island'])[1 + least(region_die % 9 / 2, 4)],   -- the island is small
+    (ARRAY['north', 'east', 'south', 'west', 'island'])[1 + least(region_die % 9 / 2, 4)],   -- few on the island
     DATE '2024-01-01' + day_die % 366,
     CASE WHEN diagnosis_die % 50 > 0
         THEN (ARRAY['asthma', 'diabetes', 'fracture', 'HIV', 'hypertension', 'influenza', 'migraine'])[1 + diagnosis_die % 7]
-    END                                                                        -- one in fifty is not known yet
+    END                                                                        -- one in fifty is unknown
 FROM dice;
 
--- What is to be shared: no names, ages in decades, the few youngest and oldest with their neighbours.
+-- The release: no names, ages in decades, the few youngest and oldest merged with the next decade.
 CREATE VIEW clinic.release AS
 SELECT
     least(greatest(age, 20), 69) / 10 * 10 AS decade,

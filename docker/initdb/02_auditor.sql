@@ -1,7 +1,7 @@
--- The least that an audit needs: to connect, to use one schema, to read. No temporary tables, no functions, no writes.
+-- The least privileges for an audit: connect, use one schema, read. No temporary tables, functions or writes.
 CREATE ROLE auditor LOGIN NOINHERIT CONNECTION LIMIT 4;
 
--- Nobody gets in, or makes temporary tables, because everybody may.
+-- Take away what PUBLIC may do by default: connect and create temporary tables.
 DO $$ BEGIN
     EXECUTE format('REVOKE ALL ON DATABASE %I FROM PUBLIC', current_database());
     EXECUTE format('GRANT CONNECT ON DATABASE %I TO auditor', current_database());
@@ -10,10 +10,10 @@ REVOKE CREATE ON SCHEMA public FROM PUBLIC;
 
 GRANT USAGE ON SCHEMA clinic TO auditor;
 GRANT SELECT ON clinic.release TO auditor;
--- By column: who the patients are is nothing an auditor has to see.
+-- By column: an auditor does not need to see the patients' names and numbers.
 GRANT SELECT (age, sex, region, admitted, diagnosis) ON clinic.patients TO auditor;
 
--- sqlaudit reads only, whatever is set here; these are for other programs that use the role.
+-- sqlaudit only reads, whatever is set here. These settings are for other programs that use the role.
 ALTER ROLE auditor SET default_transaction_read_only = on;
 ALTER ROLE auditor SET statement_timeout = '10min';
 ALTER ROLE auditor SET idle_in_transaction_session_timeout = '10min';

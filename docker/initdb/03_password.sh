@@ -1,5 +1,5 @@
 #!/bin/sh
-# The auditor's password, from the environment and not from a file. psql quotes it.
+# Set the auditor's password from the environment. psql quotes it.
 set -eu
 psql --no-psqlrc --quiet --set ON_ERROR_STOP=1 --set password="$AUDITOR_PASSWORD" \
     --username "$POSTGRES_USER" --dbname "$POSTGRES_DB" <<'SQL'

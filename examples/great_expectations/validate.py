@@ -1,4 +1,4 @@
-"""Run the statements that `sqlaudit compile --returns failing-rows` wrote as expectations; exit code 1 where one fails.
+"""Run the statements of `sqlaudit compile --returns failing-rows` as expectations; exit with 1 if one fails.
 
 python validate.py statements sqlite:///clinic.sqlite
 """
@@ -14,19 +14,19 @@ from great_expectations.expectations import UnexpectedRowsExpectation
 
 
 def expectations(folder: Path) -> dict[str, list[UnexpectedRowsExpectation]]:
-    """Expectations by the table that they are about: a statement returns no row where its requirement holds."""
+    """Expectations by table: a statement returns no row if its requirement is met."""
     found = defaultdict(list)
     for path in sorted(folder.glob("*.sql")):
         table, _, test = path.stem.rpartition("__")[0].partition("__")
-        statement = path.read_text(encoding="utf-8").replace("{", "{{").replace("}", "}}")  # braces are no parameters
+        statement = path.read_text(encoding="utf-8").replace("{", "{{").replace("}", "}}")  # not parameters
         found[table].append(UnexpectedRowsExpectation(unexpected_rows_query=statement, meta={"test": test}))
     if not found:
-        raise SystemExit(f"There is no statement in {folder}: run `sqlaudit compile`, as the README says.")
+        raise SystemExit(f"{folder} contains no statement. Run `sqlaudit compile` first; see README.md.")
     return found
 
 
 def main(folder: Path, database: str) -> int:
-    """The exit code: 0 where every expectation of every table is met."""
+    """The exit code: 0 if every table meets every expectation."""
     context = gx.get_context(mode="ephemeral")
     context.variables.progress_bars = {"globally": False}
     source = context.data_sources.add_sqlite("clinic", connection_string=database)

@@ -1,4 +1,4 @@
-"""Make `clinic.duckdb`: patients as they are, and as they may be published."""
+"""Make `clinic.duckdb`: patients unchanged, and as they are published."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Put the statements that `sqlaudit compile --returns failing-rows` wrote into checks of Soda.
+"""Turn the statements of `sqlaudit compile --returns failing-rows` into Soda checks.
 
 python make_checks.py statements checks.yml
 """
@@ -12,7 +12,7 @@ from pathlib import Path
 
 
 def checks(folder: Path) -> str:
-    """The checks of all tables, as JSON, which every reader of YAML reads."""
+    """The checks of all tables as JSON, which is also YAML."""
     of_tables = defaultdict(list)
     for path in sorted(folder.glob("*.sql")):
         table, _, test = path.stem.rpartition("__")[0].partition("__")
@@ -21,7 +21,7 @@ def checks(folder: Path) -> str:
             raise SystemExit(f"{path}: Soda would read the ${{ in it as a variable; give the column another name.")
         of_tables[f"checks for {table}"].append({"failed rows": {"name": test, "fail query": statement}})
     if not of_tables:
-        raise SystemExit(f"There is no statement in {folder}: run `sqlaudit compile`, as the README says.")
+        raise SystemExit(f"{folder} contains no statement. Run `sqlaudit compile` first; see README.md.")
     return json.dumps(of_tables, indent=2)
 
 

@@ -101,7 +101,7 @@ def test_airflow__checks_that_are_not_there_stop_it(example: Example) -> None:
     (example.folder / "statements").mkdir()
     ran = example.run("python dags/release.py")
     assert ran.returncode == 1
-    assert "There is no statement of patients_raw" in ran.stdout
+    assert "There is no statement for patients_raw" in ran.stdout
 
 
 def test_sqlmesh__promotes_only_what_passes(example: Example) -> None:
@@ -170,4 +170,4 @@ def test_a_folder_without_statements_makes_nothing(name: str, tmp_path: Path) ->
     command = [sys.executable, str(REPOSITORY / "examples" / name), str(tmp_path), str(tmp_path / "made")]
     ran = subprocess.run(command, capture_output=True, encoding="utf-8", check=False)
     assert (ran.returncode, (tmp_path / "made").exists()) == (1, False)
-    assert "There is no statement" in ran.stderr
+    assert "contains no statement" in ran.stderr

@@ -111,4 +111,4 @@ def test_no_row_is_without_a_value_or_a_reason() -> None:
     for row in rows:
         assert len(row) == 4, row
         assert all(row), row
-        assert row[1] != "–" or row[3] not in ("–", "nothing"), row
+        assert row[1] != "–" or row[3] not in ("–", "none"), row

@@ -76,7 +76,7 @@ def test_issue_forms_ask_for_something_and_warn_of_values() -> None:
         found = read(f".github/ISSUE_TEMPLATE/{form}.yml")
         assert {"name", "description", "body"} <= set(found)
         assert any(one.get("validations", {}).get("required") for one in found["body"])
-        assert "values of real persons out" in str(found)
+        assert "values of real people out" in str(found)
 
 
 CONDA = {"duckdb": "python-duckdb"}

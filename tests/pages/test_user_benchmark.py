@@ -25,7 +25,7 @@ def test_a_table_takes_its_place_and_leaves_the_others(tmp_path: Path, monkeypat
     monkeypatch.setattr(user, "PAGE", page)
     user.write({"start": ["| new |"]}, 3)
     text = page.read_text(encoding="utf-8")
-    assert text.startswith("# Title\n\n" + user.BEGIN.format("start") + "\n| what | CPU |")
+    assert text.startswith("# Title\n\n" + user.BEGIN.format("start") + "\n| command | CPU |")
     assert "| new |\n\nMedians of 3 runs of each side.\n\n" + user.END + "\n" + kept in text
     user.write({"start": ["| newer |"]}, 1)
     assert "| new |" not in page.read_text(encoding="utf-8")

@@ -27,7 +27,7 @@ def test_the_proof_of_a_promise_is_there(file: str, name: str) -> None:
 
 
 def test_every_promise_has_a_proof() -> None:
-    promised = PAGE.split("## What is promised", 1)[1].split("## A table that is written to", 1)[0]
+    promised = PAGE.split("## Promises", 1)[1].split("## A table that is written to", 1)[0]
     bullets = re.split(r"^- ", promised, flags=re.MULTILINE)[1:]
     assert len(bullets) >= 18
     assert [bullet for bullet in bullets if "`tests/" not in bullet] == []

@@ -1,4 +1,4 @@
-"""Two tables are built, checked by what `sqlaudit compile` wrote, and published where all checks pass."""
+"""Build two tables, check each with the statements of `sqlaudit compile`, and publish those that pass."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ TABLES = {
 
 
 class PrivacyCheck(SQLCheckOperator):
-    """A statement with `--returns verdict` answers one number: 1 passes, and 0 stops what comes after it.
+    """A statement with `--returns verdict` returns one number: 1 passes, and 0 stops the tasks after it.
 
-    It is run as it was written: braces in it are names of columns, and no template.
+    It runs unchanged: braces in it belong to column names, not to a template.
     """
 
     template_fields = ()
 
 
 def checks(table: str) -> list[PrivacyCheck]:
-    """One task for each requirement on a table.
+    """One task per requirement on a table.
 
     Raises:
-        FileNotFoundError: no statement is about the table, and nothing checked must not look like everything holds.
+        FileNotFoundError: there is no statement for the table. A table without checks must not pass.
     """
     found = sorted(STATEMENTS.glob(f"{table}__*.sql"))
     if not found:
-        raise FileNotFoundError(f"There is no statement of {table}: run `sqlaudit compile`, as the README says.")
+        raise FileNotFoundError(f"There is no statement for {table}. Run `sqlaudit compile` first; see README.md.")
     return [PrivacyCheck(task_id=path.stem, conn_id="clinic", sql=path.read_text()) for path in found]
 
 
@@ -45,7 +45,7 @@ with DAG("release", schedule=None) as dag:
 
     @task
     def load() -> None:
-        """The patients, as they arrive."""
+        """The patients, unchanged."""
         hook = SqliteHook("clinic")
         with PATIENTS.open(newline="") as file:
             rows = [(int(row["age"]), row["sex"], row["zip"], row["diagnosis"]) for row in csv.DictReader(file)]

@@ -1,3 +1,3 @@
--- what must not leave the house: ages and ZIP codes as they are
+-- not for publication: exact ages and ZIP codes
 select age, sex, zip, diagnosis, days
 from {{ ref('patients') }}

@@ -1,4 +1,4 @@
--- everybody who lives in the regions, as an attacker may find them elsewhere
+-- all residents of the regions, from a register that an attacker has
 select age, sex, zip from {{ ref('patients') }}
 union all
 select age, sex, zip from {{ ref('patients') }} where age < 60
