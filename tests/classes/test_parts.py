@@ -85,7 +85,9 @@ def test_text_that_a_collation_compares_is_one_pattern(tmp_path: Any) -> None:
     path = tmp_path / "towns.duckdb"
     with duckdb.connect(str(path)) as made:
         made.execute("CREATE TABLE t (town VARCHAR COLLATE NOCASE, age INTEGER, s VARCHAR)")
-        made.execute("INSERT INTO t VALUES ('Ab', 1, 'x'), ('aB', 1, 'y'), ('AB', NULL, 'z'), ('c', 1, 'x'), (NULL, 2, 'x')")
+        made.execute(
+            "INSERT INTO t VALUES ('Ab', 1, 'x'), ('aB', 1, 'y'), ('AB', NULL, 'z'), ('c', 1, 'x'), (NULL, 2, 'x')"
+        )
     found = sqlaudit.audit("t", db=str(path), qi=["town", "age"], sensitive="s", nulls="wildcard", require=["k=1"])
     # (c, 1) matches itself; (NULL, 2) itself and AB; Ab and aB each other and AB; AB these two, itself and (NULL, 2)
     assert found.classes.sizes == ((1, 1), (2, 1), (3, 2), (4, 1))
