@@ -27,7 +27,7 @@ MOST_PARTS = 24
 
 @dataclass(frozen=True)
 class Share:
-    """One part of the classes: those whose key has a hash with this remainder.
+    """One part of the classes: those whose key has a hash, or whose missing values a number, with this remainder.
 
     Args:
         places: those of the columns that are hashed, from 1 on. parts: how many parts. part: which, from 0 on.
@@ -206,7 +206,8 @@ class HistogramBuilder:
     ) -> Statement:
         """What each pattern of keys matches, with its key."""
         given = {"kept": Raw(kept) if kept else None, "share": share, **_lanes_of(table)}
-        return self._render("classes_wildcard", "rows that match", sensitive, **given)
+        part = f", part {share.part + 1} of {share.parts}" if share and share.parts > 1 else ""
+        return self._render("classes_wildcard", "rows that match" + part, sensitive, **given)
 
     def _matched(self, sensitive: str | None, table: SensitiveTable | None) -> str:
         """What each pattern matches as a relation, made in parts where memory is ours to keep within bounds."""
