@@ -2,75 +2,75 @@
    with what others match, so one row a pattern comes back and stands for its rows: `classes` and `table_rows` are how
    many rows have it, n and size count the rows (or persons) that it matches.
 
-   Two patterns match when they agree in the columns that both have. For each pair of masks (which columns are NULL)
-   these columns are known, so that plain equality joins do: every pattern seeks under each mask that occurs, every cell
-   is offered under each mask, with codes for values and 0 where either side has NULL. #}
-{% import "classes/_rows.sql" as rows %}
-{% import "classes/_target.sql" as parts with context %}
-{% set key = rows.key_columns(keys, false) %}
-{% set codes %}{% for column in keys %}k{{ loop.index }}{{ ", " if not loop.last }}{% endfor %}{% endset %}
-{% set listed = key ~ ", " if key else "" %}
-{% set coded_key = codes ~ ", " if key else "" %}
-WITH {{ parts.target(source, keys, sensitive, entity, false) }},
-{% if sensitive is not none %}
-{{ parts.lanes(entity, text) }},
-{% endif %}
-members AS MATERIALIZED (
-    SELECT {{ listed }}{{ "e, " if entity is not none }}s, COUNT(*) AS row_count
-    FROM target
-    GROUP BY {{ listed }}{{ "e, " if entity is not none }}s
+   Two patterns match when they agree in the columns that both have. A mask says which columns are NULL. What is offered
+   to the patterns of a mask is every cell without the columns of the mask; the patterns seek it without each further
+   set of columns that other masks leave out. Codes stand for values and 0 for what is left out, so that plain equality
+   joins: with the same zeros on both sides, the cell has its NULLs where they were sought. With `share` only the
+   patterns of some masks are matched, so that they fit the memory, over cells that are `kept`. #}
+{% import "classes/_wildcard.sql" as wildcard with context %}
+{% set codes = wildcard.codes(keys) %}
+{% set coded_key = codes ~ ", " if keys else "" %}
+WITH {% if kept is none %}
+{{ wildcard.coded() }},
+{%- else %}
+coded AS NOT MATERIALIZED (
+    SELECT * FROM {{ kept }}
 ),
-coded AS MATERIALIZED (
-    SELECT
-        {{ listed }}
-    {% for column in keys %}
-        CASE WHEN q{{ loop.index }} IS NULL THEN 0 ELSE DENSE_RANK() OVER (ORDER BY q{{ loop.index }}) END AS k{{ loop.index }},
-    {% endfor %}
-        {% for column in keys %}CASE WHEN q{{ loop.index }} IS NULL THEN '1' ELSE '0' END || {% endfor %}'' AS mask,
-        {{ "e," if entity is not none }}
-        {{ "COALESCE(lanes.lane, " ~ null_lane ~ ")" if sensitive is not none else 0 }} AS lane,
-        row_count
-    FROM members
-    {% if sensitive is not none %}
-    LEFT JOIN lanes ON members.s = lanes.s
-    {% endif %}
-),
+{%- endif %}
+
 patterns AS MATERIALIZED (
-    SELECT ROW_NUMBER() OVER () AS id, {{ listed }}{{ coded_key }}mask, SUM(row_count) AS row_count
+    SELECT id, mask, {% for column in keys %}q{{ loop.index }}, {% endfor %}{{ coded_key }}SUM(row_count) AS row_count
     FROM coded
-    GROUP BY {{ listed }}{{ coded_key }}mask
+    {% if share %}
+    WHERE mask % {{ share.parts }} = {{ share.part }}
+    {% endif %}
+    GROUP BY id, mask{% for column in keys %}, q{{ loop.index }}{% endfor %}{{ ", " ~ codes if keys }}
 ),
 masks AS MATERIALIZED (
-    SELECT DISTINCT {% for column in keys %}CASE WHEN k{{ loop.index }} = 0 THEN 1 ELSE 0 END AS z{{ loop.index }}, {% endfor %}mask
-    FROM patterns
+    SELECT DISTINCT mask{% for column in keys %}, CASE WHEN k{{ loop.index }} = 0 THEN 1 ELSE 0 END AS z{{ loop.index }}{% endfor %}
+
+    FROM coded
+),
+own AS MATERIALIZED (
+    SELECT *
+    FROM masks
+    {% if share %}
+    WHERE mask % {{ share.parts }} = {{ share.part }}
+    {% endif %}
+),
+left_out AS MATERIALIZED (
+    SELECT DISTINCT own.mask AS own{% for column in keys %}, GREATEST(own.z{{ loop.index }}, masks.z{{ loop.index }}) AS z{{ loop.index }}{% endfor %}
+
+    FROM own
+    CROSS JOIN masks
 ),
 seeking AS NOT MATERIALIZED (
     SELECT
         patterns.id,
     {% for column in keys %}
-        CASE WHEN masks.z{{ loop.index }} = 1 THEN 0 ELSE patterns.k{{ loop.index }} END AS k{{ loop.index }},
+        CASE WHEN left_out.z{{ loop.index }} = 1 THEN 0 ELSE patterns.k{{ loop.index }} END AS k{{ loop.index }},
     {% endfor %}
-        patterns.mask AS own, masks.mask AS other
+        left_out.own
     FROM patterns
-    CROSS JOIN masks
+    JOIN left_out ON patterns.mask = left_out.own
 ),
 offered AS NOT MATERIALIZED (
-    SELECT own, other, {{ coded_key }}{{ "e, " if entity is not none }}lane, SUM(row_count) AS c
+    SELECT own, {{ coded_key }}{{ "e, " if entity is not none }}lane, SUM(row_count) AS c
     FROM (
         SELECT
         {% for column in keys %}
-            CASE WHEN masks.z{{ loop.index }} = 1 THEN 0 ELSE coded.k{{ loop.index }} END AS k{{ loop.index }},
+            CASE WHEN own.z{{ loop.index }} = 1 THEN 0 ELSE coded.k{{ loop.index }} END AS k{{ loop.index }},
         {% endfor %}
-            {{ "e, " if entity is not none }}lane, row_count, masks.mask AS own, coded.mask AS other
+            {{ "e, " if entity is not none }}lane, row_count, own.mask AS own
         FROM coded
-        CROSS JOIN masks
+        CROSS JOIN own
     ) AS shown
-    GROUP BY own, other, {{ coded_key }}{{ "e, " if entity is not none }}lane
+    GROUP BY own, {{ coded_key }}{{ "e, " if entity is not none }}lane
 ),
 met AS {{ "MATERIALIZED" if entity is not none else "NOT MATERIALIZED" }} (
     SELECT seeking.id, {{ "offered.e, " if entity is not none }}offered.lane, SUM(offered.c) AS c
     FROM seeking
-    JOIN offered ON seeking.own = offered.own AND seeking.other = offered.other
+    JOIN offered ON seeking.own = offered.own
         {%- for column in keys %} AND seeking.k{{ loop.index }} = offered.k{{ loop.index }}{% endfor %}
 
     GROUP BY seeking.id, {{ "offered.e, " if entity is not none }}offered.lane

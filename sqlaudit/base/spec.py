@@ -410,7 +410,8 @@ class Limits:
 
     Args:
         timeout: seconds for the whole command, None = no limit.
-        memory: what the engine may use, as DuckDB writes it (`4GB`); empty = the engine's default.
+        memory: what the engine may use, as DuckDB writes it (`4GB`); empty = half of what is free in DuckDB, else the
+            engine's default.
         threads: threads the engine may use; None = all, and one where all files are small.
         temp_directory: where the engine may spill; empty = a private folder in the system's temporary directory.
     """

@@ -27,7 +27,7 @@ MOST_PARTS = 24
 
 @dataclass(frozen=True)
 class Share:
-    """One part of the classes: those whose key has a hash with this remainder.
+    """One part of the classes: those whose key has a hash, or whose missing values a number, with this remainder.
 
     Args:
         places: those of the columns that are hashed, from 1 on. parts: how many parts. part: which, from 0 on.
@@ -57,6 +57,10 @@ def shares_of(engine: Engine, frame: Frame, rows: int) -> tuple[Share, ...]:
     return tuple(Share(hashed, parts, part) for part in range(parts)) if parts > 1 else ()
 
 
+OFFERED = 2_000_000
+"""Cells that are offered to patterns in one statement, at most: more take memory, fewer take statements."""
+AN_OFFER = 200
+"""Bytes of a cell while it is offered."""
 PACKED_VALUES = 48
 """Up to this many sensitive values a class is one count vector; beyond, a list of cells."""
 SAMPLE = 1_000_000
@@ -150,7 +154,7 @@ class HistogramBuilder:
             made = self._totals_statement(sensitive, table.text)
             totals = self.lanes or self._relation(self._name("totals"), made)
         if wildcard:
-            classes = self._relation(self._name("classes"), self._wildcard(sensitive, table))
+            classes = self._matched(sensitive, table)
             return ClassHistogram(self.engine, table, classes, totals, "wildcard")
         coded = None if packed or keep_keys else self._coded(table, totals)
         if coded is not None:
@@ -197,9 +201,32 @@ class HistogramBuilder:
         classes = _inlined(render("classes/classes_of_cells.sql", self.engine.dialect, cells=Raw(cells)))
         return ClassHistogram(self.engine, table, classes, totals, "cells", cells=cells)
 
-    def _wildcard(self, sensitive: str | None, table: SensitiveTable | None) -> Statement:
+    def _wildcard(
+        self, sensitive: str | None, table: SensitiveTable | None, kept: str = "", share: Share | None = None
+    ) -> Statement:
         """What each pattern of keys matches, with its key."""
-        return self._render("classes_wildcard", "rows that match", sensitive, **_lanes_of(table))
+        given = {"kept": Raw(kept) if kept else None, "share": share, **_lanes_of(table)}
+        part = f", part {share.part + 1} of {share.parts}" if share and share.parts > 1 else ""
+        return self._render("classes_wildcard", "rows that match" + part, sensitive, **given)
+
+    def _matched(self, sensitive: str | None, table: SensitiveTable | None) -> str:
+        """What each pattern matches as a relation, made in parts where memory is ours to keep within bounds."""
+        name, memory = self._name("classes"), self.engine.memory()
+        if memory is None:
+            return self._relation(name, self._wildcard(sensitive, table))
+        coded = self._render("wildcard_coded", "missing values", sensitive, **_lanes_of(table))
+        kept = self._relation(f"{name}_coded", coded)
+        size = self.engine.run(render("classes/wildcard_size.sql", self.engine.dialect, coded=Raw(kept)))
+        cells, masks = (int(figure) for figure in size[0])
+        parts = min(masks, 1 + cells * masks // min(OFFERED, memory // AN_OFFER)) or 1
+        for part in range(parts):
+            statement = self._wildcard(sensitive, table, kept, Share((), parts, part))
+            if part:
+                self.engine.extend(name, statement)
+            else:
+                classes = self.engine.materialize(name, statement).sql
+        self.engine.drop(f"{name}_coded")
+        return classes
 
     def _numbered(self, name: str, sensitive: str | None, table: SensitiveTable | None, keep_keys: bool) -> str:
         """Cells with a number for each class; a kept relation numbers its rows itself, and in parallel."""

@@ -408,12 +408,14 @@ class Levels:
 
     def _count(self, level: _Level, size: int, before: Raw | None) -> None:
         """Count the sets of one size part by part, into `level`."""
-        for low, high in self._ranges(size):
+        ranges = list(self._ranges(size))
+        for part, (low, high) in enumerate(ranges, 1):
             if self.stop():
                 raise BudgetSpent
             sets = self._keep(
                 f"sets_{size}",
                 "events_sequences" if self.occurrences.sequence else "events_sets",
+                step=f"sets of {size} events" + (f", part {part} of {len(ranges)}" if len(ranges) > 1 else ""),
                 size=size,
                 low=low,
                 high=high,

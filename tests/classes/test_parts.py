@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from typing import Any
 
 import duckdb
@@ -35,8 +36,7 @@ def rows(values: int, seed: int) -> pd.DataFrame:
     return pd.DataFrame(frame)
 
 
-def audited(frame: pd.DataFrame, values: int, **more: Any) -> AuditResult:
-    require = REQUIRED if values < 50 else FEWER
+def audited(frame: pd.DataFrame, require: Sequence[str] = ("k=9", "l=3"), **more: Any) -> AuditResult:
     return sqlaudit.audit(frame, qi=["age", "born", "town"], sensitive="s", require=require, failing_classes=5, **more)
 
 
@@ -50,14 +50,47 @@ def in_parts(result: AuditResult) -> int:
 def test_parts_say_what_the_whole_says(
     monkeypatch: pytest.MonkeyPatch, values: int, nulls: str, entity: str | None
 ) -> None:
-    frame = rows(values, values)
-    whole = audited(frame, values, nulls=nulls, entity=entity)
+    frame, require = rows(values, values), REQUIRED if values < 50 else FEWER
+    whole = audited(frame, require, nulls=nulls, entity=entity)
     assert in_parts(whole) == 0
     monkeypatch.setattr(histogram, "A_CLASS", 1 << 50)
     monkeypatch.setattr(histogram, "MOST_PARTS", 3)
-    parted = audited(frame, values, nulls=nulls, entity=entity)
+    parted = audited(frame, require, nulls=nulls, entity=entity)
     assert in_parts(parted) >= 3
     assert_same(whole, parted)
+
+
+@pytest.mark.parametrize("entity", [None, "who"])
+@pytest.mark.parametrize("values", [4, 60])
+def test_missing_values_match_the_same_in_parts(
+    monkeypatch: pytest.MonkeyPatch, values: int, entity: str | None
+) -> None:
+    frame = rows(values, values)
+
+    known = {"entity": entity, "known_rows": "one"} if entity else {}
+
+    def found() -> tuple[AuditResult, int]:
+        result = audited(frame, nulls="wildcard", **known)
+        return result, sum(one.name.startswith("rows that match") for one in result.statements)
+
+    whole, statements = found()
+    assert statements == 1
+    monkeypatch.setattr(histogram, "OFFERED", 1)
+    parted, statements = found()
+    assert statements == len(frame[["age", "born", "town"]].isna().drop_duplicates())
+    assert_same(whole, parted)
+
+
+def test_text_that_a_collation_compares_is_one_pattern(tmp_path: Any) -> None:
+    path = tmp_path / "towns.duckdb"
+    with duckdb.connect(str(path)) as made:
+        made.execute("CREATE TABLE t (town VARCHAR COLLATE NOCASE, age INTEGER, s VARCHAR)")
+        made.execute(
+            "INSERT INTO t VALUES ('Ab', 1, 'x'), ('aB', 1, 'y'), ('AB', NULL, 'z'), ('c', 1, 'x'), (NULL, 2, 'x')"
+        )
+    found = sqlaudit.audit("t", db=str(path), qi=["town", "age"], sensitive="s", nulls="wildcard", require=["k=1"])
+    # (c, 1) matches itself; (NULL, 2) itself and AB; Ab and aB each other and AB; AB these two, itself and (NULL, 2)
+    assert found.classes.sizes == ((1, 1), (2, 1), (3, 2), (4, 1))
 
 
 def test_text_that_a_collation_compares_is_not_hashed(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:

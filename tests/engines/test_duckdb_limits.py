@@ -16,9 +16,10 @@ from sqlaudit.base.errors import EngineError, ExitCode, Incomplete, Interrupted,
 from sqlaudit.base.relation import Statement
 from sqlaudit.base.spec import Limits, Target
 from sqlaudit.engines import connect
+from sqlaudit.engines.duckdb import session
 from sqlaudit.engines.duckdb.engine import DuckDBEngine
 from sqlaudit.engines.duckdb.errors import ErrorPlace, translate
-from sqlaudit.engines.duckdb.session import FIXED
+from sqlaudit.engines.duckdb.session import FIXED, half_of_free
 from tests.engines.duckdb_helpers import SECRET, sentence, written
 
 SLOW = Statement("slow", "SELECT count(*) FROM range(100000) a(i), range(1000000) b(j) WHERE (i * j) % 7 = 3")
@@ -126,9 +127,40 @@ def test_memory_that_is_not_enough() -> None:
     with connect(None, Limits(memory="20MB", threads=1)) as engine, pytest.raises(Incomplete) as caught:
         engine.run(Statement("lists", "SELECT len(list(i)) FROM range(30000000) r(i)"))
     assert sentence(caught.value) == (
-        "The memory limit was reached in the step 'lists'; raise limits=Limits(memory=…) or lower "
+        "The step 'lists' ran out of memory. Its limit is 20MB; raise it with limits=Limits(memory=…), or lower "
         "limits=Limits(threads=…)."
     )
+
+
+def test_half_of_the_free_memory_is_taken(tmp_path: Path) -> None:
+    """What is free on the machine and in each control group around the process; pages of files count as free."""
+
+    def free(machine: int, **groups: tuple[str, int, int]) -> str:
+        written = {"proc/meminfo": f"MemFree: 5 kB\nMemAvailable:   {machine} kB\n", "proc/self/cgroup": "0::/a/b\n"}
+        for name, (most, current, files) in groups.items():
+            folder = "sys/fs/cgroup/a" + ("/b" if name == "inner" else "")
+            written |= {f"{folder}/memory.max": f"{most}\n", f"{folder}/memory.current": f"{current}\n"}
+            written[f"{folder}/memory.stat"] = f"anon 7\ninactive_file {files}\nactive_file 1\nfile 9\n"
+        for name, text in written.items():
+            (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+            (tmp_path / name).write_text(text)
+        return half_of_free(tmp_path)
+
+    assert half_of_free(tmp_path) == ""  # not a Linux
+    assert free(8_000_000) == "4096MB"
+    assert free(200_000) == "500MB"
+    assert free(8_000_000, inner=("max", 1, 1)) == "4096MB"
+    assert free(8_000_000, inner=("3000000000", 1_000_000_000, 399_999_999)) == "1200MB"
+    assert free(8_000_000, outer=("2000000000", 1_000_000_000, 399_999_999)) == "700MB"
+
+
+def test_a_limit_that_nobody_gave_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(session, "half_of_free", lambda: "20MB")
+    with connect(None, Limits(threads=1)) as engine, pytest.raises(Incomplete) as caught:
+        engine.run(Statement("lists", "SELECT len(list(i)) FROM range(30000000) r(i)"))
+    assert " Its limit is 20MB, half of the memory that was free; raise it with " in sentence(caught.value)
+    known = translate(duckdb.OutOfMemoryException("Out of Memory Error"), ErrorPlace("lists"))
+    assert " Its limit is 80% of this machine's memory; raise it with " in sentence(known)
 
 
 def test_a_file_larger_than_memory_is_read_by_spilling(tmp_path: Path) -> None:

@@ -41,6 +41,7 @@ class ErrorPlace:
         files: absolute path to the name that the user gave, for all opened files.
         timeout: the seconds that were allowed, when that time is over; None otherwise.
         catalog: the name that the audited database has there, empty without one.
+        memory: what DuckDB may use, empty = four fifths of the machine's memory.
     """
 
     step: str
@@ -48,6 +49,7 @@ class ErrorPlace:
     files: Mapping[str, str] = field(default_factory=dict)
     timeout: float | None = None
     catalog: str = ""
+    memory: str = ""
 
     def file(self, text: str) -> str:
         """The user's name for the file that a message is about, empty when that is not sure."""
@@ -211,13 +213,16 @@ def _raises(kind: type[SqlauditError], sentence: str, *words: str) -> Explain:
             return None
         names = {name: spelled(name) for name in ("memory_limit", "threads", "where")}
         names |= {"file": place.called(text), "step": place.step, "temp_directory": about("temp_directory")}
+        names["memory"] = place.memory or "80% of this machine's memory"
         return kind(_capital(sentence.format(**names)))
 
     return explain
 
 
 _NO_ROOM = "There is no room left on disk for what the step {step!r} spills; name a larger {temp_directory}."
-_NO_MEMORY = "The memory limit was reached in the step {step!r}; raise {memory_limit} or lower {threads}."
+_NO_MEMORY = (
+    "The step {step!r} ran out of memory. Its limit is {memory}; raise it with {memory_limit}, or lower {threads}."
+)
 _CLOSED = "The step {step!r} reaches for a file that is not an input; access is closed to everything else."
 _WRONG_LOG = (
     "The write-ahead log beside {file} is damaged, or belongs to another database or to another state of it: put back "

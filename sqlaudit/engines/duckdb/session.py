@@ -33,6 +33,8 @@ MEMORY = "memory"
 """What DuckDB calls its in-memory catalog."""
 INPUTS = "input"
 """The schema of the views over files, frames and queries."""
+LEAST_MEMORY = 500
+"""Megabytes that DuckDB may use however little is free: a small audit takes less."""
 
 T = TypeVar("T")
 
@@ -76,7 +78,10 @@ class DuckDBSession:
         self._others: list[tuple[Callable[[], None], Callable[[], None]]] = []
         with ExitStack() as on_failure:  # also when the time is over, or Ctrl-C comes, before all of it stands
             self._spill = on_failure.enter_context(PrivateFolder("spill", limits.temp_directory))
-            self._connection = _connected(replace(limits, threads=limits.threads or threads), self._spill.path)
+            memory = limits.memory or half_of_free()
+            self._memory = limits.memory or (memory and memory + ", half of the memory that was free")
+            used = replace(limits, memory=memory, threads=limits.threads or threads)
+            self._connection = _connected(used, self._spill.path)
             on_failure.callback(self._connection.close)
             self._worker = Worker(self.interrupt)
             on_failure.callback(self._worker.stop)
@@ -243,7 +248,7 @@ class DuckDBSession:
 
     def _place(self, step: str) -> ErrorPlace:
         timeout = self._deadline.seconds if self._deadline.over else None
-        return ErrorPlace(step, self.columns, self.files, timeout, self._catalog)
+        return ErrorPlace(step, self.columns, self.files, timeout, self._catalog, self._memory)
 
 
 def start(connection: duckdb.DuckDBPyConnection, sql: str, parameters: Sequence[object] | None = None) -> list[str]:
@@ -264,6 +269,29 @@ def _connected(limits: Limits, spill: Path) -> duckdb.DuckDBPyConnection:
         return duckdb.connect(":memory:", config=settings)
     except duckdb.Error:
         raise EngineError("DuckDB could not be started with these limits.") from None
+
+
+def half_of_free(root: Path = Path("/")) -> str:
+    """Half of the memory that is free, within the limits of the process's control groups, as DuckDB reads it: at least
+    `LEAST_MEMORY`; empty where the system does not say.
+
+    Args:
+        root: where the files of Linux that say it begin.
+    """
+    try:
+        available = re.findall(r"^MemAvailable: *(\d+) kB", (root / "proc/meminfo").read_text(), re.MULTILINE)
+        free = [1024 * int(size) for size in available]
+        groups = re.findall("^0::/(.*)", (root / "proc/self/cgroup").read_text(), re.MULTILINE)
+        for group in (root / "sys/fs/cgroup" / name for name in groups):
+            for folder in (group, *group.parents):
+                most = folder / "memory.max"
+                if most.is_file() and (limit := most.read_text().strip()) != "max":
+                    files = re.findall(r"^(?:in)?active_file (\d+)", (folder / "memory.stat").read_text(), re.MULTILINE)
+                    taken = int((folder / "memory.current").read_text()) - sum(map(int, files))
+                    free.append(int(limit) - taken)
+    except OSError:
+        return ""
+    return f"{max(LEAST_MEMORY, min(free) // 2_000_000)}MB" if free else ""
 
 
 def _check(limits: Limits) -> None:

@@ -12,46 +12,60 @@ members AS MATERIALIZED (
 ),
 coded AS MATERIALIZED (
     SELECT
-        q1, 
-        CASE WHEN q1 IS NULL THEN 0 ELSE DENSE_RANK() OVER (ORDER BY q1) END AS k1,
-CASE WHEN q1 IS NULL THEN '1' ELSE '0' END || '' AS mask,
-        
-        0 AS lane,
-        row_count
-    FROM members
+        numbered.*,
+        DENSE_RANK() OVER (ORDER BY k1) AS id,
+        DENSE_RANK() OVER (ORDER BY CASE WHEN k1 = 0 THEN 1 ELSE 0 END) AS mask
+    FROM (
+        SELECT
+            q1, 
+            CASE WHEN q1 IS NULL THEN 0 ELSE CAST(DENSE_RANK() OVER (ORDER BY q1) AS INTEGER) END AS k1,
+            
+            0 AS lane,
+            row_count
+        FROM members
+    ) AS numbered
 ),
 patterns AS MATERIALIZED (
-    SELECT ROW_NUMBER() OVER () AS id, q1, k1, mask, SUM(row_count) AS row_count
+    SELECT id, mask, q1, k1, SUM(row_count) AS row_count
     FROM coded
-    GROUP BY q1, k1, mask
+    GROUP BY id, mask, q1, k1
 ),
 masks AS MATERIALIZED (
-    SELECT DISTINCT CASE WHEN k1 = 0 THEN 1 ELSE 0 END AS z1, mask
-    FROM patterns
+    SELECT DISTINCT mask, CASE WHEN k1 = 0 THEN 1 ELSE 0 END AS z1
+    FROM coded
+),
+own AS MATERIALIZED (
+    SELECT *
+    FROM masks
+),
+left_out AS MATERIALIZED (
+    SELECT DISTINCT own.mask AS own, GREATEST(own.z1, masks.z1) AS z1
+    FROM own
+    CROSS JOIN masks
 ),
 seeking AS NOT MATERIALIZED (
     SELECT
         patterns.id,
-        CASE WHEN masks.z1 = 1 THEN 0 ELSE patterns.k1 END AS k1,
-        patterns.mask AS own, masks.mask AS other
+        CASE WHEN left_out.z1 = 1 THEN 0 ELSE patterns.k1 END AS k1,
+        left_out.own
     FROM patterns
-    CROSS JOIN masks
+    JOIN left_out ON patterns.mask = left_out.own
 ),
 offered AS NOT MATERIALIZED (
-    SELECT own, other, k1, lane, SUM(row_count) AS c
+    SELECT own, k1, lane, SUM(row_count) AS c
     FROM (
         SELECT
-            CASE WHEN masks.z1 = 1 THEN 0 ELSE coded.k1 END AS k1,
-            lane, row_count, masks.mask AS own, coded.mask AS other
+            CASE WHEN own.z1 = 1 THEN 0 ELSE coded.k1 END AS k1,
+            lane, row_count, own.mask AS own
         FROM coded
-        CROSS JOIN masks
+        CROSS JOIN own
     ) AS shown
-    GROUP BY own, other, k1, lane
+    GROUP BY own, k1, lane
 ),
 met AS NOT MATERIALIZED (
     SELECT seeking.id, offered.lane, SUM(offered.c) AS c
     FROM seeking
-    JOIN offered ON seeking.own = offered.own AND seeking.other = offered.other AND seeking.k1 = offered.k1
+    JOIN offered ON seeking.own = offered.own AND seeking.k1 = offered.k1
     GROUP BY seeking.id, offered.lane
 ),
 matched AS NOT MATERIALIZED (
