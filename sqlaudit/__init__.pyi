@@ -1117,7 +1117,7 @@ def suppress(
     how: How | str = How.AUTO,
     rows: Suppressed | str | None = None,
     weights: Mapping[str, Share] | None = None,
-    time_limit: float | None = 60.0,
+    time_limit: float | None = 10.0,
     seed: int | None = None,
     publish_sql: bool = False,
     to: str | Path | None = None,
@@ -1141,10 +1141,10 @@ def suppress(
         qi: quasi-identifiers, or expressions: age,sex,"year(birth)".
         require: k-anonymity, distinct l-diversity, or both.
         sensitive: sensitive columns, each looked at on its own.
-        how: `exact`, `fast`, or `auto`: exact where the program is small enough.
+        how: `exact`, `fast`, or `auto`: exact where the program is small, else near the optimum, with the gap.
         rows: suppress whole rows and no single cells: leave them out, or star them (drop, star).
         weights: what a cell costs, by its column; 1 when not named.
-        time_limit: seconds for the exact program, None = any; then the best answer so far, with its gap.
+        time_limit: seconds for the solver, None = any; then the best answer so far, with its gap.
         seed: which copies of a row part; without it a secret number decides.
         publish_sql: put the SELECT of the release into the result.
         to: write the release to a .parquet or .csv file, or its SELECT to a .sql file.
