@@ -514,7 +514,7 @@ def compare(
     beta: int | float | str | Fraction = 1,
     distance: str = "equal",
     queries: Sequence[str] | str = (),
-    workload: int = 100,
+    workload: int = 0,
     noise_queries: int = 100,
     seed: int = 0,
     require: Require = None,
@@ -537,11 +537,11 @@ def compare(
         by_position: rows correspond by their order.
         hierarchies: a file, a folder or a mapping, as `sqlaudit.hierarchies.read.read_hierarchies` takes it.
         other: another release of the same original; the result says which of the two is coarser.
-        measures: names of loss measures, all by default.
+        measures: names of loss measures; all by default, range-query-noise where `workload` is given.
         beta: of height weights, 1/(j-1)^beta.
         distance: how far apart sensitive values are, for the losses that need it (equal, ordered, hierarchical).
         queries: aggregate queries (one text may hold several) that are asked of both tables.
-        workload: how many random counting queries.
+        workload: how many random counting queries; none by default.
         noise_queries: how many for the range-query noise.
         seed: the seed of everything random.
         require, inputs: as for `sqlaudit.audit`, for the audit of the release.

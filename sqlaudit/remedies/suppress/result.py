@@ -37,7 +37,8 @@ class Effort(base.Documented):
         method: what the bound comes from: `patterns` or `groups` (the exact programs), `relaxed` (the first of them
             without asking for whole numbers), `counting` (what each row pays at least) or `rows` (whole rows, where
             the best answer is known).
-        stopped: why the exact program was not solved: `time`, `interrupted`, `size`, `solver` (none is there), or empty.
+        stopped: why the exact program was not solved: `time`, `interrupted`, `size`, `solver` (there is none), or
+            empty.
         variables: of the exact program, 0 when there was none. patterns: anonymization patterns that it chooses from.
         fast_cost: what the fast way alone found.
     """
