@@ -46,8 +46,9 @@ class CompareRequest:
         measures: names of loss measures; empty = all.
         beta: the exponent of the height weights of the weighted hierarchical distance, 0 or more; 0 = even.
         distance: of sensitive values: equal, ordered or hierarchical (the latter wants a tree among the inputs).
-        noise_queries: random range queries for the noise, at least 2. workload: random counting queries; with 0 none are
-        asked, and no noise is measured unless `measures` names it. seed: of both. queries: the texts of aggregate queries.
+        noise_queries: random range queries for the noise, at least 2. seed: of everything random.
+        workload: random counting queries; with 0 there are none, and no noise unless `measures` names it.
+        queries: the texts of aggregate queries.
         requirements, inputs: for the audit of the release. show_values: whether answers may name their groups.
 
     Raises:
