@@ -128,7 +128,7 @@ _STOPPED = {
 _METHODS = {
     "patterns": "an integer program over the patterns of what is suppressed",
     "groups": "an integer program over groups of rows",
-    "relaxed": "the same program without whole numbers",
+    "relaxed": "the program over these patterns, without whole numbers",
     "counting": "what each row costs at least",
     "rows": "whole rows: those in classes that fall short",
 }
@@ -192,7 +192,7 @@ def _lead(result: SuppressResult) -> Iterator[doc.Words]:
         yield doc.good("Proven: no suppression costs less.")
     else:
         gap, least = doc.percent(result.gap), doc.figure(result.bound)
-        yield doc.warning(f"Proven: the least possible is at most {gap} lower; no suppression costs less than {least}.")
+        yield doc.warning(f"Proven: no suppression costs less than {least} (a gap of {gap}).")
     if result.effort.stopped:
         hint = f"{spelled('time_limit')} gives it more." if result.effort.stopped == "time" else ""
         yield doc.warning(_STOPPED[result.effort.stopped], hint)
