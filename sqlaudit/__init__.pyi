@@ -514,7 +514,7 @@ def compare(
     beta: int | float | str | Fraction = 1,
     distance: str = "equal",
     queries: Sequence[str] | str = (),
-    workload: int = 100,
+    workload: int = 0,
     noise_queries: int = 100,
     seed: int = 0,
     require: Require = None,
@@ -537,11 +537,11 @@ def compare(
         by_position: rows correspond by their order.
         hierarchies: a file, a folder or a mapping, as `sqlaudit.hierarchies.read.read_hierarchies` takes it.
         other: another release of the same original; the result says which of the two is coarser.
-        measures: names of loss measures, all by default.
+        measures: names of loss measures; all by default, range-query-noise where `workload` is given.
         beta: of height weights, 1/(j-1)^beta.
         distance: how far apart sensitive values are, for the losses that need it (equal, ordered, hierarchical).
         queries: aggregate queries (one text may hold several) that are asked of both tables.
-        workload: how many random counting queries.
+        workload: how many random counting queries; none by default.
         noise_queries: how many for the range-query noise.
         seed: the seed of everything random.
         require, inputs: as for `sqlaudit.audit`, for the audit of the release.
@@ -1117,7 +1117,7 @@ def suppress(
     how: How | str = How.AUTO,
     rows: Suppressed | str | None = None,
     weights: Mapping[str, Share] | None = None,
-    time_limit: float | None = 60.0,
+    time_limit: float | None = 10.0,
     seed: int | None = None,
     publish_sql: bool = False,
     to: str | Path | None = None,
@@ -1141,10 +1141,10 @@ def suppress(
         qi: quasi-identifiers, or expressions: age,sex,"year(birth)".
         require: k-anonymity, distinct l-diversity, or both.
         sensitive: sensitive columns, each looked at on its own.
-        how: `exact`, `fast`, or `auto`: exact where the program is small enough.
+        how: `exact`, `fast`, or `auto`: exact where the program is small, else near the optimum, with the gap.
         rows: suppress whole rows and no single cells: leave them out, or star them (drop, star).
         weights: what a cell costs, by its column; 1 when not named.
-        time_limit: seconds for the exact program, None = any; then the best answer so far, with its gap.
+        time_limit: seconds for the solver, None = any; then the best answer so far, with its gap.
         seed: which copies of a row part; without it a secret number decides.
         publish_sql: put the SELECT of the release into the result.
         to: write the release to a .parquet or .csv file, or its SELECT to a .sql file.

@@ -57,3 +57,19 @@ lanes AS MATERIALIZED (
     ) AS seen
 )
 {%- endmacro %}
+
+{# The rows with a number for their combination of these columns, which is cheaper to group than the columns; for DuckDB,
+   as others rank faster than they look up. Rows that are numbered one by one (`solo`) cannot be looked up. #}
+{% macro numbered(key) %}
+combinations AS MATERIALIZED (
+    SELECT {{ key }}, ROW_NUMBER() OVER () AS combination
+    FROM (SELECT DISTINCT {{ key }} FROM target) AS seen
+),
+numbered_rows AS NOT MATERIALIZED (
+    SELECT target.e, combinations.combination
+    FROM target
+    JOIN combinations
+        ON {% for name in key.split(", ") %}target.{{ name }} IS NOT DISTINCT FROM combinations.{{ name }}{{ " AND " if not loop.last }}{% endfor %}
+
+)
+{%- endmacro %}

@@ -45,7 +45,7 @@ packed AS NOT MATERIALIZED (
         {{ key ~ "," if key }}
         COUNT(*) AS n,
     {% if entity is not none %}
-        COUNT(DISTINCT e) AS size,
+        COUNT({{ "DISTINCT " if sensitive is not none }}e) AS size,
         CAST(SUM(row_count) AS BIGINT) AS table_rows
     {% else %}
         COUNT(*) AS size,

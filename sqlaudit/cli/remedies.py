@@ -88,7 +88,7 @@ _how_options = handing(
     "how",
     _how_chosen,
     _how("--exact", is_flag=True, help="Prove that no fewer will do, or say how many fewer may; needs HiGHS."),
-    _how("--fast", is_flag=True, help="Take a good answer at once, with a bound. Neither: exact where that is small."),
+    _how("--fast", is_flag=True, help="Take a good answer at once, with a bound. Neither: exact where small."),
 )
 
 

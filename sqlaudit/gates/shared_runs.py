@@ -262,7 +262,6 @@ class LossTests(SharedRuns[LossLimit, CompareResult]):
             hierarchies=first.hierarchies or entry.inputs.get("hierarchies"),
             measures=tuple({limit.measure: None for limit in alike}),
             distance=first.distance,
-            workload=0,
             requirements=(_AUDIT,),
             inputs=entry.inputs,
         )

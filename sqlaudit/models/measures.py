@@ -68,6 +68,9 @@ class Measure:
         return 1 - lost if self.complement and lost is not None else lost
 
 
+NOISE = "range-query-noise"
+"""The one measure that asks random queries."""
+
 MEASURES: Mapping[str, Measure] = {
     one.name: one
     for one in (
@@ -259,7 +262,7 @@ MEASURES: Mapping[str, Measure] = {
             sensitive=True,
         ),
         Measure(
-            "range-query-noise",
+            NOISE,
             "noise of range queries",
             "Mean over rows of EMD(rows of the class that a range query means, class), over random range queries: the "
             "sum over all subsets is out of reach, so it is estimated, with a standard error. Of rows left out "

@@ -15,7 +15,7 @@ from sqlaudit.base.result import Number
 from sqlaudit.classes.attribute_inputs import refuse_unclear
 from sqlaudit.classes.inputs import read_inputs
 from sqlaudit.lattices.losses import risen
-from sqlaudit.models.measures import Measure, random_ranges
+from sqlaudit.models.measures import NOISE, Measure, random_ranges
 from sqlaudit.release.compare.coding import CodedPair, Covered, Distance, PairedAttribute, distance_of, domains_of
 from sqlaudit.release.compare.pairing import Bench
 from sqlaudit.release.compare.regions import OpenedTables
@@ -318,7 +318,6 @@ _FIGURES: Mapping[str, Callable[[CodedPair, Mapping[str, Any], Fraction], Figure
 # The source sums over all subsets of a class, each with the probability that a query selects it, which is out of reach.
 # Random range queries draw such subsets; the mean over the queries estimates the sum, with a standard error.
 
-MEASURE = "range-query-noise"
 AT_ONCE = 50
 """Queries of one statement."""
 
@@ -332,9 +331,9 @@ def _noise_loss(
     seed: int,
 ) -> Loss:
     if attribute is None or distance is None:
-        return Loss(MEASURE, view.name, None, why=no_sensitive())
+        return Loss(NOISE, view.name, None, why=no_sensitive())
     if scene.pairs is None or not scene.coded.rows:
-        return Loss(MEASURE, view.name, None, sensitive=attribute.label, why=no_pairs())
+        return Loss(NOISE, view.name, None, sensitive=attribute.label, why=no_pairs())
     bench, weight = scene.bench, float(distance.weight)
     source = bench.make(
         "noise_rows",
@@ -357,7 +356,7 @@ def _noise_loss(
     mean = math.fsum(found) / len(found)
     variance = math.fsum((one - mean) ** 2 for one in found) / (len(found) - 1)
     error = math.sqrt(variance / len(found))
-    return Loss(MEASURE, view.name, mean, sensitive=attribute.label, standard_error=error)
+    return Loss(NOISE, view.name, mean, sensitive=attribute.label, standard_error=error)
 
 
 # All losses of a comparison.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -61,6 +62,17 @@ def figures(result: AuditResult) -> list[tuple[Any, ...]]:
         (check.text, check.level, check.status, check.failing_classes, check.failing_rows, check.failing_share)
         for check in result.checks
     ]
+
+
+def test_persons_with_the_same_combinations_are_alike_however_often_they_have_each(engine: Engine) -> None:
+    """Of each set of up to five combinations of six there are persons who have each once, and some once more."""
+    sets = [chosen for size in range(1, 6) for chosen in combinations([*range(1, 6), None], size)]
+    persons = [part + part[:more] for part in sets for more in (0, 1, 3)]
+    table = [{"person": number, "clinic": clinic} for number, one in enumerate(persons) for clinic in one]
+    query = values_query(table, {"person": "int", "clinic": "int"})
+    found = sqlaudit.audit(query=query, qi=["clinic"], entity="person", known_rows="all", require=["k=4"], db=engine)
+    assert (len(sets), len(persons), found.classes.sizes) == (62, 186, ((3, 62),))
+    assert (found.checks[0].level, found.checks[0].failing_classes) == (3, 62)
 
 
 @pytest.mark.parametrize("nulls", ["equal", "distinct"])

@@ -160,6 +160,24 @@ def test_a_workload_says_which_empty_queries_the_release_answers(engine: Engine)
     assert f"the release answers {workload.answered_empty['non-corrected']} non-corrected" in _said(found)
 
 
+@pytest.mark.few_on_postgres(0)
+def test_random_queries_are_asked_only_where_somebody_wants_them(engine: Engine) -> None:
+    original = [(1, "a"), (2, "b"), (3, "c")]
+    noise = {}
+    for name, options in {
+        "neither": {"measures": ()},
+        "workload": {"measures": (), "workload": 5},
+        "named": {"measures": ["range-query-noise"]},
+    }.items():
+        found = compared(engine, "int", original, [("1-3", s) for _, s in original], by_position=True, **options)
+        noise[name] = {loss.value for loss in found.losses if loss.measure == "range-query-noise"}
+        assert (found.workload is None) == (name != "workload")
+        assert ("Not computed: errors of random queries" in _said(found)) == (name != "workload")
+        assert bool(noise[name]) == any("noise" in statement.name for statement in found.statements)
+    assert noise["neither"] == set()
+    assert noise["workload"] == noise["named"] != set()
+
+
 def _said(found: CompareResult) -> str:
     return " ".join(render_text(compare_document(found)).split())
 

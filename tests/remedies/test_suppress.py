@@ -185,6 +185,28 @@ def test_too_large_programs_are_not_begun(monkeypatch: pytest.MonkeyPatch) -> No
     check(problem, found.solution)
 
 
+@pytest.mark.parametrize("diverse", [1, 2])
+def test_large_programs_are_bounded_without_whole_numbers_and_solved_over_what_these_open(
+    monkeypatch: pytest.MonkeyPatch, diverse: int
+) -> None:
+    for seed in range(6):
+        generator = np.random.default_rng(seed)
+        rows = np.minimum(generator.geometric(0.3, size=(200, 3)), 6).tolist()
+        problem = problem_of(rows, 5, diverse, [n % 3 for n in range(200)])
+        with monkeypatch.context() as patched:
+            patched.setattr(programs, "MOST_GROUPS", 5)
+            best = decide(problem, How.EXACT, None)
+            patched.setattr(programs, "SMALL_PAIRS", 5)
+            near, quick = decide(problem, How.AUTO, None), decide(problem, How.FAST, None)
+            again = decide(problem, How.EXACT, None)
+        check(problem, near.solution)
+        assert (best.optimal, again.optimal) == (True, True)
+        assert again.solution.cost == best.solution.cost
+        assert near.bound <= best.solution.cost <= near.solution.cost <= quick.solution.cost
+        assert near.solution.cost - near.bound <= 0.02 * near.solution.cost
+        assert (near.method, near.stopped) == ("relaxed", "" if near.optimal else "size")
+
+
 def test_when_time_is_over_the_best_so_far_and_its_bound_are_told() -> None:
     generator = np.random.default_rng(5)
     problem = problem_of(generator.geometric(0.3, size=(150, 4)).tolist(), 4)

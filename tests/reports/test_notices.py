@@ -222,7 +222,7 @@ def test_a_comparison_has_the_notices_of_the_release(tmp_path: Path) -> None:
     rows = [f"p{i}@example.org,30,flu" for i in range(12)]
     before = write_csv(tmp_path / "before.csv", "mail,age,ill", *rows)
     after = write_csv(tmp_path / "after.csv", "mail,age,ill", *rows)
-    ran = run("compare", before, after, "--qi", "age", "--sensitive", "ill", "--by-position", "--workload", "0")
+    ran = run("compare", before, after, "--qi", "age", "--sensitive", "ill", "--by-position")
     assert SUSPECTED in ran.said.partition("Is it a generalization?")[0]
 
 

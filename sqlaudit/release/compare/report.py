@@ -121,6 +121,9 @@ def useful_blocks(result: CompareResult) -> Iterator[doc.Content]:
         yield _errors(workload.errors)
         yield errors_picture(workload.errors)
         yield f"conditional: {workload.why}." if workload.why else None
+    else:
+        hint = f"{spelled('workload', 100)} asks 100 of them."
+        yield doc.Toned("Not computed: errors of random queries and range-query-noise.", hint=hint)
     for query in result.queries:
         yield from _query(query)
 

@@ -22,7 +22,7 @@ from sqlaudit.base.options import (
 )
 from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.spec import ROLES, Folding, Requirement, Target, values_option
-from sqlaudit.models.measures import chosen as find_measures
+from sqlaudit.models.measures import NOISE, Measure, chosen
 
 # What a comparison of a release with its original was asked for. Standard library only, apart from specs.
 
@@ -46,8 +46,9 @@ class CompareRequest:
         measures: names of loss measures; empty = all.
         beta: the exponent of the height weights of the weighted hierarchical distance, 0 or more; 0 = even.
         distance: of sensitive values: equal, ordered or hierarchical (the latter wants a tree among the inputs).
-        noise_queries: random range queries for the noise, at least 2. workload: random counting queries, 0 = none.
-        seed: of both. queries: the texts of aggregate queries.
+        noise_queries: random range queries for the noise, at least 2. seed: of everything random.
+        workload: random counting queries; with 0 there are none, and no noise unless `measures` names it.
+        queries: the texts of aggregate queries.
         requirements, inputs: for the audit of the release. show_values: whether answers may name their groups.
 
     Raises:
@@ -83,20 +84,33 @@ class CompareRequest:
     )
     queries: tuple[str, ...] = option((), QUERIES, "Aggregate queries (SQL) to ask of both.", _USE, metavar="FILE")
     workload: int = option(
-        100, WHOLE, "Random counting queries.", _USE, metavar="N", shown="100", least=0, most=MOST_QUERIES
+        0,
+        WHOLE,
+        "Random counting queries, and range-query-noise; 100 for instance.",
+        _USE,
+        metavar="N",
+        shown="0",
+        least=0,
+        most=MOST_QUERIES,
     )
     seed: int = option(0, WHOLE, "The seed of everything random.", _USE, metavar="N")
     show_values: bool = option(False, FLAG, "Name the groups of queries by their values.", _USE)
 
     def __post_init__(self) -> None:
         check_bounds(self)
-        find_measures(self.measures)
+        chosen(self.measures)
         if not self.qi:
             raise UsageError(
                 f"Name the quasi-identifiers that original and release have in common, with {spelled('qi')}."
             )
         if self.key and self.by_position:
             raise UsageError(f"Rows are paired by {spelled('key')} or {spelled('by_position', True)}, not by both.")
+
+    @property
+    def wanted(self) -> tuple[Measure, ...]:
+        """The measures; that of random queries where these are asked for, or it is named."""
+        every = chosen(self.measures)
+        return tuple(one for one in every if self.measures or self.workload or one.name != NOISE)
 
     @property
     def targets(self) -> tuple[Target, ...]:

@@ -19,7 +19,6 @@ from sqlaudit.engines.contract import Engine, provenance
 from sqlaudit.engines.workbench import workbench_of
 from sqlaudit.hierarchies.dictionary import held, values_statement
 from sqlaudit.hierarchies.read import read_hierarchies
-from sqlaudit.models.measures import chosen
 from sqlaudit.models.registry import requirements
 from sqlaudit.release.attacks.request import AttackRequest
 from sqlaudit.release.attacks.result import AttackResult
@@ -118,7 +117,6 @@ def compare_tables(engine: Engine, request: CompareRequest) -> CompareResult:
     if request.release.buckets is not None:
         return compare_buckets(engine, request)
     already = len(engine.executed)
-    measures = chosen(request.measures)
     with workbench_of(engine) as workbench, closing(Bench(engine, workbench)) as bench:
         queries = read_queries(request.queries, engine.dialect)
         sides = [open_side(engine, target, request) for target in (request.original, request.release)]
@@ -142,7 +140,7 @@ def compare_tables(engine: Engine, request: CompareRequest) -> CompareResult:
             pairing=tables.pairing,
             distance=request.distance,
             generalization=generalization,
-            losses=tuple(losses_of(tables, request, measures)),
+            losses=tuple(losses_of(tables, request, request.wanted)),
             audit=audit_alone(engine, request, known),
             attacks=None if generalization.answer is Answer.NO else attack_alone(engine, request, known),
             coarser=beside,
@@ -212,9 +210,9 @@ def compare(given: Given) -> CompareResult:
         by_position: rows correspond by their order.
         hierarchies: a file, a folder or a mapping, as `sqlaudit.hierarchies.read.read_hierarchies` takes it.
         other: another release of the same original; the result says which of the two is coarser.
-        measures: names of loss measures, all by default.
+        measures: names of loss measures; all by default, range-query-noise where `workload` is given.
         queries: aggregate queries (one text may hold several) that are asked of both tables.
-        workload: how many random counting queries.
+        workload: how many random counting queries; none by default.
         noise_queries: how many for the range-query noise.
         require, inputs: as for `sqlaudit.audit`, for the audit of the release.
         show_values: whether answers of grouped queries name their groups.

@@ -18,7 +18,7 @@ import numpy as np
 from sqlaudit.base.columns_of import Resolved
 from sqlaudit.base.relation import Relation
 from sqlaudit.engines.contract import Engine
-from sqlaudit.models.measures import OF_RELEASES
+from sqlaudit.models.measures import NOISE, OF_RELEASES
 from sqlaudit.release.compare.coding import (
     CodedPair,
     Covered,
@@ -30,7 +30,6 @@ from sqlaudit.release.compare.coding import (
 from sqlaudit.release.compare.pairing import Bench
 from sqlaudit.release.compare.regions import find_classes, find_regions
 from sqlaudit.release.compare.result import Loss
-from sqlaudit.release.losses import MEASURE as NOISE
 from sqlaudit.release.losses import LossScene, LossView, column_costs, column_losses, in_order, view_losses
 from sqlaudit.remedies.recode.reading import Counted, ReadTable
 from sqlaudit.remedies.rewriting import Integers

@@ -111,6 +111,17 @@ class PatternProgram(ExactProgram):
         corner = solve(replace(self.program, lowers=lowers, uppers=uppers), step=step, relaxed=True)
         return None if corner.values is None else corner.values[:pairs]
 
+    def over(self, opened: Floats, start: Solution, *, alone: bool) -> PatternProgram:
+        """The program over what these values open, if in part, and a solution: with all rows of the patterns that are
+        open, or `alone` those that are attached."""
+        pairs, uppers = len(self.found.members), np.array(self.program.uppers)
+        attached, is_open, _ = np.split(
+            np.maximum(opened, self._values(start)) > _NEAR, [pairs, pairs + self.found.patterns]
+        )
+        used = np.concatenate([attached if alone else is_open[self.found.owner], is_open])
+        uppers[: len(used)][~used] = 0
+        return replace(self, program=replace(self.program, uppers=uppers.tolist()))
+
     def _values(self, start: Solution) -> Floats:
         """The values of the x and y that a solution is, and each z as high as the x allow."""
         values = np.zeros(len(self.program.costs))
@@ -295,9 +306,10 @@ MOST_WORK = 20_000_000
 """Units that are looked at while its patterns are made."""
 MOST_GROUPS = 60_000
 """Groups in the exact program over groups."""
-RELAXED_PAIRS = 15_000
+SMALL_PAIRS = 15_000
+"""Pairs up to which the exact program is solved at once, and a fast answer is compared with the relaxed one."""
 RELAXED_SECONDS = 10.0
-"""Up to which size, and how long, a fast answer is compared with the relaxed program."""
+"""How long a fast answer is compared with the relaxed program."""
 
 
 @dataclass(frozen=True)
@@ -307,7 +319,7 @@ class Decided:
     Args:
         solution: the best one found. bound: no solution costs less.
         method: what found the bound: `patterns`, `groups` (the exact programs), `relaxed` or `counting`.
-        stopped: why the exact program did not end: `time`, `interrupted`, `size`, or empty.
+        stopped: why the exact program was not solved: `time`, `interrupted`, `size`, or empty.
         variables: of the program, 0 when there was none. patterns: that the program chooses from.
         fast_cost: what the fast way alone found.
     """
@@ -331,7 +343,7 @@ def decide(problem: Problem, how: How, seconds: float | None, watch: Watch | Non
 
     Args:
         problem: what is asked; the whole table as one group satisfies it.
-        how: exactly or not. seconds: for the exact program. watch: told of progress.
+        how: exactly or not. seconds: that the search may take. watch: told of progress.
 
     Raises:
         MissingDriver: an exact answer was asked for, and there is no solver.
@@ -359,42 +371,63 @@ def _decide(problem: Problem, how: How, seconds: float | None, watch: Watch) -> 
         if found.optimal:
             return found
         if how is How.FAST or (how is How.AUTO and not solver.available()):
-            return _relaxed(problem, found, chosen)
-        left = None if seconds is None else seconds - (time.monotonic() - started)
-        return _exact(problem, found, chosen, left, watch)
+            if chosen is None or len(chosen.members) > SMALL_PAIRS or not solver.available():
+                return found
+            return _relaxed(problem, found, pattern_program(problem, chosen).program, RELAXED_SECONDS)[0]
+        left = math.inf if seconds is None else seconds
+        return _proven(problem, found, chosen, how, started + left, watch)
     except KeyboardInterrupt:
         return replace(found, stopped="interrupted")
 
 
-def _exact(
-    problem: Problem, found: Decided, chosen: PatternCandidates | None, seconds: float | None, watch: Watch
+def _proven(
+    problem: Problem, found: Decided, chosen: PatternCandidates | None, how: How, end: float, watch: Watch
 ) -> Decided:
+    """A solution with a proof: of a small program, or when it was asked for, that none costs less; else how far it may
+    be from that, for which the solver takes a fraction of the time and memory. `end`: when, by `time.monotonic`."""
     watch("making the program", None)
     # the smaller one of the two exact programs
     pairs = len(chosen.members) if chosen else MOST_PAIRS
-    program: ExactProgram | None = group_program(problem, min(MOST_GROUPS, pairs))
-    method = "groups" if program is not None else "patterns"
-    if program is None and chosen and pairs <= MOST_PAIRS:
-        program = pattern_program(problem, chosen)
+    groups, patterns = group_program(problem, min(MOST_GROUPS, pairs)), None
+    if groups is None and chosen and pairs <= MOST_PAIRS:
+        patterns = pattern_program(problem, chosen)
+    program = groups or patterns
     if program is None:
         return replace(found, stopped="size")
     watch("solving the program", None)
-    answer = program.solved(problem, _step(problem), found.solution, seconds)
+    found = replace(found, variables=len(program.program.costs), patterns=patterns.found.patterns if patterns else 0)
+    if patterns and pairs > SMALL_PAIRS:
+        found, opened = _relaxed(problem, found, patterns.program, _left(end))
+        for alone in (True, False):
+            if opened is not None and not found.optimal and not found.stopped:
+                found, _ = _solved(problem, found, patterns.over(opened, found.solution, alone=alone), end)
+        if found.optimal or found.stopped:
+            return found
+        if how is How.AUTO:
+            return replace(found, stopped="size")
+    found, bound = _solved(problem, found, program, end)
+    return _bounded(found, _whole(bound, problem), "groups" if groups else "patterns")
+
+
+def _left(end: float) -> float | None:
+    return None if end == math.inf else end - time.monotonic()
+
+
+def _solved(problem: Problem, found: Decided, program: ExactProgram, end: float) -> tuple[Decided, float]:
+    """With the solution of a program, if it is better, and the bound of that program."""
+    answer = program.solved(problem, _step(problem), found.solution, _left(end))
     if answer.best is not None and answer.best.cost < found.solution.cost:
         found = replace(found, solution=answer.best)
-    patterns, variables = chosen.patterns if chosen and method == "patterns" else 0, len(program.program.costs)
-    found = replace(found, stopped=answer.stopped, variables=variables, patterns=patterns)
-    return _bounded(found, _whole(answer.bound, problem), method)
+    return replace(found, stopped=answer.stopped), answer.bound
 
 
-def _relaxed(problem: Problem, found: Decided, chosen: PatternCandidates | None) -> Decided:
-    """A fast answer with the bound of the relaxed program, where that is small."""
-    if chosen is None or len(chosen.members) > RELAXED_PAIRS or not solver.available():
-        return found
-    solved = solver.solve(pattern_program(problem, chosen).program, step=1, seconds=RELAXED_SECONDS, relaxed=True)
-    if solved.stopped == "interrupted":
-        return replace(found, stopped="interrupted")
-    return _bounded(found, _whole(solved.bound, problem), "relaxed")
+def _relaxed(
+    problem: Problem, found: Decided, program: Program, seconds: float | None
+) -> tuple[Decided, Floats | None]:
+    """With the bound of the program without whole numbers, and the values of its variables."""
+    solved = solve(program, step=1, seconds=seconds, relaxed=True)
+    found = _bounded(found, _whole(solved.bound, problem), "relaxed")
+    return replace(found, stopped=solved.stopped), solved.values
 
 
 def _step(problem: Problem) -> int:

@@ -36,7 +36,7 @@ class SuppressRequest:
     Args:
         target: the table. roles: of its columns. requirements: what the release must satisfy. inputs: of their models.
         how: exactly, fast, or what fits. rows: suppress whole rows and no single cells; None = cells.
-        weights: what a cell of a column weighs, by its name. time_budget: seconds for the exact program, None = any.
+        weights: what a cell of a column weighs, by its name. time_budget: seconds for the solver, None = any.
         seed: decides which copies of a row part; None = a secret number.
 
     Raises:
@@ -55,13 +55,13 @@ class SuppressRequest:
         {}, WEIGHTS, "What a cell costs: zip=3,sex=1; 1 when not named.", _CELLS, metavar="COLUMN=NUMBER"
     )
     time_budget: float | None = option(
-        60.0,
+        10.0,
         SECONDS,
-        "Time for the exact program; then the best answer so far, with its gap.",
+        "Time to look for a better answer and for a proof; then the best so far, with its gap.",
         _CELLS,
         name="time_limit",
         metavar="TIME",
-        shown="60s",
+        shown="10s",
         least=0,
     )
     seed: int | None = option(

@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import Annotated, ClassVar, Literal
 
 from sqlaudit.base import result as base
+from sqlaudit.base.parameter_names import spelled
 from sqlaudit.remedies.result import Release
 from sqlaudit.reports import document as doc
 from sqlaudit.reports.notebook import Shown
@@ -36,7 +37,8 @@ class Effort(base.Documented):
         method: what the bound comes from: `patterns` or `groups` (the exact programs), `relaxed` (the first of them
             without asking for whole numbers), `counting` (what each row pays at least) or `rows` (whole rows, where
             the best answer is known).
-        stopped: why the exact program did not end: `time`, `interrupted`, `size`, `solver` (none is there), or empty.
+        stopped: why the exact program was not solved: `time`, `interrupted`, `size`, `solver` (there is none), or
+            empty.
         variables: of the exact program, 0 when there was none. patterns: anonymization patterns that it chooses from.
         fast_cost: what the fast way alone found.
     """
@@ -118,15 +120,15 @@ class SuppressResult(base.MeasuredResult, Shown):
 # The report of a suppression: what it costs, whether less would do, and what is published.
 
 _STOPPED = {
-    "time": "The exact program was stopped when its time was over.",
+    "time": "The search stopped at its time limit.",
     "interrupted": "The work was stopped by hand, and nothing was published.",
-    "size": "The exact program would be too large here, so that the answer is a fast one.",
+    "size": "The exact program is large here and was not solved.",
     "solver": "HiGHS is not installed (pip install 'sqlaudit[remedies]'), so that the answer is a fast one.",
 }
 _METHODS = {
     "patterns": "an integer program over the patterns of what is suppressed",
     "groups": "an integer program over groups of rows",
-    "relaxed": "the same program without whole numbers",
+    "relaxed": "the program over these patterns, without whole numbers",
     "counting": "what each row costs at least",
     "rows": "whole rows: those in classes that fall short",
 }
@@ -189,10 +191,11 @@ def _lead(result: SuppressResult) -> Iterator[doc.Words]:
     if result.optimal:
         yield doc.good("Proven: no suppression costs less.")
     else:
-        gap = doc.percent(result.gap)
-        yield doc.warning(f"Proven: none costs less than {doc.figure(result.bound)}; the gap is {gap}.")
+        gap, least = doc.percent(result.gap), doc.figure(result.bound)
+        yield doc.warning(f"Proven: no suppression costs less than {least} (a gap of {gap}).")
     if result.effort.stopped:
-        yield doc.warning(_STOPPED[result.effort.stopped])
+        hint = f"{spelled('time_limit')} gives it more." if result.effort.stopped == "time" else ""
+        yield doc.warning(_STOPPED[result.effort.stopped], hint)
 
 
 def _release(release: Release | None) -> Iterator[doc.Content]:

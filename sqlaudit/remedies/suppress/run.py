@@ -251,16 +251,16 @@ def _result(
     "target * qi require sensitive how rows weights time_limit seed publish_sql to keep_column identifier entity "
     "nulls values db query where inputs read limits roles",
     *(SuppressRequest, Publication, Roles),
-    time_limit=("float | None", 60.0),
+    time_limit=("float | None", 10.0),
 )
 def suppress(given: Given) -> SuppressResult:
     """Find the fewest cells to suppress so that a release is safe (`sqlaudit suppress`).
 
     Args:
         require: k-anonymity, distinct l-diversity, or both.
-        how: `exact`, `fast`, or `auto`: exact where the program is small enough.
+        how: `exact`, `fast`, or `auto`: exact where the program is small, else near the optimum, with the gap.
         weights: what a cell costs, by its column; 1 when not named.
-        time_limit: seconds for the exact program, None = any; then the best answer so far, with its gap.
+        time_limit: seconds for the solver, None = any; then the best answer so far, with its gap.
         publish_sql: put the SELECT of the release into the result.
 
     Raises:
