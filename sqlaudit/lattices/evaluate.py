@@ -33,6 +33,7 @@ from sqlaudit.lattices.coding import (
 from sqlaudit.lattices.figures import NodeFigures
 from sqlaudit.lattices.parts import NodeLosses
 from sqlaudit.lattices.rollup import Rollup
+from sqlaudit.lattices.sizes import NodeSizes
 from sqlaudit.lattices.verdicts import CellWeight, LossParts, Node, NodeClasses, Verdict
 from sqlaudit.models.measures import Measure
 
@@ -64,6 +65,8 @@ class Evaluator:
         words = [] if self.audited else [word for attribute in self.attributes for word in attribute.words]
         self._rollup = Rollup(self.workbench, self.layout, self.base, words)
         self._figures = NodeFigures(self.workbench, self.attributes, self.rows, self.limit_rows)
+        by_size = self.rows and not self.audited and self._figures.by_size
+        self._sizes = NodeSizes(self._rollup, self.layout) if by_size else None
         failing, sensitive = self._figures.failing, self.attributes[0] if self.of_values else None
         self._losses = NodeLosses(
             self.workbench, self.layout, self.base, failing, self.rows, self.tuples, sensitive, self.of_values
@@ -92,7 +95,12 @@ class Evaluator:
         if self.audited is not None:
             return [self.audited.verdict(node) for node in nodes]
         found: dict[Node, Verdict] = {}
-        for chunk in self._rollup.walk(nodes):
+        if self._sizes is not None:
+            for node in nodes:
+                sizes = self._sizes.of(node)
+                if sizes is not None:
+                    found[node] = self._figures.verdict_of_sizes(node, sizes)
+        for chunk in self._rollup.walk([node for node in nodes if node not in found]):
             found.update((verdict.node, verdict) for verdict in self._figures.verdicts(chunk))
         return [found[node] for node in nodes]
 
