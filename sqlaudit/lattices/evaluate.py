@@ -49,6 +49,8 @@ class Evaluator:
         audited: decides node by node instead, where count vectors do not tell what is asked.
         inherits: whether coarser nodes inherit what models say they do.
         of_values: the loss that looks at the sensitive attribute, if one does.
+        some_classes: whether some classes that fail are enough, and the figures of an unsafe node below the top may be
+            those of them.
     """
 
     workbench: Engine
@@ -60,6 +62,7 @@ class Evaluator:
     audited: AuditedNodes | None
     inherits: bool
     of_values: Measure | None
+    some_classes: bool = False
 
     def __post_init__(self) -> None:
         words = [] if self.audited else [word for attribute in self.attributes for word in attribute.words]
@@ -97,9 +100,11 @@ class Evaluator:
         found: dict[Node, Verdict] = {}
         if self._sizes is not None:
             for node in nodes:
-                sizes = self._sizes.of(node)
-                if sizes is not None:
+                if (sizes := self._sizes.of(node)) is not None:
                     found[node] = self._figures.verdict_of_sizes(node, sizes)
+                elif self.some_classes and node != self.heights and (some := self._sizes.of_some(node)) is not None:
+                    verdict = self._figures.verdict_of_sizes(node, some)
+                    found |= {} if verdict.safe else {node: verdict}
         for chunk in self._rollup.walk([node for node in nodes if node not in found]):
             found.update((verdict.node, verdict) for verdict in self._figures.verdicts(chunk))
         return [found[node] for node in nodes]
@@ -209,6 +214,7 @@ def open_evaluator(
     population: Relation | None = None,
     every_count: bool = False,
     of_values: Measure | None = None,
+    some_classes: bool = False,
 ) -> Evaluator:
     """What decides the nodes of a lattice.
 
@@ -220,6 +226,7 @@ def open_evaluator(
         limit: the share of the rows that may be suppressed. population: the population table, if a model needs one.
         every_count: whether `classes` is going to be asked.
         of_values: the loss that looks at the sensitive attribute, the only one; None for none.
+        some_classes: as of `Evaluator`.
 
     Raises:
         UsageError: requirements that do not fit the roles, a limit that has no meaning with them, or losses that look
@@ -243,4 +250,4 @@ def open_evaluator(
     if one_by_one:
         table = AuditedTable(engine, workbench, relation, roles, given, columns, layout, attributes, inherits)
         audited = audited_nodes(table, population, base, rows, allowed)
-    return Evaluator(workbench, layout, base, attributes, rows, allowed, audited, inherits, of_values)
+    return Evaluator(workbench, layout, base, attributes, rows, allowed, audited, inherits, of_values, some_classes)

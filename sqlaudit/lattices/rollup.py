@@ -110,6 +110,15 @@ class Rollup:
         *words, sizes = self._workbench.columns_as_arrays(statement).values()
         return tuple(words), sizes
 
+    def read_some(self, node: Node, most: int) -> tuple[tuple[Any, ...], Any] | None:
+        """Like `read`, of some classes of a node, whole ones drawn by their keys; None when all are at most `most`."""
+        source = self.smallest(node)
+        if min(source.rows, self._most(node)) <= most:
+            return None
+        drawn = 2 ** (source.rows // most).bit_length() - 1
+        some = self._step(source, self._layout.masks(node), drawn=drawn)
+        return self.read(_Grouped("(" + some.sql + ")", (node,), most))
+
     def _start(self, node: Node, created: list[_Grouped]) -> _Grouped:
         """A node, grouped. It is kept for later questions when it has at most half of the groups that it was made of;
         otherwise it is one of the `created`, to be dropped."""
@@ -258,7 +267,7 @@ class Rollup:
         """Masks that leave a level of one column, and all of the others."""
         return self._layout.masks(at_level((0,) * len(self._layout.columns), column, level))
 
-    def _step(self, source: _Grouped, masks: Sequence[int], ids: Sequence[int] = ()) -> Statement:
+    def _step(self, source: _Grouped, masks: Sequence[int], ids: Sequence[int] = (), drawn: int = 0) -> Statement:
         return render(
             "lattices/lattice_step.sql",
             self._workbench.dialect,
@@ -268,6 +277,7 @@ class Rollup:
             words=self._words,
             ids=list(ids),
             offset=0,
+            drawn=drawn,
         )
 
     def _materialize(self, statement: Statement, nodes: tuple[Node, ...]) -> _Grouped:

@@ -22,6 +22,8 @@ CLASSES = 2**18
 """Up to so many classes of one node are held in memory."""
 _HELD = 2**21
 """So many classes of all nodes together."""
+_DRAWN = 2**15
+"""About so many classes are counted first, where one that fails is enough."""
 _MIXED = np.int64(-7046029254386353131)
 """An odd number that mixes the words of a key into one."""
 
@@ -77,7 +79,7 @@ class NodeSizes:
         """The sizes of a node's classes; None when every finer node that is grouped has too many."""
         places = np.flatnonzero((self._nodes <= node).all(axis=1))
         if len(places):
-            finer = self._held[places[np.argmin(self._classes[places])]]
+            finer = self._held[int(places[np.argmin(self._classes[places])])]
         else:
             grouped = self._rollup.smallest(node)
             if grouped.rows > CLASSES:
@@ -87,6 +89,11 @@ class NodeSizes:
         if 2 * len(found.sizes) <= len(finer.sizes):
             self._hold(node, found)
         return found.sizes
+
+    def of_some(self, node: Node) -> Integers | None:
+        """The sizes of some of a node's classes, each counted in full; None where these are no fewer than all."""
+        found = self._rollup.read_some(node, _DRAWN)
+        return None if found is None or not len(found[1]) else found[1]
 
     def _hold(self, node: Node, classes: KeyedSizes) -> KeyedSizes:
         """Hold a node for later, and let go of the ones held longest when there are too many classes."""

@@ -11,9 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import sqlaudit
 from sqlaudit.engines.contract import Engine
 from sqlaudit.lattices import sizes
-from sqlaudit.lattices.sizes import KeyedSizes
+from sqlaudit.lattices.sizes import KeyedSizes, NodeSizes
 from sqlaudit.models.registry import requirement_from
 from tests.lattices.lattices import NodeCase, node_cases
 from tests.lattices.test_evaluate import ON_DUCKDB, assert_verdicts, decided
@@ -49,3 +50,41 @@ def test_nodes_of_k_agree_whatever_is_in_memory(engine: Engine, case: NodeCase, 
         patch.setattr(sizes, "_HELD", 2 * most)
         asked = replace(case, require=[requirement_from("k_anonymity", {"k": k})])
         assert_verdicts(decided(engine, asked), asked)
+
+
+ROWS = """
+    SELECT 20 + hash(i) % 40 AS age, hash(i, 2) % 30 AS zip, hash(i, 3) % 3 AS sex, hash(i, 4) % {jobs} AS job
+    FROM range(400) AS numbers(i)
+"""
+LEVELS = {"age": {"widths": [5, 10]}, "zip": {"widths": [5, 10]}, "sex": "keep"}
+
+
+@pytest.mark.parametrize("find", ["best", "minimal", "all"])
+@pytest.mark.parametrize("jobs", [4, 90])
+def test_some_classes_show_that_a_node_is_unsafe(find, jobs, monkeypatch):
+    """As with millions of classes: nothing else than before is found, or said of why nothing is safe."""
+
+    def found():
+        hierarchies = LEVELS if jobs == 4 else {**LEVELS, "job": "keep"}
+        return sqlaudit.lattice(
+            query=ROWS.format(jobs=jobs),
+            qi=["age", "zip", "sex", "job"],
+            require={"k": 5},
+            hierarchies=hierarchies,
+            find=find,
+            walk=False,
+        )
+
+    every = found()
+    asked = []
+    monkeypatch.setattr(sizes, "CLASSES", 10)
+    monkeypatch.setattr(sizes, "_DRAWN", 20)
+    monkeypatch.setattr(NodeSizes, "of_some", lambda self, node: asked.append(of_some(self, node)) or asked[-1])
+    some = found()
+    assert jobs == 90 or any(one is not None and one.min() < 5 for one in asked)
+    assert (every.best is None) == (jobs == 90)
+    for name in ("best", "minimal", "safe", "checked", "why", "top", "bound", "verdicts", "safe_nodes"):
+        assert getattr(some, name) == getattr(every, name), name
+
+
+of_some = NodeSizes.of_some
