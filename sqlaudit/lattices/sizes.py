@@ -18,7 +18,7 @@ from sqlaudit.lattices.verdicts import Node
 
 Integers = NDArray[np.int64]
 
-CLASSES = 2**18
+CLASSES = 2**19
 """Up to so many classes of one node are held in memory."""
 _HELD = 2**21
 """So many classes of all nodes together."""
