@@ -35,11 +35,11 @@ class SensitiveSummary(base.Documented):
 
 
 NOT_SAID = (
-    "Whether the people are in the table at all, or what else is known about them elsewhere: a figure holds for the "
-    "quasi-identifiers that were named, not for columns that an attacker may know besides.",
-    "What happens when this table is joined with another release, an older version of itself, or a register.",
-    "Whether values inside free text, images or codes name a person.",
-    "Whether publication is lawful: that is for people to decide, with these figures in hand.",
+    "The figures hold for the quasi-identifiers named above, not for other columns that an attacker may know.",
+    "Whether a person is in the table at all was not checked.",
+    "Joins with other releases, older versions of this table or registers were not checked.",
+    "Free text, images and codes were not searched for names.",
+    "Whether publication is lawful is for people to decide, with these figures in hand.",
     base.MEANING,
 )
 
@@ -54,7 +54,7 @@ class AuditResult(base.MeasuredResult, Shown):
         classes: the equivalence classes by size. Sizes count persons when there is an entity column, rows otherwise.
         checks: one entry a model and sensitive attribute.
         failing: the failing classes that were asked for, smallest first.
-        failing_total: how many classes fall short of at least one requirement, None when nobody counted; one that falls
+        failing_total: how many classes fail at least one requirement, None when nobody counted; one that falls
             short for several sensitive attributes counts for each.
         failing_unnamed: a sentence on every requirement that does not hold and whose classes nothing tells: a figure of
             the whole table, or one that cannot be decided.

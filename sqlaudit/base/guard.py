@@ -230,7 +230,7 @@ def guard_query(text: str, dialect: str) -> exp.Query:
         >>> guard_query("select a from t", "duckdb").sql()
         'SELECT a FROM t'
     """
-    return _read_query(text, dialect).copy()  # whoever asks may change it
+    return _read_query(text, dialect).copy()  # callers may change it
 
 
 @functools.lru_cache(maxsize=64)

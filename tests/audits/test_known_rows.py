@@ -110,9 +110,9 @@ def test_one_row_may_be_worse_than_all() -> None:
 @pytest.mark.parametrize(
     ("known", "passed", "headline"),
     [
-        ("worse", False, "FAIL: the requirement does not hold"),
-        ("one", True, "PASS: the requirement holds, for somebody who knows one row of a person"),
-        ("all", False, "FAIL: the requirement does not hold, for somebody who knows all rows of a person"),
+        ("worse", False, "FAIL: the requirement is not met"),
+        ("one", True, "PASS: the requirement is met, for somebody who knows one row of a person"),
+        ("all", False, "FAIL: the requirement is not met, for somebody who knows all rows of a person"),
     ],
 )
 def test_the_verdict_is_the_worse_unless_it_is_narrowed(known: str, passed: bool, headline: str) -> None:
@@ -141,7 +141,7 @@ def test_persons_with_one_combination_are_judged_once(known: str) -> None:
     people = pd.DataFrame({"who": [1, 1, 2, 3], "clinic": list("aaaa")})
     result = sqlaudit.audit(people, qi=["clinic"], entity="who", require=["k=3"], known_rows=known)
     assert [(check.level, check.known_rows) for check in result.checks] == [(3, None)]
-    assert render_text(audit_document(result)).startswith("PASS: the requirement holds\n")
+    assert render_text(audit_document(result)).startswith("PASS: the requirement is met\n")
     assert result.persons is None
 
 
@@ -236,9 +236,9 @@ def test_the_console_says_for_whom(tmp_path: Path) -> None:
     path = tmp_path / "visits.csv"
     VISITS.to_csv(path, index=False)
     asked = ["-c", "\\qi clinic", "-c", "\\entity who", "-c", "\\require k=2"]
-    assert "FAIL: the requirement does not hold" in command("console", path, *asked, "-c", "\\audit").out
+    assert "FAIL: the requirement is not met" in command("console", path, *asked, "-c", "\\audit").out
     ran = command("console", path, *asked, "-c", "\\known_rows one", "-c", "\\audit")
-    assert "PASS: the requirement holds, for somebody who knows one row of a person" in " ".join(ran.out.split())
+    assert "PASS: the requirement is met, for somebody who knows one row of a person" in " ".join(ran.out.split())
 
 
 def test_the_command_and_a_policy_say_for_whom(tmp_path: Path) -> None:

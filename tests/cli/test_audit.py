@@ -19,8 +19,8 @@ ALL = (*QI, "--sensitive", "disease")
 def test_figures_without_a_requirement(tmp_path: Path) -> None:
     ran = run("audit", patients(tmp_path), *ALL)
     assert (ran.code, ran.err) == (0, "")
-    assert ran.out.startswith("No verdict was asked for: these are the figures of the table\n")
-    assert "12 rows in 4 equivalence classes of equal age and sex." in ran.said
+    assert ran.out.startswith("Figures of the table; no requirements were set\n")
+    assert "12 rows in 4 groups (rows with the same age and sex)." in ran.said
     assert "1 row (8.3%) is alone: nobody else has the same age and sex." in ran.said
     assert "At least one class holds a single value of disease" in ran.said
     assert "k-anonymity 1" in ran.said
@@ -31,14 +31,14 @@ def test_figures_without_a_requirement(tmp_path: Path) -> None:
 def test_a_requirement_that_fails(tmp_path: Path) -> None:
     ran = run("audit", patients(tmp_path), *ALL, "--require", "k=3", "--require", "l=1")
     assert ran.code == 1
-    assert ran.out.startswith("FAIL: 1 of 2 requirements does not hold\n")
+    assert ran.out.startswith("FAIL: 1 of 2 requirements is not met\n")
     assert "FAILS: k-anonymity is 1; at least 3 is required. 2 of 4 classes with 3 rows (25.0%) fall short." in ran.said
 
 
 def test_requirements_that_hold(tmp_path: Path) -> None:
     ran = run("audit", patients(tmp_path), *ALL, "--require", "k=1", "--require", "l=1")
     assert ran.code == 0
-    assert ran.out.startswith("PASS: all 2 requirements hold\n")
+    assert ran.out.startswith("PASS: all 2 requirements are met\n")
 
 
 def test_json_of_a_whole_audit(tmp_path: Path) -> None:
@@ -75,7 +75,7 @@ def test_values_are_hidden_until_asked_for(tmp_path: Path) -> None:
 def test_an_empty_table_is_undetermined(tmp_path: Path) -> None:
     ran = run("audit", patients(tmp_path), *QI, "--where", "age > 99", "--require", "k=2")
     assert ran.code == 1
-    assert ran.out.startswith("UNDETERMINED: there is no row to audit\n")
+    assert ran.out.startswith("UNDETERMINED: the table has no rows\n")
     assert (
         json.loads(
             run("audit", patients(tmp_path), *QI, "--where", "age > 99", "--require", "k=2", "--format", "json").out

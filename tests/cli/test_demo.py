@@ -18,7 +18,7 @@ def test_the_demo_shows_a_verdict() -> None:
     ran = run("demo")
     assert ran.code == 1
     assert ran.out.startswith(
-        "FAIL: 3 of 4 requirements do not hold\n"
+        "FAIL: 3 of 4 requirements are not met\n"
         "  injury: 7,150 rows in 692 equivalence classes of equal age, male, married and\n"
         "  indust.\n"
     )

@@ -165,9 +165,9 @@ def test_what_cannot_be_required_is_one_sentence(tmp_path: Path, more: list[str]
 @pytest.mark.parametrize(
     ("require", "code", "headline"),
     [
-        ("km@2=1", 0, "PASS: the requirement holds"),
-        ("km@2=2", 1, "FAIL: the requirement does not hold"),
-        ("km@1=2,profile_k=2", 1, "FAIL: 1 of 2 requirements does not hold"),
+        ("km@2=1", 0, "PASS: the requirement is met"),
+        ("km@2=2", 1, "FAIL: the requirement is not met"),
+        ("km@1=2,profile_k=2", 1, "FAIL: 1 of 2 requirements is not met"),
     ],
 )
 def test_the_command_gives_a_verdict_an_exit_code_and_checks(

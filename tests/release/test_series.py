@@ -319,5 +319,5 @@ def test_the_report_says_options_as_the_command_line_does() -> None:
     found = sqlaudit.releases([frame(FIRST), frame(WITH_COUNTERFEITS)], **asked, counterfeits=True)
     with speaking(on_the_command_line):
         text = " ".join(render_text(releases_document(found), width=200).split())
-    assert "PASS: the requirement holds" in text
+    assert "PASS: the requirement is met" in text
     assert "disease: the releases are 2-invariant, and for no larger m." in text

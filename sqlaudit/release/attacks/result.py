@@ -223,7 +223,7 @@ _NAMES = {
     "wrong_unique": "The single row is somebody else's",
     "without_identity": "Learned without being identified",
 }
-_MOST_WORST = 3
+_MOST_SHOWN = 3
 
 
 def attack_document(result: AttackResult) -> doc.Document:
@@ -255,7 +255,10 @@ def attack_document(result: AttackResult) -> doc.Document:
         doc.section("Not tried", (doc.Toned(f"{one.title}.", hint=one.reason) for one in result.not_tried)),
         doc.section("How it was attacked", how),
         sql_section(result),
-        worst=(doc.bad(one.sentence) for one in exposed_most(hit)[:_MOST_WORST]),
+        figures=(
+            doc.KeyFigure(f"{doc.count(one.exposed)} of {doc.count(one.of)}", one.heading, "bad")
+            for one in exposed_most(hit)[:_MOST_SHOWN]
+        ),
     )
 
 

@@ -20,7 +20,7 @@ def people(tmp_path: Path) -> Path:
 def test_a_verdict_is_the_exit_code(people: Path) -> None:
     passed = run("console", people, "-c", "AUDIT people BY (sex) REQUIRE k >= 4")
     assert (passed.code, passed.err) == (0, "")
-    assert passed.out.startswith("PASS: the requirement holds\n")
+    assert passed.out.startswith("PASS: the requirement is met\n")
     failed = run(
         "console", people, "-c", "AUDIT people BY (age) REQUIRE k >= 4;", "-c", "SELECT count(*) AS n FROM people"
     )

@@ -94,7 +94,7 @@ def test_a_plan_is_explained(opened: Console, table: str) -> None:
 
 def test_the_statement_audits_and_sets_what_follows(opened: Console, table: str) -> None:
     shown = opened.words(f"AUDIT {table} BY (age, sex) SENSITIVE disease REQUIRE k >= 2, l >= 2;")
-    assert shown.startswith("FAIL: 2 of 2 requirements do not hold")
+    assert shown.startswith("FAIL: 2 of 2 requirements are not met")
     assert "k-anonymity is 1; at least 2 is required. 8 of 8 classes with 8 rows (100%) fall short." in shown
     assert opened.session.state.roles.quasi_identifiers == ("age", "sex")
     below = opened.words("\\classes below 3")
@@ -104,7 +104,7 @@ def test_the_statement_audits_and_sets_what_follows(opened: Console, table: str)
 
 def test_an_audit_of_a_select(opened: Console, table: str) -> None:
     shown = opened.words(f"AUDIT (SELECT sex, disease FROM {table} WHERE age < 40) BY (sex) REQUIRE k = 2")
-    assert shown.startswith("PASS: the requirement holds query: 4 rows in 2 equivalence classes of equal sex.")
+    assert shown.startswith("PASS: the requirement is met query: 4 rows in 2 groups (rows with the same sex).")
 
 
 def test_the_last_select_is_audited_when_no_table_is_chosen(workspace: Workspace, table: str) -> None:
