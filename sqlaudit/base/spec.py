@@ -316,7 +316,7 @@ class Roles:
             for name in names:
                 if name in seen:
                     second = "twice as" if seen[name] == role else f"as {seen[name]} and as"
-                    raise UsageError(f"Column {name!r} has two roles: {second} {role}. Give each column one role.")
+                    raise UsageError(f"Column {name!r} is named {second} {role}; give every column one role.")
                 seen[name] = role
 
     def require_quasi_identifiers(self) -> None:
@@ -328,7 +328,7 @@ class Roles:
         if not self.quasi_identifiers:
             raise UsageError(
                 "No quasi-identifiers are named. Name the columns that others may know about a person, for example "
-                "{spelled('qi', 'age', 'sex')}."
+                f"{spelled('qi', 'age', 'sex')}."
             )
 
     def by_role(self) -> dict[str, tuple[str, ...]]:

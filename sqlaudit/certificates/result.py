@@ -86,10 +86,12 @@ def verify_document(result: VerifyResult) -> doc.Document:
     rows = [(one.what, one.certified, one.now) for one in result.differences[:_SHOWN]]
     if len(result.differences) > _SHOWN:
         rows.append((f"{doc.count(len(result.differences) - _SHOWN)} more", "", ""))
+    changed = any(one.what.startswith("snapshot: version: ") for one in result.differences)
+    news = ["The file has changed since the certificate was made."] if changed else []
     return doc.report_on(
         result,
         headline(result),
-        (about, result.notes),
+        (about, (*news, *result.notes)),
         doc.section("Differences", doc.table(("item", "certificate", "now"), rows)),
         doc.section("Certificate", _certified(result)),
         doc.section("Limits of this check", _NOT_SAID),

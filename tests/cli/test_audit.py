@@ -21,8 +21,8 @@ def test_figures_without_a_requirement(tmp_path: Path) -> None:
     assert (ran.code, ran.err) == (0, "")
     assert ran.out.startswith("Figures of the table; no requirements were set\n")
     assert "12 rows in 4 groups (rows with the same age and sex)." in ran.said
-    assert "1 row (8.3%) is alone: nobody else has the same age and sex." in ran.said
-    assert "At least one class holds a single value of disease" in ran.said
+    assert "Unique rows 1 (8.3%)" in ran.said
+    assert "At least one group has a single value of disease" in ran.said
     assert "k-anonymity 1" in ran.said
     assert "for people to decide, with these figures in hand. • What a verdict means," in ran.said
     assert ran.said.endswith("docs/verdicts.md The words of this report are explained in docs/glossary.md.")
@@ -190,7 +190,7 @@ def test_no_file_where_no_class_is_to_blame(tmp_path: Path) -> None:
         "table: no class is to blame.\n"
     )
     assert not out.exists()
-    assert "Not listed: 'average_risk=0.01' is a figure of the whole table: no class is to blame." in ran.said
+    assert "Not listed: 'average_risk=0.01' is a figure of the whole table, not of single groups." in ran.said
     beside = run(*asked, "--require", "k=3")
     assert beside.code == 1
     assert "Not there: 'average_risk=0.01' is a figure of the whole table" in beside.err
@@ -286,7 +286,7 @@ def test_the_worst_classes_are_told_when_asked_for(tmp_path: Path) -> None:
     asked = ("audit", patients(tmp_path), *ALL, "--require", "l=2")
     assert "worst classes" not in run(*asked).out
     ran = run(*asked, "--worst-classes", "2")
-    said = ran.out.split("Sensitive values in the worst classes\n")[1].splitlines()
+    said = ran.out.split("Sensitive values in the worst groups\n")[1].splitlines()
     assert said[:11] == [
         "  Classes that fall short of a requirement on disease, the largest first: how",
         "  often each value occurs in them and in the whole table. Values are numbered",
@@ -300,7 +300,7 @@ def test_the_worst_classes_are_told_when_asked_for(tmp_path: Path) -> None:
         "  value 3         16.7%                0%             100%",
         "",
     ]
-    shown = run(*asked, "--worst-classes", "1", "--show-values").out.split("Sensitive values in the worst classes\n")[1]
+    shown = run(*asked, "--worst-classes", "1", "--show-values").out.split("Sensitive values in the worst groups\n")[1]
     assert [line.split() for line in shown.splitlines()[3:8]] == [
         ["value", "whole", "table", "age", "30,", "sex", "M"],
         ["─" * 35],
@@ -322,7 +322,7 @@ def test_pages_and_json_have_three_worst_classes_and_no_value(tmp_path: Path) ->
     ]
     assert json.loads(run(*asked, "json", "--worst-classes", "0").out)["worst_classes"] == []
     page = run(*asked, "html").out
-    assert "How often each value of disease occurs in the whole table and in its worst classes" in page
+    assert "Shares of each value of disease in the whole table and in the worst groups" in page
     assert "class of 4 rows" in page
     for value in ("ulcer", "cold"):
         assert value not in page

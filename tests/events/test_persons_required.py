@@ -140,8 +140,8 @@ def test_with_tolerance_it_is_counted_who_fits(engine: Engine) -> None:
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        (["--require", "k=5"], "'k' is about classes of rows: `sqlaudit audit` judges it"),
-        (["--require", "k=5"], "km with m:1 is k for who knows one event, profile_k for who knows all."),
+        (["--require", "k=5"], "'k' is about classes of rows. Use `sqlaudit audit`"),
+        (["--require", "k=5"], "km with m:1 is k-anonymity against one known event, profile_k against all events."),
         (
             ["--require", "l=2"],
             "Here may be required: km, km_anonymity, profile_k, profile_k_anonymity, unicity, coherence.",

@@ -166,7 +166,7 @@ def test_what_was_counted_of_persons_stands_in_the_result() -> None:
 
 @pytest.mark.parametrize("require", ["km@2=5", "profile_k=5", "unicity@4=5%"])
 def test_persons_must_be_named(require: str) -> None:
-    with pytest.raises(UsageError, match=f"'{require}' is about persons with many rows; name the column"):
+    with pytest.raises(UsageError, match=f"'{require}' is about people with many rows. Name the column"):
         sqlaudit.audit(CLINICS, qi=["clinic"], require=[require])
 
 

@@ -114,7 +114,7 @@ def test_a_requirement(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(room, "MOST_CELLS", 5)
     (check,) = sqlaudit.audit(frame, qi=list("abcd"), sampling_fraction="10%", require=require).required
     assert (check.level, check.status) == (None, "undetermined")  # untested, and so no pass
-    with pytest.raises(UsageError, match="which no node of a lattice carries"):
+    with pytest.raises(UsageError, match="which nodes of a lattice do not have"):
         sqlaudit.lattice(frame, qi=list("abcd"), sampling_fraction="10%", require=require)
     with pytest.raises(UsageError, match="counts rows in cells, which entity= rules out"):
         sqlaudit.audit(frame, qi=list("abc"), entity="d", sampling_fraction="10%", require=require)

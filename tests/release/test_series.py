@@ -229,7 +229,7 @@ def test_elimination_goes_on_from_person_to_person(length: int, steps: int, comp
         ({"id": ["1", "2"]}, {}, "entity: id is of kind integer in release 1 and of kind text in release 2"),
         ({"id": [1, 1]}, {}, "entity: release 2 has 2 rows about only 1 person; m-invariance is defined where"),
         ({"id": pd.array([1, None], dtype="Int64")}, {}, "entity: release 2 has 1 row that names nobody"),
-        ({}, {"require": "k=2"}, "'k' is about one table: `sqlaudit.audit()` judges it. Here may be required: m_inv"),
+        ({}, {"require": "k=2"}, "'k' is about one table. Use `sqlaudit.audit()`. Allowed here: m_inv"),
         ({}, {"qi": ()}, "Name the quasi-identifiers of the releases with qi="),
         ({}, {"entity": "age"}, "Column 'age' is named twice; give every column one role."),
     ],

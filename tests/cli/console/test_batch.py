@@ -32,7 +32,7 @@ def test_how_missing_values_are_read_holds_for_statements(people: Path) -> None:
     text = "AUDIT people BY (zip) REQUIRE k >= 1"
     assert "8 rows in 5 equivalence classes" in run("console", people, "-c", text).said
     wild = run("console", people, "--nulls", "wildcard", "-c", text)
-    assert "8 rows; a missing value matches any value of zip." in wild.said
+    assert "8 rows. A missing value matches any value of zip." in wild.said
 
 
 def test_what_if_gives_no_verdict(people: Path) -> None:

@@ -424,7 +424,7 @@ def test_requirements_on_persons_are_judged(opened: Console, table: str) -> None
     said = " ".join(opened.run(f"AUDIT {table} BY (sex) ENTITY disease REQUIRE km@2 >= 99, profile_k >= 1;").split())
     assert "FAILS: kᵐ-anonymity (m = 2) is" in said
     assert "Holds: profile k-anonymity is" in said
-    with pytest.raises(UsageError, match="'km@2=2' is about persons with many rows; name the column"):
+    with pytest.raises(UsageError, match="'km@2=2' is about people with many rows. Name the column"):
         opened.run(f"AUDIT {table} BY (sex) REQUIRE km@2>=2;")
 
 
