@@ -116,7 +116,10 @@ def test_buckets_have_the_values_of_their_persons(engine: Engine, data: st.DataO
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        ({"sensitive": (), "require": "k=2"}, "buckets_to= needs sensitive columns, whose values the buckets contain. Name them wit"),
+        (
+            {"sensitive": (), "require": "k=2"},
+            "buckets_to= needs sensitive columns, whose values the buckets contain. Name them wit",
+        ),
         ({"sensitive": "lower(disease)"}, "buckets_to= needs sensitive columns"),
         ({"nulls": "distinct"}, "buckets_to= makes a bucket from each group"),
         (

@@ -104,7 +104,7 @@ def test_checks_are_compiled_from_roles() -> None:
 def test_roles_that_are_missing_are_told_by_their_parameter() -> None:
     with pytest.raises(UsageError, match=r"No quasi-identifiers are named. .* qi=\['age', 'sex'\]"):
         sqlaudit.disclosure_curve(PEOPLE, sensitive="s")
-    with pytest.raises(UsageError, match="No sensitive column is named. Name one with sensitive"):
+    with pytest.raises(UsageError, match=r"No sensitive column is named\. Name one with sensitive"):
         sqlaudit.what_if(PEOPLE, qi="age", given=dict(CALLS[-1][1]["given"]))
 
 

@@ -29,11 +29,11 @@ KINDS = kinds_of(
 )
 PEOPLE = "SELECT 20 AS age UNION ALL SELECT 21 UNION ALL SELECT 39"
 HERE = {
-    "duckdb": "DuckDB gives fractions, where PostgreSQL would give whole numbers. "
+    "duckdb": "DuckDB returns fractions, where PostgreSQL returns whole numbers. "
     "Write age // 20 or floor(age / 20.0) for whole numbers, age / 20.0 for fractions.",
-    "spark": "Spark gives fractions, where PostgreSQL would give whole numbers. "
+    "spark": "Spark returns fractions, where PostgreSQL returns whole numbers. "
     "Write age DIV 20 or floor(age / 20.0) for whole numbers, age / 20.0 for fractions.",
-    "postgres": "PostgreSQL gives whole numbers, where DuckDB and Spark would give fractions. "
+    "postgres": "PostgreSQL returns whole numbers, where DuckDB and Spark return fractions. "
     "Write floor(age / 20.0) for whole numbers, age / 20.0 for fractions.",
 }
 

@@ -126,7 +126,7 @@ def test_help_of_audit_has_sections() -> None:
         "Input:",
         "Column roles:",
         "Requirements:",
-        "Classes that fall short:",
+        "Failing groups:",
         "Output:",
         "Whose report it is:",
         "Showing the work:",

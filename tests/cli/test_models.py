@@ -26,8 +26,8 @@ def test_every_model_is_listed_with_its_definition() -> None:
 def test_one_model_by_its_short_form() -> None:
     ran = run("models", "k")
     assert ran.out.startswith("k-anonymity\n  Every equivalence class has at least k rows")
-    assert "name k_anonymity, k" in ran.said
-    assert "require it --require k=…" in ran.said
+    assert "Name k_anonymity, k" in ran.said
+    assert "Option --require k=…" in ran.said
     assert "Met when the level is at least the limit" in ran.said
     assert "Needs quasi-identifiers only" in ran.said
     assert "k smallest class size allowed (integer)" in ran.said
@@ -55,7 +55,7 @@ def test_rules_for_cells_are_listed_apart() -> None:
     assert [entry["name"] for entry in data["cell_rules"]] == list(CELL_RULES)
     assert {entry["of_cells"] for entry in data["cell_rules"]} == {True}
     said = run("models", "p_percent").said
-    assert "judged by sqlaudit aggregates, cell by cell" in said
+    assert "Checked by sqlaudit aggregates, cell by cell" in said
     assert "p closest estimate allowed, in percent (decimal)" in said
     assert "dominance" in run("models").said
 

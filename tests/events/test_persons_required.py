@@ -142,11 +142,8 @@ def test_with_tolerance_it_is_counted_who_fits(engine: Engine) -> None:
     [
         (["--require", "k=5"], "'k' is about classes of rows. Use `sqlaudit audit`"),
         (["--require", "k=5"], "km with m:1 is k-anonymity against one known event, profile_k against all events."),
-        (
-            ["--require", "l=2"],
-            "Here may be required: km, km_anonymity, profile_k, profile_k_anonymity, unicity, coherence.",
-        ),
-        (["--require", "threshold=5"], "'threshold' is a rule for the cells"),
+        (["--require", "l=2"], "Allowed here: km, km_anonymity, profile_k, profile_k_anonymity, unicity, coherence."),
+        (["--require", "threshold=5"], "'threshold' is about the cells"),
         (["--require", "kk=5"], "There is no privacy model 'kk'"),
         (["--require", "coherence@2=k:2,h:0.5"], "needs a sensitive column; name one with --sensitive."),
         (["--require", "unicity@2=5%", "--multiset"], "draws from different events: require it without --multiset."),
@@ -194,7 +191,7 @@ def test_the_sentence_counts_persons_and_nothing_required_changes_nothing(tmp_pa
         "persons", str(path), "--entity", "who", "--qi", "clinic", "--require", "km@2=2", "--where", "who < 3"
     )
     said = " ".join(ran.out.split())
-    assert "FAILS: kᵐ-anonymity (m = 2) is 1; at least 2 is required. 2 of 2 persons (100%) fall short." in said
+    assert "FAILS kᵐ-anonymity (m = 2) 1 at least 2 2 of 2 people (100%)" in said
     bare = sqlaudit.persons(CLINICS, entity="who", qi=["clinic"])
     assert not {"checks", "status"} & bare.to_dict().keys()
     assert (bare.status, bare.passed) == (None, True)

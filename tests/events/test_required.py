@@ -176,7 +176,7 @@ def test_the_command_says_how_many_persons_fall_short(tmp_path: Any) -> None:
     ran = command("audit", str(path), "--qi", "clinic", "--entity", "who", "--require", "km@2=2")
     assert ran.code == 1
     said = " ".join(ran.out.split())
-    assert "FAILS: kᵐ-anonymity (m = 2) is 1; at least 2 is required. 3 of 3 persons (100%) fall short." in said
+    assert "FAILS kᵐ-anonymity (m = 2) 1 at least 2 3 of 3 people (100%)" in said
 
 
 def test_a_node_of_the_lattice_is_judged_by_its_generalized_events(engine: Engine) -> None:

@@ -248,7 +248,7 @@ def test_synthetic_rows_are_no_generalization_and_are_not_attacked(engine: Engin
     validator("compare").validate(synthetic.to_dict())
     said = " ".join(render_text(compare_document(synthetic)).split())
     assert "attacks on it mean nothing here and were not tried" in said
-    assert "single value" not in said
+    assert "with a single value" not in said
     assert whole.attacks is not None
     assert whole.attacks.exposure("homogeneity").exposed == 4
     assert whole.to_dict()["why_no_attacks"] is None

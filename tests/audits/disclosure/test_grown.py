@@ -58,7 +58,11 @@ def test_counts_before_and_after(engine: Engine) -> None:
     ("roles", "columns", "said"),
     [
         (Roles(("age", "sex"), ("s",), entity="sex2"), COLUMNS, "Added rows are counted as rows, and missing"),
-        (ROLES, {"age": "text", "sex": "text", "s": "text"}, "query: age is text there and integer in the audited table"),
+        (
+            ROLES,
+            {"age": "text", "sex": "text", "s": "text"},
+            "query: age is text there and integer in the audited table",
+        ),
         (ROLES, {"age": "int", "sex": "text", "ill": "text"}, "query has no column 's'"),
     ],
 )

@@ -169,7 +169,7 @@ def test_a_query_and_a_condition_are_guarded() -> None:
 @pytest.mark.parametrize(
     ("check", "inputs", "reason"),
     [
-        ("disclosure@4=0.5", {}, "k of at most 3"),
+        ("disclosure@4=0.5", {}, "k up to 3"),
         ("pd_recursive=c:2,l:2", {"dont_care": ["x"]}, "dont_care name sensitive values"),
         ("t_closeness_hierarchical=0.3", {"tree": {"a": ["x", "y"]}}, "tree name sensitive values"),
         ("l_categorical_diversity=2", {"categories": {"a": ["x"]}}, "cover"),
