@@ -54,10 +54,10 @@ class AuditResult(base.MeasuredResult, Shown):
         classes: the equivalence classes by size. Sizes count persons when there is an entity column, rows otherwise.
         checks: one entry a model and sensitive attribute.
         failing: the failing classes that were asked for, smallest first.
-        failing_total: how many classes fail at least one requirement, None when nobody counted; one that falls
-            short for several sensitive attributes counts for each.
-        failing_unnamed: a sentence on every requirement that does not hold and whose classes nothing tells: a figure of
-            the whole table, or one that cannot be decided.
+        failing_total: how many classes fail at least one requirement, None when nobody counted; one that fails for
+            several sensitive attributes counts for each.
+        failing_unnamed: a sentence on every requirement that is not met and has no failing classes: a figure of the
+            whole table, or one that cannot be decided.
         persons: what requirements on persons with many rows asked for, None when none did.
         worst_classes: how the sensitive values of the worst classes are spread, beside the whole table: one entry a
             sensitive attribute that has such classes.
@@ -123,7 +123,7 @@ class AuditResult(base.MeasuredResult, Shown):
 
     @base.told("statements", base.key("not_said"))
     def _not_said(self) -> Annotated[tuple[str, ...], base.NOT_EMPTY]:
-        """What this audit does not say, as sentences."""
+        """Limits of this audit, as sentences."""
         return NOT_SAID
 
     def by_criteria(self, *, public: bool = False) -> CriteriaResult:

@@ -108,7 +108,7 @@ def label(name: str) -> str:
         >>> label("quasi-identifiers"), label("k-anonymity"), label("k")
         ('Quasi-identifiers', 'k-anonymity', 'k')
     """
-    return name if re.match(r".(\W|$)", name) else name[:1].upper() + name[1:]
+    return name if re.match(r".ᵐ?(\W|$)", name) else name[:1].upper() + name[1:]
 
 
 def facts(*pairs: tuple[str, Cell]) -> Facts:

@@ -229,7 +229,7 @@ REFUSED = [
         [1],
         "int",
         {"values": {"1": "x", "1.0": "y"}},
-        "the hierarchies: a value of v is listed twice, in two spellings, with different labels at level 1.",
+        "the hierarchies: a value of v stands here twice, written in two ways, with different labels at level 1.",
     ),
 ]
 

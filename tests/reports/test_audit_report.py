@@ -273,7 +273,8 @@ def test_no_more_groups_fail_than_there_are() -> None:
     assert (
         "At least 4 of 7 groups (57.1%) fail. Each sensitive column has its own entries: the 14 smallest of 20." in said
     )
-    every = result(checks=(replace(failed_k(), failing_classes=7),), failing=tuple(failing), failing_total=14)
+    given: dict[str, Any] = {"sensitive": two, "failing": tuple(failing), "failing_total": 14}
+    every = result(checks=(replace(failed_k(), failing_classes=7),), **given)
     assert "7 of 7 groups (100%) fail. Each sensitive column has its own entries: 14." in text_of(every)
 
 

@@ -123,9 +123,7 @@ def test_a_select_can_be_chosen(opened: Console, table: str) -> None:
     assert opened.said[-1] == "the commands act on query now (2 columns)."
     assert "query: 4 rows in 2 groups (rows with the same sex)" in shown
     assert "acts on a SELECT" in opened.words("\\qi")
-    assert (
-        "4 rows in 1 equivalence class" in opened.words("\\generalize sex substr(sex, 2, 1)\n\\audit").split("PASS")[-1]
-    )
+    assert "4 rows in 1 group" in opened.words("\\generalize sex substr(sex, 2, 1)\n\\audit").split("PASS")[-1]
 
 
 def test_whole_rows_of_a_table_keep_its_name_and_can_be_saved(opened: Console, table: str, tmp_path: Path) -> None:
@@ -416,7 +414,7 @@ def test_the_data_stay_as_they_were_until_refreshed(load: Loader, lasting_postgr
         load.connection.execute("INSERT INTO console_fresh SELECT * FROM console_fresh")
         assert "8 rows in 2 groups" in looking.words("\\audit")
         looking.run("\\refresh")
-        assert "16 rows in 2 equivalence classes" in looking.words("\\audit")
+        assert "16 rows in 2 groups" in looking.words("\\audit")
 
 
 def test_requirements_on_persons_are_judged(opened: Console, table: str) -> None:
