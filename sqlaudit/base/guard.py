@@ -472,7 +472,7 @@ def remark_on(tree: exp.Expr, kinds: Mapping[str, Kind], dialect: str, what: str
     Example:
         >>> (age,) = written_tree("SELECT age / 20", "postgres")
         >>> print(remark_on(age, {"age": Kind.INTEGER}, "postgres", "age / 20"))
-        age / 20 divides whole numbers: PostgreSQL gives whole numbers, where DuckDB and Spark would give fractions. \
+        age / 20 divides whole numbers: PostgreSQL returns whole numbers, where DuckDB and Spark return fractions. \
 Write floor(age / 20.0) for whole numbers, age / 20.0 for fractions.
     """
     for division in tree.find_all(exp.Div):
