@@ -119,7 +119,7 @@ def _splits(others: list[Raw], sensitive: list[Raw]) -> Iterator[tuple[list[Raw]
 
 
 def _said(label: str, smallest: int, persons: int) -> str:
-    people = "1 person" if persons == 1 else f"{persons:,} persons"
+    people = "1 person" if persons == 1 else f"{persons:,} people"
     return (
         f"{label} looks like the two tables of a bucketized release, joined: each group combines every person with "
         f"every value, so the smallest has {smallest:,} rows for {people}. Audit the table of people, and name the "
