@@ -307,7 +307,7 @@ def model_document(entry: Entry) -> doc.Document:
         parameters.append((item["name"], f"{item['help']} ({item['kind']}{default})"))
     note = (doc.Paragraph(entry["note"]),) if entry["note"] else ()
     return doc.Document(
-        entry["title"],
+        doc.label(entry["title"]),
         (doc.Paragraph(entry["definition"]), *note, facts),
         doc.section("Parameters", doc.Facts(tuple(parameters))),
     )

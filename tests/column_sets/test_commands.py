@@ -160,5 +160,5 @@ def test_the_python_calls(tmp_path: Path) -> None:
     assert found.tolerance == Fraction(1, 2)
     assert found.explain(["zip", "sex"]).found.unique_rows == 4
     assert sqlaudit.records(data, qi=["zip", "sex"]).uniques_by_size == (0, 4)
-    with pytest.raises(UsageError, match="No quasi-identifiers are named"):
+    with pytest.raises(UsageError, match="Name the quasi-identifiers"):
         sqlaudit.records(data)

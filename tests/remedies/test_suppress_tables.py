@@ -154,7 +154,7 @@ def test_persons_need_one_row_each(engine: Engine) -> None:
         ({"require": ["t=0.2"], "sensitive": "s"}, "sqlaudit recode takes every requirement"),
         ({"require": ["k=2"], "nulls": "wildcard"}, "a missing value matches any value"),
         ({"require": ()}, "Say what the release must satisfy"),
-        ({"require": ["k=2"], "qi": ()}, "No quasi-identifiers are named"),
+        ({"require": ["k=2"], "qi": ()}, "Name the quasi-identifiers"),
         ({"require": ["k=2"], "time_limit": -1}, "0 seconds or more"),
         ({"require": ["k=2"], "seed": -1}, "seed= is a whole number"),
         ({"require": ["k=2"], "weights": {"nobody": 1}}, "not among the columns"),
