@@ -20,8 +20,8 @@ An *equivalence class* is all rows with the same quasi-identifiers (a *group* in
 people, with an entity column), r1 ≥ r2 ≥ … are the counts of its sensitive values, p their shares in it, P their shares
 in the whole table.
 
-Without `--require`, every model that needs no further input is reported. Limits are read as exact decimals, and verdicts
-at a limit are exact.
+Without `--require`, every model that needs no further input is reported. Limits are read as exact decimals, and
+verdicts at a limit are exact.
 
 *Merging*: a release that meets the model still meets it when quasi-identifiers are generalized further, so that classes
 merge. *Limit*: the same when a share of the rows may be left out.
