@@ -134,7 +134,7 @@ def test_failing_classes_to_a_file(tmp_path: Path) -> None:
     assert ran.err == (
         f"sqlaudit: wrote 2 classes that fall short to '{out}'. Their values are left out; --show-values adds them.\n"
     )
-    assert "Classes that fall short" not in ran.out
+    assert "Failing groups" not in ran.out
     header, *rows = out.read_text("utf-8").splitlines()
     assert header.startswith("size,rows,classes,sensitive,falls_short_of")
     assert [row.split(",")[:5] for row in rows] == [["1", "1", "1", "", "k=3"], ["2", "2", "1", "", "k=3"]]
