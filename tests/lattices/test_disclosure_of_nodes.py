@@ -93,7 +93,7 @@ def test_a_person_of_two_values_is_refused() -> None:
         ({"find": "best"}, "knowledge= tells of every node; it belongs to find='all'."),
         ({"sensitive": ()}, "knowledge= needs a sensitive attribute; name one with sensitive."),
         ({"suppress": "5%"}, "knowledge=: maximum disclosure is about the whole table and names no rows to "),
-        ({"nulls": "wildcard"}, "knowledge=: maximum disclosure has no meaning with nulls='wildcard', where "),
+        ({"nulls": "wildcard"}, "knowledge=: maximum disclosure has is not defined with nulls='wildcard', where "),
         ({"knowledge": "3..1"}, "knowledge= takes numbers such as 1,3,5 or 0..12, not '3..1'."),
         ({"knowledge": "1,x"}, "knowledge= takes numbers such as 1,3,5 or 0..12, not '1,x'."),
         ({"knowledge": [-1]}, "knowledge= takes numbers from 0 to 200."),
