@@ -73,8 +73,8 @@ def refuse_lost(text: str, tree: exp.Expr, dialect: str, option: str, *, names: 
     Example:
         >>> refuse_lost("SELECT income < 50_000", sqlglot.parse_one("SELECT income < 50"), "duckdb", "--where")
         Traceback (most recent call last):
-        sqlaudit.base.guard.MisreadError: --where: '50000' would get lost where this is read as DuckDB SQL; write it \
-in another way.
+        sqlaudit.base.guard.MisreadError: --where: '50000' cannot be translated to DuckDB SQL without \
+changing its meaning. Write it in another way.
     """
     there = Counter(_words([tree.sql(dialect=dialect, comments=False)]))
     for word in _words(_carried(text, dialect, names)):
