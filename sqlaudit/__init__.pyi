@@ -110,38 +110,38 @@ def aggregates(
     read: ReadOptions | Mapping[str, Any] | None = None,
     limits: Limits | Mapping[str, Any] | None = None,
 ) -> AggregatesResult:
-    """Tell which cells of a published table say too much of the few behind them (`sqlaudit aggregates`).
+    """Find cells of a published table that disclose too much about their contributors (`sqlaudit aggregates`).
 
     Args:
-        target: a table with a row for each cell: a table, view, file path or glob, or a pandas, polars or Arrow table;
+        target: a table with one row per cell: a table, view, file path or glob, or a pandas, polars or Arrow table;
             None with `query`.
-        by: what the table is broken down by.
-        count: how many are in a cell.
-        value: the sum of a cell, for instance its turnover.
-        contributors: how many persons or firms are behind a cell, if not the `count`.
-        holdings: how many households or groups of firms these belong to.
-        largest: the largest contributions to the value, largest first.
-        hidden: what marks a hidden cell, for instance *; a missing number always does.
-        total: for dimensions, the value that stands for all others; None for a missing value. What is usual is found.
+        by: dimensions of the table.
+        count: number of people or firms in a cell.
+        value: sum of a cell, for example its turnover.
+        contributors: number of contributors of a cell, if not the `count`.
+        holdings: number of households or groups of firms that the contributors belong to.
+        largest: largest contributions to the value, largest first.
+        hidden: marks of hidden cells, for example *. A missing number always marks one.
+        total: for dimensions, the value that stands for all others; None for a missing value. Usual words are found.
         hierarchies: for dimensions, which values are sums of others: a YAML file, a folder of CSV files, or a mapping.
-        structural: true for cells in which nobody can be.
-        microdata: whether the target has rows of persons, from which a table is to be made; `value` is then what a row
-            contributes, and `holdings` names the holding of its person.
-        person: whose a row is; without it, each row is somebody.
+        structural: condition that is true for cells that must be empty.
+        microdata: whether to make the table from rows of people; `value` is then the contribution of a row, and
+            `holdings` the holding of its person.
+        person: column that identifies the person; without it, each row is a person.
         values: `fold` or `exact`: whether persons and sensitive values that differ only in case, blanks, width or
             characters without a picture are one; where some do, it has to be said.
-        weight: how many a person stands for (sampling weight).
-        negative: what to do with negative contributions (refuse, absolute).
-        grouping: which tables are made: `region;region,sector;()`; empty = one by all dimensions.
-        before: releases before this one, oldest first: each two of all are compared, by the same rules. A pattern
+        weight: sampling weight: how many people a person stands for.
+        negative: treatment of negative contributions (refuse, absolute).
+        grouping: the tables to make: `region;region,sector;()`; empty = one by all dimensions.
+        before: earlier releases, oldest first: all pairs are compared, by the same rules. A pattern
             (`releases/*.parquet`) names one in each file.
-        linked: further tables of the same people, judged together with this one; each is broken down by some of `by`.
+        linked: further tables of the same people, judged together with this one; each has some of the dimensions.
         require: rules for cells: `{"threshold": 5, "p_percent": 10}`, or texts such as `dominance=n:2,k:85`.
-        protect: hide unsafe cells, and the cheapest others that keep totals from telling them.
-        price: what hiding a cell costs: its contributors, its value, or 1 (count, value, 1).
-        fast: take the first good answer, and do not look for the cheapest.
-        round_to: round to multiples of this, so that totals still add up, instead of hiding cells.
-        time_limit: seconds to look for the cheapest, None = any; then the best so far, with its gap.
+        protect: hide unsafe cells, and the cheapest others so that totals do not reveal them.
+        price: cost of hiding a cell: its contributors, its value, or 1 (count, value, 1).
+        fast: take the first good answer instead of the cheapest.
+        round_to: round to multiples of N instead of hiding cells; totals still add up.
+        time_limit: seconds for the search, None = no limit; then the best answer so far, with its gap.
         to: write the protected table to a .parquet or .csv file.
         show_values: show the keys of unsafe cells.
         db: a database URL or DuckDB file, or an engine or SparkSession that is already open (it is left open).
@@ -196,21 +196,21 @@ def attack(
         target: the release: a table, view, file path or glob, or a pandas, polars or Arrow table; None with `query`.
         qi: quasi-identifiers, or expressions: age,sex,"year(birth)".
         sensitive: sensitive columns, each looked at on its own.
-        identified: a table or file with names: a register of voters, say.
-        match: the columns to link by, as `zip`, `zip=plz` or a pair; all quasi-identifiers when empty.
-        key: a column in both that says who is who, to confirm matches.
+        identified: a table or file with names, such as a register of voters.
+        match: the columns to link by, as `zip`, `zip=plz` or a pair; empty = all quasi-identifiers.
+        key: a column in both tables that identifies people, to confirm matches.
         other_release: another release of the same table.
-        other_qi: quasi-identifiers of the other release; those of this one that it has when empty.
-        position: a column that numbers the rows in both, where rows have no order of their own.
+        other_qi: quasi-identifiers of the other release; empty = those of this one that it has.
+        position: a column that numbers the rows in both releases, where rows have no order.
         categories: categories of sensitive values: a file, or a mapping as `sqlaudit.classes.inputs.read_inputs` takes
             it.
         hierarchies: hierarchies of the quasi-identifiers, to read their labels in cells: a file, folder or mapping.
-        require, node: the release is a minimal node of a search for these requirements, at these levels (found from the
-            cells when None): what follows from that alone.
-        k: who hides among fewer counts as found.
-        pieces: the most values that an attacker rules out.
-        sure: when a guess counts as nearly sure.
-        width: sensitive numbers this near count as similar (days for dates).
+        require, node: the requirements and levels of the search that made the release, for the minimality attack (None
+            = levels found from the cells).
+        k: report people with fewer candidates than this.
+        pieces: the largest number of values that an attacker rules out.
+        sure: probability from which a guess counts as nearly sure.
+        width: largest difference of similar sensitive numbers (days for dates).
         only: the attacks to try, by name; empty = all.
         entity: which person a row is about; sizes then count persons.
         joint: other sensitive columns count as quasi-identifiers (stricter).
@@ -218,8 +218,8 @@ def attack(
             wildcard).
         values: `fold` or `exact`: whether persons and sensitive values that differ only in case, blanks, width or
             characters without a picture are one; where some do, it has to be said.
-        show_values, top: whether classes and values may be shown, and how many for each attack.
-        seed: the seed of random shuffles.
+        show_values, top: whether to show classes and values, and how many per attack.
+        seed: seed of random shuffles.
         db: a database URL or DuckDB file, or an engine or SparkSession that is already open (it is left open).
         query: one SELECT instead of a target.
         where: a SQL condition on the rows.
@@ -1085,26 +1085,26 @@ def releases(
     read: ReadOptions | Mapping[str, Any] | None = None,
     limits: Limits | Mapping[str, Any] | None = None,
 ) -> ReleasesResult:
-    """Tell what several releases of one table say together (`sqlaudit releases`).
+    """Find what several releases of one table disclose in combination (`sqlaudit releases`).
 
     Args:
         targets: all releases, in the order they were published: tables, views, file paths, frames or `Target`s, all in
             one database or all files or frames.
-        entity: who a row is about; the same key in every release.
+        entity: column that identifies the person in every release.
         values: `fold` or `exact`: whether persons and sensitive values that differ only in case, blanks, width or
             characters without a picture are one; where some do, it has to be said.
         qi: quasi-identifiers, as published.
         sensitive: sensitive columns.
-        counterfeits: rows without an `entity` are counterfeits: they were added and stand for nobody.
-        require: what must hold: `{"m_invariance": 3}`, or texts such as "m_invariance=3".
-        show_values, top: whether persons may be shown of whom one value is left, and how many.
+        counterfeits: rows without an `entity` are counterfeits: added rows of no person.
+        require: the requirements: `{"m_invariance": 3}`, or texts such as "m_invariance=3".
+        show_values, top: whether to show people with one possible value, and how many.
         db: a database URL or DuckDB file, or an engine or SparkSession that is already open (it is left open).
         read: how files are read.
         limits: time, memory and threads.
 
     Raises:
-        UsageError: fewer than two releases, a column that is not there, rows that name nobody, persons with several
-            rows in a release or with another value in another one, or nobody who is in two releases.
+        UsageError: fewer than two releases, an unknown column, rows without a person, people with several
+            rows in a release or with different values in different ones, or no one in two releases.
         EngineError: the database refused, failed or went away.
     """
 

@@ -187,7 +187,7 @@ _PAIRINGS = {
     "none": "not known: cells alone leave a choice",
 }
 _OF_AUDIT = ("Classes that fall short", "All figures", "Warnings")
-_OF_ATTACKS = "What each attack achieves"
+_OF_ATTACKS = "Attacks"
 _ATTACKED = "What can still be done with the release alone"
 
 
