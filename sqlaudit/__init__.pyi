@@ -460,35 +460,34 @@ def columns(
     read: ReadOptions | Mapping[str, Any] | None = None,
     limits: Limits | Mapping[str, Any] | None = None,
 ) -> ColumnSets:
-    """Find the column sets that re-identify (`sqlaudit columns`).
+    """Find sets of columns that identify people (`sqlaudit columns`).
 
     Args:
         target: a table, view, file path or glob, or a pandas, polars or Arrow table; None with `query`.
         columns: columns or expressions to search: age,zip,"year(birth)".
-        exclude: columns to leave out, for instance record numbers.
-        entity: which person a row is about; sizes then count persons.
-        k: rows that a class must have at least.
-        tolerance: rows that may lie in smaller classes: 1% or 0.01.
-        identifying: search sets that tell all rows apart, instead of sets that break k-anonymity.
-        epsilon: how far below 1 the distinct ratio or separation of an identifying set may lie.
-        delta: search a random sample, so large that with a chance of at least 1 - delta every set that separates all
-            its pairs of rows separates at least 1 - epsilon of all pairs; with `identifying`, and `ratio="separation"`.
-        ratio: whether identifying sets are measured by their `distinct` values, or by the `separation` of pairs of
-            rows.
-        max_size: the largest size; None = 4 for all violating sets and rankings, else any.
-        find: which sets are wanted (all, minimum, greedy, ranking).
-        rank_by: the figure that a ranking sorts by (at-risk, unique, distinction, separation).
-        limit: how many sets are reported.
-        start: the columns that the greedy search starts from, in order.
+        exclude: columns to leave out, for example record numbers.
+        entity: column that identifies the person; group sizes then count people.
+        k: minimum rows of a class.
+        tolerance: share of rows allowed in smaller classes: 1% or 0.01.
+        identifying: search sets that separate all rows, instead of sets that violate k-anonymity.
+        epsilon: the allowed distance of an identifying set's distinct ratio or separation from 1.
+        delta: search a random sample, so large that with a probability of at least 1 - delta every set that separates
+            all its pairs separates at least 1 - epsilon of all row pairs; with `identifying`, `ratio="separation"`.
+        ratio: `distinct` values, or `separation` of pairs of rows.
+        max_size: the largest size; None = 4 for all violating sets and rankings, otherwise any.
+        find: sets to find (all, minimum, greedy, ranking).
+        rank_by: sort key of a ranking (at-risk, unique, distinction, separation).
+        limit: the number of reported sets.
+        start: columns that the greedy search starts from, in order.
         restarts: further greedy searches from random orders.
-        seed: the seed of random orders and samples.
+        seed: seed of random orders and samples.
         nulls: missing values are equal to each other, equal to nothing, or match anything (equal, distinct, wildcard).
         values: `fold` or `exact`: whether persons and sensitive values that differ only in case, blanks, width or
             characters without a picture are one; where some do, it has to be said.
-        time_budget: stop after this time and say what is proven (seconds).
-        effects: count what leaving out or coarsening each column would save.
+        time_budget: stop after this time and report what is proven (seconds).
+        effects: count the effect of leaving out or coarsening each column.
         roles: columns, entity and nulls at once, instead of these: a mapping of roles, or what `profile(…).roles`
-            proposes; the quasi-identifiers take part.
+            proposes; the quasi-identifiers are searched.
         db: a database URL or DuckDB file, or an engine or SparkSession that is already open (it is left open).
         query: one SELECT instead of a target.
         where: a SQL condition on the rows.
@@ -496,7 +495,7 @@ def columns(
         limits: time, memory and threads.
 
     Raises:
-        UsageError: an unknown column, or a combination that has no meaning.
+        UsageError: an unknown column, or options that contradict each other.
         EngineError: the database refused, failed or went away.
     """
 
@@ -1043,21 +1042,22 @@ def records(
     read: ReadOptions | Mapping[str, Any] | None = None,
     limits: Limits | Mapping[str, Any] | None = None,
 ) -> RecordRisk:
-    """Tell which records are special (`sqlaudit records`).
+    """Find records that are unique on few columns (`sqlaudit records`).
 
     Args:
         target: a table, view, file path or glob, or a pandas, polars or Arrow table; None with `query`.
         qi: quasi-identifiers, or expressions: age,sex,"year(birth)".
-        key: what the most special records are shown by. [default: the `qi`]
-        weights: sampling weights: how many people of the population a row stands for.
-        household: which rows live together: who finds one finds all of them.
-        max_global_risk: tell above which risk records have to be protected so that at most this share of them is found.
+        key: columns that show the records with the highest scores. [default: the `qi`]
+        weights: sampling weights: how many people a row stands for.
+        household: column of households: finding one member finds all.
+        max_global_risk: report the risk above which records need protection, so that at most this share is
+            re-identified.
         max_size: the largest size of a minimal sample unique.
-        sampling_fraction: the sample's share of the population. [default: for DIS-SUDA 0.01, else the file is the
+        sampling_fraction: share of the population in the sample. [default: for DIS-SUDA 0.01, else the file is the
             population]
         nulls: missing values are equal to each other, equal to nothing, or match anything (equal, distinct, wildcard).
         top: how many records to show, only with `show_values`.
-        show_values: show them, by their key, which may name persons.
+        show_values: show records by their key, which may identify people.
         roles: qi and nulls at once, instead of these: a mapping of roles, or what `profile(…).roles` proposes.
         db: a database URL or DuckDB file, or an engine or SparkSession that is already open (it is left open).
         query: one SELECT instead of a target.
@@ -1066,7 +1066,7 @@ def records(
         limits: time, memory and threads.
 
     Raises:
-        UsageError: an unknown column, or weights that make no sense.
+        UsageError: an unknown column, or weights that are too small.
         EngineError: the database refused, failed or went away.
     """
 

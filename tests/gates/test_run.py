@@ -293,7 +293,7 @@ def test_column_sets_of_which_every_column_is_excluded_are_refused(database: Mak
             quasi_identifiers: [age, sex]
             requirements: [{column_sets: {max_size: 1, AMONG}}]
         """
-    said = "No column is left to search; exclude fewer."
+    said = "No column is left to search. Exclude fewer."
     for among in ("among: [sex], exclude: [sex]", "exclude: [sex, age]"):
         (test,) = sqlaudit.gate(made.policy(policy.replace("AMONG", among))).tests
         assert (test.outcome, test.exit_code, said in test.message) == (Outcome.ERROR, ExitCode.USAGE, True)
