@@ -129,7 +129,7 @@ def aggregates(
             `holdings` the holding of its person.
         person: column that identifies the person; without it, each row is a person.
         values: `fold` or `exact`: whether persons and sensitive values that differ only in case, blanks, width or
-            characters without a picture are one; where some do, it has to be said.
+            invisible characters count as one. Required if there are any.
         weight: sampling weight: how many people a person stands for.
         negative: treatment of negative contributions (refuse, absolute).
         grouping: the tables to make: `region;region,sector;()`; empty = one by all dimensions.
@@ -195,7 +195,7 @@ def attack(
     Args:
         target: the release: a table, view, file path or glob, or a pandas, polars or Arrow table; None with `query`.
         qi: quasi-identifiers, or expressions: age,sex,"year(birth)".
-        sensitive: sensitive columns, each looked at on its own.
+        sensitive: sensitive columns, each audited separately.
         identified: a table or file with names, such as a register of voters.
         match: the columns to link by, as `zip`, `zip=plz` or a pair; empty = all quasi-identifiers.
         key: a column in both tables that identifies people, to confirm matches.
@@ -212,19 +212,19 @@ def attack(
         sure: probability from which a guess counts as nearly sure.
         width: largest difference of similar sensitive numbers (days for dates).
         only: the attacks to try, by name; empty = all.
-        entity: which person a row is about; sizes then count persons.
-        joint: other sensitive columns count as quasi-identifiers (stricter).
+        entity: column that identifies the person; group sizes then count people.
+        joint: treat the other sensitive columns as quasi-identifiers (stricter).
         nulls: missing quasi-identifiers are equal to each other, equal to nothing, or match anything (equal, distinct,
             wildcard).
         values: `fold` or `exact`: whether persons and sensitive values that differ only in case, blanks, width or
-            characters without a picture are one; where some do, it has to be said.
+            invisible characters count as one. Required if there are any.
         show_values, top: whether to show classes and values, and how many per attack.
         seed: seed of random shuffles.
         db: a database URL or DuckDB file, or an engine or SparkSession that is already open (it is left open).
         query: one SELECT instead of a target.
         where: a SQL condition on the rows.
         read: how files are read.
-        buckets: of a bucketized release the second table: a mapping with `table`, `column` and perhaps `count`.
+        buckets: the second table of a bucketized release: a mapping with `table`, `column` and optionally `count`.
         limits: time, memory and threads.
         roles: the roles at once, instead of their parameters: a mapping of these, or what `profile(…).roles` proposes.
 
@@ -268,26 +268,27 @@ def audit(
     Args:
         target: a table, view, file path or glob, or a pandas, polars or Arrow table; None with `query`.
         qi: quasi-identifiers, or expressions: age,sex,"year(birth)".
-        sensitive: sensitive columns, each looked at on its own.
-        require: what must hold: `{"k": 5, "recursive_l": {"c": 3, "l": 2}}` or `["k=5", "t=0.2"]`.
+        sensitive: sensitive columns, each audited separately.
+        require: the requirements: `{"k": 5, "recursive_l": {"c": 3, "l": 2}}` or `["k=5", "t=0.2"]`.
         identifier: direct identifiers, which must not be published.
-        entity: which person a row is about; sizes then count persons.
-        joint: other sensitive columns count as quasi-identifiers (stricter).
+        entity: column that identifies the person; group sizes then count people.
+        joint: treat the other sensitive columns as quasi-identifiers (stricter).
         nulls: missing quasi-identifiers are equal to each other, equal to nothing, or match anything (equal, distinct,
             wildcard).
-        sampling_fraction: the table is a sample: its share of the population, for instance 0.01.
-        population_size: the table is a sample: how many people the population has.
-        weights: the table is a sample: how many people a row stands for.
-        known_rows: with `entity`: who knows one row of a person, all rows, or the worse of both (worse, one, all).
+        sampling_fraction: the table is a sample: its share of the population, for example 0.01.
+        population_size: the table is a sample: number of people in the population.
+        weights: the table is a sample: column with the number of people a row stands for.
+        known_rows: with `entity`: the attacker knows one row of a person, all rows, or the worse of both (worse, one,
+            all).
         values: `fold` or `exact`: whether persons and sensitive values that differ only in case, blanks, width or
-            characters without a picture are one; where some do, it has to be said.
+            invisible characters count as one. Required if there are any.
         db: a database URL or DuckDB file, or an engine or SparkSession that is already open (it is left open).
         query: one SELECT instead of a target.
         where: a SQL condition on the rows.
-        inputs: further inputs of models (categories, orders, a population table or frame, …): what
-            `sqlaudit.classes.inputs.load_inputs` reads from a file, or the same as a mapping.
+        inputs: further inputs of models (categories, orders, a population table or frame, …), as a mapping or as a file
+            that `sqlaudit.classes.inputs.load_inputs` reads.
         read: how files are read.
-        buckets: of a bucketized release the second table: a mapping with `table`, `column` and perhaps `count`.
+        buckets: the second table of a bucketized release: a mapping with `table`, `column` and optionally `count`.
         limits: time, memory and threads.
         roles: the roles at once, instead of their parameters: a mapping of these, or what `profile(…).roles` proposes.
         failing_classes: how many failing classes to read, None = all.
@@ -295,9 +296,9 @@ def audit(
             which saves a statement.
         show_values: whether the quasi-identifier values of these classes, and the sensitive values of the worst and of
             a stated person, may be read.
-        accept_identifier: direct identifiers that may be in the table; every other one that is named fails.
-        insensitive: columns that were looked at and need no role.
-        all_columns_named: a column without a role fails.
+        accept_identifier: direct identifiers that may be in the table. Any other one fails.
+        insensitive: columns that need no role.
+        all_columns_named: fail if a column has no role.
 
     Raises:
         UsageError: a column, model or value that does not fit.
@@ -334,7 +335,7 @@ def audit_boxes(
         user: the column of users, in the messages (if they have it), the positions and the observations.
         x, y, time: columns of the positions and observations.
         values: `fold` or `exact`: whether persons and sensitive values that differ only in case, blanks, width or
-            characters without a picture are one; where some do, it has to be said.
+            invisible characters count as one. Required if there are any.
         positions: where users truly were, to count them in boxes.
         properties: rectangles and whom they belong to: does a box lie in one?
         property_bounds: its columns. [default: x_min,x_max,y_min,y_max]
@@ -397,7 +398,7 @@ def cloak(
         user, x, y, time: columns or expressions: who sent a message, where (metres on a plane), and when (a timestamp,
             or a number of seconds).
         values: `fold` or `exact`: whether persons and sensitive values that differ only in case, blanks, width or
-            characters without a picture are one; where some do, it has to be said.
+            invisible characters count as one. Required if there are any.
         k: different users in every box, at least.
         box: the side of the largest box, in metres or as `1km`.
         interval: the largest interval, in seconds or as `10min`.
@@ -418,7 +419,7 @@ def cloak(
         observations: who was seen where and when, in columns of the same names.
         to: write the release to a .parquet or .csv file, or its SELECT to a .sql file.
         publish_sql: tell the SELECT of the release, too.
-        keep_column: columns that are written though they look like direct identifiers.
+        keep_column: columns to write although they look like direct identifiers.
         db: a database URL or DuckDB file, or an engine or SparkSession that is already open (it is left open).
         query: one SELECT instead of a target.
         where: a SQL condition on the rows.
@@ -483,7 +484,7 @@ def columns(
         seed: seed of random orders and samples.
         nulls: missing values are equal to each other, equal to nothing, or match anything (equal, distinct, wildcard).
         values: `fold` or `exact`: whether persons and sensitive values that differ only in case, blanks, width or
-            characters without a picture are one; where some do, it has to be said.
+            invisible characters count as one. Required if there are any.
         time_budget: stop after this time and report what is proven (seconds).
         effects: count the effect of leaving out or coarsening each column.
         roles: columns, entity and nulls at once, instead of these: a mapping of roles, or what `profile(…).roles`
@@ -546,7 +547,7 @@ def compare(
         require, inputs: as for `sqlaudit.audit`, for the audit of the release.
         show_values: whether answers of grouped queries name their groups.
         values: `fold` or `exact`: whether persons and sensitive values that differ only in case, blanks, width or
-            characters without a picture are one; where some do, it has to be said.
+            invisible characters count as one. Required if there are any.
         db: a database URL or DuckDB file, or an engine or SparkSession that is already open (it is left open).
         read: how files are read.
         buckets: the second table of a bucketized release, as for `sqlaudit.audit`; `release` has the persons.
@@ -585,15 +586,16 @@ def compile_checks(
     Args:
         table: a table or view, as the warehouse calls it; empty with `query`, one SELECT in the dialect.
         qi: quasi-identifiers: column names or SQL expressions in the dialect.
-        sensitive: sensitive columns, each looked at on its own.
+        sensitive: sensitive columns, each audited separately.
         checks: `{"k": 5, "recursive_l": {"c": 3, "l": 2}}`, `["k=5", "t=0.2"]`, or names of models for their figures
             alone; none = the figures of every model.
         dialect: a key of `sqlaudit.gates.standalone.names.DIALECTS`, such as "snowflake".
-        entity: which person a row is about; sizes then count persons.
-        joint: other sensitive columns count as quasi-identifiers (stricter).
+        entity: column that identifies the person; group sizes then count people.
+        joint: treat the other sensitive columns as quasi-identifiers (stricter).
         nulls: whether missing quasi-identifiers are `equal` to each other, or `distinct`; NULLs that match anything
             cannot be written.
-        known_rows: with `entity`: who knows one row of a person, all rows, or the worse of both (worse, one, all).
+        known_rows: with `entity`: the attacker knows one row of a person, all rows, or the worse of both (worse, one,
+            all).
         values: whether persons and sensitive values that differ only in case, blanks or invisible characters are one
             ("fold") or several ("exact"); where nobody says it, a check of such values is undecided.
         roles: the roles at once, instead of their parameters: a mapping of these, or a `Roles` without identifiers.
@@ -639,23 +641,23 @@ def disclosure_curve(
     Args:
         target: a table, view, file path or glob, or a pandas, polars or Arrow table; None with `query`.
         qi: quasi-identifiers, or expressions: age,sex,"year(birth)".
-        sensitive: sensitive columns, each looked at on its own.
+        sensitive: sensitive columns, each audited separately.
         knowledge: the largest number of pieces of knowledge, 200 at most.
         threshold: a probability that should not be reached; an exact number, not a float.
         witness: for how many pieces of knowledge a proof is wanted. Any other is at `result.disclosure.witness(k)`.
         weakest: how many kinds of weakest classes to tell.
-        entity: which person a row is about; sizes then count persons.
-        joint: other sensitive columns count as quasi-identifiers (stricter).
+        entity: column that identifies the person; group sizes then count people.
+        joint: treat the other sensitive columns as quasi-identifiers (stricter).
         nulls: missing quasi-identifiers are equal to each other, equal to nothing, or match anything (equal, distinct,
             wildcard).
         values: `fold` or `exact`: whether persons and sensitive values that differ only in case, blanks, width or
-            characters without a picture are one; where some do, it has to be said.
+            invisible characters count as one. Required if there are any.
         roles: the roles at once, instead of their parameters: a mapping of these, or what `profile(…).roles` proposes.
         db: a database URL or DuckDB file, or an engine or SparkSession that is already open (it is left open).
         query: one SELECT instead of a target.
         where: a SQL condition on the rows.
         read: how files are read.
-        buckets: of a bucketized release the second table: a mapping with `table`, `column` and perhaps `count`.
+        buckets: the second table of a bucketized release: a mapping with `table`, `column` and optionally `count`.
         limits: time, memory and threads.
         show_values: whether quasi-identifier and sensitive values may be read for the result.
 
@@ -796,7 +798,7 @@ def lattice(
         target: a table, view, file path or glob, or a pandas, polars or Arrow table; None with `query`.
         qi: the quasi-identifiers, in the order of a node's levels.
         require: what a release must satisfy, as for `audit`.
-        sensitive: sensitive columns, each looked at on its own.
+        sensitive: sensitive columns, each audited separately.
         hierarchies: how each quasi-identifier becomes coarser: a YAML file, a folder of CSV files, or a mapping such as
             `{"age": {"widths": [5, 10]}, "sex": "keep"}`; a column without one is kept or suppressed.
         suppress: the share of the rows that may be left out, in classes that fail.
@@ -811,27 +813,28 @@ def lattice(
         time_budget: stop after this time with the best node so far (seconds).
         walk: keep every node that was counted.
         identifier: direct identifiers, which must not be published.
-        entity: which person a row is about; sizes then count persons.
-        joint: other sensitive columns count as quasi-identifiers (stricter).
+        entity: column that identifies the person; group sizes then count people.
+        joint: treat the other sensitive columns as quasi-identifiers (stricter).
         nulls: missing quasi-identifiers are equal to each other, equal to nothing, or match anything (equal, distinct,
             wildcard).
         sampling_fraction, population_size: as for `audit`; for weights of rows, give their sum as the population.
-        known_rows: with `entity`: who knows one row of a person, all rows, or the worse of both (worse, one, all).
+        known_rows: with `entity`: the attacker knows one row of a person, all rows, or the worse of both (worse, one,
+            all).
         values: `fold` or `exact`: whether persons and sensitive values that differ only in case, blanks, width or
-            characters without a picture are one; where some do, it has to be said.
+            invisible characters count as one. Required if there are any.
         publish_view: write the view of the best node under this name.
         execute: make that view in the database, over a connection of its own; the one thing that writes there.
         replace_view: a view of that name may be replaced.
         to: write the release to a .parquet or .csv file, or its SELECT to a .sql file.
-        buckets_to: publish in buckets: `to` gets the persons, this file the values of their buckets.
-        original_qi: with `buckets_to`: persons keep their quasi-identifiers as they were.
+        buckets_to: publish in buckets: `to` gets the people, this file the values of their buckets.
+        original_qi: with `buckets_to`: keep the original quasi-identifiers.
         suppressed: rows in classes that fall short are left out, or their quasi-identifiers become * (drop, star).
-        keep_column: columns that are written though they look like direct identifiers.
+        keep_column: columns to write although they look like direct identifiers.
         db: a database URL or DuckDB file, or an engine or SparkSession that is already open (it is left open).
         query: one SELECT instead of a target.
         where: a SQL condition on the rows.
-        inputs: further inputs of models (categories, orders, a population table or frame, …): what
-            `sqlaudit.classes.inputs.load_inputs` reads from a file, or the same as a mapping.
+        inputs: further inputs of models (categories, orders, a population table or frame, …), as a mapping or as a file
+            that `sqlaudit.classes.inputs.load_inputs` reads.
         read: how files are read.
         limits: time, memory and threads.
         roles: the roles at once, instead of their parameters: a mapping of these, or what `profile(…).roles` proposes.
@@ -895,7 +898,7 @@ def persons(
         seed: the seed of these draws.
         nulls: missing values are equal to each other, equal to nothing, or match anything (equal, distinct, wildcard).
         values: `fold` or `exact`: whether persons and sensitive values that differ only in case, blanks, width or
-            characters without a picture are one; where some do, it has to be said.
+            invisible characters count as one. Required if there are any.
         effects: count what leaving out or coarsening each column would save, and which values tell most.
         records: list so many persons whom the fewest events single out.
         show_values: show who they are, and which values tell most; these name persons.
@@ -983,7 +986,7 @@ def recode(
         target: a table, view, file path or glob, or a pandas, polars or Arrow table; None with `query`.
         qi: quasi-identifiers, or expressions: age,sex,"year(birth)".
         require: as for `audit`; requirements that a class satisfies by itself.
-        sensitive: sensitive columns, each looked at on its own.
+        sensitive: sensitive columns, each audited separately.
         hierarchies: how each quasi-identifier becomes coarser, as for `lattice`.
         method: merge classes that fall short with the nearest one, or split the table as far as it may be (kaca,
             mondrian).
@@ -994,24 +997,24 @@ def recode(
         lattice: whether the best node of the lattice is found for comparison.
         time_budget: give up after this time, publishing nothing (seconds).
         identifier: direct identifiers, which must not be published.
-        entity: which person a row is about; sizes then count persons.
-        joint: other sensitive columns count as quasi-identifiers (stricter).
+        entity: column that identifies the person; group sizes then count people.
+        joint: treat the other sensitive columns as quasi-identifiers (stricter).
         nulls: missing quasi-identifiers are equal to each other, equal to nothing, or match anything (equal, distinct,
             wildcard).
         values: `fold` or `exact`: whether persons and sensitive values that differ only in case, blanks, width or
-            characters without a picture are one; where some do, it has to be said.
-        sampling_fraction: the table is a sample: its share of the population, for instance 0.01.
-        population_size: the table is a sample: how many people the population has.
+            invisible characters count as one. Required if there are any.
+        sampling_fraction: the table is a sample: its share of the population, for example 0.01.
+        population_size: the table is a sample: number of people in the population.
         publish_sql: make the SELECT of the release (`release.sql` of the result).
         to: write the release to a .parquet or .csv file, or its SELECT to a .sql file.
-        buckets_to: publish in buckets: `to` gets the persons, this file the values of their buckets.
-        original_qi: with `buckets_to`: persons keep their quasi-identifiers as they were.
-        keep_column: columns that are written though they look like direct identifiers.
+        buckets_to: publish in buckets: `to` gets the people, this file the values of their buckets.
+        original_qi: with `buckets_to`: keep the original quasi-identifiers.
+        keep_column: columns to write although they look like direct identifiers.
         db: a database URL or DuckDB file, or an engine or SparkSession that is already open (it is left open).
         query: one SELECT instead of a target.
         where: a SQL condition on the rows.
-        inputs: further inputs of models (categories, orders, a population table or frame, …): what
-            `sqlaudit.classes.inputs.load_inputs` reads from a file, or the same as a mapping.
+        inputs: further inputs of models (categories, orders, a population table or frame, …), as a mapping or as a file
+            that `sqlaudit.classes.inputs.load_inputs` reads.
         read: how files are read.
         limits: time, memory and threads.
         roles: the roles at once, instead of their parameters: a mapping of these, or what `profile(…).roles` proposes.
@@ -1092,7 +1095,7 @@ def releases(
             one database or all files or frames.
         entity: column that identifies the person in every release.
         values: `fold` or `exact`: whether persons and sensitive values that differ only in case, blanks, width or
-            characters without a picture are one; where some do, it has to be said.
+            invisible characters count as one. Required if there are any.
         qi: quasi-identifiers, as published.
         sensitive: sensitive columns.
         counterfeits: rows without an `entity` are counterfeits: added rows of no person.
@@ -1140,7 +1143,7 @@ def suppress(
         target: a table, view, file path or glob, or a pandas, polars or Arrow table; None with `query`.
         qi: quasi-identifiers, or expressions: age,sex,"year(birth)".
         require: k-anonymity, distinct l-diversity, or both.
-        sensitive: sensitive columns, each looked at on its own.
+        sensitive: sensitive columns, each audited separately.
         how: `exact`, `fast`, or `auto`: exact where the program is small enough.
         rows: suppress whole rows and no single cells: leave them out, or star them (drop, star).
         weights: what a cell costs, by its column; 1 when not named.
@@ -1148,18 +1151,18 @@ def suppress(
         seed: which copies of a row part; without it a secret number decides.
         publish_sql: put the SELECT of the release into the result.
         to: write the release to a .parquet or .csv file, or its SELECT to a .sql file.
-        keep_column: columns that are written though they look like direct identifiers.
+        keep_column: columns to write although they look like direct identifiers.
         identifier: direct identifiers, which must not be published.
-        entity: which person a row is about; sizes then count persons.
+        entity: column that identifies the person; group sizes then count people.
         nulls: missing quasi-identifiers are equal to each other, equal to nothing, or match anything (equal, distinct,
             wildcard).
         values: `fold` or `exact`: whether persons and sensitive values that differ only in case, blanks, width or
-            characters without a picture are one; where some do, it has to be said.
+            invisible characters count as one. Required if there are any.
         db: a database URL or DuckDB file, or an engine or SparkSession that is already open (it is left open).
         query: one SELECT instead of a target.
         where: a SQL condition on the rows.
-        inputs: further inputs of models (categories, orders, a population table or frame, …): what
-            `sqlaudit.classes.inputs.load_inputs` reads from a file, or the same as a mapping.
+        inputs: further inputs of models (categories, orders, a population table or frame, …), as a mapping or as a file
+            that `sqlaudit.classes.inputs.load_inputs` reads.
         read: how files are read.
         limits: time, memory and threads.
         roles: the roles at once, instead of their parameters: a mapping of these, or what `profile(…).roles` proposes.
@@ -1195,20 +1198,20 @@ def what_if(
     Args:
         target: a table, view, file path or glob, or a pandas, polars or Arrow table; None with `query`.
         qi: quasi-identifiers, or expressions: age,sex,"year(birth)".
-        sensitive: sensitive columns, each looked at on its own.
+        sensitive: sensitive columns, each audited separately.
         given: people, knowledge and what to ask, as a mapping or a YAML file of the same shape (docs/disclosure.md).
-        entity: which person a row is about; sizes then count persons.
-        joint: other sensitive columns count as quasi-identifiers (stricter).
+        entity: column that identifies the person; group sizes then count people.
+        joint: treat the other sensitive columns as quasi-identifiers (stricter).
         nulls: missing quasi-identifiers are equal to each other, equal to nothing, or match anything (equal, distinct,
             wildcard).
         values: `fold` or `exact`: whether persons and sensitive values that differ only in case, blanks, width or
-            characters without a picture are one; where some do, it has to be said.
+            invisible characters count as one. Required if there are any.
         roles: the roles at once, instead of their parameters: a mapping of these, or what `profile(…).roles` proposes.
         db: a database URL or DuckDB file, or an engine or SparkSession that is already open (it is left open).
         query: one SELECT instead of a target.
         where: a SQL condition on the rows.
         read: how files are read.
-        buckets: of a bucketized release the second table: a mapping with `table`, `column` and perhaps `count`.
+        buckets: the second table of a bucketized release: a mapping with `table`, `column` and optionally `count`.
         limits: time, memory and threads.
         show_values: whether persons and values are repeated in the result.
         terms: conjunctions that may be held at once; knowledge that needs more is refused.

@@ -86,7 +86,7 @@ def find_column(name: str, relation: Relation) -> ColumnInfo | None:
     folded = [column for column in relation.columns if column.name.casefold() == bare.casefold()]
     if len(folded) > 1:
         names = " and ".join(repr(column.name) for column in folded)
-        raise UsageError(f"{name!r} could be {names}; write it exactly.")
+        raise UsageError(f"{name!r} may be {names}. Write the exact name.")
     return folded[0] if folded else None
 
 
@@ -110,9 +110,8 @@ def unknown_column(name: str, relation: Relation, option: str) -> SqlauditError:
     if relation.bucket:
         held = ", ".join(one for one in names if one != relation.bucket)
         return UsageError(
-            f"{option}: a release in two tables has no class but the bucket, so {name!r} cannot be named. Say "
-            f"{spelled('qi', relation.bucket)}, the column of buckets; its sensitive columns are those of the second "
-            f"table: {held}."
+            f"{option}: the classes of a bucketized release are its buckets, so {name!r} cannot be named. Use "
+            f"{spelled('qi', relation.bucket)}, the column of buckets. Its sensitive columns are: {held}."
         )
     hint = closest(name, names) or (" It has: " + ", ".join(names[:12]) + ("…" if len(names) > 12 else "") + ".")
     return UsageError(f"{option}: {relation.label} has no column {name!r}.", hint)
@@ -129,8 +128,8 @@ def resolve_like(own: Resolved, relation: Relation, dialect: str, option: str) -
     kinds = {own.kind, found.kind}
     if Kind.FLOAT in kinds and kinds & {Kind.INTEGER, Kind.DECIMAL}:
         raise UsageError(
-            f"{option}: {own.label} is {own.kind.value}, and {found.kind.value} in {relation.label}, "
-            "so that different numbers could be taken for equal. Give it one type in both tables."
+            f"{option}: {own.label} is {own.kind.value} here but {found.kind.value} in {relation.label}, so different "
+            "numbers may compare equal. Give it one type in both tables."
         )
     return found
 
@@ -150,7 +149,7 @@ def as_parameter(value: str | None, role: Resolved, place: str) -> str | Decimal
     try:
         number = Decimal(value if value.isascii() and "_" not in value else "")
     except InvalidOperation:
-        raise UsageError(f"{place}: {role.label} holds numbers, and this is not one.") from None
+        raise UsageError(f"{place}: {role.label} has numbers, but this is not a number.") from None
     if not number.is_finite() or abs(number.adjusted()) > MAX_EXPONENT:
-        raise UsageError(f"{place}: this is no number that {role.label} could hold.")
+        raise UsageError(f"{place}: this is not a valid number for {role.label}.")
     return number

@@ -256,7 +256,7 @@ UNDER_VERDICT = (
     "read_by_expressions",
     "columns_without_role",
 )
-"""The codes of what stands directly under a verdict: what it does not cover, worst first."""
+"""The codes of notices directly under a verdict: what it does not cover, worst first."""
 _ONLY_SAID = ("one_combination", "read_by_expressions", "columns_without_role")
 
 
@@ -343,5 +343,5 @@ class GivenRoles(TypedDict):
 ShownRoles = Annotated[Mapping[str, Any], GivenRoles]
 
 
-MEANING = "What a verdict means, for whom it holds and what it leaves open: docs/verdicts.md"
+MEANING = "Meaning, scope and limits of a verdict: docs/verdicts.md"
 """The last sentence of every report with a verdict."""

@@ -38,9 +38,9 @@ from sqlaudit.base.options import (
 from sqlaudit.base.parameter_names import spelled
 
 FILE_FORMATS = ("csv", "json", "parquet", "arrow")
-LOOK, ROLES, HOLD, LIMITS = "What to look at", "Roles of the columns", "What must hold", "Limits"
+LOOK, ROLES, HOLD, LIMITS = "Input", "Column roles", "Requirements", "Limits"
 """Sections of the help page."""
-_VALUES_OF = "A bucketized release: the values of its buckets. The other table has the persons."
+_VALUES_OF = "Second table of a bucketized release: the values of its buckets."
 
 
 class NullPolicy(StrEnum):
@@ -91,16 +91,16 @@ class ReadOptions:
     """
 
     format: str = option(
-        "", one_of(*FILE_FORMATS), "What the file is, when its name does not say.", LOOK, name="file_format"
+        "", one_of(*FILE_FORMATS), "File format, if the name does not show it.", LOOK, name="file_format"
     )
-    delimiter: str = option("", DELIMITER, "What separates CSV fields: a character, or tab.", LOOK, metavar="CHARACTER")
-    encoding: str = option("", TEXT, "The encoding of a CSV file, for instance latin-1.", LOOK, metavar="NAME")
+    delimiter: str = option("", DELIMITER, "Separator of CSV fields: a character, or tab.", LOOK, metavar="CHARACTER")
+    encoding: str = option("", TEXT, "Encoding of a CSV file, for example latin-1.", LOOK, metavar="NAME")
     null_values: tuple[str, ...] = option(
-        (), TEXTS, 'Texts that mean "missing", for instance "?,NA".', LOOK, metavar="TEXTS"
+        (), TEXTS, 'Texts that mean "missing", for example "?,NA".', LOOK, metavar="TEXTS"
     )
     all_text: bool = option(False, FLAG, "Read every CSV column as text (keeps leading zeros).", LOOK)
-    header: bool | None = option(None, SWITCH, "Whether the first CSV line has the column names.", LOOK)
-    hive_partitioning: bool = option(False, FLAG, "Read folders named column=value as columns, too.", LOOK)
+    header: bool | None = option(None, SWITCH, "Whether the first CSV line has column names.", LOOK)
+    hive_partitioning: bool = option(False, FLAG, "Read folders named column=value as columns.", LOOK)
 
 
 @dataclass(frozen=True)
@@ -116,14 +116,16 @@ class Buckets:
     """
 
     table: Any = option(None, TABLE, _VALUES_OF, LOOK, name="buckets", metavar="TABLE")
-    column: str = option("", COLUMN, "With --buckets: the bucket, a column of both.", LOOK, name="bucket_column")
-    count: str = option("", COLUMN, "With --buckets: how often a value occurs.", LOOK, name="bucket_count")
+    column: str = option(
+        "", COLUMN, "With --buckets: the column of buckets in both tables.", LOOK, name="bucket_column"
+    )
+    count: str = option("", COLUMN, "With --buckets: the column of counts of a value.", LOOK, name="bucket_count")
 
     def __post_init__(self) -> None:
         if self.table is None:
-            raise UsageError(f"Name the table with the values of the buckets with {spelled('buckets')}.")
+            raise UsageError(f"No table of values is given. Name it with {spelled('buckets')}.")
         if not self.column:
-            raise UsageError(f"Name the column of buckets, which both tables have, with {spelled('bucket_column')}.")
+            raise UsageError(f"No column of buckets is given. Name it with {spelled('bucket_column')}.")
 
     def target(self, read: ReadOptions) -> Target:
         """The table of values as a target; files are read like those of the persons."""
@@ -163,10 +165,10 @@ class Target:
 
     def __post_init__(self) -> None:
         if self.buckets is not None and self.where:
-            raise UsageError(f"{spelled('where')} would take persons out of their buckets; leave it out.")
+            raise UsageError(f"{spelled('where')} removes people from their buckets. Leave it out.")
         given = [bool(self.relation), bool(self.query), self.frame is not None]
         if sum(given) != 1:
-            raise UsageError(f"Name exactly one target: a table, view or file, or {spelled('query')}, or a frame.")
+            raise UsageError(f"Exactly one target is needed: a table, view or file, {spelled('query')}, or a frame.")
 
     @property
     def tables(self) -> tuple[Target, ...]:
@@ -183,7 +185,7 @@ class Target:
 
 def values_option(section: str = ROLES) -> Any:
     """The option of what is one value, for every request with sensitive columns or persons."""
-    said = "Whether persons and sensitive values that differ only in case, blanks or invisible characters are one."
+    said = "Whether persons and sensitive values that differ only in case, blanks or invisible characters count as one."
     kind = OptionKind("folding", choice(Folding).read, choice(Folding).words)
     return option(None, kind, said, section, flags=tuple(f"--{one.value}-values" for one in Folding))
 
@@ -203,17 +205,21 @@ class Sampling:
     sampling_fraction: Fraction | None = option(
         None,
         SHARE,
-        "The table is a sample: its share of the population, for instance 0.01.",
+        "The table is a sample: its share of the population, for example 0.01.",
         ROLES,
         metavar="SHARE",
         above=0,
         most=1,
     )
     population_size: int | None = option(
-        None, WHOLE, "The table is a sample: how many people the population has.", ROLES, metavar="N", least=1
+        None, WHOLE, "The table is a sample: number of people in the population.", ROLES, metavar="N", least=1
     )
     weights: str | None = option(
-        None, COLUMN, "The table is a sample: how many people a row stands for.", ROLES, metavar="COLUMN"
+        None,
+        COLUMN,
+        "The table is a sample: column with the number of people a row stands for.",
+        ROLES,
+        metavar="COLUMN",
     )
 
     def __post_init__(self) -> None:
@@ -221,11 +227,11 @@ class Sampling:
         given = [name for name in SAMPLED_BY if getattr(self, name) is not None]
         if len(given) > 1:
             raise UsageError(
-                f"{spelled(given[0])} and {spelled(given[1])} both say how large the population is; give one of them."
+                f"{spelled(given[0])} and {spelled(given[1])} both give the size of the population. Use one of them."
             )
 
     rows: int | None = None
-    """Rows of the whole sample, where the table is what is left of it."""
+    """Rows of the whole sample, if some were left out."""
 
     def of_release(self, rows: int, entity: str | None = None) -> Sampling:
         """The same for a release of a table of so many rows: a share stays what it is when rows are left out.
@@ -270,15 +276,15 @@ class Roles:
         (), NAMES, 'Quasi-identifiers, or expressions: age,sex,"year(birth)".', ROLES, name="qi", metavar="COLUMNS"
     )
     sensitive: tuple[str, ...] = option(
-        (), NAMES, "Sensitive columns, each looked at on its own.", ROLES, metavar="COLUMNS"
+        (), NAMES, "Sensitive columns, each audited separately.", ROLES, metavar="COLUMNS"
     )
     identifiers: tuple[str, ...] = option(
         (), NAMES, "Direct identifiers, which must not be published.", ROLES, name="identifier", metavar="COLUMNS"
     )
     entity: str | None = option(
-        None, COLUMN, "Which person a row is about; sizes then count persons.", ROLES, metavar="COLUMN"
+        None, COLUMN, "Column that identifies the person; group sizes then count people.", ROLES, metavar="COLUMN"
     )
-    joint: bool = option(False, FLAG, "Other sensitive columns count as quasi-identifiers (stricter).", ROLES)
+    joint: bool = option(False, FLAG, "Treat the other sensitive columns as quasi-identifiers (stricter).", ROLES)
     nulls: NullPolicy = option(
         NullPolicy.EQUAL,
         choice(NullPolicy),
@@ -289,7 +295,7 @@ class Roles:
     known_rows: KnownRows = option(
         KnownRows.WORSE,
         choice(KnownRows),
-        "With --entity: who knows one row of a person, all rows, or the worse of both.",
+        "With --entity: the attacker knows one row of a person, all rows, or the worse of both.",
         ROLES,
         shown="worse",
     )
@@ -299,15 +305,15 @@ class Roles:
     def __post_init__(self) -> None:
         if self.known_rows is not KnownRows.WORSE and not self.entity:
             raise UsageError(
-                f"{spelled('known_rows', self.known_rows.value)} is about persons with many rows; name the column that "
-                f"says which person a row is about with {spelled('entity')}."
+                f"{spelled('known_rows', self.known_rows.value)} needs the column that identifies the person: name it "
+                f"with {spelled('entity')}."
             )
         seen: dict[str, str] = {}
         for role, names in self.by_role().items():
             for name in names:
                 if name in seen:
                     second = "twice as" if seen[name] == role else f"as {seen[name]} and as"
-                    raise UsageError(f"Column {name!r} is named {second} {role}; give every column one role.")
+                    raise UsageError(f"Column {name!r} is named {second} {role}. Give every column one role.")
                 seen[name] = role
 
     def require_quasi_identifiers(self) -> None:
@@ -318,7 +324,7 @@ class Roles:
         """
         if not self.quasi_identifiers:
             raise UsageError(
-                "Name the quasi-identifiers: what others may know about a person, for instance "
+                "No quasi-identifiers are given. Name what others may know about a person, for example "
                 f"{spelled('qi', 'age', 'sex')}."
             )
 
@@ -353,12 +359,12 @@ def roles_from(given: Mapping[str, Any], *, passed_over: Sequence[str] = (), **m
     known: Roles = made(Roles, given["roles"], "roles")
     for field_name, one in options_of(Roles):
         if one.name in given and given[one.name] not in (None, one.default, [], ""):
-            raise UsageError(f"{spelled('roles')} and {spelled(one.name)} both name columns; give one of them.")
+            raise UsageError(f"{spelled('roles')} and {spelled(one.name)} both name columns. Give one of them.")
         taken = one.name in given or field_name in passed_over
         if not taken and getattr(known, field_name) != one.default:
-            raise UsageError(f"{spelled('roles')} holds {field_name}, which is not asked here.")
+            raise UsageError(f"{spelled('roles')} has {field_name}, which does not apply here.")
     if "sampling" not in more and known.sampling.given:
-        raise UsageError(f"{spelled('roles')} holds sampling, which is not asked here.")
+        raise UsageError(f"{spelled('roles')} has sampling, which does not apply here.")
     sampling = more.get("sampling", Sampling())
     return replace(known, sampling=sampling if sampling.given else known.sampling)
 
@@ -376,15 +382,13 @@ class Coverage:
     accepted_identifiers: tuple[str, ...] = option(
         (),
         NAMES,
-        "Direct identifiers that may be in the table; every other one that is named fails.",
+        "Direct identifiers that may be in the table. Any other one fails.",
         HOLD,
         name="accept_identifier",
         metavar="COLUMNS",
     )
-    insensitive: tuple[str, ...] = option(
-        (), NAMES, "Columns that were looked at and need no role.", ROLES, metavar="COLUMNS"
-    )
-    all_columns_named: bool = option(False, FLAG, "A column without a role fails.", HOLD)
+    insensitive: tuple[str, ...] = option((), NAMES, "Columns that need no role.", ROLES, metavar="COLUMNS")
+    all_columns_named: bool = option(False, FLAG, "Fail if a column has no role.", HOLD)
 
 
 @dataclass(frozen=True)
@@ -415,12 +419,12 @@ class Limits:
         temp_directory: where the engine may spill; empty = a private folder in the system's temporary directory.
     """
 
-    timeout: float | None = option(None, SECONDS, "Give up after this time: 90s, 15m, 2h.", LIMITS, metavar="TIME")
+    timeout: float | None = option(None, SECONDS, "Time limit: 90s, 15m, 2h.", LIMITS, metavar="TIME")
     memory: str = option(
-        "", MEMORY, "What DuckDB may use before it spills to disk: 4GB.", LIMITS, name="memory_limit", metavar="SIZE"
+        "", MEMORY, "Memory for DuckDB before it spills to disk: 4GB.", LIMITS, name="memory_limit", metavar="SIZE"
     )
-    threads: int | None = option(None, RANGE, "How many threads DuckDB may use.", LIMITS, metavar="N", least=1)
-    temp_directory: str = option("", FOLDER, "Where DuckDB may spill (encrypted).", LIMITS, metavar="FOLDER")
+    threads: int | None = option(None, RANGE, "Number of threads for DuckDB.", LIMITS, metavar="N", least=1)
+    temp_directory: str = option("", FOLDER, "Folder where DuckDB spills (encrypted).", LIMITS, metavar="FOLDER")
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ def test_figures_without_a_requirement(tmp_path: Path) -> None:
     assert "1 row (8.3%) is alone: nobody else has the same age and sex." in ran.said
     assert "At least one class holds a single value of disease" in ran.said
     assert "k-anonymity 1" in ran.said
-    assert "for people to decide, with these figures in hand. • What a verdict means," in ran.said
+    assert "for people to decide, with these figures in hand. • Meaning, scope and limits of a verdict:" in ran.said
     assert ran.said.endswith("docs/verdicts.md The words of this report are explained in docs/glossary.md.")
 
 
@@ -131,9 +131,7 @@ def test_failing_classes_to_a_file(tmp_path: Path) -> None:
         "audit", patients(tmp_path), *ALL, "--require", "k=3", "--failing-classes", "0", "--failing-classes-to", out
     )
     assert ran.code == 1
-    assert ran.err == (
-        f"sqlaudit: wrote 2 classes that fall short to '{out}'. Their values are left out; --show-values adds them.\n"
-    )
+    assert ran.err == (f"sqlaudit: wrote 2 failing classes to '{out}'. Values are left out; --show-values adds them.\n")
     assert "Classes that fall short" not in ran.out
     header, *rows = out.read_text("utf-8").splitlines()
     assert header.startswith("size,rows,classes,sensitive,falls_short_of")
@@ -143,7 +141,7 @@ def test_failing_classes_to_a_file(tmp_path: Path) -> None:
 def test_failing_classes_with_their_keys(tmp_path: Path) -> None:
     out = tmp_path / "failing.parquet"
     ran = run("audit", patients(tmp_path), *ALL, "--require", "k=3", "--show-values", "--failing-classes-to", out)
-    assert ran.err == f"sqlaudit: wrote 2 classes that fall short to '{out}'.\n"
+    assert ran.err == f"sqlaudit: wrote 2 failing classes to '{out}'.\n"
     rows = duckdb.sql(f"SELECT age, sex, size, falls_short_of FROM '{out}' ORDER BY size").fetchall()
     assert rows == [(40, "M", 1, "k=3"), (30, "M", 2, "k=3")]
 
@@ -169,7 +167,7 @@ def test_models_that_no_fact_of_a_class_decides_list_their_classes_too(tmp_path:
         "--failing-classes-to",
         out,
     )
-    assert (ran.code, ran.err) == (1, f"sqlaudit: wrote 2 classes that fall short to '{out}'.\n")
+    assert (ran.code, ran.err) == (1, f"sqlaudit: wrote 2 failing classes to '{out}'.\n")
     with out.open(encoding="utf-8", newline="") as file:
         found = list(csv.DictReader(file))
     assert [(line["age"], line["sex"], line["size"], line["rows"], line["falls_short_of"]) for line in found] == [
@@ -186,7 +184,7 @@ def test_no_file_where_no_class_is_to_blame(tmp_path: Path) -> None:
     ran = run(*asked)
     assert ran.code == 2
     assert ran.err == (
-        f"sqlaudit: '{out}' was not written, as there is nothing to list. 'average_risk=0.01' is a figure of the whole "
+        f"sqlaudit: '{out}' was not written, because there is nothing to list. 'average_risk=0.01' is a figure of the whole "
         "table: no class is to blame.\n"
     )
     assert not out.exists()

@@ -51,7 +51,7 @@ def test_short_options_are_the_long_ones(folder: Path) -> None:
 
 def test_quiet_says_nothing_but_errors(folder: Path) -> None:
     told = ran("audit", "people.csv", "--qi", "age", "--require", "k=2", "--failing-classes-to", "f.csv")
-    assert "wrote 1 class" in told.stderr
+    assert "wrote 1 failing class" in told.stderr
     quiet = ran("audit", "people.csv", "--qi", "age", "--require", "k=2", "--failing-classes-to", "f.csv", "-q")
     assert (quiet.stdout.splitlines()[:3], quiet.stderr, quiet.exit_code) == (told.stdout.splitlines()[:3], "", 1)
     assert ran("audit", "people.csv", "--qi", "agee", "--quiet").stderr.startswith("sqlaudit: --qi")

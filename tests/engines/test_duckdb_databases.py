@@ -78,7 +78,7 @@ def test_every_way_to_name_a_table(db: str, name: str, sql: str, row: tuple[int,
         ("x.visits", "There is no table or view 'x.visits' in {db}. Did you mean 't.Visits'?"),
         ("VISITS", "'VISITS' is ambiguous in {db}: it may be 's.visits' or 't.Visits'."),
         ("a.b.c.d", "There is no table or view 'a.b.c.d' in {db}."),
-        ('"p', "'\"p' is not a table's name; write schema.table, with double quotes around odd names."),
+        ('"p', "'\"p' is not a table name. Write schema.table, with double quotes around unusual names."),
         ("stale", "There is no table or view 'gone', which the step 'open stale' reads."),
         ("duckdb_tables", "There is no table or view 'duckdb_tables' in {db}."),
     ],
@@ -175,7 +175,7 @@ def test_conditions_restrict_a_table(db: str) -> None:
 _NO_FUNCTION = (
     'DuckDB has no function \'{0}\'; a macro of the database is called by its full name, "clinic"."main".{0}(…).'
 )
-_ROW = "where takes an expression over the columns of one row: no subquery, aggregate or window."
+_ROW = "where takes an expression over the columns of one row, without subquery, aggregate or window."
 
 
 @pytest.mark.parametrize(
@@ -188,7 +188,7 @@ _ROW = "where takes an expression over the columns of one row: no subquery, aggr
         ("year(age) = 1", "The function 'year' does not take (BIGINT); cast its arguments."),
         (
             "age = (SELECT 1)",
-            "where takes an expression over the columns of one row: no subquery, aggregate or window.",
+            "where takes an expression over the columns of one row, without subquery, aggregate or window.",
         ),
         ("1 = 1) OR (1 = 1", "where could not be read as DuckDB SQL (line 1, column 13)."),
         ("list(age) = 1", _ROW),

@@ -209,7 +209,7 @@ def test_a_killed_run_is_cleaned_up_by_the_next(tmp_path: Path) -> None:
         (Limits(memory="0GB"), "limits=Limits(memory=…) takes a size such as 4GB, not '0GB'."),
         (Limits(threads=0), "limits=Limits(threads=…) takes a number from 1 on, not 0."),
         (Limits(temp_directory="/no/such"), "The temporary directory '/no/such' is not a folder."),
-        (Limits(temp_directory="/proc"), "The temporary directory '/proc' can't be written to."),
+        (Limits(temp_directory="/proc"), "The temporary directory '/proc' is not writable."),
     ],
 )
 def test_limits_that_can_not_be_kept(limits: Limits, expected: str) -> None:

@@ -142,7 +142,7 @@ def test_whole_text_at_eighty_columns() -> None:
         "  • Whether values inside free text, images or codes name a person.",
         "  • Whether publication is lawful: that is for people to decide, with these",
         "    figures in hand.",
-        "  • What a verdict means, for whom it holds and what it leaves open:",
+        "  • Meaning, scope and limits of a verdict:",
         "    docs/verdicts.md",
         "",
         "The words of this report are explained in docs/glossary.md.",
