@@ -153,7 +153,7 @@ def test_starred_rows_and_views_have_no_buckets(tmp_path: Path) -> None:
 
 
 def test_one_file_cannot_take_both_tables(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="is named twice to be written"):
+    with pytest.raises(UsageError, match="is named twice for writing"):
         recode(TABLE, **ASKED, to=tmp_path / "a.csv", buckets_to=tmp_path / "a.csv")
 
 

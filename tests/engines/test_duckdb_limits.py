@@ -126,7 +126,7 @@ def test_memory_that_is_not_enough() -> None:
     with connect(None, Limits(memory="20MB", threads=1)) as engine, pytest.raises(Incomplete) as caught:
         engine.run(Statement("lists", "SELECT len(list(i)) FROM range(30000000) r(i)"))
     assert sentence(caught.value) == (
-        "The memory limit was reached in the step 'lists'; raise limits=Limits(memory=…) or lower "
+        "The memory limit was reached in the step 'lists'. Raise limits=Limits(memory=…) or lower "
         "limits=Limits(threads=…)."
     )
 
@@ -166,24 +166,22 @@ def test_the_deadline_ends_with_the_engine() -> None:
         (
             duckdb.IOException("IO Error: Could not write file: No space left on device SECRET"),
             Incomplete,
-            "There is no room left on disk for what the step 'classes' spills; name a larger "
-            "limits=Limits(temp_directory=…).",
+            "The disk is full in the step 'classes'. Name a larger limits=Limits(temp_directory=…).",
         ),
         (
             duckdb.OutOfMemoryException("Out of Memory Error: adjust max_temp_directory_size SECRET"),
             Incomplete,
-            "There is no room left on disk for what the step 'classes' spills; name a larger "
-            "limits=Limits(temp_directory=…).",
+            "The disk is full in the step 'classes'. Name a larger limits=Limits(temp_directory=…).",
         ),
         (
             duckdb.InternalException("INTERNAL Error: SECRET"),
             EngineError,
-            "DuckDB failed inside in the step 'classes'; nothing was changed.",
+            "DuckDB failed with an internal error in the step 'classes'. Nothing was changed.",
         ),
         (
             duckdb.FatalException("FATAL Error: SECRET"),
             EngineError,
-            "DuckDB failed inside in the step 'classes'; nothing was changed.",
+            "DuckDB failed with an internal error in the step 'classes'. Nothing was changed.",
         ),
         (
             duckdb.TransactionException("TransactionContext Error: SECRET"),
@@ -194,7 +192,7 @@ def test_the_deadline_ends_with_the_engine() -> None:
         (
             duckdb.IOException('IO Error: Cannot open file "SECRET": Permission denied'),
             PermissionDenied,
-            "The input may not be read by this user.",
+            "The input is not readable by this user.",
         ),
     ],
 )

@@ -418,7 +418,9 @@ def test_nothing_to_test_is_an_error(tmp_path: Path) -> None:
 def test_what_is_kept_never_goes_into_an_audited_database(tmp_path: Path) -> None:
     made = in_duckdb(tmp_path, {"patients": PATIENTS})
     policy = made.policy(POLICY)
-    with pytest.raises(UsageError, match="is read here, by this or another name, and would be lost; name a file"):
+    with pytest.raises(
+        UsageError, match="is an input, by this or another name, and cannot be overwritten; name a file"
+    ):
         sqlaudit.gate(policy, store_failures=tmp_path / "clinic.duckdb")
     with duckdb.connect(str(tmp_path / "clinic.duckdb"), read_only=True) as connection:
         assert connection.execute("SELECT table_name FROM duckdb_tables()").fetchall() == [("patients",)]

@@ -318,7 +318,7 @@ def test_a_policy_refuses_what_might_be_a_password(written: str) -> None:
     [
         "sqlaudit.yml, line 3: there is no column 'e@mail'. Did you mean 'mail'?",
         "write spark:local, spark://host:port, spark:k8s://…, or sc://host:port for Spark Connect.",
-        "--db … is not a URL of Spark Connect; write sc://host:15002.",
+        "--db … is not a URL of Spark Connect. Write sc://host:15002.",
         "There is no file 'C:/data/clinic.csv'.",
         "'a:b.csv' is empty (0 bytes).",
         "The column 'host' is not there.",
