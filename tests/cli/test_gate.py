@@ -92,8 +92,8 @@ def test_text_says_the_verdict_first(folder: Path) -> None:
         "patients: k=3 (line 11) FAILS: k-anonymity is 2; at least 3 is required. 2 of 3 classes with "
         "4 rows (57.1%) fall short.",
         "2 minimal column sets of at most 1 column put any of the rows into classes below 3: age: 2 of 7 "
-        "rows (28.6%) in classes below 3;",
-        "empty: k=2 (line 21) undetermined: k-anonymity is undefined; at least 2 is required. There is no row to test.",
+        "rows (28.6%) in classes smaller than 3;",
+        "empty: k=2 (line 21) undetermined: k-anonymity is undefined; at least 2 is required. The table has no rows.",
         "Excepted until 2999-01-01: 50%, agreed::until then.",
         "patients: l=2 for disease (line 12) warns: distinct l-diversity is 1; at least 2 is required. "
         "1 of 3 classes with 2 rows (28.6%) falls short.",
@@ -265,7 +265,7 @@ def test_list_reads_the_policy_and_connects_to_nothing(folder: Path) -> None:
     ("options", "said"),
     [
         (("-f", "nope.yml"), "nope.yml: cannot be read (No such file or directory)."),
-        (("--select", "tag:nope"), "--select 'tag:nope' fits no test."),
+        (("--select", "tag:nope"), "--select 'tag:nope' matches no test."),
         (("--dbt-target", "dev"), "--dbt-target needs --dbt-project"),
         (("-f", "sqlaudit.yml", "--dbt-project", "."), "exclude each other"),
         (("--dbt-project", "."), "dbt_project.yml: cannot be read"),

@@ -309,12 +309,12 @@ def test_columns_of_persons_are_not_what_classes_are_made_of(tmp_path: Path) -> 
     (tmp_path / "s.csv").write_text("bucket,illness\n1,flu\n1,cold\n", "utf-8")
     second = {"table": tmp_path / "s.csv", "column": "bucket"}
     said = (
-        "qi: the classes of a bucketized release are its buckets, so 'age' cannot be named. Use qi=['bucket'], the column of buckets. Its "
-        "sensitive columns are: illness."
+        "qi: the classes of a bucketized release are its buckets, so 'age' cannot be named. Use qi=['bucket'], the "
+        "column of buckets. Its sensitive columns are: illness."
     )
     with pytest.raises(UsageError) as caught:
         sqlaudit.audit(tmp_path / "p.csv", qi="age", buckets=second)
     assert str(caught.value) == said
     tables = (tmp_path / "p.csv", "--buckets", tmp_path / "s.csv", "--bucket-column", "bucket")
     ran = sqlaudit_command("audit", *tables, "--qi", "age")
-    assert (ran.code, "Say --qi bucket, the column of buckets" in ran.err) == (2, True)
+    assert (ran.code, "Use --qi bucket, the column of buckets" in ran.err) == (2, True)

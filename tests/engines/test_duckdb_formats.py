@@ -246,11 +246,11 @@ def test_paths_that_are_no_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         "nowhere/people.csv": "There is no file 'nowhere/people.csv'.",
         "*.parquet": "No file matches the pattern '*.parquet'.",
         "people": "There is no file 'people'. For a table, name its database with db=.",
-        "https://example.org/p.csv": "'https://example.org/p.csv' is a web address; only local files are read, so "
+        "https://example.org/p.csv": "'https://example.org/p.csv' is a web address. Only local files are read: "
         "download it first.",
         "/dev/null": "'/dev/null' is not a regular file, but an audit reads its input more than once. Save it as a file.",
-        "sheet.xlsx": "'sheet.xlsx' is a spreadsheet; save the sheet as CSV.",
-        "p.csv.bz2": "'p.csv.bz2' is an archive; unpack it, or use gzip or zstd.",
+        "sheet.xlsx": "'sheet.xlsx' is a spreadsheet: save the sheet as CSV.",
+        "p.csv.bz2": "'p.csv.bz2' is an archive: unpack it, or use gzip or zstd.",
     }
     assert {path: error_of(UsageError, Target(relation=path)) for path in expected} == expected
 

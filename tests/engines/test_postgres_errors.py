@@ -80,14 +80,8 @@ SQL_ERRORS = {
         UsageError,
         "PostgreSQL does not accept the SQL of the step 'classes' near 'age' (42803).",
     ),
-    "INSERT INTO public.ages (age) VALUES (1)": (
-        UsageError,
-        "An audit only reads, but the step 'classes' writes.",
-    ),
-    "CREATE TEMP TABLE t (a int)": (
-        UsageError,
-        "An audit only reads, but the step 'classes' writes.",
-    ),
+    "INSERT INTO public.ages (age) VALUES (1)": (UsageError, "An audit only reads, but the step 'classes' writes."),
+    "CREATE TEMP TABLE t (a int)": (UsageError, "An audit only reads, but the step 'classes' writes."),
     "SELECT set_config('transaction_read_only', 'off', FALSE)": (
         UsageError,
         "An audit only reads, but the step 'classes' tries to change its transaction.",

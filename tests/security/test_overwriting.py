@@ -18,7 +18,7 @@ from tests.cli.runner import patients, run
 from tests.gates.databases import PATIENTS, in_duckdb, write
 
 TABLES = "tables: [{table: patients, quasi_identifiers: [age, sex], requirements: [k=5]}]\n"
-SENTENCE = "is an input, by this or another name, and cannot be overwritten; name a file of its own to write."
+SENTENCE = "is an input, by this or another name, and cannot be overwritten. Name another file of its own to write."
 READ = {
     "--inputs",
     "--hierarchies",

@@ -360,7 +360,7 @@ def test_a_profile_is_no_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         write(tmp_path, f'clinic: {{outputs: {{default: {{type: duckdb, path: "{expression}"}}}}}}\n', "profiles.yml")
         if expression == "{{ env_var }}":
             continue
-        with pytest.raises(UsageError, match=r"path holds an expression that is more than env_var\(\)"):
+        with pytest.raises(UsageError, match=r"path has an expression other than env_var\(\)"):
             load_profile("clinic", tmp_path)
     monkeypatch.setenv("DBT_PROFILES_DIR", str(tmp_path / PIECES[0]))
     with pytest.raises(UsageError, match=r"There is no profiles.yml in \$DBT_PROFILES_DIR;") as caught:
