@@ -153,9 +153,10 @@ def notices_of(result: GateResult) -> tuple[doc.Block, ...]:
     grouped: dict[str, list[Warned]] = {}
     for table, one in result.notices:
         grouped.setdefault(table, []).append(one)
-    return tuple(
-        block for table, some in grouped.items() for block in (doc.Paragraph(f"{table}:"), *doc.notices_block(some))
-    )
+    found: list[doc.Block] = []
+    for table, some in grouped.items():
+        found += [doc.Paragraph(f"{table}:"), *doc.notices_block(some)]
+    return tuple(found)
 
 
 def _drift(result: GateResult) -> Iterator[doc.Words]:

@@ -21,7 +21,8 @@ HELP = "See 'sqlaudit audit --help'."
         ((), "No target is given. Name a file, table or view, or give a SELECT with --query."),
         (
             ("{file}",),
-            "No quasi-identifiers are given. Name what others may know about a person, with --qi. `sqlaudit profile` proposes: "
+            "No quasi-identifiers are given. Name what others may know about a person, with --qi. "
+            "`sqlaudit profile` proposes: "
             "sex,age",
         ),
         (("{file}", "--query", "SELECT 1", "--qi", "a"), "Give a table or file, or a --query, not both."),

@@ -248,7 +248,8 @@ def test_paths_that_are_no_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         "people": "There is no file 'people'. For a table, name its database with db=.",
         "https://example.org/p.csv": "'https://example.org/p.csv' is a web address. Only local files are read: "
         "download it first.",
-        "/dev/null": "'/dev/null' is not a regular file, but an audit reads its input more than once. Save it as a file.",
+        "/dev/null": "'/dev/null' is not a regular file, but an audit reads its input more than once. "
+        "Save it as a file.",
         "sheet.xlsx": "'sheet.xlsx' is a spreadsheet: save the sheet as CSV.",
         "p.csv.bz2": "'p.csv.bz2' is an archive: unpack it, or use gzip or zstd.",
     }

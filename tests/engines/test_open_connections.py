@@ -114,7 +114,7 @@ def test_sqlalchemy_says_where_a_database_is(tmp_path: Any) -> None:
     assert sqlaudit.audit("people", qi="age", db=Url("duckdb", database=file)).rows == 12
     with pytest.raises(UsageError, match="a database in memory, which only its own connection can read"):
         place_of(Url("duckdb", database=":memory:"))
-    with pytest.raises(UsageError, match="db= is a SQLAlchemy engine of mysql. sqlaudit reads DuckDB, SQLite files, "):
+    with pytest.raises(UsageError, match=r"db= is a SQLAlchemy engine of mysql. sqlaudit reads DuckDB, SQLite files, "):
         place_of(Url("mysql"))
 
 

@@ -217,10 +217,10 @@ def test_projects_that_cannot_be_read(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="no model, seed, snapshot or source has 'sqlaudit' in its meta"):
         load_dbt_policy(folder)
     (folder / "target" / "manifest.json").write_text("[]", encoding="utf-8")
-    with pytest.raises(InputError, match="is not a manifest of dbt. Run `dbt parse` to write it again"):
+    with pytest.raises(InputError, match=r"is not a manifest of dbt. Run `dbt parse` to write it again"):
         load_dbt_policy(folder)
     (folder / "target" / "manifest.json").unlink()
-    with pytest.raises(InputError, match="cannot be read. Run `dbt parse` to write it"):
+    with pytest.raises(InputError, match=r"cannot be read. Run `dbt parse` to write it"):
         load_dbt_policy(folder)
 
 

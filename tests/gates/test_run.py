@@ -422,7 +422,7 @@ def test_what_is_kept_never_goes_into_an_audited_database(tmp_path: Path) -> Non
     made = in_duckdb(tmp_path, {"patients": PATIENTS})
     policy = made.policy(POLICY)
     with pytest.raises(
-        UsageError, match="is an input, by this or another name, and cannot be overwritten. Name another file"
+        UsageError, match=r"is an input, by this or another name, and cannot be overwritten. Name another file"
     ):
         sqlaudit.gate(policy, store_failures=tmp_path / "clinic.duckdb")
     with duckdb.connect(str(tmp_path / "clinic.duckdb"), read_only=True) as connection:

@@ -318,7 +318,7 @@ def test_a_policy_says_what_the_session_says(opened: Console, tmp_path: Path, en
         assert (entry.target.relation, policy.connections["main"].value) == (table, "CLINIC_URL")
     else:
         assert Path(entry.target.relation).read_text() == people_csv(tmp_path).read_text()
-    with pytest.raises(UsageError, match="exists. Name another file"):
+    with pytest.raises(UsageError, match=r"exists. Name another file"):
         opened.run(f"\\save {tmp_path / 'policy.yml'} CLINIC_URL")
 
 
