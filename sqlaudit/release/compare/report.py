@@ -190,7 +190,7 @@ _PAIRINGS = {
     "none": "not known: cells alone leave a choice",
 }
 _OF_AUDIT = (FAILING_GROUPS, ALL_FIGURES, WARNINGS)
-_OF_ATTACKS = "What each attack achieves"
+_OF_ATTACKS = "Attacks"
 _ATTACKED = "What can still be done with the release alone"
 
 
