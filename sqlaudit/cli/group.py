@@ -60,7 +60,7 @@ COMMANDS = {
     "completion": "Print what makes your shell complete commands and options.",
     "compile": "Write checks as standalone SQL for any warehouse.",
     "console": "Explore tables and files with SQL, and audit what you see.",
-    "demo": "Run a whole audit on a real table; nothing to prepare.",
+    "demo": "See two audits of a real table; nothing to prepare.",
     "disclosure": "Tell what an attacker with k pieces of knowledge can learn, with proof.",
     "hierarchy": "Make, check and write the hierarchy of a column, for a coarser release.",
     "init": "Write a policy to begin with, with proposed roles.",

@@ -26,7 +26,6 @@ REPORTS = ".txt, .json, .md, .markdown, .html, .htm"
         ("records", "{table}"),
         ("releases", "{table}", "{table}", "--entity", "id", "--qi", "age", "--sensitive", "disease"),
         ("disclosure", "{table}", "--qi", "age", "--sensitive", "disease"),
-        ("demo",),
         ("models",),
         ("lattice", "{table}", "--qi", "age", "--require", "k=2"),
         ("hierarchy", "{table}", "age", "--widths", "5"),
