@@ -41,9 +41,9 @@ def on_the_command_line(field: str, values: tuple[object, ...]) -> str:
     if field == "values" and values:
         return f"--{values[0]}-values"
     flag = _FLAGS.get(field, f"--{field.replace('_', '-')}")
-    if not values or values == (True,):
+    if not values or values[0] is True:
         return flag
-    if values == (False,):
+    if values[0] is False:
         return f"--no-{flag.removeprefix('--')}"
     given = ",".join(map(str, values))
     return f"{flag} {given}" if _PLAIN.fullmatch(given) else f'{flag} "{given}"'
