@@ -83,12 +83,13 @@ class ReadOptions:
     Args:
         format: csv, json, parquet or arrow; empty = by the file's name.
         delimiter: the CSV separator.
-        encoding: the CSV encoding, for instance latin-1. skip: lines of a CSV file before the header, such as a title.
-        decimal: what stands before the decimals of numbers in a CSV file, a point or a comma.
+        encoding: the CSV encoding, for instance latin-1.
         null_values: texts that mean NULL.
         all_text: read every column as text.
         header: whether the first CSV line has names; None = detect.
         hive_partitioning: read the values of folders named `column=value` as columns, as text.
+        skip: lines of a CSV file before the header, such as a title.
+        decimal: what stands before the decimals of numbers in a CSV file, a point or a comma.
     """
 
     format: str = option(
@@ -96,16 +97,16 @@ class ReadOptions:
     )
     delimiter: str = option("", DELIMITER, "What separates CSV fields: a character, or tab.", LOOK, metavar="CHARACTER")
     encoding: str = option("", TEXT, "The encoding of a CSV file, for instance latin-1.", LOOK, metavar="NAME")
-    skip: int = option(
-        0, RANGE, "Lines of a CSV file before the header, such as a title.", LOOK, metavar="N", least=0, most=1000
-    )
-    decimal: str = option(".", one_of(".", ","), "The decimal sign in a CSV file.", LOOK, shown=".")
     null_values: tuple[str, ...] = option(
         (), TEXTS, 'Texts that mean "missing", for instance "?,NA".', LOOK, metavar="TEXTS"
     )
     all_text: bool = option(False, FLAG, "Read every CSV column as text (keeps leading zeros).", LOOK)
     header: bool | None = option(None, SWITCH, "Whether the first CSV line has the column names.", LOOK)
     hive_partitioning: bool = option(False, FLAG, "Read folders named column=value as columns, too.", LOOK)
+    skip: int = option(
+        0, RANGE, "Lines of a CSV file before the header, such as a title.", LOOK, metavar="N", least=0, most=1000
+    )
+    decimal: str = option(".", one_of(".", ","), "The decimal sign in a CSV file.", LOOK, shown=".")
 
 
 @dataclass(frozen=True)

@@ -72,6 +72,8 @@ class VerifyResult(MeasuredResult, Shown):
 # What running a certificate again found, as a document.
 
 _SHOWN = 40
+_FILE = "snapshot: version"
+"""What begins the name of a difference between the files that were read."""
 _NOT_SAID = (
     "Whether the requirements hold: a certificate may say FAIL and be true. Its verdict stands above.",
     "Whether these are the right roles and requirements: whoever made the certificate chose them. Read them above.",
@@ -83,13 +85,16 @@ def verify_document(result: VerifyResult) -> doc.Document:
     """The result of `sqlaudit verify` as a document for any layout."""
     known = doc.listing(result.roles.get("quasi_identifiers", ()))
     about = f"{result.target}: {doc.plural(result.rows, 'row')}, asked again about {known}, in SQL made anew."
-    rows = [(one.what, one.certified, one.now) for one in result.differences[:_SHOWN]]
-    if len(result.differences) > _SHOWN:
-        rows.append((f"{doc.count(len(result.differences) - _SHOWN)} more", "", ""))
+    others = [one for one in result.differences if not one.what.startswith(_FILE)]
+    rows = [(one.what, one.certified, one.now) for one in others[:_SHOWN]]
+    if len(others) > _SHOWN:
+        rows.append((f"{doc.count(len(others) - _SHOWN)} more", "", ""))
+    changed = "The file has changed since the certificate was made."
+    changes = () if len(others) == len(result.differences) else (doc.bad(changed),)
     return doc.report_on(
         result,
         headline(result),
-        (about, result.notes),
+        (about, (*changes, *result.notes)),
         doc.section("What differs", doc.table(("what", "certificate", "now"), rows)),
         doc.section("What was certified", _certified(result)),
         doc.section("What this does not say", _NOT_SAID),
@@ -100,7 +105,8 @@ def verify_document(result: VerifyResult) -> doc.Document:
 def headline(result: VerifyResult) -> doc.Toned:
     """Whether the certificate holds, in a few words."""
     if result.differences:
-        what = doc.plural(len(result.differences), "thing is", "things are")
+        things = {_FILE if one.what.startswith(_FILE) else one.what for one in result.differences}
+        what = doc.plural(len(things), "thing is", "things are")
         return doc.bad(f"DIFFERS: {what} not as the certificate says")
     return doc.good("SAME: the table gives what the certificate says")
 
