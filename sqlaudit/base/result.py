@@ -343,5 +343,5 @@ class GivenRoles(TypedDict):
 ShownRoles = Annotated[Mapping[str, Any], GivenRoles]
 
 
-MEANING = "What a verdict means, for whom it holds and what it leaves open: docs/verdicts.md"
+MEANING = "What a verdict means, for whom it holds and what it leaves open: sqlaudit help verdicts"
 """The last sentence of every report with a verdict."""

@@ -80,7 +80,7 @@ def scalar(text: str) -> str:
 def _lines(connection: tuple[str, str] | None, tables: Sequence[ProposedTable], schema: str) -> Iterator[str]:
     if schema:
         yield f"# yaml-language-server: $schema={schema}"
-    yield "# What must hold before these tables are published. `sqlaudit test` checks it, docs/gate.md explains it."
+    yield "# What must hold before these tables are published. `sqlaudit test` checks it. More: `sqlaudit help gate`."
     yield "# The roles are proposals, from names and counts of values. Who knows the people decides."
     yield "version: 1"
     yield ""

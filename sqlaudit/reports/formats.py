@@ -21,7 +21,10 @@ BY_ENDING = {
 }
 
 
-_AS_CSV = " For CSV: sqlaudit audit --failing-classes-to FILE.csv writes failing groups, sqlaudit test --report FILE.csv checks."
+_AS_CSV = (
+    " For CSV: sqlaudit audit --failing-classes-to FILE.csv writes failing groups, sqlaudit test --report FILE.csv "
+    "checks."
+)
 
 
 def format_by_ending(file: Path, formats: Mapping[str, str], otherwise: str = "") -> str:

@@ -132,7 +132,7 @@ def show_help(session: Session, _rest: str) -> None:
         "relation BY (columns) COUNT column REQUIRE threshold >= 5 ; judges the cells of a published table.  Nothing "
         "that is typed here can change data."
     )
-    words = Paragraph(f"The words of reports are explained in {PAGE}.")
+    words = Paragraph(f"`{PAGE}` explains the words of reports.")
     heads = (Column("command"), Column("what it does"))
     parts = tuple(
         Section(title, (Table(heads, tuple((f"\\{one.name} {one.arguments}".strip(), one.help) for one in group)),))
