@@ -11,6 +11,7 @@ from typing import Any
 
 from sqlaudit.base.columns_of import Resolved
 from sqlaudit.base.nodes import nodes_of
+from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.relation import DATES, NUMBERS, Kind, Relation, Statement
 from sqlaudit.base.sql import render
 from sqlaudit.engines.contract import Engine
@@ -111,7 +112,8 @@ def _widths(span: Fraction, whole: bool) -> list[Fraction]:
 
 def as_file(target: str, columns: Sequence[str], levels: Sequence[Any]) -> str:
     """Default levels as a file of hierarchies, to be edited."""
-    lines = [f"# Default levels of {target}. Edit them, then name this file with --hierarchies.", "hierarchies:"]
+    edit = f"Edit them, then name this file with {spelled('hierarchies')}."
+    lines = [f"# Default levels of {target}. {edit}", "hierarchies:"]
     for column, found in zip(columns, levels, strict=True):
         said = json.dumps(found).replace('"', "") if found != TOP else f'"{TOP}" # as it is, or {TOP}'
         lines.append(f"  {column if column.isidentifier() else json.dumps(column)}: {said}")

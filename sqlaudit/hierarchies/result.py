@@ -83,7 +83,7 @@ def by_default(columns: Iterable[Any]) -> doc.Words | None:
     names = [column.name for column in columns if column.by_default]
     if not names:
         return None
-    proposed = f"`sqlaudit hierarchy TARGET {shlex.quote(','.join(names))} --propose`"
+    proposed = "`sqlaudit hierarchy TARGET COLUMNS --propose`".replace("COLUMNS", shlex.quote(",".join(names)))
     hint = f"To change them, edit what {proposed} prints, and name that file with {spelled('hierarchies')}."
     return doc.Toned(f"Default levels: {doc.listing(names)}.", hint=hint)
 

@@ -22,8 +22,8 @@ BY_ENDING = {
 
 
 _AS_CSV = (
-    " For CSV: sqlaudit audit --failing-classes-to FILE.csv writes failing groups, sqlaudit test --report FILE.csv "
-    "checks."
+    " For CSV: `sqlaudit audit --failing-classes-to FILE.csv` writes failing groups, "
+    "`sqlaudit test --report FILE.csv` checks."
 )
 
 

@@ -55,8 +55,8 @@ def test_csv_is_found_under_other_names(tmp_path: Path) -> None:
     ran = run("audit", patients(tmp_path), "--qi", "age", "-o", "result.csv")
     assert ran.code == 2
     assert ran.err.endswith(
-        "For CSV: sqlaudit audit --failing-classes-to FILE.csv writes failing groups, sqlaudit test --report FILE.csv "
-        "checks.\n"
+        "For CSV: `sqlaudit audit --failing-classes-to FILE.csv` writes failing groups, "
+        "`sqlaudit test --report FILE.csv` checks.\n"
     )
 
 
