@@ -137,8 +137,8 @@ def _audited(output: Output) -> Iterator[tuple[str, str, bool]]:
     from sqlaudit.engines import opened
     from sqlaudit.models.registry import parse_requirement
     from sqlaudit.reports.document import Document
-    from sqlaudit.reports.formats import laid_out
     from sqlaudit.reports.notebook import document_of
+    from sqlaudit.reports.text import render_text
 
     required = tuple(parse_requirement(text) for text in REQUIREMENTS)
     with PrivateFolder("demo") as folder:
@@ -149,8 +149,9 @@ def _audited(output: Output) -> Iterator[tuple[str, str, bool]]:
             with opened(None, Limits(), target) as engine:
                 result = Auditor(engine).audit(AuditSpec(target, roles, required))
             report = document_of(result)
-            verdict = laid_out(Document(report.headline, report.lead[:2]), "text", output.width, output.colour)
-            yield sentence, f"$ {_audit_of(file.name, roles, where)}\n{verdict}", result.passed
+            said = Document(report.headline, report.lead[:2])
+            verdict = render_text(said, output.width, output.colour, glossary=False)
+            yield sentence, f"$ {_audit_of(file.name, roles, where)}\n{verdict}\n", result.passed
 
 
 def _audit_of(file: str, roles: Roles, where: str) -> str:
