@@ -179,3 +179,10 @@ def test_habits_of_other_consoles(typed: str, said: str) -> None:
     ran = run("console", "-c", typed)
     assert ran.code == 2
     assert ran.err == f"sqlaudit: {said}\n"
+
+
+def test_what_reading_does_not_take() -> None:
+    with pytest.raises(UsageError, match="takes a point or a comma"):
+        sqlaudit.ReadOptions(decimal=";")
+    with pytest.raises(UsageError, match="skip"):
+        sqlaudit.ReadOptions(skip=-1)
