@@ -41,43 +41,52 @@ def on_the_command_line(field: str, values: tuple[object, ...]) -> str:
     if field == "values" and values:
         return f"--{values[0]}-values"
     flag = _FLAGS.get(field, f"--{field.replace('_', '-')}")
-    if not values or values == (True,):
+    if not values or values[0] is True:
         return flag
-    if values == (False,):
+    if values[0] is False:
         return f"--no-{flag.removeprefix('--')}"
     given = ",".join(map(str, values))
     return f"{flag} {given}" if _PLAIN.fullmatch(given) else f'{flag} "{given}"'
 
 
 COMMANDS = {
-    "aggregates": "Tell which cells of a published table of counts or sums say too much.",
-    "attack": "Try attacks on a release: how many persons does each expose, and how surely?",
-    "audit": "Tell how easily people in a table can be re-identified.",
-    "baseline": "Accept today's state of a policy's tables; fail later on what got worse.",
+    "aggregates": "Find cells of a published table that disclose too much about their contributors.",
+    "attack": "Try attacks on a release and count the people that each one exposes.",
+    "audit": "Measure how easily people in a table can be re-identified.",
+    "baseline": "Accept the current state of a policy's tables; later runs fail on what got worse.",
     "cloak": "Hide messages with places and times among k users, in boxes that do not overlap.",
-    "columns": "Find the sets of columns that re-identify, with proof.",
-    "compare": "Compare a release with its original: what was lost, what is of use, what can be done.",
-    "completion": "Print what makes your shell complete commands and options.",
+    "columns": "Find the column sets that re-identify people, with proof.",
+    "compare": "Compare a release with its original: is it safe, what was lost, what is still of use?",
+    "completion": "Print the completion script for your shell.",
     "compile": "Write checks as standalone SQL for any warehouse.",
-    "console": "Explore tables and files with SQL, and audit what you see.",
-    "demo": "Run a whole audit on a real table; nothing to prepare.",
-    "disclosure": "Tell what an attacker with k pieces of knowledge can learn, with proof.",
-    "hierarchy": "Make, check and write the hierarchy of a column, for a coarser release.",
-    "init": "Write a policy to begin with, with proposed roles.",
-    "lattice": "Find how little a table must be coarsened to be safe, and publish that.",
+    "console": "Explore tables and files with SQL, and audit them.",
+    "demo": "See two audits of a real table; nothing to prepare.",
+    "disclosure": "Measure what an attacker with k pieces of knowledge can learn, with proof.",
+    "help": "Print the glossary and other pages, or the help of a command.",
+    "hierarchy": "Make, check and write the hierarchy of a column.",
+    "init": "Write a first policy, with proposed roles.",
+    "lattice": "Find how little a table must be generalized to be safe, and publish it.",
     "mcp": "Let agents ask about tables: counts and no values (Model Context Protocol).",
     "models": "List the privacy models, what they mean and what they need.",
-    "persons": "Tell what somebody learns who knows a few events of a person (many rows a person).",
+    "persons": "Measure what someone who knows a few events of a person can learn.",
     "profile": "Look at the columns of a table and propose their roles.",
-    "recode": "Make a table safe by local recoding (KACA, Mondrian), and publish that.",
-    "releases": "Tell what several releases of one table, published over time, say together.",
-    "report": "Lay out a stored result as a page, as Markdown or as text.",
-    "records": "Tell which records are special, with SUDA scores and individual risk.",
+    "recode": "Make a table safe by local recoding (KACA, Mondrian), and publish it.",
+    "releases": "Find what several releases of one table disclose in combination.",
+    "report": "Lay out a stored result as a page, Markdown or text.",
+    "records": "Find special records, with SUDA scores and individual risk.",
     "suppress": "Find the fewest cells to suppress so that a release is safe, and write it.",
-    "test": "Test a policy's tables: the gate before publication.",
-    "verify": "Run the certificate of an audit again, and say what differs.",
+    "test": "Test the tables of a policy: the gate before publication.",
+    "verify": "Run the certificate of an audit again, and show what differs.",
 }
 """The commands with their line in the overview."""
+_HEADINGS = {
+    "Begin with": ("demo", "profile", "audit", "test", "compare"),
+    "Make a table safe": ("lattice", "recode", "suppress", "hierarchy", "cloak"),
+    "Look closer": ("columns", "records", "persons", "disclosure", "attack", "releases", "aggregates"),
+    "Policies and proofs": ("init", "baseline", "compile", "verify", "report"),
+    "Tools": ("console", "models", "mcp", "completion", "help"),
+}
+"""How the overview groups them; the first are those that people begin with."""
 _TOGETHER = {
     "explore": ("columns", "disclosure", "persons", "profile", "records"),
     "policies": ("baseline", "test"),
@@ -87,6 +96,7 @@ _TOGETHER = {
     "stored": ("report", "verify"),
 }
 _PLACES = {name: (module, name) for module, names in _TOGETHER.items() for name in names}
+_PLACES["help"] = ("programs", "show_page")
 """Where a command is that shares its module; another one is in the module of its name, as `command`."""
 
 
@@ -120,8 +130,9 @@ class Commands(click.Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The overview, without importing a single command."""
-        with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
+        for title, names in _HEADINGS.items():
+            with formatter.section(title):
+                formatter.write_dl([(name, COMMANDS[name]) for name in names])
 
     def main(self, args: Sequence[str] | None = None, prog_name: str | None = None, **extra: Any) -> Any:  # type: ignore[override]
         """Run a command and leave with its exit code."""

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.result import MEANING
+from sqlaudit.hierarchies.result import by_default
 from sqlaudit.lattices.result import LatticeColumn, LatticeNode, LatticeResult, Levels, Published
 from sqlaudit.lattices.verdicts import Shortfall, just_above, node_text
 from sqlaudit.reports import document as doc
@@ -261,7 +262,7 @@ def lattice_document(result: LatticeResult) -> doc.Document:
         doc.section("What knowledge can reveal at the nodes", *disclosure_blocks(result)),
         doc.section("The release", *_release(result.published)),
         doc.section("Nodes in the order they were checked", *_walk(result)),
-        doc.section("The lattice", _columns(result), *_map(result)),
+        doc.section("The lattice", _columns(result), by_default(result.columns), *_map(result)),
         doc.section("How it was searched", _how(result)),
         doc.section("What this does not say", (MEANING,)),
         sql_section(result),

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 _ADVICE = (
     "they count as one value here, and whoever reads the table as text tells them apart. Write the values in one way "
-    "before the table is published, or audit their texts (docs/equality.md)."
+    "before the table is published, or audit their texts (sqlaudit help equality)."
 )
 
 

@@ -111,7 +111,7 @@ def test_a_query_has_no_target(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (("age",), "Say how values become coarser, with one of --widths, --mask, --dates, --tree, --from."),
+        (("age",), "Say how values become coarser, with one of --widths, --mask, --dates, --tree, --from, --propose."),
         (("age", "--widths", ""), "Say how values become coarser, with one of --widths"),
         (("age", "--widths", "5", "--mask", "1"), "with one of"),
         (("age", "--mask", "1", "--low", "3"), "--low belongs to --widths."),

@@ -42,7 +42,7 @@ class CompareRequest:
         qi: the quasi-identifiers: columns that both tables have. sensitive: sensitive attributes, unchanged in both.
         key: columns that name a row in both tables. by_position: rows correspond by their order.
         values: whether sensitive values that folding merges are one; None = nobody said.
-        hierarchies: what `sqlaudit.hierarchies.read.read_hierarchies` takes; None = values are kept or suppressed.
+        hierarchies: what `sqlaudit.hierarchies.read.read_hierarchies` takes; a column without one has default levels.
         measures: names of loss measures; empty = all.
         beta: the exponent of the height weights of the weighted hierarchical distance, 0 or more; 0 = even.
         distance: of sensitive values: equal, ordered or hierarchical (the latter wants a tree among the inputs).
