@@ -126,13 +126,13 @@ def test_buckets_have_the_values_of_their_persons(engine: Engine, data: st.DataO
             {"entity": "name", "identifier": ()},
             "a bucket is a class of rows with equal quasi-identifiers, each of a per",
         ),
-        ({"to": None}, "buckets_to= takes the values of buckets, and to= a .csv or .parquet file with the persons;"),
+        ({"to": None}, "buckets_to= also needs to=, a .csv or .parquet file for the people."),
         (
             {"to": "release.sql"},
-            "buckets_to= takes the values of buckets, and to= a .csv or .parquet file with the perso",
+            "buckets_to= also needs to=, a .csv or .parquet file for the people",
         ),
         ({"buckets_to": None}, "original_qi=True applies to a release in buckets: add buckets_to=."),
-        ({"buckets_to": "values.txt"}, "'values.txt' should end in .csv or .parquet."),
+        ({"buckets_to": "values.txt"}, "'values.txt' must end in .csv or .parquet."),
     ],
 )
 @pytest.mark.parametrize("remedy", REMEDIES)
@@ -184,4 +184,4 @@ def test_the_commands_say_both_files(tmp_path: Path) -> None:
         assert f"wrote the values of their buckets to '{tmp_path / 'v.csv'}'." in ran.err
         assert f"Written to {tmp_path / 'p.csv'}, the values of its buckets to" in ran.said
     over = command("recode", file, *asked, "--to", tmp_path / "p.csv", "--buckets-to", file)
-    assert (over.code, "is read here" in over.err) == (2, True)
+    assert (over.code, "is an input" in over.err) == (2, True)

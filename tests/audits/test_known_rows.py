@@ -168,7 +168,7 @@ def test_what_cannot_be_judged_for_all_rows_is_refused() -> None:
     assert sqlaudit.audit(
         VISITS, qi=["clinic"], entity="who", require=["k=2"], nulls="wildcard", known_rows="one"
     ).passed
-    with pytest.raises(UsageError, match="known_rows='one' is about persons with many rows; name the column"):
+    with pytest.raises(UsageError, match="known_rows='one' needs the column"):
         sqlaudit.audit(VISITS, qi=["clinic"], require=["k=2"], known_rows="one")
     people = {"population": pd.concat([VISITS, VISITS.assign(who=VISITS.who + 3)])}
     more: dict[str, Any] = {"qi": ["clinic"], "entity": "who", "require": ["k_map=4"], "inputs": people}

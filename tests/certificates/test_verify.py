@@ -335,7 +335,7 @@ def test_other_versions_are_said_and_their_sql_is_not_compared() -> None:
 
 def test_a_certificate_is_not_asked_for_with_an_export() -> None:
     more = ("--certificate", "a.json", "--failing-classes-to", "f.csv")
-    assert "are two runs" in run("audit", "patients.csv", "--qi", "age", *more).err
+    assert "exclude each other" in run("audit", "patients.csv", "--qi", "age", *more).err
     assert run("audit", "patients.csv", "--qi", "age", "--certificate", "patients.csv").code == 2
 
 

@@ -187,7 +187,7 @@ def test_boxes_of_others_are_audited() -> None:
         ((*COMMON, *SIZES, "--k-column", "text"), "--k-column: text holds text, not integer"),
         ((*COMMON, *SIZES, "--bounds", "a,b,c,d,e,f"), "--bounds belongs to --audit-only"),
         ((*COMMON, *SIZES, "--owner", "x"), "--property-bounds and --owner name columns of --properties"),
-        ((*COMMON, *SIZES, "--to", "out.txt"), "should end in .parquet or .csv or .sql"),
+        ((*COMMON, *SIZES, "--to", "out.txt"), "must end in .parquet or .csv or .sql"),
         ((*COMMON, *SIZES, "--lonlat", "--box", "2000km"), "--lonlat takes a --box of at most 1000km"),
         (("--audit-only", "--to", "x.csv"), "--to says how boxes are made"),
         (("--audit-only", "--suppress", "1%"), "--suppress says how boxes are made"),

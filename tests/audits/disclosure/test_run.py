@@ -176,7 +176,7 @@ def test_more_pieces_than_values(engine: Engine) -> None:
 @pytest.mark.parametrize(
     ("roles", "asked", "said"),
     [
-        (Roles((), ("disease",)), {}, "Name the quasi-identifiers"),
+        (Roles((), ("disease",)), {}, "No quasi-identifiers are given"),
         (Roles(("room",)), {}, "Name a sensitive attribute"),
         (Roles(("room",), ("disease",), nulls=NullPolicy.WILDCARD), {}, "no meaning with nulls='wildcard'"),
         (ROLES, {"knowledge": 201}, "0 to 201; they must ascend"),

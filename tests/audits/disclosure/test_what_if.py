@@ -116,7 +116,7 @@ def test_keys_of_every_kind(engine: Engine) -> None:
     known = {"people": {"p": written, "q": dict.fromkeys(one)}, "ask": [{"p": "a"}, {"q": "c"}, {"q": None}]}
     result = asked(engine, known, rows, columns, qi=list(one))
     assert [str(answer.probability) for answer in result.answers] == ["2/3", "1/3", "1/3"]
-    for changed, said in (({"n": "abc"}, "holds numbers"), ({"n": "1e40"}, "no number"), ({"t": "x"}, "nobody")):
+    for changed, said in (({"n": "abc"}, "has numbers"), ({"n": "1e40"}, "not a valid number"), ({"t": "x"}, "nobody")):
         with pytest.raises(UsageError, match=said):
             asked(engine, known | {"people": {"p": written | changed, "q": written}}, rows, columns, qi=list(one))
     with pytest.raises(UsageError, match="exactly the quasi-identifiers: n, x"):
@@ -189,9 +189,9 @@ def test_what_was_written_is_bound_and_never_sql() -> None:
         ("people: {a: {room: 0}}\nask: {a: x}\nknowledge:\n- never: {}", "line 4: 'never' is empty."),
         ("people: {a: {room: 0}}\nask: {a: x}\nknowledge:\n- {never: {a: x}, then: {a: y}}", "line 4: 'never' stands"),
         ("people: {a: {room: 0}}\nask: {a: x}\nknowledge:\n- never: {a: [x, y]}", "line 4: one person has two values"),
-        ("people: {a: {room: 0}}\nask: {a: x}\nknowledge: {if: 1}", "line 3: 'knowledge' is a list"),
+        ("people: {a: {room: 0}}\nask: {a: x}\nknowledge: {if: 1}", "line 3: 'knowledge' must be a list"),
         ("people: {a: {room: 0}, a: {room: 1}}\nask: {a: x}", "line 1: the same key is here twice."),
-        ("people: {a: [1]}\nask: {a: x}", "line 1: a person holds single values here"),
+        ("people: {a: [1]}\nask: {a: x}", "line 1: a person takes single values here"),
     ],
 )
 def test_a_file_that_is_wrong_says_where(tmp_path: Path, text: str, said: str) -> None:
