@@ -343,5 +343,5 @@ class GivenRoles(TypedDict):
 ShownRoles = Annotated[Mapping[str, Any], GivenRoles]
 
 
-MEANING = "Meaning, scope and limits of a verdict: docs/verdicts.md"
+MEANING = "What a verdict means and does not mean: docs/verdicts.md"
 """The last sentence of every report with a verdict."""

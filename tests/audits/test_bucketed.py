@@ -127,10 +127,7 @@ def test_buckets_have_the_values_of_their_persons(engine: Engine, data: st.DataO
             "a bucket is a class of rows with equal quasi-identifiers, each of a per",
         ),
         ({"to": None}, "buckets_to= also needs to=, a .csv or .parquet file for the people."),
-        (
-            {"to": "release.sql"},
-            "buckets_to= also needs to=, a .csv or .parquet file for the people",
-        ),
+        ({"to": "release.sql"}, "buckets_to= also needs to=, a .csv or .parquet file for the people"),
         ({"buckets_to": None}, "original_qi=True applies to a release in buckets: add buckets_to=."),
         ({"buckets_to": "values.txt"}, "'values.txt' must end in .csv or .parquet."),
     ],

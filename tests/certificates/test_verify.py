@@ -348,5 +348,5 @@ def test_a_table_of_a_database(postgres_url: str, load: Callable[..., str]) -> N
     assert "v0" not in text
     assert json.loads(text)["command"].startswith("sqlaudit audit --db … ")
     asked = run("verify", "a.json")
-    assert (asked.code, "say with --db in which" in asked.err) == (2, True)
+    assert (asked.code, "name the database with --db" in asked.err) == (2, True)
     assert run("verify", "a.json", "--db", postgres_url).code == 0

@@ -24,7 +24,7 @@ def test_figures_without_a_requirement(tmp_path: Path) -> None:
     assert "1 row (8.3%) is alone: nobody else has the same age and sex." in ran.said
     assert "At least one class holds a single value of disease" in ran.said
     assert "k-anonymity 1" in ran.said
-    assert "for people to decide, with these figures in hand. • Meaning, scope and limits of a verdict:" in ran.said
+    assert "for people to decide, with these figures in hand. • What a verdict means and does not mean:" in ran.said
     assert ran.said.endswith("docs/verdicts.md The words of this report are explained in docs/glossary.md.")
 
 

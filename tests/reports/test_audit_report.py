@@ -142,8 +142,7 @@ def test_whole_text_at_eighty_columns() -> None:
         "  • Whether values inside free text, images or codes name a person.",
         "  • Whether publication is lawful: that is for people to decide, with these",
         "    figures in hand.",
-        "  • Meaning, scope and limits of a verdict:",
-        "    docs/verdicts.md",
+        "  • What a verdict means and does not mean: docs/verdicts.md",
         "",
         "The words of this report are explained in docs/glossary.md.",
     ]

@@ -134,7 +134,10 @@ def test_an_empty_table_is_undetermined(table: Path) -> None:
         (("--witness", "13"), "asked for k = 13, the curve ends at 12"),
         (("--witness", "many"), "Put --witness after the TARGET"),
         (("--plot", "curve.pdf"), ".svg"),
-        (("--given", "a.yml", "--threshold", "0.5"), "--given and --threshold exclude each other: leave out --threshold."),
+        (
+            ("--given", "a.yml", "--threshold", "0.5"),
+            "--given and --threshold exclude each other: leave out --threshold.",
+        ),
         (("--given", "a.yml", "--weakest", "5"), "leave out --weakest."),
         (("--given", "a.yml", "--explain"), "Use --dry-run to see the statements."),
         (("--given", "a.yml"), "a.yml: cannot be read"),
