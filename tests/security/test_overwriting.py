@@ -18,7 +18,7 @@ from tests.cli.runner import patients, run
 from tests.gates.databases import PATIENTS, in_duckdb, write
 
 TABLES = "tables: [{table: patients, quasi_identifiers: [age, sex], requirements: [k=5]}]\n"
-SENTENCE = "is an input, by this or another name, and cannot be overwritten. Name another file of its own to write."
+SENTENCE = "is an input, by this or another name, and cannot be overwritten. Name another file."
 READ = {
     "--inputs",
     "--hierarchies",
@@ -236,7 +236,7 @@ def test_what_is_thrown_away_may_be_so_twice(tmp_path: Path) -> None:
 def test_a_policy_keeps_two_things_in_two_files(clinic: Path) -> None:
     policy = write(clinic.parent, "version: 1\nconnections: {main: {duckdb: clinic.duckdb}}\n" + TABLES)
     kept = clinic.parent / "kept.duckdb"
-    with pytest.raises(UsageError, match="named twice to be written"):
+    with pytest.raises(UsageError, match="named twice for writing"):
         sqlaudit.gate(policy, baseline=kept, store_failures=kept, accept=True)
     assert not kept.exists()
 

@@ -119,7 +119,7 @@ def test_it_says_what_the_command_says(opened: Console, folder: Path) -> None:
     assert said.startswith("counts.csv: 1 of 3 cells (33.3%) discloses too much about its contributors")
     assert "FAILS: threshold=5. 1 of 3 cells (33.3%) is unsafe." in said
     shown = run("aggregates", "counts.csv", "--by", "region", "--count", "count", "--require", "threshold=5").out
-    assert " ".join(shown.split())[:150] == said[:150]
+    assert " ".join(shown.split())[:110] == said[:110]
     assert opened.session.reported is not None
 
 
