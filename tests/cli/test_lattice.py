@@ -163,7 +163,7 @@ WRONG: list[tuple[tuple[str, ...], str]] = [
     (("--qi", "age", "--require", "k=2", "--to", "release.xlsx"), ".csv or .sql"),
     (("--qi", "age", "--require", "k=2", "--find", "chain", "--chain", "1;0"), "not coarser"),
     (("--qi", "age"), "--require k=5"),
-    (("--require", "k=2"), "Name the quasi-identifiers"),
+    (("--require", "k=2"), "No quasi-identifiers are given"),
 ]
 
 

@@ -324,7 +324,7 @@ def test_no_safe_node_is_explained() -> None:
     ("options", "sentence"),
     [
         ({"require": ()}, "Say what the release must satisfy"),
-        ({"qi": ()}, "Name the quasi-identifiers"),
+        ({"qi": ()}, "No quasi-identifiers are given"),
         ({"suppress": 2}, "from 0 to 1"),
         ({"suppress": "many"}, "takes a share such as 0.01 or 1%"),
         ({"nulls": "wildcard", "suppress": "20%"}, "search without suppress="),

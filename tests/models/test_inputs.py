@@ -98,10 +98,10 @@ def test_python_mappings_mean_the_same(tmp_path: Path) -> None:
     ("text", "sentence"),
     [
         ("categroies: {}", "line 1: there is no input 'categroies'. Did you mean 'categories'?"),
-        ("\n\nwidth: wide", "line 3: 'width' is a number, for instance 0.5."),
+        ("\n\nwidth: wide", "line 3: 'width' must be a number, for example 0.5."),
         ("width: 0", "line 1: 'width' is greater than 0."),
         ("width: 1e99", "line 1: 'width' is a number between 1e-30 and 1e30, or 0."),
-        ("kappa: nan", "line 1: 'kappa' is a number, for instance 0.5."),
+        ("kappa: nan", "line 1: 'kappa' must be a number, for example 0.5."),
         ("alpha: {x: -1}", "line 1: 'alpha' is at least 0."),
         ("order: x", "line 1: a list of values is a list, for instance [a, b]."),
         ("order: [x,\n  x]", "line 1: a value is listed twice."),
@@ -113,7 +113,7 @@ def test_python_mappings_mean_the_same(tmp_path: Path) -> None:
         ("tree: [x, {b: [x]}]", "line 1: this leaf of the tree also stands elsewhere in it."),
         ("tree: []", "line 1: the tree has no leaves."),
         ("tree: [x]\ntree_csv: t.csv", "tree"),
-        ("- a", "line 1: the file is a mapping"),
+        ("- a", "line 1: the file must be a mapping"),
         ("a: [", "is not YAML"),
         ("width: &a [*a]", "line 1: contains itself."),
         ("population: {table: a, query: b}", "line 1: 'population' has a table or a query"),
@@ -121,7 +121,7 @@ def test_python_mappings_mean_the_same(tmp_path: Path) -> None:
         ("population: []", "line 1: 'population' is a text."),
         ("sensitive: {disease: {population: p}}", "line 1: there is no input 'population'."),
         ("width: 1\nsensitive: {disease: {kappa: 1}}", "'width' stands beside 'sensitive'"),
-        ("sensitive: [a]", "line 1: 'sensitive' is a mapping"),
+        ("sensitive: [a]", "line 1: 'sensitive' must be a mapping"),
     ],
 )
 def test_one_sentence_a_mistake(tmp_path: Path, text: str, sentence: str) -> None:

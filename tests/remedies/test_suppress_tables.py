@@ -154,7 +154,7 @@ def test_persons_need_one_row_each(engine: Engine) -> None:
         ({"require": ["t=0.2"], "sensitive": "s"}, "sqlaudit recode takes every requirement"),
         ({"require": ["k=2"], "nulls": "wildcard"}, "a missing value matches any value"),
         ({"require": ()}, "Say what the release must satisfy"),
-        ({"require": ["k=2"], "qi": ()}, "Name the quasi-identifiers"),
+        ({"require": ["k=2"], "qi": ()}, "No quasi-identifiers are given"),
         ({"require": ["k=2"], "time_limit": -1}, "0 seconds or more"),
         ({"require": ["k=2"], "seed": -1}, "seed= is a whole number"),
         ({"require": ["k=2"], "weights": {"nobody": 1}}, "not among the columns"),
@@ -247,7 +247,7 @@ def test_the_command_refuses_and_plans() -> None:
         (("--exact", "--fast"), "--exact and --fast exclude each other: give one of them."),
         (("--weights", "x"), "--weights takes column=number"),
         (("--weights", "x=1,x=2"), "--weights names 'x' twice."),
-        (("--to", "out.txt"), "should end in .parquet or .csv or .sql."),
+        (("--to", "out.txt"), "must end in .parquet or .csv or .sql."),
         (("--joint",), "--joint is for audits"),
     ):
         ran = run(*COMMON, *more)
