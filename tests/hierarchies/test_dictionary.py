@@ -190,13 +190,13 @@ REFUSED = [
         ["a", "b", "c"],
         "text",
         {"values": {"a": ["x", "y"], "b": ["x", "z"], "c": ["w", "z"]}},
-        "v, level 2 (listed): is not coarser than level 1; 1 of its 2 groups lie in several groups of level 2.",
+        "v, level 2 (listed): does not nest with level 1; 1 of its 2 groups are in several groups of level 2.",
     ),
     (
         [1, 2],
         "int",
         {"sql": ["'A'", "CAST(value AS VARCHAR)"]},
-        "v, level 2 (SQL): is not coarser than level 1; 1 of its 1 groups lie in several groups of level 2.",
+        "v, level 2 (SQL): does not nest with level 1; 1 of its 1 groups are in several groups of level 2.",
     ),
     (
         [1.5, float("nan")],
@@ -216,20 +216,20 @@ REFUSED = [
         [1.5],
         "float",
         {"mask": 1},
-        "v, level 1 (last 1 masked): masks are for texts and whole numbers, and the column holds floats; use 'widths'.",
+        "v, level 1 (last 1 masked): masks need texts or whole numbers, but the column has floats; use 'widths'.",
     ),
     (
         ["a"],
         "text",
         {"dates": "year"},
         "v, level 1 (year): is for dates, and the column holds texts; name it as an "
-        "expression, for instance CAST(v AS DATE).",
+        "expression, for example CAST(v AS DATE).",
     ),
     (
         [1],
         "int",
         {"values": {"1": "x", "1.0": "y"}},
-        "the hierarchies: a value of v stands here twice, written in two ways, with different labels at level 1.",
+        "the hierarchies: a value of v is listed twice, in two spellings, with different labels at level 1.",
     ),
 ]
 

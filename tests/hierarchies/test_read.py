@@ -105,7 +105,7 @@ def test_a_folder_has_one_file_a_column(tmp_path: Path) -> None:
     (tmp_path / "his_age.csv").write_text("a;*\n", encoding="utf-8")
     assert read.for_columns(["age"])[0].place.endswith("Age.csv")
     (tmp_path / "Age.csv").unlink()
-    with pytest.raises(UsageError, match=r"her_age\.csv and his_age\.csv both fit 'age'; keep one"):
+    with pytest.raises(UsageError, match=r"her_age\.csv and his_age\.csv both match 'age'. Keep one of them"):
         read.for_columns(["age"])
 
 
@@ -143,7 +143,7 @@ BROKEN: list[tuple[Any, str]] = [
     ({"zip": {"mask": {"drop": [1]}}}, "'mask' is a list of numbers of characters to mask, or {keep:"),
     ({"zip": {"mask": ["0.5"]}}, "a number of characters is whole."),
     ({"zip": {"mask": [0]}}, "zip, level 1: mask between 1 and 1000 characters, not 0."),
-    ({"b": {"dates": ["week", "month"]}}, "A week is not within one month or year, so it is no level."),
+    ({"b": {"dates": ["week", "month"]}}, "A week can span two months or years, so it cannot be a level."),
     ({"b": {"dates": ["year", "month"]}}, "b, level 2 (month): is not coarser than level 1 (year)."),
     ({"b": {"widths": 1, "mask": 1}}, "'b' has exactly one of widths, mask, dates, tree, csv, values, sql."),
     ({"b": {"wdth": 1}}, "Did you mean 'widths'?"),
