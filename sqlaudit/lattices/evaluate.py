@@ -33,6 +33,7 @@ from sqlaudit.lattices.coding import (
 from sqlaudit.lattices.figures import NodeFigures
 from sqlaudit.lattices.parts import NodeLosses
 from sqlaudit.lattices.rollup import Rollup
+from sqlaudit.lattices.sizes import NodeSizes
 from sqlaudit.lattices.verdicts import CellWeight, LossParts, Node, NodeClasses, Verdict
 from sqlaudit.models.measures import Measure
 
@@ -48,6 +49,8 @@ class Evaluator:
         audited: decides node by node instead, where count vectors do not tell what is asked.
         inherits: whether coarser nodes inherit what models say they do.
         of_values: the loss that looks at the sensitive attribute, if one does.
+        some_classes: whether some classes that fail are enough, and the figures of an unsafe node below the top may be
+            those of them.
     """
 
     workbench: Engine
@@ -59,11 +62,14 @@ class Evaluator:
     audited: AuditedNodes | None
     inherits: bool
     of_values: Measure | None
+    some_classes: bool = False
 
     def __post_init__(self) -> None:
         words = [] if self.audited else [word for attribute in self.attributes for word in attribute.words]
         self._rollup = Rollup(self.workbench, self.layout, self.base, words)
         self._figures = NodeFigures(self.workbench, self.attributes, self.rows, self.limit_rows)
+        by_size = self.rows and not self.audited and self._figures.by_size
+        self._sizes = NodeSizes(self._rollup, self.layout) if by_size else None
         failing, sensitive = self._figures.failing, self.attributes[0] if self.of_values else None
         self._losses = NodeLosses(
             self.workbench, self.layout, self.base, failing, self.rows, self.tuples, sensitive, self.of_values
@@ -92,7 +98,14 @@ class Evaluator:
         if self.audited is not None:
             return [self.audited.verdict(node) for node in nodes]
         found: dict[Node, Verdict] = {}
-        for chunk in self._rollup.walk(nodes):
+        if self._sizes is not None:
+            for node in nodes:
+                if (sizes := self._sizes.of(node)) is not None:
+                    found[node] = self._figures.verdict_of_sizes(node, sizes)
+                elif self.some_classes and node != self.heights and (some := self._sizes.of_some(node)) is not None:
+                    verdict = self._figures.verdict_of_sizes(node, some)
+                    found |= {} if verdict.safe else {node: verdict}
+        for chunk in self._rollup.walk([node for node in nodes if node not in found]):
             found.update((verdict.node, verdict) for verdict in self._figures.verdicts(chunk))
         return [found[node] for node in nodes]
 
@@ -201,6 +214,7 @@ def open_evaluator(
     population: Relation | None = None,
     every_count: bool = False,
     of_values: Measure | None = None,
+    some_classes: bool = False,
 ) -> Evaluator:
     """What decides the nodes of a lattice.
 
@@ -212,6 +226,7 @@ def open_evaluator(
         limit: the share of the rows that may be suppressed. population: the population table, if a model needs one.
         every_count: whether `classes` is going to be asked.
         of_values: the loss that looks at the sensitive attribute, the only one; None for none.
+        some_classes: as of `Evaluator`.
 
     Raises:
         UsageError: requirements that do not fit the roles, a limit that has no meaning with them, or losses that look
@@ -235,4 +250,4 @@ def open_evaluator(
     if one_by_one:
         table = AuditedTable(engine, workbench, relation, roles, given, columns, layout, attributes, inherits)
         audited = audited_nodes(table, population, base, rows, allowed)
-    return Evaluator(workbench, layout, base, attributes, rows, allowed, audited, inherits, of_values)
+    return Evaluator(workbench, layout, base, attributes, rows, allowed, audited, inherits, of_values, some_classes)

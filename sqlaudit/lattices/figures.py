@@ -15,6 +15,7 @@ from itertools import count
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.relation import Statement
@@ -282,6 +283,23 @@ class NodeFigures:
         self._judge_levels(chunk, verdicts)
         self._judge_signatures(chunk, verdicts)
         return list(verdicts.values())
+
+    @property
+    def by_size(self) -> bool:
+        """Whether the sizes of a node's classes alone decide it, by a least one."""
+        return all(item.model.fewest is not None for one in self.attributes for item in one.deciding)
+
+    def verdict_of_sizes(self, node: Node, sizes: NDArray[np.int64]) -> Verdict:
+        """The verdict of a node with classes of these sizes, where they decide."""
+        fewest = {check.name: check.model.fewest or 0 for block in self.blocks for check in block.checks}
+        fails = sizes < max(fewest.values(), default=0)
+        left, short = sizes[~fails], sizes[fails]
+        figures = {"classes": len(sizes), "smallest": int(sizes.min()), "failing_rows": int(short.sum())}
+        figures["smallest_left"] = int(left.min()) if len(left) else 0
+        for name, least in fewest.items():
+            below = short[short < least]
+            figures |= {f"{name}_classes": len(below), f"{name}_rows": int(below.sum())}
+        return self._verdict(node, figures)
 
     def failing(self, chunk: Chunk) -> dict[str, Any]:
         """Which classes of a chunk are suppressed, for the templates: blocks whose predicates decide every class, and

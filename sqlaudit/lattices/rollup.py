@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from sqlaudit.base.relation import Relation, Statement
 from sqlaudit.base.sql import Raw, render
@@ -97,10 +98,31 @@ class Rollup:
 
     # --- where to start ---
 
+    def smallest(self, node: Node) -> _Grouped:
+        """The kept node with the fewest groups that is finer than a node, or the same."""
+        return _smallest(self._kept.values(), node)
+
+    def read(self, grouped: _Grouped) -> tuple[tuple[Any, ...], Any]:
+        """The words of the keys of a node's classes, and their rows, as arrays."""
+        statement = render(
+            "lattices/lattice_keys.sql", self._workbench.dialect, step="keys", key=self._layout.key, grouped=grouped
+        )
+        *words, sizes = self._workbench.columns_as_arrays(statement).values()
+        return tuple(words), sizes
+
+    def read_some(self, node: Node, most: int) -> tuple[tuple[Any, ...], Any] | None:
+        """Like `read`, of some classes of a node, whole ones drawn by their keys; None when all are at most `most`."""
+        source = self.smallest(node)
+        if min(source.rows, self._most(node)) <= most:
+            return None
+        drawn = 2 ** (source.rows // most).bit_length() - 1
+        some = self._step(source, self._layout.masks(node), drawn=drawn)
+        return self.read(_Grouped("(" + some.sql + ")", (node,), most))
+
     def _start(self, node: Node, created: list[_Grouped]) -> _Grouped:
         """A node, grouped. It is kept for later questions when it has at most half of the groups that it was made of;
         otherwise it is one of the `created`, to be dropped."""
-        source = _smallest(self._kept.values(), node)
+        source = self.smallest(node)
         if source.nodes[0] == node:
             return source
         made = self._materialize(self._step(source, self._layout.masks(node)), (node,))
@@ -113,10 +135,10 @@ class Rollup:
     def _starts(self, wanted: Sequence[Node], created: list[_Grouped]) -> list[_Grouped]:
         """What wanted nodes may start from. With many groups nodes are grouped that are finer than several of them, and
         each has its choice; with few, a statement costs more than its groups, and all start from one."""
-        dear = [node for node in wanted if _smallest(self._kept.values(), node).rows >= _WORTHWHILE]
+        dear = [node for node in wanted if self.smallest(node).rows >= _WORTHWHILE]
         if not dear:
             meet = _meet(wanted)
-            return [self._start(meet, created) if len(wanted) >= 8 else _smallest(self._kept.values(), meet)]
+            return [self._start(meet, created) if len(wanted) >= 8 else self.smallest(meet)]
         for nodes in self._bundles(dear):
             self._start(_meet(nodes), created)
         return [*self._kept.values(), *created]
@@ -172,6 +194,9 @@ class Rollup:
             source = _smallest(starts, node)
             together.setdefault(source.nodes[0], (source, []))[1].append(node)
         for source, nodes in together.values():
+            if nodes == [source.nodes[0]]:
+                yield Chunk(source.sql, {0: nodes[0]})
+                continue
             size = max(1, _SCAN // max(1, source.rows))
             for begin in range(0, len(nodes), size):
                 part = nodes[begin : begin + size]
@@ -242,7 +267,7 @@ class Rollup:
         """Masks that leave a level of one column, and all of the others."""
         return self._layout.masks(at_level((0,) * len(self._layout.columns), column, level))
 
-    def _step(self, source: _Grouped, masks: Sequence[int], ids: Sequence[int] = ()) -> Statement:
+    def _step(self, source: _Grouped, masks: Sequence[int], ids: Sequence[int] = (), drawn: int = 0) -> Statement:
         return render(
             "lattices/lattice_step.sql",
             self._workbench.dialect,
@@ -252,6 +277,7 @@ class Rollup:
             words=self._words,
             ids=list(ids),
             offset=0,
+            drawn=drawn,
         )
 
     def _materialize(self, statement: Statement, nodes: tuple[Node, ...]) -> _Grouped:

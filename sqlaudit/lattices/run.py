@@ -54,7 +54,7 @@ from sqlaudit.lattices.release import (
     levels_of,
     release,
 )
-from sqlaudit.lattices.request import LatticePublication, LatticeRequest
+from sqlaudit.lattices.request import Find, LatticePublication, LatticeRequest
 from sqlaudit.lattices.result import Checked, LatticeResult, Published
 from sqlaudit.lattices.search.lattice import search_lattice
 from sqlaudit.lattices.search.tags import Tell, silent
@@ -136,6 +136,7 @@ def find_nodes(
             population=population,
             every_count=bool(request.knowledge),
             of_values=measure if measure.sensitive else None,
+            some_classes=not (request.walk or request.find is Find.CHAIN or request.suppression),
         )
         _refuse_many(request, evaluator.heights)
         values = partial(_distinct, engine, relation, roles)

@@ -211,6 +211,11 @@ class Model:
         """SQL over facts: true for a class that floats cannot tell; empty = never."""
         return ""
 
+    @property
+    def fewest(self) -> int | None:
+        """How many rows are enough for a class to satisfy it, where nothing else of the class matters; else None."""
+        return None
+
     def holds(self, counts: Mapping[int, int]) -> bool:
         """Whether a class with these counts (lane to rows) satisfies the model, exactly."""
         raise NotImplementedError(self.name)

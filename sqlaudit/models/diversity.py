@@ -50,6 +50,11 @@ class KAnonymity(Model):
         """Smaller than k."""
         return expression("below", fact="size", limit=self.values["k"])
 
+    @property
+    def fewest(self) -> int | None:
+        """The k."""
+        return int(self.values["k"])
+
     def holds(self, counts: Mapping[int, int]) -> bool:
         """At least k rows."""
         return bool(sum(counts.values()) >= self.values["k"])
