@@ -280,8 +280,8 @@ def near_occurrences(
 
 # The search over known events: sets of one event, of two, of three, each size from the one before.
 #
-# A set that only one person has is not extended: every larger one identifies the same person, who is singled out already.
-# Terrovitis, Mamoulis and Kalnis, *Privacy-preserving anonymization of set-valued data* (VLDB 2008).
+# A set that only one person has is not extended: every larger one identifies the same person, who is already singled
+# out. Terrovitis, Mamoulis and Kalnis, *Privacy-preserving anonymization of set-valued data* (VLDB 2008).
 
 
 class Watcher:

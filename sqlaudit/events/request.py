@@ -220,11 +220,7 @@ class PersonsRequest:
         metavar="COLUMN=DISTANCE",
     )
     sequence: str = option(
-        "",
-        TEXT,
-        "Known order of events: a column of dates, times or numbers.",
-        _KNOW,
-        metavar="COLUMN",
+        "", TEXT, "Known order of events: a column of dates, times or numbers.", _KNOW, metavar="COLUMN"
     )
     nulls: NullPolicy = option(
         NullPolicy.EQUAL,
@@ -234,13 +230,7 @@ class PersonsRequest:
         shown="equal",
     )
     random: int = option(
-        0,
-        WHOLE,
-        "Share of people singled out by up to M random events.",
-        _KNOW,
-        metavar="M",
-        least=0,
-        most=MOST_KNOWN,
+        0, WHOLE, "Share of people singled out by up to M random events.", _KNOW, metavar="M", least=0, most=MOST_KNOWN
     )
     draws: int = option(
         10_000, WHOLE, "People to sample where sets are too many to count.", _FAR, metavar="N", shown="10000", least=1

@@ -502,7 +502,9 @@ def _random(result: PersonsResult) -> doc.Table:
     most = doc.plural(result.random[-1].known if result.random else 0, "event")
     said = []
     for share, whose in ((0.5, "Half of the people"), (0.95, "95%")):
-        enough = (f"reached with {doc.plural(one.known, 'event')}" for one in result.random if one.unique_share >= share)
+        enough = (
+            f"reached with {doc.plural(one.known, 'event')}" for one in result.random if one.unique_share >= share
+        )
         said.append(f"{whose}: {next(enough, f'not reached with {most}')}.")
     rows = (
         (

@@ -221,9 +221,7 @@ def date_levels(parts: Sequence[str], place: str) -> tuple[Level, ...]:
     for level, part in enumerate(parts, 1):
         if part not in known:
             why = " A week can span two months or years, so it cannot be a level." if part == "week" else ""
-            raise UsageError(
-                f"{place}, level {level}: unknown part of dates {part!r}. Use {', '.join(known)}.{why}"
-            )
+            raise UsageError(f"{place}, level {level}: unknown part of dates {part!r}. Use {', '.join(known)}.{why}")
     for level, (below, part) in enumerate(pairwise(parts), 2):
         if known.index(DatePart(part)) <= known.index(DatePart(below)):
             raise UsageError(f"{place}, level {level} ({part}): is not coarser than level {level - 1} ({below}).")
@@ -513,9 +511,7 @@ def refuse_kind(hierarchy: Hierarchy, kind: Kind) -> None:
             raise UsageError(f"{where}: intervals need numbers, but the column has {_KINDS[kind]}; {hint}.")
         if isinstance(level, MaskLevel) and kind not in _MASKED:
             hint = "use 'widths'" if kind in NUMBERS else "use 'dates'" if kind in DATES else "list its values"
-            raise UsageError(
-                f"{where}: masks need texts or whole numbers, but the column has {_KINDS[kind]}; {hint}."
-            )
+            raise UsageError(f"{where}: masks need texts or whole numbers, but the column has {_KINDS[kind]}; {hint}.")
         if isinstance(level, DateLevel) and kind not in DATES:
             name = hierarchy.column if hierarchy.column.isidentifier() else quote(hierarchy.column, "duckdb")
             raise UsageError(

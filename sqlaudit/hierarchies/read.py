@@ -444,5 +444,7 @@ def _of_file(column: str, files: Sequence[Path], folder: Path) -> Hierarchy:
     shortest = min(len(path.stem) for path in files)
     best = [path for path in files if len(path.stem) == shortest]
     if len(best) > 1:
-        raise UsageError(f"{folder}: {' and '.join(path.name for path in best)} both match {column!r}. Keep one of them.")
+        raise UsageError(
+            f"{folder}: {' and '.join(path.name for path in best)} both match {column!r}. Keep one of them."
+        )
     return from_table(column, read_csv_table(best[0]), "csv")

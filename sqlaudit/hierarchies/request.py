@@ -54,7 +54,9 @@ class HierarchyRequest:
         (), ORDERED, "Intervals of these widths, each a multiple of the one before: 5,10,20.", _HOW, metavar="NUMBERS"
     )
     origin: str | None = option(None, TEXT, "Start of an interval. [default: 0]", _HOW, metavar="NUMBER")
-    low: str | None = option(None, TEXT, "Start of the lowest closed interval; one open interval below it.", _HOW, metavar="NUMBER")
+    low: str | None = option(
+        None, TEXT, "Start of the lowest closed interval; one open interval below it.", _HOW, metavar="NUMBER"
+    )
     high: str | None = option(None, TEXT, "Start of one open interval at the top.", _HOW, metavar="NUMBER")
     mask: tuple[str, ...] = option(
         (), ORDERED, "Replace so many characters by * from the right: 1,2,3.", _HOW, metavar="NUMBERS"
@@ -274,9 +276,7 @@ def _levels(found: Dictionary, value: str, dialect: str) -> tuple[CheckedLevel, 
 def _notes(found: Dictionary, to: Path | None) -> Iterator[str]:
     made = found.hierarchy
     if found.holds.kind is Kind.INTEGER and any(isinstance(level, MaskLevel) for level in made.levels):
-        yield (
-            f"{made.column} has whole numbers: any leading zeros are lost, and masks count the remaining digits."
-        )
+        yield (f"{made.column} has whole numbers: any leading zeros are lost, and masks count the remaining digits.")
     if found.missing_rows and made.levels:
         yield "Missing values stay missing below the highest level, unless a value table names them."
     if made.table is not None and made.table.top != "*":

@@ -116,5 +116,7 @@ def _levels(result: HierarchyResult) -> doc.Table:
 def _values(result: HierarchyResult) -> doc.Table:
     heads = ("Value", *(f"Level {level.level}" for level in result.levels[1:]))
     more = result.levels[0].groups - len(result.values)
-    caption = f"The first {doc.count(len(result.values))} values; {doc.count(more)} more were found." if more > 0 else ""
+    caption = (
+        f"The first {doc.count(len(result.values))} values; {doc.count(more)} more were found." if more > 0 else ""
+    )
     return doc.table(heads, result.values, caption)

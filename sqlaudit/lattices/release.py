@@ -92,8 +92,8 @@ def layout_of(opened: OpenedForRelease, levels: Mapping[str, int], persons: bool
     both = sorted(keys & sensitive)
     if both:
         raise UsageError(
-            f"Column {both[0]!r} is both coarsened and read by a sensitive expression; a release that keeps the second "
-            "gives the first away."
+            f"Column {both[0]!r} is both generalized and read by a sensitive expression, whose values in the release "
+            "reveal it."
         )
     layout = Layout()
     by_column = {role.column: place for place, role in enumerate(opened.roles.quasi_identifiers)}
@@ -136,7 +136,7 @@ def _add_key(opened: OpenedForRelease, layout: Layout, place: int, levels: Mappi
         return
     name, dialect = role.column or role.label, opened.engine.dialect
     if name in {column.name for column in opened.relation.columns} and role.column is None:
-        raise UsageError(f"The release would have two columns called {name!r}; name the expression in another way.")
+        raise UsageError(f"The release has two columns called {name!r}. Use a different name for the expression.")
     value = _of("given", name, opened)
     found = published(hierarchy, levels[role.label], value, dialect, opened.holds[place], f"labels_{place + 1}")
     layout.given.append(LaidColumn(name, role.sql))
@@ -304,8 +304,8 @@ def _failing_statement(opened: OpenedForRelease, attribute: Attribute, frame: Fr
     for check in judged.checks:
         if check.status is not Status.PASS and check.text not in told:
             raise UsageError(
-                f"The classes that fall short of {check.text!r} cannot be told inside a SELECT, so a release that "
-                f"suppresses them cannot be written; search without {spelled('suppress')}, or without this requirement."
+                f"A SELECT cannot find the classes that fail {check.text!r}, so a release cannot suppress them. Search "
+                f"without {spelled('suppress')}, or without this requirement."
             )
     if not judged.failing:
         return ""
@@ -338,13 +338,12 @@ def _column_of(opened: OpenedForRelease, layout: Layout, role: Resolved | None, 
 #
 # When it disagrees with the search, the release is starred instead of thinned out and audited again: there all rows are
 # left, so that requirements which compare a class with the whole table see the table that the search saw. Only when
-# classes other than the starred one fall short there, the search and the release disagree.
+# classes other than the starred one fail there, the search and the release disagree.
 
 RELEASED = "sqlaudit_released"
 """The name under which a release is kept while it is audited, where an engine can."""
 ITS_OWN = (
-    "It is measured against the rows that are left; the search, like ARX, measured against all rows, where the "
-    "requirement holds."
+    "The audit compares with the remaining rows; the search, like ARX, with all rows, where the requirement is met."
 )
 
 
@@ -368,7 +367,7 @@ def audit_release(opened: OpenedForRelease, request: LatticeRequest, result: Lat
     if found.rows != kept:
         raise EngineError(disagree(f"the release has {found.rows:,} rows, not {kept:,}"))
     left = ", ".join(one.text for one in request.requirements if one not in checkable(request))
-    note = f"It speaks of values that the release no longer has, so the search alone decided: {left}." if left else ""
+    note = f"Decided by the search alone, because the release no longer has these values: {left}." if left else ""
     failing = tuple(check.text for check in failed(found))
     checked = Checked(found.status.value, found.rows, found.classes.count, node.failing_rows, failing, note)
     if not checked.failing or not found.rows:
@@ -376,7 +375,7 @@ def audit_release(opened: OpenedForRelease, request: LatticeRequest, result: Lat
     for check in failed(found if star else _audit(opened, request, result, star=True)):
         if not node.failing_rows or check.failing_rows != node.failing_rows or check.failing_classes != 1:
             raise EngineError(disagree(f"{check.text!r} fails in classes that are not suppressed"))
-    starred = f"The starred rows fall short as a class of their own; {spelled('suppressed', 'drop')} leaves them out."
+    starred = f"The starred rows are a failing class; {spelled('suppressed', 'drop')} leaves them out."
     return replace(checked, note=f"{starred if star else ITS_OWN} {checked.note}".rstrip())
 
 

@@ -15,7 +15,7 @@ from sqlaudit.base.sql import Raw, render
 from sqlaudit.engines.contract import Engine
 from sqlaudit.profiles.names import Concept, concept_of, words_of
 from sqlaudit.profiles.request import EXACT_ROWS
-from sqlaudit.profiles.result import ColumnFacts, ColumnProfile, Proposal, Role, Twins
+from sqlaudit.profiles.result import UNKNOWN, ColumnFacts, ColumnProfile, Proposal, Role, Twins
 
 # Column facts from the database: one scan, then one grouping a column with several columns in one statement.
 
@@ -282,7 +282,7 @@ def propose(facts: ColumnFacts) -> Proposal:
         reasons = ("it has dates, which others may know", *_rare(facts))
         proposal = Proposal(Role.QUASI_IDENTIFIER, reasons, "event_date")
     elif proposal is None:
-        proposal = Proposal(Role.OTHER, ("its name and values do not show what it contains", *_rare(facts)))
+        proposal = Proposal(Role.OTHER, (UNKNOWN, *_rare(facts)))
     return replace(proposal, reasons=(*proposal.reasons, *_numbers_as_text(facts)))
 
 

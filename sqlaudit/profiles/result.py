@@ -302,10 +302,14 @@ TITLES = {
     Role.SENSITIVE: "Sensitive attributes (others must not learn them)",
     Role.OTHER: "Other columns",
 }
-_RIGHT = "Proposals follow from names and from counts of values. Check them with knowledge about the people in the table."
+_RIGHT = (
+    "Proposals follow from names and from counts of values. Check them against what you know."
+)
 _ALONE = "Sets of columns were not searched. Several columns together can single people out although none does alone."
 _TEXTS = "Texts that look harmless can still name a person."
 _HEADS = ("Column", "#Values", "#Missing", "#Rare", "Reasons")
+UNKNOWN = "its name and values do not show what it contains"
+"""The reason of a column without any other; the report has one sentence for all such columns."""
 _MOST_SETS = 8
 _LONGEST = 40
 
@@ -374,23 +378,24 @@ def _row(column: ColumnProfile) -> tuple[doc.Words, ...]:
     values = ("" if facts.exact else "about ") + doc.count(facts.distinct)
     missing = doc.part(facts.nulls, facts.rows) if facts.nulls else ""
     rare = "?" if facts.rows_below_5 is None else doc.part(facts.rows_below_5, facts.rows) if facts.rows_below_5 else ""
-    unknown = column.role is Role.OTHER and not column.facts.constant  # which is said once below
-    why = column.proposal.reasons[1:] if unknown else column.proposal.reasons
-    return column.name, values, missing, rare, "; ".join(why)
+    return column.name, values, missing, rare, "; ".join(why for why in column.proposal.reasons if why != UNKNOWN)
 
 
 def _remarks(result: ProfileResult) -> Iterator[doc.Words]:
     columns = [column.facts for column in result.columns]
     if any(one.rows_below_5 for one in columns):
         yield "Rare: share of rows with a value that fewer than five rows have."
-    if any(column.role is Role.OTHER and not column.facts.constant for column in result.columns):
-        yield "Names and values do not show what the other columns contain. Check whether others can know them."
+    if any("at risk" in why for column in result.columns for why in column.proposal.reasons):
+        yield f"At risk: rows in groups smaller than {result.together.k if result.together else 5}."
+    if unknown := [column.name for column in result.columns if UNKNOWN in column.proposal.reasons]:
+        them = "it" if len(unknown) == 1 else "them"
+        yield f"Unknown contents: {doc.listing(unknown)}. Check whether others can know {them}."
     for one in columns:
         yield from _remarks_on(one)
     yield from _groups_of(columns)
-    for twins in result.twins:
-        how = "are equal in every row" if twins.equal else "are equivalent (each follows from the other)"
-        yield f"{twins.first} and {twins.second} {how}."
+    for equal, what in ((True, "Equal columns"), (False, "Equivalent columns (each follows from the other)")):
+        if pairs := [f"{one.first} and {one.second}" for one in result.twins if one.equal is equal]:
+            yield f"{what}: {'; '.join(pairs)}."
     if sampled := [one for one in columns if not one.exact]:
         were, rows = doc.plural(len(sampled), "column was", "columns were"), doc.count(sampled[0].looked_at)
         yield f"{were} read in a sample of about {rows} rows; numbers of values are estimates."

@@ -57,7 +57,7 @@ BY_NAME = "its name suggests that it identifies people"
 
 
 def proposed_entity(columns: Sequence[ColumnProfile]) -> ProposedEntity | None:
-    """The column that identifies people with several rows, of several the one with the most values; None without one."""
+    """The column that identifies people with several rows; of several, the one with most values. None without one."""
     return next((entity_by(column, BY_NAME) for column in repeating(columns)), None)
 
 
@@ -225,7 +225,7 @@ def _judged(column: ColumnProfile, found: ColumnSet, is_decisive: bool) -> Colum
         return column
     others = [name for name in found.columns if name != column.name]
     known = f"with {' and '.join(others)}" if others else "on its own"
-    reason = f"{known} it leaves {percent(found.share_at_risk)} of rows in groups smaller than 5"
+    reason = f"{percent(found.share_at_risk)} of rows at risk {known}"
     unknown, *rest = column.proposal.reasons
     reasons = (reason, unknown, *rest) if is_decisive else (unknown, reason, *rest)
     role = Role.QUASI_IDENTIFIER if is_decisive else Role.OTHER

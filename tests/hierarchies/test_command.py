@@ -26,7 +26,7 @@ def test_levels_are_told_and_values_are_not(tmp_path: Path) -> None:
     ran = run("hierarchy", people(tmp_path), "age", "--widths", "5,10", "--low", 20, "--high", 50)
     assert (ran.code, ran.err) == (0, "")
     assert "people.csv: the hierarchy of age can be used" in ran.said
-    assert "3 values in 5 rows; 1 row with none." in ran.said
+    assert "3 values in 5 rows; 1 row without a value." in ran.said
     assert "Level What Groups Smallest Largest Nested" in ran.said
     assert "0 values 4 1 2 1 width 5 4 1 2 yes 2 width 10 3 1 3 yes 3 * 1 5 5 yes" in ran.said
     assert "Missing values stay missing below the highest level" in ran.said
@@ -78,7 +78,7 @@ def test_the_file_is_read_back_and_says_the_same(tmp_path: Path, options: tuple[
 
 
 def test_whole_numbers_have_no_leading_zeros_to_mask(tmp_path: Path) -> None:
-    said = "age holds whole numbers: leading zeros, if there were any, are lost"
+    said = "age has whole numbers: any leading zeros are lost"
     assert said in run("hierarchy", people(tmp_path), "age", "--mask", 1).said
     assert "Notes" not in run("hierarchy", people(tmp_path), "zip", "--mask", 3).said
 
@@ -113,7 +113,7 @@ def test_a_query_has_no_target(tmp_path: Path) -> None:
     [
         (("age",), "No levels are given. Use one of --widths, --mask, --dates, --tree, --from."),
         (("age", "--widths", ""), "No levels are given. Use one of --widths"),
-        (("age", "--widths", "5", "--mask", "1"), "with one of"),
+        (("age", "--widths", "5", "--mask", "1"), "Use one of"),
         (("age", "--mask", "1", "--low", "3"), "--low needs --widths."),
         ((), "Name the COLUMN"),
         (("agee", "--mask", "1"), "has no column 'agee'. Did you mean 'age'?"),
@@ -177,7 +177,7 @@ def test_null_and_the_empty_text_share_a_line(tmp_path: Path) -> None:
 def test_on_postgres(load: Loader, postgres_url: str, tmp_path: Path) -> None:
     table = load("aged", [(34, "a'b"), (38, "c"), (None, "c")], ["age", "job"]).replace('"', "")
     ran = run("hierarchy", "--db", postgres_url, table, "age", "--widths", "5,10", "--to", tmp_path / "age.csv")
-    assert (ran.code, "2 values in 3 rows; 1 row with none." in ran.said) == (0, True), ran.said
+    assert (ran.code, "2 values in 3 rows; 1 row without a value." in ran.said) == (0, True), ran.said
     assert (tmp_path / "age.csv").read_text() == "34;[30, 35);[30, 40);*\n38;[35, 40);[30, 40);*\n"
     (tmp_path / "job.csv").write_text("a'b;x;*\nc;y;*\n", encoding="utf-8")
     ran = run("hierarchy", "--db", postgres_url, table, "job", "--from", tmp_path / "job.csv", "--show-values")
@@ -188,7 +188,7 @@ def test_on_postgres(load: Loader, postgres_url: str, tmp_path: Path) -> None:
 def test_on_spark(spark_url: str, tmp_path: Path) -> None:
     table = as_parquet(write_csv(tmp_path / "aged.csv", "age,job", "34,a'b", "38,c", ",c"))
     ran = run("hierarchy", "--db", spark_url, table, "age", "--widths", "5,10", "--to", tmp_path / "age.csv")
-    assert (ran.code, "2 values in 3 rows; 1 row with none." in ran.said) == (0, True), ran.said
+    assert (ran.code, "2 values in 3 rows; 1 row without a value." in ran.said) == (0, True), ran.said
     assert (tmp_path / "age.csv").read_text() == "34;[30, 35);[30, 40);*\n38;[35, 40);[30, 40);*\n"
     (tmp_path / "job.csv").write_text("a'b;x;*\nc;y;*\n", encoding="utf-8")
     ran = run("hierarchy", "--db", spark_url, table, "job", "--from", tmp_path / "job.csv", "--show-values")

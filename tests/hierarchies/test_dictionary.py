@@ -184,7 +184,7 @@ REFUSED = [
         ["a", "b", "b"],
         "text",
         {"values": {"a": "x"}},
-        "v, level 1: 1 value in 2 rows is not listed in the hierarchies; add them, or give a default label.",
+        "v, level 1: 1 value in 2 rows is not listed in the hierarchies. Add them, or give a default label.",
     ),
     (
         ["a", "b", "c"],
@@ -202,15 +202,15 @@ REFUSED = [
         [1.5, float("nan")],
         "float",
         {"widths": 1},
-        "v, level 1 (width 1): 1 value in 1 row is without a label (a number "
-        "that is no number or too large); give a default label.",
+        "v, level 1 (width 1): 1 value in 1 row is without a label (not a finite "
+        "number, or too large). Give a default label.",
     ),
     (
         ["a"],
         "text",
         {"widths": 1},
-        "v, level 1 (width 1): intervals are for numbers, and the column holds texts; name "
-        "it as an expression that gives a number.",
+        "v, level 1 (width 1): intervals need numbers, but the column has texts; "
+        "convert it to a number with an expression.",
     ),
     (
         [1.5],
@@ -222,7 +222,7 @@ REFUSED = [
         ["a"],
         "text",
         {"dates": "year"},
-        "v, level 1 (year): is for dates, and the column holds texts; name it as an "
+        "v, level 1 (year): needs dates, but the column has texts; convert it with an "
         "expression, for example CAST(v AS DATE).",
     ),
     (

@@ -27,7 +27,7 @@ def test_a_column_of_persons_that_repeats_is_proposed_with_requirements_on_perso
     found = sqlaudit.profile(VISITS)
     assert found.entity is not None
     assert found.entity.column == "patient_id"
-    assert found.entity.reason == "it repeats, 3.0 rows each; its name says that it numbers persons"
+    assert found.entity.reason == "3.0 rows per value; its name suggests that it identifies people"
     data = json.loads(json.dumps(found.to_dict()))
     validator("profile").validate(data)
     assert data["entity"] == {"column": "patient_id", "reason": found.entity.reason}

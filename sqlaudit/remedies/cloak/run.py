@@ -103,7 +103,7 @@ def _messages(engine: Engine, request: CloakRequest, publication: Publication) -
 def _write(
     messages: Messages, publication: Publication, batches: Iterable[Sequence[Row]], published: int, sql: str = ""
 ) -> None:
-    another = disagree("the file has another number of messages")
+    another = disagree("the file has a different number of messages")
     write(publication, sql, (*BOUNDS, *messages.columns), batches, published, another)
 
 
@@ -177,7 +177,7 @@ def _levels(messages: Messages, counted: list[Row]) -> tuple[CloakLevel, ...]:
         EngineError: a box has fewer users than one of its messages asks for.
     """
     if any(row[5] for row in counted if row[0] == MessageOutcome.PUBLISHED):
-        raise EngineError(disagree("a box has fewer users than one of its messages asks for"))
+        raise EngineError(disagree("a box has fewer users than one of its messages requires"))
     found = {row[1]: row[2:5] for row in counted if row[0] == MessageOutcome.PUBLISHED}
     return tuple(
         CloakLevel(level.side, level.seconds, *found.get(place, (0, 0, None)))
@@ -387,8 +387,8 @@ def plan_arrivals(engine: Engine, request: CloakRequest, publication: Publicatio
 def _refuse_sql(publication: Publication) -> None:
     if publication.is_sql:
         raise UsageError(
-            f"{spelled('delay')}: which messages still wait depends on all boxes before, which no SELECT can say. "
-            f"Write the messages to a .csv or .parquet file with {about('to')}."
+            f"{spelled('delay')}: a SELECT cannot cloak messages as they arrive. Write them to a .csv or .parquet file "
+            f"with {about('to')}."
         )
 
 
@@ -450,7 +450,7 @@ def _moment(messages: Messages, time: Fraction) -> Any:
     try:
         return _FIRST + timedelta(microseconds=int(time * _MICRO))
     except OverflowError:
-        raise UsageError(f"{about('interval')}: a box would end after the year 9999; take a shorter one.") from None
+        raise UsageError(f"{about('interval')}: a box ends after the year 9999. Use a shorter interval.") from None
 
 
 def _arrivals_audited(messages: Messages, told: _Told) -> Holding | None:

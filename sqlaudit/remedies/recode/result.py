@@ -119,7 +119,7 @@ class RecodeResult(base.MeasuredResult, Shown):
         raise KeyError(measure)
 
 
-# The report of a local recoding: what was made of the classes, what it loses beside the lattice, and the release.
+# The report of a local recoding: its groups, its loss compared with the lattice, and the release.
 
 _TITLES = {"kaca": "KACA", "mondrian": "Mondrian"}
 _DRAWN = ("loss", "non-uniform-entropy", "modification-rate", "ncp", "whd")
@@ -133,9 +133,9 @@ def recode_document(result: RecodeResult) -> doc.Document:
     drawn = "" if result.seed is None else f", seed {result.seed}"
     how = doc.facts(
         ("method", _TITLES[result.method]),
-        ("class merged next", f"{result.order}{drawn}" if result.order else ""),
+        ("order of merges", f"{result.order}{drawn}" if result.order else ""),
         ("weights of levels", beta),
-        ("only warned of", ", ".join(result.warn_only)),
+        ("warnings only", ", ".join(result.warn_only)),
         *made(result),
     )
     release = result.release
@@ -146,7 +146,7 @@ def recode_document(result: RecodeResult) -> doc.Document:
         doc.section("Why there is no recoding", result.why),
         *(() if release is None else _release(result, release)),
         doc.section("How it was made", how),
-        doc.section("What this does not say", (base.MEANING,)),
+        doc.section("Limits of this audit", (base.MEANING,)),
         sql_section(result),
     )
 
@@ -157,7 +157,7 @@ def _release(result: RecodeResult, release: Release) -> Iterator[tuple[doc.Secti
     verdict = "PASS" if audit.status in ("pass", "warn") else audit.status.upper()
     said: tuple[doc.Words, ...] = (
         *([doc.written_to(release.file, release.buckets)] if release.file else []),
-        doc.good(f"An audit of the release says {verdict}: {rows} in {classes}."),
+        doc.good(f"Audit of the release: {verdict}; {rows} in {classes}."),
         *doc.unnamed_notice(release.unnamed),
     )
     yield doc.section("The release", said, doc.Code("The SQL of the release", release.sql))
@@ -169,19 +169,19 @@ def _release(result: RecodeResult, release: Release) -> Iterator[tuple[doc.Secti
             *((level, held) for level, held in column.rows_at if held),
         ]
     ]
-    yield doc.section("What each column became", doc.table(("column", "level", "#rows", "#share"), became))
-    yield doc.section("What was lost", *_losses(result))
+    yield doc.section("Columns", doc.table(("Column", "Level", "#Rows", "#Share"), became))
+    yield doc.section("Information loss", *_losses(result))
 
 
 def headline(result: RecodeResult) -> doc.Toned:
     """The answer in a few words."""
     if not result.rows:
-        return doc.warning("UNDETERMINED: there is no row to recode")
+        return doc.warning("UNDETERMINED: the table has no rows")
     if result.release is None or result.groups is None:
-        return doc.bad("NO RECODING satisfies the requirements")
+        return doc.bad("NO RECODING meets the requirements")
     before = doc.plural(result.classes, "class", "classes")
-    after = doc.plural(result.groups, "group that satisfies", "groups that satisfy")
-    return doc.good(f"{before} became {after} the requirements")
+    verb = "meets" if result.groups == 1 else "meet"
+    return doc.good(f"{before} recoded into {doc.plural(result.groups, 'group')} that {verb} the requirements")
 
 
 def _lead(result: RecodeResult) -> Iterator[doc.Words]:
@@ -189,19 +189,19 @@ def _lead(result: RecodeResult) -> Iterator[doc.Words]:
         return
     merged = f"{doc.plural(result.merges, 'merge')}; " if result.method == "kaca" else ""
     yield f"{merged}the smallest group has {doc.plural(result.smallest, 'row')}."
-    lost, beside = f"Measured by {result.measure}, {_loss_text(result.losses, result.measure)} is lost", result.beside
+    lost, beside = f"Information loss ({result.measure}): {_loss_text(result.losses, result.measure)}", result.beside
     if beside is None:
         yield f"{lost}."
     elif beside.levels is None:
-        yield f"{lost}; no node of the lattice satisfies the requirements: {' '.join(beside.why)}"
+        yield f"{lost}. No node of the lattice meets the requirements: {' '.join(beside.why)}"
     else:
-        unfinished = "" if beside.complete else " (the best one found in time)"
+        unfinished = "" if beside.complete else ", the best one found in time"
         other = _loss_text(beside.losses, result.measure)
-        yield f"{lost}; with the best node of the lattice{unfinished} {other}."
+        yield f"{lost}. Best node of the lattice{unfinished}: {other}."
 
 
 def _loss_text(losses: tuple[Loss, ...], measure: str) -> str:
-    """A loss in words: its value, and the share of what complete suppression loses."""
+    """A loss in words: its value, and its share of the loss of complete suppression."""
     loss = next((loss for loss in losses if loss.measure == measure and loss.column is None), None)
     if loss is None or loss.value is None:
         return "not known"
@@ -218,14 +218,14 @@ def _losses(result: RecodeResult) -> Iterator[doc.Content]:
     several = len(result.roles["sensitive"]) > 1
     names = [f"{loss.measure} ({loss.sensitive})" if several and loss.sensitive else loss.measure for loss in in_all]
     rows = ((name, *_figures(loss), *_figures(other)) for name, (loss, other) in zip(names, paired, strict=True))
-    of_node = ("#best node", "#share ") if beside else (None, None)
-    yield doc.table(("measure", f"#{_TITLES[result.method]}", "#share", *of_node), rows)
-    yield "Shares are of what complete suppression loses; smaller is better, except for precision."
+    of_node = ("#Best node", "#Share ") if beside else (None, None)
+    yield doc.table(("Measure", f"#{_TITLES[result.method]}", "#Share", *of_node), rows)
+    yield "Share: of the loss of complete suppression. Smaller is better, except for precision."
     if beside:
         levels = ",".join(map(str, beside.levels or ()))
         named = ", ".join(f"{name} as {level}" for name, level in beside.named)
         classes = doc.plural(beside.classes or 0, "class", "classes")
-        yield f"The best node by {beside.measure} is {levels} ({named}): {classes}."
+        yield f"Best node by {beside.measure}: {named} (levels {levels}), {classes}."
     yield not_given(in_all)
     yield _picture(result, paired, bool(others))
 
@@ -237,11 +237,11 @@ def _figures(loss: Loss | None) -> tuple[str, str]:
 
 
 def _picture(result: RecodeResult, paired: list[tuple[Loss, Loss | None]], beside: bool) -> doc.Picture | None:
-    """A bar a measure and method: the loss as a share of what complete suppression loses."""
+    """A bar for each measure and method: the loss as a share of complete suppression."""
     drawn = [(loss, other) for loss, other in paired if loss.measure in _DRAWN and loss.share is not None]
     series = {_TITLES[result.method]: [float(loss.share or 0) for loss, _ in drawn]}
     if beside:
         series["best node"] = [float(other.share or 0) if other else 0.0 for _, other in drawn]
     names = [loss.measure for loss, _ in drawn]
-    title = "What was lost, as a share of complete suppression"
+    title = "Information loss, as a share of complete suppression"
     return doc.bars(title, names, series, "share of complete suppression", share=True) if drawn else None

@@ -155,7 +155,7 @@ def _problem(request: SuppressRequest, table: RemedyTable, patterns: Patterns) -
     """
     width = len(table.roles.quasi_identifiers)
     if not patterns.rows:
-        raise UsageError(f"{table.relation.label} has no rows, so there is nothing to suppress.")
+        raise UsageError(f"{table.relation.label} has no rows.")
     sensitive = patterns.codes[:, width] if request.l > 1 else np.zeros(len(patterns.sizes), dtype=np.int64)
     scale = _scale(request)
     return Problem(
@@ -199,9 +199,9 @@ def _refuse_several_rows(table: RemedyTable) -> None:
     rows, persons, nameless = map(int, table.engine.run(statement)[0])
     if nameless or rows != persons:
         raise UsageError(
-            f"{plural(rows, 'row is', 'rows are')} about {plural(persons, 'person')}. Suppression counts rows, so with "
-            f"{spelled('entity')} every person "
-            "needs exactly one row; sqlaudit recode counts persons."
+            f"{plural(rows, 'row is', 'rows are')} about {plural(persons, 'person', 'people')}. Suppression counts "
+            f"rows, so with {spelled('entity')} every person needs exactly one row. Use sqlaudit recode, which counts "
+            "people."
         )
 
 
