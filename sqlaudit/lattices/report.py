@@ -322,7 +322,7 @@ def _in_words(called: str) -> str:
     words = {
         "width": f"in steps of {called.removeprefix('width ')}",
         "first": f"to {number} character{'s'[: number != '1']}",
-        "last": f"without the last {number} character{'s'[: number != '1']}",
+        "last": f"without the last {number} characters" if number != "1" else "without the last character",
         "groups": f"in {called}",
     }
     return words.get(kind, f"by {called}" if called in [*DatePart] else f"as {called}")

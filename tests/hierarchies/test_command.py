@@ -27,7 +27,7 @@ def test_levels_are_told_and_values_are_not(tmp_path: Path) -> None:
     assert (ran.code, ran.err) == (0, "")
     assert "people.csv: the hierarchy of age can be used" in ran.said
     assert "3 values in 5 rows; 1 row without a value." in ran.said
-    assert "Level What Groups Smallest Largest Nested" in ran.said
+    assert "Level Form Groups Smallest Largest Nested" in ran.said
     assert "0 values 4 1 2 1 width 5 4 1 2 yes 2 width 10 3 1 3 yes 3 * 1 5 5 yes" in ran.said
     assert "Missing values stay missing below the highest level" in ran.said
     assert "34" not in ran.out
@@ -155,7 +155,7 @@ def test_the_python_call_and_its_schema(tmp_path: Path) -> None:
         validator("hierarchy").validate(result.to_dict())
         assert result.to_dict()["schema"] == schema("hierarchy")["title"] == "sqlaudit-hierarchy/1"
     assert broken.problems == (
-        "job, level 1: 1 value in 1 row is not listed in the hierarchy; add them, or give a default label.",
+        "job, level 1: 1 value in 1 row is not listed in the hierarchy. Add them, or give a default label.",
     )
     assert "No file was written, since the hierarchy cannot be used." in broken.notes
     (tmp_path / "h.yml").write_text("hierarchies: {job: keep}\n", encoding="utf-8")

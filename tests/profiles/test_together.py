@@ -125,7 +125,7 @@ def test_the_report_has_a_section(tmp_path: Path) -> None:
     said = run("profile", file).said
     assert "Others may know age." in said
     assert "Columns that together single people out" in said
-    assert "1 minimal set of at most 2 columns puts more than 1.0% of the rows into groups of fewer than 5" in said
+    assert "1 minimal set of at most 2 columns puts more than 1.0% of the rows into groups smaller than 5" in said
     assert "age, shift 30 100% 0" in said
     assert "Sets of more than 2 columns were not searched." in said
     assert "| age, shift | 30 | 100% | 0 |" in run("profile", file, "--format", "markdown").out

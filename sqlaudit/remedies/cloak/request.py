@@ -331,8 +331,8 @@ class CloakRequest:
             )
         if refused:
             raise UsageError(
-                f"{spelled('delay')} and {about(refused)} exclude each other: with a delay, all boxes have one size and "
-                "one k, on a plane."
+                f"{spelled('delay')} and {about(refused)} exclude each other: with a delay, all boxes have one size "
+                "and one k, on a plane."
             )
 
     def levels(self, whole_microseconds: bool) -> tuple[GridLevel, ...]:
