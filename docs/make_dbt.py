@@ -63,7 +63,7 @@ WITH, ONLY = "WITH {{ side.relations }}", "{{ side.only }}"
 PERSONS = "{{ sqlaudit.unread('target', 'e', values, model, entity) }}"
 """How many persons rule a test out."""
 COLUMNS = ["class_size", "n_records"]
-"""What is told of every class that falls short."""
+"""Figures of every failing class."""
 WHOLE, NUMERATOR, DENOMINATOR = 900001, 900007, 900011
 """Primes that nothing else in a statement is; the decimal marker is NUMERATOR/DENOMINATOR, between 0 and 1."""
 
@@ -75,7 +75,7 @@ class Test:
     Args:
         name: of the model in the registry. arguments: its parameters in order, with defaults as dbt has them.
         whole: a parameter that is a whole number and has a marker. decimal: the exact one.
-        trivial: a whole number below which nothing falls short, so that no facts are asked for.
+        trivial: a whole number below which nothing fails, so that no facts are asked for.
     """
 
     name: str

@@ -16,30 +16,31 @@ HEAD = """# Privacy models
 
 Made from the registry by `docs/make_models.py`; `sqlaudit models` prints the same, `sqlaudit models NAME` one of them.
 
-An *equivalence class* is all rows with equal quasi-identifiers. n is its number of rows (of persons, with an entity
-column), r1 ≥ r2 ≥ … are the counts of its sensitive values, p their shares in it, P their shares in the whole table.
+An *equivalence class* is all rows with the same quasi-identifiers (a *group* in reports). n is its number of rows (of
+people, with an entity column), r1 ≥ r2 ≥ … are the counts of its sensitive values, p their shares in it, P their shares
+in the whole table.
 
-Without `--require`, every model that needs no further input is reported. A requirement is written as shown; limits are
-read as exact decimals, and verdicts at a limit are exact.
+Without `--require`, every model that needs no further input is reported. Limits are read as exact decimals, and
+verdicts at a limit are exact.
 
-*Merging* says whether a model that holds stays true when quasi-identifiers are coarsened, so that classes merge;
-*limit* whether it does so as well when a share of the rows may be left out.
+*Merging*: a release that meets the model still meets it when quasi-identifiers are generalized further, so that classes
+merge. *Limit*: the same when a share of the rows may be left out.
 
-Each model names its source. Five papers stand behind most of them: Yuan, *Finding Quasi-identifiers Against
+Each model names its source. Most come from five papers: Yuan, *Finding Quasi-identifiers Against
 k-anonymity*; Wiegnand and Schallner, *Barriers to the implementation of k-anonymity*; Chakaravarthy, Pandit and
 Sabharwal, *On the Complexity of the k-Anonymization Problem*; Hsu, *Database Anonymization and Protections of Sensitive
 Attributes*; Martin, Kifer, Machanavajjhala, Gehrke and Halpern, *Worst-Case Background Knowledge for Privacy-Preserving
-Data Publishing*. Where a definition is not as printed, [the errata](errata.md) say why.
+Data Publishing*. [The errata](errata.md) explain where a definition differs from the printed one.
 """
 CELLS = """## Rules for cells
 
-For the cells of [published tables](aggregates.md): `sqlaudit aggregates` judges these, and no audit of rows.
+For the cells of [published tables](aggregates.md), checked by `sqlaudit aggregates` only.
 """
 
 
 SERIES = """## Models of several releases
 
-For [several releases of one table](releases.md): `sqlaudit releases` judges these together, and no audit of one table.
+For [several releases of one table](releases.md), checked by `sqlaudit releases` only.
 """
 
 
@@ -70,7 +71,7 @@ def section(entry: dict[str, Any]) -> str:
     signs = {">=": "at least", "<=": "at most", "<": "below", ">": "above"}
     lines = [f"## {entry['name']}\n", f"**{entry['title']}.** {entry['definition']}\n"]
     lines += [f"{entry['note']}\n"] if entry["note"] else []
-    lines += [f"Holds when the level is {signs[entry['operator']]} the limit: `{example(entry)}`\n"]
+    lines += [f"Met when the level is {signs[entry['operator']]} the limit: `{example(entry)}`\n"]
     lines += list(parameters(entry))
     lines += [f"Source: {entry['reference']}.\n"]
     return "\n".join(lines)
@@ -79,7 +80,7 @@ def section(entry: dict[str, Any]) -> str:
 def parameters(entry: dict[str, Any]) -> Iterator[str]:
     """The parameters as a list."""
     for item in entry["parameters"]:
-        default = "" if item["default"] is None else f", {item['default']} when not given"
+        default = "" if item["default"] is None else f", default {item['default']}"
         yield f"- `{item['name']}`: {item['help']} ({item['kind']}{default})"
     if entry["parameters"]:
         yield ""

@@ -194,8 +194,8 @@ def attack(
 
     Args:
         target: the release: a table, view, file path or glob, or a pandas, polars or Arrow table; None with `query`.
-        qi: quasi-identifiers, or expressions: age,sex,"year(birth)".
-        sensitive: sensitive columns, each looked at on its own.
+        qi: quasi-identifiers: columns or expressions (age,"year(birth)").
+        sensitive: sensitive columns, each audited on its own.
         identified: a table or file with names: a register of voters, say.
         match: the columns to link by, as `zip`, `zip=plz` or a pair; all quasi-identifiers when empty.
         key: a column in both that says who is who, to confirm matches.
@@ -212,10 +212,9 @@ def attack(
         sure: when a guess counts as nearly sure.
         width: sensitive numbers this near count as similar (days for dates).
         only: the attacks to try, by name; empty = all.
-        entity: which person a row is about; sizes then count persons.
-        joint: other sensitive columns count as quasi-identifiers (stricter).
-        nulls: missing quasi-identifiers are equal to each other, equal to nothing, or match anything (equal, distinct,
-            wildcard).
+        entity: column that identifies the person; group sizes then count people.
+        joint: treat the other sensitive columns as quasi-identifiers (stricter).
+        nulls: missing quasi-identifiers equal each other, equal nothing, or match anything (equal, distinct, wildcard).
         values: `fold` or `exact`: whether persons and sensitive values that differ only in case, blanks, width or
             characters without a picture are one; where some do, it has to be said.
         show_values, top: whether classes and values may be shown, and how many for each attack.
@@ -267,18 +266,18 @@ def audit(
 
     Args:
         target: a table, view, file path or glob, or a pandas, polars or Arrow table; None with `query`.
-        qi: quasi-identifiers, or expressions: age,sex,"year(birth)".
-        sensitive: sensitive columns, each looked at on its own.
+        qi: quasi-identifiers: columns or expressions (age,"year(birth)").
+        sensitive: sensitive columns, each audited on its own.
         require: what must hold: `{"k": 5, "recursive_l": {"c": 3, "l": 2}}` or `["k=5", "t=0.2"]`.
-        identifier: direct identifiers, which must not be published.
-        entity: which person a row is about; sizes then count persons.
-        joint: other sensitive columns count as quasi-identifiers (stricter).
-        nulls: missing quasi-identifiers are equal to each other, equal to nothing, or match anything (equal, distinct,
-            wildcard).
-        sampling_fraction: the table is a sample: its share of the population, for instance 0.01.
-        population_size: the table is a sample: how many people the population has.
-        weights: the table is a sample: how many people a row stands for.
-        known_rows: with `entity`: who knows one row of a person, all rows, or the worse of both (worse, one, all).
+        identifier: direct identifiers. The audit fails if the table has them.
+        entity: column that identifies the person; group sizes then count people.
+        joint: treat the other sensitive columns as quasi-identifiers (stricter).
+        nulls: missing quasi-identifiers equal each other, equal nothing, or match anything (equal, distinct, wildcard).
+        sampling_fraction: sampling fraction, if the table is a sample: 0.01.
+        population_size: size of the population, if the table is a sample.
+        weights: column of sampling weights, if the table is a sample.
+        known_rows: with `entity`: rows of a person that an attacker knows: one, all, or the worse of both (worse, one,
+            all).
         values: `fold` or `exact`: whether persons and sensitive values that differ only in case, blanks, width or
             characters without a picture are one; where some do, it has to be said.
         db: a database URL or DuckDB file, or an engine or SparkSession that is already open (it is left open).
@@ -295,9 +294,9 @@ def audit(
             which saves a statement.
         show_values: whether the quasi-identifier values of these classes, and the sensitive values of the worst and of
             a stated person, may be read.
-        accept_identifier: direct identifiers that may be in the table; every other one that is named fails.
-        insensitive: columns that were looked at and need no role.
-        all_columns_named: a column without a role fails.
+        accept_identifier: direct identifiers that may stay in the table; all others fail.
+        insensitive: columns that were reviewed and need no role.
+        all_columns_named: fail if a column has no role.
 
     Raises:
         UsageError: a column, model or value that does not fit.
@@ -586,15 +585,16 @@ def compile_checks(
     Args:
         table: a table or view, as the warehouse calls it; empty with `query`, one SELECT in the dialect.
         qi: quasi-identifiers: column names or SQL expressions in the dialect.
-        sensitive: sensitive columns, each looked at on its own.
+        sensitive: sensitive columns, each audited on its own.
         checks: `{"k": 5, "recursive_l": {"c": 3, "l": 2}}`, `["k=5", "t=0.2"]`, or names of models for their figures
             alone; none = the figures of every model.
         dialect: a key of `sqlaudit.gates.standalone.names.DIALECTS`, such as "snowflake".
-        entity: which person a row is about; sizes then count persons.
-        joint: other sensitive columns count as quasi-identifiers (stricter).
+        entity: column that identifies the person; group sizes then count people.
+        joint: treat the other sensitive columns as quasi-identifiers (stricter).
         nulls: whether missing quasi-identifiers are `equal` to each other, or `distinct`; NULLs that match anything
             cannot be written.
-        known_rows: with `entity`: who knows one row of a person, all rows, or the worse of both (worse, one, all).
+        known_rows: with `entity`: rows of a person that an attacker knows: one, all, or the worse of both (worse, one,
+            all).
         values: whether persons and sensitive values that differ only in case, blanks or invisible characters are one
             ("fold") or several ("exact"); where nobody says it, a check of such values is undecided.
         roles: the roles at once, instead of their parameters: a mapping of these, or a `Roles` without identifiers.
@@ -639,16 +639,15 @@ def disclosure_curve(
 
     Args:
         target: a table, view, file path or glob, or a pandas, polars or Arrow table; None with `query`.
-        qi: quasi-identifiers, or expressions: age,sex,"year(birth)".
-        sensitive: sensitive columns, each looked at on its own.
+        qi: quasi-identifiers: columns or expressions (age,"year(birth)").
+        sensitive: sensitive columns, each audited on its own.
         knowledge: the largest number of pieces of knowledge, 200 at most.
         threshold: a probability that should not be reached; an exact number, not a float.
         witness: for how many pieces of knowledge a proof is wanted. Any other is at `result.disclosure.witness(k)`.
-        weakest: how many kinds of weakest classes to tell.
-        entity: which person a row is about; sizes then count persons.
-        joint: other sensitive columns count as quasi-identifiers (stricter).
-        nulls: missing quasi-identifiers are equal to each other, equal to nothing, or match anything (equal, distinct,
-            wildcard).
+        weakest: number of kinds of weakest groups to show.
+        entity: column that identifies the person; group sizes then count people.
+        joint: treat the other sensitive columns as quasi-identifiers (stricter).
+        nulls: missing quasi-identifiers equal each other, equal nothing, or match anything (equal, distinct, wildcard).
         values: `fold` or `exact`: whether persons and sensitive values that differ only in case, blanks, width or
             characters without a picture are one; where some do, it has to be said.
         roles: the roles at once, instead of their parameters: a mapping of these, or what `profile(…).roles` proposes.
@@ -797,7 +796,7 @@ def lattice(
         target: a table, view, file path or glob, or a pandas, polars or Arrow table; None with `query`.
         qi: the quasi-identifiers, in the order of a node's levels.
         require: what a release must satisfy, as for `audit`.
-        sensitive: sensitive columns, each looked at on its own.
+        sensitive: sensitive columns, each audited on its own.
         hierarchies: how each quasi-identifier becomes coarser: a YAML file, a folder of CSV files, or a mapping such as
             `{"age": {"widths": [5, 10]}, "sex": "keep"}`; a column without one is kept or suppressed.
         suppress: the share of the rows that may be left out, in classes that fail.
@@ -811,13 +810,13 @@ def lattice(
             or as "0..12".
         time_budget: stop after this time with the best node so far (seconds).
         walk: keep every node that was counted.
-        identifier: direct identifiers, which must not be published.
-        entity: which person a row is about; sizes then count persons.
-        joint: other sensitive columns count as quasi-identifiers (stricter).
-        nulls: missing quasi-identifiers are equal to each other, equal to nothing, or match anything (equal, distinct,
-            wildcard).
+        identifier: direct identifiers. The audit fails if the table has them.
+        entity: column that identifies the person; group sizes then count people.
+        joint: treat the other sensitive columns as quasi-identifiers (stricter).
+        nulls: missing quasi-identifiers equal each other, equal nothing, or match anything (equal, distinct, wildcard).
         sampling_fraction, population_size: as for `audit`; for weights of rows, give their sum as the population.
-        known_rows: with `entity`: who knows one row of a person, all rows, or the worse of both (worse, one, all).
+        known_rows: with `entity`: rows of a person that an attacker knows: one, all, or the worse of both (worse, one,
+            all).
         values: `fold` or `exact`: whether persons and sensitive values that differ only in case, blanks, width or
             characters without a picture are one; where some do, it has to be said.
         publish_view: write the view of the best node under this name.
@@ -982,9 +981,9 @@ def recode(
 
     Args:
         target: a table, view, file path or glob, or a pandas, polars or Arrow table; None with `query`.
-        qi: quasi-identifiers, or expressions: age,sex,"year(birth)".
+        qi: quasi-identifiers: columns or expressions (age,"year(birth)").
         require: as for `audit`; requirements that a class satisfies by itself.
-        sensitive: sensitive columns, each looked at on its own.
+        sensitive: sensitive columns, each audited on its own.
         hierarchies: how each quasi-identifier becomes coarser, as for `lattice`.
         method: merge classes that fall short with the nearest one, or split the table as far as it may be (kaca,
             mondrian).
@@ -994,15 +993,14 @@ def recode(
         measure: the loss that is named first.
         lattice: whether the best node of the lattice is found for comparison.
         time_budget: give up after this time, publishing nothing (seconds).
-        identifier: direct identifiers, which must not be published.
-        entity: which person a row is about; sizes then count persons.
-        joint: other sensitive columns count as quasi-identifiers (stricter).
-        nulls: missing quasi-identifiers are equal to each other, equal to nothing, or match anything (equal, distinct,
-            wildcard).
+        identifier: direct identifiers. The audit fails if the table has them.
+        entity: column that identifies the person; group sizes then count people.
+        joint: treat the other sensitive columns as quasi-identifiers (stricter).
+        nulls: missing quasi-identifiers equal each other, equal nothing, or match anything (equal, distinct, wildcard).
         values: `fold` or `exact`: whether persons and sensitive values that differ only in case, blanks, width or
             characters without a picture are one; where some do, it has to be said.
-        sampling_fraction: the table is a sample: its share of the population, for instance 0.01.
-        population_size: the table is a sample: how many people the population has.
+        sampling_fraction: sampling fraction, if the table is a sample: 0.01.
+        population_size: size of the population, if the table is a sample.
         publish_sql: make the SELECT of the release (`release.sql` of the result).
         to: write the release to a .parquet or .csv file, or its SELECT to a .sql file.
         buckets_to: publish in buckets: `to` gets the persons, this file the values of their buckets.
@@ -1138,9 +1136,9 @@ def suppress(
 
     Args:
         target: a table, view, file path or glob, or a pandas, polars or Arrow table; None with `query`.
-        qi: quasi-identifiers, or expressions: age,sex,"year(birth)".
+        qi: quasi-identifiers: columns or expressions (age,"year(birth)").
         require: k-anonymity, distinct l-diversity, or both.
-        sensitive: sensitive columns, each looked at on its own.
+        sensitive: sensitive columns, each audited on its own.
         how: `exact`, `fast`, or `auto`: exact where the program is small, else near the optimum, with the gap.
         rows: suppress whole rows and no single cells: leave them out, or star them (drop, star).
         weights: what a cell costs, by its column; 1 when not named.
@@ -1149,10 +1147,9 @@ def suppress(
         publish_sql: put the SELECT of the release into the result.
         to: write the release to a .parquet or .csv file, or its SELECT to a .sql file.
         keep_column: columns that are written though they look like direct identifiers.
-        identifier: direct identifiers, which must not be published.
-        entity: which person a row is about; sizes then count persons.
-        nulls: missing quasi-identifiers are equal to each other, equal to nothing, or match anything (equal, distinct,
-            wildcard).
+        identifier: direct identifiers. The audit fails if the table has them.
+        entity: column that identifies the person; group sizes then count people.
+        nulls: missing quasi-identifiers equal each other, equal nothing, or match anything (equal, distinct, wildcard).
         values: `fold` or `exact`: whether persons and sensitive values that differ only in case, blanks, width or
             characters without a picture are one; where some do, it has to be said.
         db: a database URL or DuckDB file, or an engine or SparkSession that is already open (it is left open).
@@ -1194,13 +1191,12 @@ def what_if(
 
     Args:
         target: a table, view, file path or glob, or a pandas, polars or Arrow table; None with `query`.
-        qi: quasi-identifiers, or expressions: age,sex,"year(birth)".
-        sensitive: sensitive columns, each looked at on its own.
+        qi: quasi-identifiers: columns or expressions (age,"year(birth)").
+        sensitive: sensitive columns, each audited on its own.
         given: people, knowledge and what to ask, as a mapping or a YAML file of the same shape (docs/disclosure.md).
-        entity: which person a row is about; sizes then count persons.
-        joint: other sensitive columns count as quasi-identifiers (stricter).
-        nulls: missing quasi-identifiers are equal to each other, equal to nothing, or match anything (equal, distinct,
-            wildcard).
+        entity: column that identifies the person; group sizes then count people.
+        joint: treat the other sensitive columns as quasi-identifiers (stricter).
+        nulls: missing quasi-identifiers equal each other, equal nothing, or match anything (equal, distinct, wildcard).
         values: `fold` or `exact`: whether persons and sensitive values that differ only in case, blanks, width or
             characters without a picture are one; where some do, it has to be said.
         roles: the roles at once, instead of their parameters: a mapping of these, or what `profile(…).roles` proposes.

@@ -1,5 +1,5 @@
 {# Facts of a class, one macro a fact. What a cell contributes stands here; how the cells of a class become one number
-   stands in each of the two physical forms, _packed.sql and _cells.sql, in macros of equal names. In a cell: c = rows of
+   stands in each of the two physical forms, _packed.sql and _cells.sql, in macros with the same names. In a cell: c = rows of
    the class with the value, t = rows of the table with it, lane = the value's rank. Around it: n = rows of the class,
    total = rows of the table. Every cell expression is neutral at c = 0. Products of counts are taken in a type that does
    not overflow. #}

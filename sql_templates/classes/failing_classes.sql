@@ -1,8 +1,8 @@
-{# The classes that fall short, smallest first; with their keys where `key_names` are shown, else those that look alike
+{# The failing classes, smallest first; with their keys where `key_names` are shown, else those that look alike
    in one row. `predicates` are (name, condition), `figures` (label, expression) of what is told of a class.
 
    What no fact says of a class comes from further relations: `estimates`, computed over the same classes; `listed`
-   (name, VALUES of signature and figure, counts in a signature), the signatures that fall short; and `keyed` (name,
+   (name, VALUES of signature and figure, counts in a signature), the failing signatures; and `keyed` (name,
    FROM item, figures), a row a class with its key, which may be a class that the table has nobody of. The last ones
    are stacked and added up, so that NULLs in keys are equal and nothing is joined on keys. #}
 {% import "classes/_facts_relation.sql" as relation with context %}

@@ -1,6 +1,6 @@
 {# The threshold of risk of μ-Argus (manual 4.1, equation 17; sdcMicro's `max_global_risk`): the largest risk r of the file
    for which the global risk is at most the wanted one when who is above r counts with r: (Σ risks up to r + r * rows above
-   r) / rows. Rows of equal risk stand together. What agrees with the wanted risk in twelve digits is no more than it: sums
+   r) / rows. Rows with the same risk stand together. What agrees with the wanted risk in twelve digits is no more than it: sums
    differ in their last digits, and with them households of the same members, in whatever order these were read. #}
 {% set EQUAL = "1.000000000001e0" %}
 

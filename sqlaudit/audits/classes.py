@@ -85,7 +85,7 @@ class WorstClasses(Documented):
 
     Args:
         sensitive: the sensitive attribute.
-        basis: `failing` when they fall short of a requirement on the attribute, the largest first; `least_diverse` when
+        basis: `failing` when they fail a requirement on the attribute, the largest first; `least_diverse` when
             none does: then those of at least two rows (or persons) with the fewest different values.
         values: values of the whole table, most frequent first: all of up to 20, else the 12 most frequent ones and the
             others together. classes: as many as were asked for (three unless another number was), worst first.

@@ -119,10 +119,10 @@ def _splits(others: list[Raw], sensitive: list[Raw]) -> Iterator[tuple[list[Raw]
 
 
 def _said(label: str, smallest: int, persons: int) -> str:
-    people = "1 person" if persons == 1 else f"{persons:,} persons"
+    people = "1 person" if persons == 1 else f"{persons:,} people"
     return (
-        f"{label} looks like the two tables of a bucketized release, joined: in each class every person is beside "
-        f"every value, so that the smallest one has {smallest:,} rows for {people}. Give the table "
-        f"of persons, and that of values with {spelled('buckets')}. If each row is a person, name a column that tells "
-        f"them apart with {spelled('entity')}, or give the table a column that numbers its rows."
+        f"{label} looks like the two tables of a bucketized release, joined: each group combines every person with "
+        f"every value, so the smallest has {smallest:,} rows for {people}. Audit the table of people, and name the "
+        f"table of values with {spelled('buckets')}. If each row is a person, name a column that identifies people "
+        f"with {spelled('entity')}, or add a column that numbers the rows."
     )

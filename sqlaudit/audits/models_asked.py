@@ -89,14 +89,13 @@ def asked_models(
         if model.needs_sensitive and context.table is None:
             if requirements:
                 raise UsageError(
-                    f"{requirement.text!r} needs a sensitive attribute; name one with {spelled('sensitive')}."
+                    f"{requirement.text!r} needs a sensitive column. Name one with {spelled('sensitive')}."
                 )
             continue
         if nulls is NullPolicy.WILDCARD and not model.wildcard:
             raise UsageError(
-                f"{requirement.text or model.name!r} has no meaning with {spelled('nulls', 'wildcard')}: "
-                "classes overlap there. "
-                f"Use {spelled('nulls', 'equal')} or distinct."
+                f"{requirement.text or model.name!r} is not defined with {spelled('nulls', 'wildcard')}, where "
+                f"groups overlap. Use {spelled('nulls', 'equal')} or distinct."
             )
         named = attribute is not None and (model.needs_sensitive or (roles.joint and len(roles.sensitive) > 1))
         if position and not named:
@@ -127,7 +126,7 @@ def _check_inputs(model: type[Model], requirement: Requirement, context: Context
     if model.needs_order and context.table and not context.table.ordered and "order" not in context.inputs:
         label = attribute.label if attribute else "the attribute"
         raise UsageError(
-            f"{requirement.text!r}: the values of {label} are text and have no order of their own; declare one under "
+            f"{requirement.text!r}: the values of {label} are text and have no natural order. Declare one under "
             f"'order' in a file with {spelled('inputs')}."
         )
 
@@ -144,8 +143,8 @@ def defined(builder: HistogramBuilder, attribute: Resolved | None, asked: list[A
     persons = builder.persons_in_several_places(attribute.sql)
     if persons and wanting[0].model.is_required:
         raise UsageError(
-            f"{wanting[0].requirement.text!r} needs one class and one value of {attribute.label} for each person; "
-            f"{plural(persons, 'person has', 'persons have')} more."
+            f"{wanting[0].requirement.text!r} needs one group and one value of {attribute.label} for each person, "
+            f"but {plural(persons, 'person has', 'people have')} more."
         )
     return [item for item in asked if item not in wanting] if persons else asked
 
@@ -172,7 +171,7 @@ class Combinations:
 def differs(
     frame: Frame, known: KnownRows, nulls: NullPolicy, combinations: Combinations, *, judged: bool = True
 ) -> bool:
-    """Whether somebody who knows all rows of a person is to be judged, and knows more than from one of them.
+    """Whether someone who knows all rows of a person is to be judged, and knows more than from one of them.
 
     Raises:
         UsageError: that cannot be judged, and a verdict is asked for.
@@ -184,8 +183,8 @@ def differs(
         return bool(several)
     if judged or known is KnownRows.ALL:
         raise UsageError(
-            f"{several:,} of {persons:,} persons have more than one combination of the quasi-identifiers, and where a "
-            "missing value matches any value nobody can be judged who knows all rows of a person: say "
+            f"{several:,} of {persons:,} people have more than one combination of the quasi-identifiers. Attackers "
+            "who know all rows of a person cannot be judged where a missing value matches any value. Use "
             f"{spelled('known_rows', 'one')}, or {spelled('nulls', 'equal')} or distinct."
         )
     return False
@@ -205,8 +204,8 @@ def without_population(asked: Sequence[Asked]) -> list[Asked]:
     for item in asked:
         if item.model.is_required and "population" in item.model.needs:
             raise UsageError(
-                f"{item.requirement.text!r} compares rows with those of a population, and not all rows of a person: "
-                f"say {spelled('known_rows', 'one')}."
+                f"{item.requirement.text!r} compares single rows with a population, not all rows of a person. Use "
+                f"{spelled('known_rows', 'one')}."
             )
     return [item for item in asked if "population" not in item.model.needs]
 
@@ -249,12 +248,12 @@ def persons_told(
     return (told,) if told else ()
 
 
-# One sensitive attribute of an audit (or none): its classes, what the models find of them, and what falls short.
+# One sensitive attribute of an audit (or none): its classes, what the models find of them, and what fails.
 
 
 @dataclass(frozen=True)
 class ClassesWanted:
-    """What is told of classes: of how many that fall short (None = all), of how many of the worst ones how their
+    """What is told of classes: of how many that fail (None = all), of how many of the worst ones how their
     sensitive values are spread, and whether the values of keys may be read."""
 
     failing: int | None
@@ -282,7 +281,7 @@ class Opened:
 class Part:
     """What was found for one sensitive attribute (or for none).
 
-    `asked` are the models that were evaluated. `every` are the classes that fall short, to go through one by one;
+    `asked` are the models that were evaluated. `every` are the failing classes, to go through one by one;
     `failing` the smallest of them. `persons` is what was counted of these, `table` the attribute over the whole table.
     """
 
@@ -356,7 +355,7 @@ def _part(
 
 
 def _with_all_rows(part: Part, opened: Opened, position: int, frame: Frame) -> Part:
-    """What was found for somebody who knows one row of a person, beside what somebody finds who knows all of them."""
+    """What was found for someone who knows one row of a person, beside what somebody finds who knows all of them."""
     asked = of_all_rows(part.asked)
     if not asked:
         return part
@@ -366,7 +365,7 @@ def _with_all_rows(part: Part, opened: Opened, position: int, frame: Frame) -> P
     every = undecided(judge(histogram, asked, known), opened.merged)
     judged = replace(part.judged, checks=worse_checks(part.judged.checks, every.checks))
     texts = dict.fromkeys(check.text for check in every.checks if check.status not in (None, Status.PASS))
-    whom = "for somebody who knows all rows of a person is about classes of persons, and not of rows."
+    whom = "against attackers who know all rows of a person is about groups of people, not of rows."
     unnamed = tuple(f"{text!r} {whom}" for text in texts)
     persons = part.persons or _alike(every, part.judged)
     return replace(part, judged=replace(judged, unnamed=(*judged.unnamed, *unnamed)), persons=persons)
@@ -401,7 +400,7 @@ class _Classes:
         return self.builder.build(self.builder.frame.sensitive, self.merged.table, keep_keys=True)
 
     def failing(self, watched: Sequence[Short]) -> list[FailingClasses]:
-        """The classes that fall short of what is watched, by what it is about: beside several sensitive attributes, the
+        """The classes that fail what is watched, by what it is about: beside several sensitive attributes, the
         record and each of them."""
         several = len(self.opened.roles.sensitive) > 1
         joint = several and self.opened.given.joint  # classes differ from one attribute to the next
@@ -425,7 +424,7 @@ class _Classes:
         ]
 
     def statements(self, every: Sequence[FailingClasses], blamed: Sequence[Sequence[str]]) -> list[Statement]:
-        """What asks for the classes that fall short, and for the worst ones if these predicates are to blame."""
+        """What asks for the failing classes, and for the worst ones if these predicates are to blame."""
         limit, number, histogram = self.wanted.failing, self.wanted.worst, self.histogram
         statements = [failing.statement(limit) for failing in every if limit != 0 and failing.histogram is histogram]
         if number and histogram.lane_count:
@@ -434,7 +433,7 @@ class _Classes:
         return statements
 
     def foreseen(self) -> list[Statement]:
-        """The same, said before it is known which classes fall short."""
+        """The same, said before it is known which classes fail."""
         watched = foreseen(self.asked)
         blamed = of_values(watched)
         return self.statements(self.failing(watched), [(), blamed] if blamed else [()])

@@ -105,8 +105,8 @@ def _refuse_several_texts(engine: Engine, relation: Relation, role: Resolved) ->
         return
     if any(engine.run(statement)[0][1] for statement in equal_text_statement(engine, relation, [role])):
         raise UsageError(
-            f"Column {role.label!r} has values that are equal and written in several ways, and its type has no usual "
-            "one: name an expression with one text a value, for instance CAST(… AS TEXT)."
+            f"Column {role.label!r} has equal values with several spellings, and its type has no standard one. Use "
+            "an expression with one spelling for each value, for example CAST(… AS TEXT)."
         )
 
 
@@ -185,7 +185,7 @@ def audit_written(
             raise EngineError(disagree(f"{str(file)!r} has {has}, not {rows:,} in {classes:,}"))
         for check in failed(found):
             if check.text not in failing:
-                raise EngineError(disagree(f"{check.text!r} does not hold in {str(file)!r}"))
+                raise EngineError(disagree(f"{str(file)!r} does not meet {check.text!r}"))
 
 
 def _alone(spec: AuditSpec, roles: ResolvedRoles, columns: Sequence[ColumnInfo], *, counted: bool) -> AuditSpec:
@@ -201,8 +201,8 @@ def _alone(spec: AuditSpec, roles: ResolvedRoles, columns: Sequence[ColumnInfo],
 def contradiction(opening: str, what: str, again: str = "ask") -> str:
     """The sentence of the error that a contradiction between a release and its audit is."""
     return (
-        f"{opening}: {what}. If the table changed meanwhile, {again} again; else this is a fault of sqlaudit, please "
-        "report it."
+        f"{opening}: {what}. If the table has changed since, {again} again. Otherwise this is a bug in sqlaudit; "
+        "please report it."
     )
 
 
@@ -276,12 +276,13 @@ def refuse_without_buckets(publication: BucketPublication, given: Roles, roles: 
     option = spelled("buckets_to")
     if not roles.sensitive or any(role.column is None for role in roles.sensitive):
         raise UsageError(
-            f"{option}: buckets hold the values of sensitive columns; name them with {spelled('sensitive')}."
+            f"{option} needs sensitive columns, whose values the buckets contain. Name them with "
+            f"{spelled('sensitive')}."
         )
     if given.entity is not None or given.joint or given.nulls is not NullPolicy.EQUAL:
         raise UsageError(
-            f"{option}: a bucket is a class of rows with equal quasi-identifiers, each of a person of its own; leave "
-            f"{spelled('entity')}, {spelled('joint', True)} and other ways to read missing values out."
+            f"{option} makes a bucket from each group of rows with the same quasi-identifiers, one row a person. "
+            f"Leave out {spelled('entity')}, {spelled('joint', True)} and other ways to read missing values."
         )
 
 
@@ -354,11 +355,11 @@ def _audit_again(persons: Path, values: Path, made: InBuckets, spec: AuditSpec, 
         )
     short = failed(found)
     if short and not failing and found.rows:
-        raise EngineError(_said(f"{short[0].text!r} does not hold in them"))
+        raise EngineError(_said(f"they do not meet {short[0].text!r}"))
 
 
 def _said(what: str) -> str:
     return (
-        f"The two tables of buckets were removed again, as they did not say what was audited: {what.rstrip('.')}. "
-        "CSV does not tell an empty text from a missing value; write .parquet files."
+        f"The two tables of buckets were deleted, because they differ from what was audited: {what.rstrip('.')}. CSV "
+        "does not distinguish empty text from missing values. Write .parquet files."
     )

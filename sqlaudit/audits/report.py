@@ -1,4 +1,4 @@
-"""The report of an audit: the verdict first, what stands out and what to do next, what the audit does not say last."""
+"""The report of an audit: verdict, large figures and a line a requirement first, then details, then its limits."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from sqlaudit.base.parameter_names import about, spelled
 from sqlaudit.base.result import Status
 from sqlaudit.base.spec import KnownRows
 from sqlaudit.classes.failing import ClassSizes
-from sqlaudit.models.base import WORST_FIRST, Check
+from sqlaudit.models.base import Check
 from sqlaudit.models.phrases import (
     IDENTIFIER,
     VERDICTS,
@@ -25,7 +25,8 @@ from sqlaudit.models.phrases import (
     level_text,
     limit_text,
     other_levels,
-    required_sentence,
+    requirement_lines,
+    requirements_met,
     short_cell,
     statement_of,
     verdict_of,
@@ -40,10 +41,13 @@ if TYPE_CHECKING:
     from sqlaudit.audits.disclosure.attribute import Disclosure
 
 
-# What a report says and draws of the equivalence classes: their sizes, the few that fall short, their values.
+# Text, tables and pictures of the equivalence classes, called groups here: sizes, those that fail, sensitive values.
+
+FAILING_GROUPS, GROUP_SIZES, ALL_FIGURES, WARNINGS = "Failing groups", "Group sizes", "All figures", "Warnings"
+"""Titles of sections that other reports show, too."""
 
 _BANDS = ((1, 1), (2, 2), (3, 4), (5, 10), (11, 19), (20, 99), (100, None))
-"""Bounds that rules and practice draw: 1 is unique, 5 and 11 are usual minimum cell sizes, 20 a cautious one."""
+"""Bounds from rules and practice: 1 is unique, 5 and 11 are usual minimum cell sizes, 20 a cautious one."""
 _LONGEST = 60
 _FIGURES = {
     "distinct_values": "different values {}",
@@ -58,16 +62,24 @@ _FIGURES = {
     "dont_care_share": "share of the don't-care set {}",
     "largest_category_share": "share of the largest category {}",
 }
-"""How figures of a class are said."""
+"""Figures of a group in words."""
 
 
 def unit_of(result: AuditResult) -> str:
-    """What sizes count: persons when there is an entity column, rows otherwise."""
+    """What sizes count: people when there is an entity column, rows otherwise."""
     return "person" if result.roles.get("entity") else "row"
 
 
+def _units(result: AuditResult) -> str:
+    return "people" if result.roles.get("entity") else "rows"
+
+
+def _members(number: int, result: AuditResult) -> str:
+    return doc.plural(number, unit_of(result), _units(result))
+
+
 def risk_facts(result: AuditResult) -> doc.Facts | None:
-    """The risk of being picked out by somebody who knows that a person is in the table (prosecutor), in words."""
+    """The risk that an attacker who knows that a person is in the table finds that person's row (prosecutor)."""
     sizes = result.classes
     if not sizes.count or sizes.min_size is None:
         return None
@@ -78,16 +90,17 @@ def risk_facts(result: AuditResult) -> doc.Facts | None:
     return doc.facts(
         ("highest", doc.Toned(highest, "bad" if sizes.min_size == 1 else "plain")),
         ("on average", doc.percent(average)),
-        ("alone in their class", _share_below(sizes, 2)),
-        ("in classes below 5", _share_below(sizes, 5)),
-        ("in classes below 11", _share_below(sizes, 11)),
+        (f"unique {_units(result)}", _share_below(sizes, 2)),
+        ("in groups smaller than 5", _share_below(sizes, 5)),
+        ("in groups smaller than 11", _share_below(sizes, 11)),
     )
 
 
-def size_table(sizes: ClassSizes, unit: str) -> doc.Table:
-    """How many classes and rows there are of which size; empty bands are left out."""
-    heads = ("class size", "#classes", f"#{unit}s", f"#share of {unit}s")
-    of_rows = ("rows that match", None, "#for rows", "#share of rows")
+def _size_table(result: AuditResult) -> doc.Table:
+    """Groups and rows by group size; empty bands are left out."""
+    sizes, units = result.classes, _units(result)
+    heads = ("group size", "#groups", f"#{units}", f"#share of {units}")
+    of_rows = ("matching rows", None, "#for rows", "#share of rows")
     rows = (
         (band.name, doc.count(band.classes), doc.count(band.members), doc.part(band.members, sizes.members))
         for band in size_bands(sizes)
@@ -96,7 +109,7 @@ def size_table(sizes: ClassSizes, unit: str) -> doc.Table:
 
 
 def failing_table(result: AuditResult) -> doc.Table:
-    """The failing classes that were read: one a line with their keys, where the result holds them, else alike ones
+    """The failing groups that were read: one a line with its values, where the result holds them, else alike ones
     in one line."""
     keyed = any(failing.key is not None for failing in result.failing)
     alike = Counter[tuple[str, ...]]()
@@ -113,19 +126,19 @@ def failing_table(result: AuditResult) -> doc.Table:
         fails = (", ".join(failing.fails), failing.sensitive or "" if len(result.sensitive) > 1 else "")
         alike[*sizes, *fails, ", ".join(said), key] += failing.classes
     heads = (
-        None if keyed else "#classes",
-        "#persons" if unit_of(result) == "person" else None,
+        None if keyed else "#groups",
+        "#people" if unit_of(result) == "person" else None,
         "#rows" if keyed else "#rows each",
-        "falls short of",
+        "fails",
         "sensitive column" if len(result.sensitive) > 1 else None,
         "figures" if any(failing.figures for failing in result.failing) else None,
-        "class" if keyed else None,
+        "group" if keyed else None,
     )
     return doc.table(heads, ((doc.count(classes), *cells) for cells, classes in alike.items()))
 
 
 def key_text(key: Mapping[str, Any] | None) -> str:
-    """A class key as `age 34, sex Male`; missing values are said to be missing, long ones are cut."""
+    """The values of a group as `age 34, sex Male`; missing ones are `(missing)`, long ones are cut."""
     return ", ".join(f"{name} {value_text(value)}" for name, value in (key or {}).items())
 
 
@@ -136,7 +149,7 @@ def _share_below(sizes: ClassSizes, k: int) -> str:
 
 @dataclass(frozen=True)
 class Band:
-    """The classes whose sizes lie between two bounds, both included: how many, and their rows or persons."""
+    """The groups whose sizes lie between two bounds, both included: how many, and their rows or people."""
 
     low: int
     high: int | None
@@ -152,7 +165,7 @@ class Band:
 
 
 def size_bands(sizes: ClassSizes) -> Iterator[Band]:
-    """The bands that hold any class, for the table and the picture beside it."""
+    """The bands that contain groups, for the table and the picture beside it."""
     for low, high in _BANDS:
         inside = [(s, n) for s, n in sizes.sizes if s >= low and (high is None or s <= high)]
         if inside:
@@ -161,34 +174,33 @@ def size_bands(sizes: ClassSizes) -> Iterator[Band]:
 
 
 def value_text(value: Any) -> str:
-    """A value for people: missing ones are said to be missing, the empty text is two quotes, long ones are cut."""
+    """A value for people: missing ones are `(missing)`, the empty text is two quotes, long ones are cut."""
     if value is None:
         return "(missing)"
     text = str(value)
     return '""' if not text else text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
 
 
-_WHOLE = "whole table"
+_WHOLE = "Whole table"
 _FAILING = "failing"
 _MOST_DRAWN = 3
 
 
 def distribution_blocks(result: AuditResult) -> Iterator[doc.Block]:
-    """How the values of every sensitive attribute are spread in its worst classes, beside the whole table.
+    """The distribution of each sensitive attribute in its worst groups, beside the whole table.
 
     Values are named where the result holds them, else by their rank.
     """
-    unit = unit_of(result)
     for worst in result.worst_classes:
-        which = f"The classes of at least two {unit}s in which {worst.sensitive} is least diverse"
+        which = f"The groups of at least two {_units(result)} in which {worst.sensitive} is least diverse"
         if worst.basis == _FAILING:
-            which = f"Classes that fall short of a requirement on {worst.sensitive}, the largest first"
-        said = f"{which}: how often each value occurs in them and in the whole table."
-        said += " A person counts once for each value." if unit == "person" else ""
+            which = f"The largest groups that fail a requirement on {worst.sensitive}"
+        said = f"{which}: shares of each value, beside the whole table."
+        said += " A person counts once for each value." if unit_of(result) == "person" else ""
         hint = ""
         if not any(value.shown for value in worst.values):
-            said += " Values are numbered from the most frequent one of the table on."
-            hint = f"{spelled('show_values', True)} names the values in the worst classes."
+            said += " Values are numbered by frequency in the table, the most frequent first."
+            hint = f"{spelled('show_values', True)} names the values."
         yield doc.Paragraph(doc.Toned(said, hint=hint))
         titles: list[str] = []  # no two alike
         for found in worst.classes:
@@ -200,7 +212,7 @@ def distribution_blocks(result: AuditResult) -> Iterator[doc.Block]:
         drawn = dict(zip((_WHOLE, *titles[:_MOST_DRAWN]), columns, strict=False))
         yield doc.Picture(
             "bars",
-            f"How often each value of {worst.sensitive} occurs in the whole table and in its worst classes",
+            f"Shares of each value of {worst.sensitive} in the whole table and in the worst groups",
             {
                 "names": names,
                 "series": {title: [float(share) for share in shares] for title, shares in drawn.items()},
@@ -213,10 +225,10 @@ def distribution_blocks(result: AuditResult) -> Iterator[doc.Block]:
 
 
 def _sized(result: AuditResult, found: ClassDistribution) -> str:
-    members = doc.plural(found.size, unit_of(result))
+    members = _members(found.size, result)
     if result.classes.per_row:
         return f"{members} that match" + (f" (of {doc.count(found.classes)} rows)" if found.classes > 1 else "")
-    return f"class of {members}" if found.classes == 1 else f"{doc.count(found.classes)} classes of {members}"
+    return f"Group of {members}" if found.classes == 1 else f"{doc.count(found.classes)} groups of {members}"
 
 
 def _name(value: SharedValue) -> str:
@@ -229,33 +241,33 @@ _MOST_POINTS = 400
 
 
 def sizes_picture(result: AuditResult) -> doc.Picture | None:
-    """Rows (or persons) by the size of their class, in the bands of the table beside it."""
+    """Rows (or people) by the size of their group, in the bands of the table beside it."""
     bands = list(size_bands(result.classes))
     if not bands:
         return None
-    unit = unit_of(result)
+    units = _units(result)
     required = [check.required for check in result.required if check.model == "k_anonymity" and check.required]
     k = max(required, default=0)
     split = any(band.low < k and (band.high is None or band.high >= k) for band in bands)
     return doc.Picture(
         "sizes",
-        f"How many {unit}s lie in classes of which size"
-        + (f"; red: below {doc.figure(k)}{', or some of them' if split else ''}" if required else ""),
+        f"{units.capitalize()} by group size"
+        + (f" (red: below {doc.figure(k)}{', or some of them' if split else ''})" if required else ""),
         {
             "labels": [band.name for band in bands],
             "from": [band.low for band in bands],
             "to": [band.high for band in bands],
             "values": [band.members for band in bands],
             "safe": math.ceil(k),
-            "x": "class size",
-            "y": f"{unit}s",
+            "x": "group size",
+            "y": units,
         },
     )
 
 
 def risk_picture(result: AuditResult) -> doc.Picture | None:
-    """The share of rows whose class has at most so many: their risk is at least 1 in that many."""
-    sizes, unit = result.classes, unit_of(result)
+    """The share of rows in groups up to each size: their risk is at least 1 in that size."""
+    sizes, units = result.classes, _units(result)
     rows = [(classes if sizes.per_row else size * classes) for size, classes in sizes.sizes]
     points = [
         [float(size), total / sizes.members] for (size, _), total in zip(sizes.sizes, accumulate(rows), strict=True)
@@ -267,13 +279,13 @@ def risk_picture(result: AuditResult) -> doc.Picture | None:
     logarithmic = points[-1][0] > 20
     return doc.Picture(
         "curves",
-        f"Share of {unit}s in classes of at most that size: each of them is picked out with at least 1 in that size",
+        f"Share of {units} in groups up to each size (a group of n: a risk of 1 in n)",
         {
-            "curves": {f"{unit}s": points},
+            "curves": {units: points},
             "steps": True,
             "log_x": logarithmic,
-            "x": "class size" + (", on a logarithmic scale" if logarithmic else ""),
-            "y": f"share of {unit}s",
+            "x": "group size" + (", logarithmic scale" if logarithmic else ""),
+            "y": f"share of {units}",
         },
     )
 
@@ -298,73 +310,64 @@ def disclosure_pictures(disclosures: Iterable[Disclosure], threshold: Fraction |
             )
 
 
-def standing_out(result: AuditResult) -> tuple[doc.Toned, ...]:
-    """The worst facts in words, worst first."""
-    return tuple(_worst(result)) if result.rows else ()
+def key_figures(result: AuditResult) -> Iterator[doc.KeyFigure]:
+    """The large figures of an audit: smallest group, unique people, and how many requirements are met."""
+    sizes = result.classes
+    if result.rows and sizes.min_size is not None:
+        _, unique = sizes.below(2)
+        tone: doc.Tone = "bad" if unique else "plain"
+        yield doc.KeyFigure(
+            _members(sizes.min_size, result), "Fewest matching rows" if sizes.per_row else "Smallest group", tone
+        )
+        yield doc.KeyFigure(_share_below(sizes, 2), f"Unique {_units(result)}", tone)
+        if not result.required:
+            yield doc.KeyFigure(_share_below(sizes, 5), f"{_units(result).capitalize()} in groups below 5")
+    yield from requirements_met(result.required)
 
 
-def _worst(result: AuditResult) -> Iterator[doc.Toned]:
-    unit, sizes = unit_of(result), result.classes
-    known = doc.listing(result.roles.get("quasi_identifiers", ())) or "quasi-identifiers"
-    _, alone = sizes.below(2)
-    if alone:
-        verb = "is" if alone == 1 else "are"
-        said = (
-            f"{doc.plural(alone, unit)} ({doc.part(alone, sizes.members)}) {verb} alone: nobody else has the "
-            f"same {known}."
-        )
-        yield doc.Toned(said, "bad")
-    elif sizes.min_size is not None and sizes.per_row:
-        yield doc.Toned(
-            f"Nobody is alone: every row matches at least {doc.plural(sizes.min_size, unit)}, itself included."
-        )
-    elif sizes.min_size is not None:
-        few, least = sizes.sizes[0][1], doc.plural(sizes.min_size, unit)
-        which = f"smallest class has {least}" if few == 1 else f"{doc.count(few)} smallest classes have {least} each"
-        yield doc.Toned(f"Nobody is alone. The {which}.")
+def _single_values(result: AuditResult) -> Iterator[doc.Toned]:
+    """The sensitive columns that have a single value in some group."""
     names = [
         check.sensitive
         for check in result.checks
         if check.model == "distinct_l_diversity" and check.level == 1 and check.sensitive is not None
     ]
-    if names and sizes.count > 1:
-        yield doc.Toned(
-            f"At least one class holds a single value of {doc.listing(names)}: who finds a person there "
-            "learns it, however "
-            "large the class is.",
-            "bad",
+    if result.rows and names and result.classes.count > 1:
+        where = "At least one group has" if len(names) == 1 else "For each of these columns at least one group has"
+        value = (
+            f"a single value of {doc.listing(names)}" if len(names) == 1 else f"a single value: {doc.listing(names)}"
         )
+        yield doc.bad(f"{where} {value}. Anyone known to be in it has that value.")
 
 
 def _steps(result: AuditResult) -> Iterator[str]:
-    """What a reader can do about it, most useful first."""
+    """Next steps, most useful first."""
     if not result.rows:
-        yield f"Check the target and the {spelled('where')} condition: no row was found, so nothing was measured."
+        yield f"No rows were found. Check the table and the {spelled('where')} condition."
         return
-    # a missing role is mended by naming it, and shows in no class
+    # a missing role is mended by naming it, and shows in no group
     failed = [check for check in result.required if check.status is Status.FAIL and statement_of(check) is None]
     if failed and all(failing.key is None for failing in result.failing):
         yield (
-            f"See which classes fall short with {spelled('show_values', True)}, or write all of them to a file with "
-            f"{spelled('failing_classes_to', 'FILE.csv')} (keep that file as private as the table)."
+            f"List the failing groups with {spelled('show_values', True)}, or write them to a file with "
+            f"{spelled('failing_classes_to', 'FILE.csv')}. Keep that file as private as the table."
         )
     if failed or (result.classes.min_size or 2) < 2:
         yield (
-            f"Coarsen a quasi-identifier and audit again before you change the data: {spelled('qi')} takes "
-            f"expressions{_instance(result.roles.get('quasi_identifiers') or ())}."
+            f"Try a coarser quasi-identifier before you change the data: {spelled('qi')} takes expressions"
+            f"{_instance(result.roles.get('quasi_identifiers') or ())}."
         )
     if any(check.sensitive is not None for check in failed):
-        yield "Classes whose sensitive values are too alike get better when they are merged, or when rows are left out."
+        yield "Merge groups whose sensitive values are too alike, or leave their rows out."
     if not result.sensitive:
         yield (
-            f"Name the sensitive columns with {about('sensitive')}: class sizes do not say what is learned "
+            f"Name the sensitive columns with {about('sensitive')}. Group sizes alone do not show what can be learned "
             "about a person."
         )
     if not result.required:
         yield (
-            f"State what must hold, for instance {spelled('require', 'k=5')}; `sqlaudit models` lists every "
-            f"model, and {spelled('preset')} takes "
-            "published rules."
+            f"Add requirements, for example {spelled('require', 'k=5')}. `sqlaudit models` lists all models; "
+            f"{spelled('preset')} takes published rules."
         )
 
 
@@ -374,7 +377,7 @@ def _instance(names: Sequence[str]) -> str:
     for name in names:
         concept = concept_of(name) if name.isidentifier() else None
         if concept is not None and concept.name in usual:
-            return f", for instance {spelled('qi', usual[concept.name].format(name))}"
+            return f", for example {spelled('qi', usual[concept.name].format(name))}"
     return ""
 
 
@@ -382,13 +385,13 @@ _ESTIMATED = ("population_uniqueness", "population_k", "expected_reidentificatio
 
 
 def sampled_paragraph(roles: Mapping[str, Any]) -> Iterator[doc.Block]:
-    """How the table is a sample, where that was said."""
+    """How the table is a sample, where that is known."""
     if roles.get("sampling_fraction") is not None:
         yield doc.Paragraph(f"The table is a sample of {doc.percent(roles['sampling_fraction'])} of its population.")
     elif roles.get("population_size") is not None:
         yield doc.Paragraph(f"The table is a sample of a population of {doc.count(roles['population_size'])} people.")
     elif roles.get("weights") is not None:
-        yield doc.Paragraph(f"The table is a sample: {roles['weights']} says how many people a row stands for.")
+        yield doc.Paragraph(f"The table is a sample. {roles['weights']} is the number of people that a row represents.")
 
 
 def population_blocks(result: AuditResult) -> Iterator[doc.Block]:
@@ -396,15 +399,15 @@ def population_blocks(result: AuditResult) -> Iterator[doc.Block]:
     yield doc.table(
         ("figure", "#sample", "#population, estimated", "#bias"),
         (row for check in result.checks if check.model in _ESTIMATED for row in _estimated_rows(check, result)),
-        "Counted in the sample, and estimated for the population: two answers to two questions. Bias: the lowest and "
-        "the highest multiple of the truth that such estimates were in tests on known populations.",
+        "Sample figures are counts; population figures are estimates. Bias: the estimate as a multiple of the truth, "
+        "lowest and highest in tests on known populations.",
     )
 
 
 def beliefs_blocks(result: AuditResult) -> Iterator[doc.Block]:
-    """What an attacker believes of the stated person before and after the release, for each sensitive attribute."""
-    told = {check.sensitive: check.details["person"] for check in result.checks if "person" in check.details}
-    for sensitive, beliefs in told.items():
+    """An attacker's beliefs about the stated person before and after the release, for each sensitive attribute."""
+    found = {check.sensitive: check.details["person"] for check in result.checks if "person" in check.details}
+    for sensitive, beliefs in found.items():
         yield doc.table(
             (f"value of {sensitive}", "#prior", "#posterior"),
             (
@@ -415,12 +418,13 @@ def beliefs_blocks(result: AuditResult) -> Iterator[doc.Block]:
                 )
                 for one in beliefs
             ),
-            "The belief in each value that the population and the table know of people like this one; in every other "
-            "it is 0 after the release.",
+            "Belief in each value that people like this one have in the population and in the table. All other values "
+            "have a belief of 0 after the release.",
         )
         if not all("value" in one for one in beliefs):
             hint = f"{spelled('show_values', True)} names them."
-            yield doc.Paragraph(doc.Toned("Values are numbered from the most frequent one of the table on.", hint=hint))
+            said = "Values are numbered by frequency in the table, the most frequent first."
+            yield doc.Paragraph(doc.Toned(said, hint=hint))
 
 
 def _times(bias: Mapping[str, Any]) -> str:
@@ -428,9 +432,9 @@ def _times(bias: Mapping[str, Any]) -> str:
 
 
 _NULLS = {
-    "equal": "missing quasi-identifiers are equal to each other",
-    "distinct": "a missing quasi-identifier equals nothing, not even another one",
-    "wildcard": "a missing quasi-identifier matches every value",
+    "equal": "equal to each other",
+    "distinct": "different from every value and from each other",
+    "wildcard": "match every value",
 }
 
 
@@ -440,11 +444,9 @@ def audit_document(result: AuditResult) -> doc.Document:
     Args:
         result: what the audit found; the keys of classes are shown where it holds them, and only there.
     """
-    ranked = sorted(result.required, key=lambda check: WORST_FIRST.index(check.status))
-    verdicts = [required_sentence(check, result.classes.count, result.rows) for check in ranked]
-    # what stands under the verdict, or in a check of its own, is no warning again
+    # no warning repeats what stands under the verdict, or in a check of its own
     said = {*result.notices, *(one for one in result.warnings if one.code == IDENTIFIER)}
-    warnings = [doc.notice(warned, "warn") for warned in result.warnings if warned not in said]
+    warnings = (doc.notice(warned, "warn") for warned in result.warnings if warned not in said)
     notes = (f"{full_title(check)}: {check.note.rstrip('.')}." for check in result.checks if check.note)
     roles = result.roles
     how = doc.facts(
@@ -456,97 +458,94 @@ def audit_document(result: AuditResult) -> doc.Document:
         ("missing values", _NULLS.get(str(roles.get("nulls", "")), "")),
         *made(result),
     )
+    of_people = unit_of(result) == "person" and result.classes.count
     document = doc.report_on(
         result,
         headline(result),
         (
             _about(result),
             *sampled_paragraph(roles),
-            *([doc.Bullets(tuple(verdicts))] if verdicts else []),
+            *requirement_lines(result.required, result.rows),
+            _single_values(result),
             *doc.notices_block(result.notices),
         ),
-        doc.section("What stands out", doc.Bullets(standing_out(result))),
-        doc.section("Classes that fall short", *_failing(result)),
-        doc.section(
-            "Risk of being picked out by someone who knows the quasi-identifiers",
-            risk_facts(result),
-            risk_picture(result),
-        ),
+        doc.section(FAILING_GROUPS, *_failing(result)),
+        doc.section("Risk from someone who knows the quasi-identifiers", risk_facts(result), risk_picture(result)),
         doc.section("Sample and population", *population_blocks(result)),
         doc.section("Beliefs about the stated person", *beliefs_blocks(result)),
         doc.section(
-            "How large the classes are",
-            doc.Paragraph("Sizes count persons. A person with rows in several classes counts in each of them.")
-            if unit_of(result) == "person" and result.classes.count
-            else None,
+            GROUP_SIZES,
+            "Sizes count people. A person with rows in several groups counts in each of them." if of_people else None,
             sizes_picture(result),
-            size_table(result.classes, unit_of(result)),
+            _size_table(result),
         ),
-        doc.section(
-            "All figures",
-            *_figures(result),
-            doc.Bullets(tuple(dict.fromkeys(notes))),
-            *disclosure_pictures(result.disclosures),
-        ),
-        doc.section("Sensitive values in the worst classes", *distribution_blocks(result)),
-        doc.section("Warnings", doc.Bullets(tuple(warnings))),
-        doc.section("What to look at next", doc.Bullets(tuple(_steps(result))), repeating=True),
+        doc.section(ALL_FIGURES, *_figures(result), dict.fromkeys(notes), *disclosure_pictures(result.disclosures)),
+        doc.section("Sensitive values in the worst groups", *distribution_blocks(result)),
+        doc.section(WARNINGS, warnings),
+        doc.section("Next steps", _steps(result), repeating=True),
         doc.section("How this was computed", how, repeating=True),
-        doc.section("What this audit does not say", doc.Bullets(NOT_SAID)),
+        doc.section("Limits of this audit", NOT_SAID),
         sql_section(result),
+        figures=key_figures(result),
     )
     about = replace(document.about, checksum=_checksum(result))
-    return replace(document, worst=standing_out(result), about=about)
+    return replace(document, about=about)
 
 
 def headline(result: AuditResult) -> doc.Toned:
-    """The verdict on the whole table in a few words, with whom it is about."""
+    """The verdict on the whole table in a few words, and which attacker it concerns."""
     if not result.complete:
-        return doc.Toned("INCOMPLETE: the audit was stopped before every figure was known", "warn")
+        return doc.warning("INCOMPLETE: the audit stopped before all figures were known")
     if not result.rows:
-        return doc.Toned("UNDETERMINED: there is no row to audit", "warn")
+        return doc.warning("UNDETERMINED: the table has no rows")
     if not result.required:
-        return doc.Toned("No verdict was asked for: these are the figures of the table")
+        return doc.Toned("Figures of the table; no requirements were set")
     verdict, known = verdict_of(result.required), _known_rows(result)
     if known is None:
         return verdict
     whose = "one row" if known == KnownRows.ONE else "all rows"
-    return replace(verdict, text=f"{verdict.text}, for somebody who knows {whose} of a person")
+    return replace(verdict, text=f"{verdict.text} (attackers who know {whose} of a person)")
 
 
 def _known_rows(result: AuditResult) -> str | None:
-    """How many rows of a person are known, where somebody narrowed that and it makes a difference."""
+    """How many rows of a person are known, where that was narrowed and makes a difference."""
     several = any(warned.code == "several_combinations" for warned in result.warnings)
     return result.roles.get("known_rows") if several else None
 
 
-def _about(result: AuditResult) -> doc.Paragraph:
+def _about(result: AuditResult) -> str:
     known, rows = doc.listing(result.roles.get("quasi_identifiers", ())), doc.plural(result.rows, "row")
     if result.classes.per_row:
-        return doc.Paragraph(f"{result.target}: {rows}; a missing value matches any value of {known}.")
-    classes = doc.plural(result.classes.count, "equivalence class", "equivalence classes")
-    whose = "persons with equal" if _known_rows(result) == KnownRows.ALL else "equal"
-    return doc.Paragraph(f"{result.target}: {rows} in {classes} of {whose} {known}.")
+        return f"{result.target}: {rows}. A missing value matches any value of {known}."
+    whose = "people" if unit_of(result) == "person" or _known_rows(result) == KnownRows.ALL else "rows"
+    return f"{result.target}: {rows} in {doc.plural(result.classes.count, 'group')} ({whose} with the same {known})."
 
 
-def _failing(result: AuditResult) -> Iterator[doc.Block]:
+def _failing(result: AuditResult) -> Iterator[doc.Content]:
     if result.failing:
-        told = sum(failing.classes for failing in result.failing)
-        total = max(result.failing_total or 0, told)
-        which = "all of them are" if total > 1 else "it is"
-        shown = which if total == told else f"the {doc.count(told)} smallest {'is' if told == 1 else 'are'}"
-        short = f"{doc.plural(total, 'class falls', 'classes fall')} short"
+        listed = sum(failing.classes for failing in result.failing)
+        total = max(result.failing_total or 0, listed)
         hidden = all(failing.key is None for failing in result.failing)
         keys = f"Their values are hidden; {spelled('show_values', True)} shows them." if hidden else ""
-        several = len({failing.sensitive for failing in result.failing}) > 1 and not result.roles.get("joint")
-        again = " A class counts for each column that it falls short for." if several else ""
-        yield doc.Paragraph(doc.Toned(f"{short}; {shown} listed.{again}", hint=keys))
+        yield doc.Toned(_number_failing(result, total, listed), hint=keys)
         yield failing_table(result)
-    yield doc.Bullets(tuple(f"Not listed: {sentence}" for sentence in result.failing_unnamed))
+    yield [f"Not listed: {sentence}" for sentence in result.failing_unnamed]
+
+
+def _number_failing(result: AuditResult, total: int, listed: int) -> str:
+    """How many groups fail, and how many are listed. Beside several sensitive columns a group may be listed again."""
+    if len(result.sensitive) < 2 or result.roles.get("joint"):
+        few = f"; the {doc.count(listed)} smallest {'is' if listed == 1 else 'are'} listed" if listed < total else ""
+        return f"{doc.plural(total, 'group')} {'fails' if total == 1 else 'fail'}{few}."
+    most = max(check.failing_classes or 0 for check in result.required if check.status is not Status.PASS)
+    fail = doc.out_of(most, result.classes.count, "group") + (" fails" if most == 1 else " fail")
+    few = f"the {doc.count(listed)} smallest of " if listed < total else ""
+    least = "" if most == result.classes.count else "At least "
+    return f"{least}{fail}. Each sensitive column has its own entries: {few}{doc.count(total)}."
 
 
 def _figures(result: AuditResult) -> Iterator[doc.Table]:
-    """One table of the checks that concern the whole record, then one for each sensitive attribute."""
+    """One table of the checks of whole records, then one for each sensitive attribute."""
     subjects = dict.fromkeys(check.sensitive for check in result.checks)
     for subject in sorted(subjects, key=lambda name: name is not None):
         checks = [check for check in result.checks if check.sensitive == subject]
@@ -556,7 +555,7 @@ def _figures(result: AuditResult) -> Iterator[doc.Table]:
             rows.append((full_title(check), level_text(check), *verdict))
             rows += [(f"… {name}", level, "", "", "") for name, level in other_levels(check).items()]
         judged = any(check.status is not None for check in checks)
-        verdicts = ("#limit", "verdict", "#rows that fall short") if judged else (None, None, None)
+        verdicts = ("#limit", "verdict", "#failing rows") if judged else (None, None, None)
         yield doc.table(
             ("model", "#level", *verdicts), rows, f"Sensitive column {subject}:" if subject is not None else ""
         )
@@ -569,31 +568,31 @@ def _estimated_rows(check: Check, result: AuditResult) -> Iterator[tuple[str, st
         of_sample = f"{doc.count(alone)} ({doc.part(alone, sizes.members)})"
         share, people = levels.get("share"), levels.get("unique_people")
         name = f"unique people (estimator: {check.details.get('estimator', check.parameters.get('estimator'))})"
-        told = "no estimate" if share is None else f"{doc.count(round(people or 0))} ({doc.percent(share)})"
-        yield name, of_sample, told, _times(bias)
+        estimate = "no estimate" if share is None else f"{doc.count(round(people or 0))} ({doc.percent(share)})"
+        yield name, of_sample, estimate, _times(bias)
         if (bound := levels.get("upper_bound")) is not None:
             yield "unique people at most (95% confidence)", "", doc.percent(bound), ""
     elif check.model == "population_k":
         people = levels.get("people")
         yield (
-            "smallest class",
+            "smallest group",
             doc.count(sizes.min_size or 0),
             "–" if people is None else f"at least {doc.figure(people)}",
             "",
         )
     elif levels.get("number") is not None:
         yield (
-            "people re-identified, knowing who is in the sample (prosecutor)",
+            "people re-identified by someone who knows who is in the sample (prosecutor)",
             doc.figure(levels["prosecutor"]),
             "–",
             "",
         )
-        for name, how in (("journalist", "one row after the other"), ("marketer", "all rows at once")):
-            yield f"people re-identified, {how} ({name})", "–", doc.figure(levels[name]), _times(bias[name])
+        for name, how in (("journalist", "row by row"), ("marketer", "all rows at once")):
+            yield f"people re-identified {how} ({name})", "–", doc.figure(levels[name]), _times(bias[name])
 
 
 def _checksum(result: AuditResult) -> str:
-    """The same for the same figures on every engine: sizes of classes, levels and verdicts."""
+    """Equal for equal figures on every engine: sizes of groups, levels and verdicts."""
     levels = [
         (check.text, check.model, check.sensitive, doc.figure(check.level, 10), check.status) for check in result.checks
     ]

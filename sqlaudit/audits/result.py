@@ -35,11 +35,11 @@ class SensitiveSummary(base.Documented):
 
 
 NOT_SAID = (
-    "Whether the people are in the table at all, or what else is known about them elsewhere: a figure holds for the "
-    "quasi-identifiers that were named, not for columns that an attacker may know besides.",
-    "What happens when this table is joined with another release, an older version of itself, or a register.",
-    "Whether values inside free text, images or codes name a person.",
-    "Whether publication is lawful: that is for people to decide, with these figures in hand.",
+    "The figures hold for the quasi-identifiers named above, not for other columns that an attacker may know.",
+    "Whether a person is in the table at all was not checked.",
+    "Joins with other releases, older versions of this table or registers were not checked.",
+    "Free text, images and codes were not searched for names.",
+    "Whether publication is lawful is for people to decide, with these figures in hand.",
     base.MEANING,
 )
 
@@ -54,10 +54,10 @@ class AuditResult(base.MeasuredResult, Shown):
         classes: the equivalence classes by size. Sizes count persons when there is an entity column, rows otherwise.
         checks: one entry a model and sensitive attribute.
         failing: the failing classes that were asked for, smallest first.
-        failing_total: how many classes fall short of at least one requirement, None when nobody counted; one that falls
-            short for several sensitive attributes counts for each.
-        failing_unnamed: a sentence on every requirement that does not hold and whose classes nothing tells: a figure of
-            the whole table, or one that cannot be decided.
+        failing_total: how many classes fail at least one requirement, None when nobody counted; one that fails for
+            several sensitive attributes counts for each.
+        failing_unnamed: a sentence on every requirement that is not met and has no failing classes: a figure of the
+            whole table, or one that cannot be decided.
         persons: what requirements on persons with many rows asked for, None when none did.
         worst_classes: how the sensitive values of the worst classes are spread, beside the whole table: one entry a
             sensitive attribute that has such classes.
@@ -123,7 +123,7 @@ class AuditResult(base.MeasuredResult, Shown):
 
     @base.told("statements", base.key("not_said"))
     def _not_said(self) -> Annotated[tuple[str, ...], base.NOT_EMPTY]:
-        """What this audit does not say, as sentences."""
+        """Limits of this audit, as sentences."""
         return NOT_SAID
 
     def by_criteria(self, *, public: bool = False) -> CriteriaResult:

@@ -86,7 +86,7 @@ def find_column(name: str, relation: Relation) -> ColumnInfo | None:
     folded = [column for column in relation.columns if column.name.casefold() == bare.casefold()]
     if len(folded) > 1:
         names = " and ".join(repr(column.name) for column in folded)
-        raise UsageError(f"{name!r} could be {names}; write it exactly.")
+        raise UsageError(f"{name!r} could be {names}. Write it exactly.")
     return folded[0] if folded else None
 
 
@@ -130,7 +130,7 @@ def resolve_like(own: Resolved, relation: Relation, dialect: str, option: str) -
     if Kind.FLOAT in kinds and kinds & {Kind.INTEGER, Kind.DECIMAL}:
         raise UsageError(
             f"{option}: {own.label} is {own.kind.value}, and {found.kind.value} in {relation.label}, "
-            "so that different numbers could be taken for equal. Give it one type in both tables."
+            "so different numbers may count as equal. Give it the same type in both tables."
         )
     return found
 
@@ -150,7 +150,7 @@ def as_parameter(value: str | None, role: Resolved, place: str) -> str | Decimal
     try:
         number = Decimal(value if value.isascii() and "_" not in value else "")
     except InvalidOperation:
-        raise UsageError(f"{place}: {role.label} holds numbers, and this is not one.") from None
+        raise UsageError(f"{place}: {role.label} has numbers, and this is not a number.") from None
     if not number.is_finite() or abs(number.adjusted()) > MAX_EXPONENT:
-        raise UsageError(f"{place}: this is no number that {role.label} could hold.")
+        raise UsageError(f"{place}: this number is not possible in {role.label}.")
     return number

@@ -80,8 +80,8 @@ in another way.
     for word in _words(_carried(text, dialect, names)):
         if not there[word] and word not in _RESPELLED:
             raise MisreadError(
-                f"{option}: {word!r} would get lost where this is read as {spoken(dialect).title} SQL; write it "
-                "in another way."
+                f"{option}: {word!r} cannot be translated to {spoken(dialect).title} SQL without changing its "
+                "meaning. Write it in another way."
             )
         there[word] -= 1
 
@@ -95,7 +95,7 @@ def refuse_joined(tokens: Sequence[Token], option: str) -> None:
     for number, after in pairwise(tokens):
         if number.token_type is TokenType.NUMBER and after.start == number.end + 1 and after.text[:1] in _JOINED:
             raise MisreadError(
-                f"{option}: a number runs into a word; write numbers in digits alone: 50000, not 50_000."
+                f"{option}: a number runs into a word. Write numbers with digits only: 50000, not 50_000."
             )
 
 
@@ -216,7 +216,8 @@ class RandomRowsError(UsageError):
 
     def __init__(self, what: str, found: str) -> None:
         super().__init__(
-            f"{what} gives other rows each time it is read, by {found}; keep what it gives in a table, and name that."
+            f"{what} returns different rows each time it is read, because of {found}. Store its result in a table, "
+            "and name that table."
         )
 
 
@@ -230,7 +231,7 @@ def guard_query(text: str, dialect: str) -> exp.Query:
         >>> guard_query("select a from t", "duckdb").sql()
         'SELECT a FROM t'
     """
-    return _read_query(text, dialect).copy()  # whoever asks may change it
+    return _read_query(text, dialect).copy()  # callers may change it
 
 
 @functools.lru_cache(maxsize=64)
@@ -435,9 +436,9 @@ def _random_in(words: Sequence[str]) -> str:
 def _refuse_writes(root: exp.Expression, option: str) -> None:
     for node in root.walk():
         if isinstance(node, _WRITES):
-            raise UsageError(f"{option} may only read; it holds {node.key.upper()}.")
+            raise UsageError(f"{option} may only read, but it contains {node.key.upper()}.")
         if isinstance(node, exp.Lock):
-            raise UsageError(f"{option} may only read; leave out FOR UPDATE or FOR SHARE.")
+            raise UsageError(f"{option} may only read. Leave out FOR UPDATE or FOR SHARE.")
 
 
 def _refuse_outside(root: exp.Expression, dialect: str, option: str) -> None:
@@ -445,7 +446,7 @@ def _refuse_outside(root: exp.Expression, dialect: str, option: str) -> None:
     outside = spoken(dialect).outside
     for node in root.find_all(exp.Func, exp.QueryTransform):
         if isinstance(node, exp.QueryTransform):
-            raise UsageError(f"{option} may only read; it holds TRANSFORM, which runs a program.")
+            raise UsageError(f"{option} may only read, but it contains TRANSFORM, which runs a program.")
         if _name(node) in outside:
             raise UsageError(f"{option} may only read tables; the function {_name(node)} reaches beyond them.")
 
@@ -471,7 +472,7 @@ def remark_on(tree: exp.Expr, kinds: Mapping[str, Kind], dialect: str, what: str
     Example:
         >>> (age,) = written_tree("SELECT age / 20", "postgres")
         >>> print(remark_on(age, {"age": Kind.INTEGER}, "postgres", "age / 20"))
-        age / 20 divides whole numbers: PostgreSQL gives whole numbers, where DuckDB and Spark would give fractions. \
+        age / 20 divides whole numbers: PostgreSQL returns whole numbers, where DuckDB and Spark return fractions. \
 Write floor(age / 20.0) for whole numbers, age / 20.0 for fractions.
     """
     for division in tree.find_all(exp.Div):

@@ -55,7 +55,7 @@ _SPOKEN = {
         wide="HUGEINT",
         word="HUGEINT",
         word_bits=126,
-        division="DuckDB gives fractions, where PostgreSQL would give whole numbers",
+        division="DuckDB returns fractions, where PostgreSQL returns whole numbers",
         whole_division="{left} // {right} or floor({left} / {exact})",
     ),
     "postgres": Spoken(
@@ -66,12 +66,12 @@ _SPOKEN = {
         word_bits=60,
         lane_bits=30,
         loose_decimals=True,
-        division="PostgreSQL gives whole numbers, where DuckDB and Spark would give fractions",
+        division="PostgreSQL returns whole numbers, where DuckDB and Spark return fractions",
     ),
     "spark": Spoken(
         "Spark",
         name_quote="`",
-        division="Spark gives fractions, where PostgreSQL would give whole numbers",
+        division="Spark returns fractions, where PostgreSQL returns whole numbers",
         whole_division="{left} DIV {right} or floor({left} / {exact})",
         outside=(
             *("reflect", "java_method", "try_reflect", "remote_query", "http_request", "ai_query", "vector_search"),

@@ -1,4 +1,4 @@
-"""An option is written once, as a field of a request; wrong types are told by the parameter that has them."""
+"""Options are written once, as fields of requests; errors on wrong types name the parameter."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.numbers import exact_number, exact_share
 from sqlaudit.base.parameter_names import about, spelled
 
-# An option is written once: as a field of a request, which says how it is read, checked, called and explained.
+# An option is written once: as a field of a request, with its reader, bounds, name and help.
 #
 # The command line makes options from these fields, and every edge makes the request from what it was given, with the
 # same checks: `request_from`.
@@ -62,7 +62,7 @@ def split_list(text: str, option: str = "names") -> tuple[str, ...]:
     """
     items = [item.strip() for item in _pieces(text, option)]
     if not all(items):
-        raise UsageError(f"{option} {text!r} has an empty name; write names separated by commas.")
+        raise UsageError(f"{option} {text!r} has an empty name. Separate names by commas.")
     return tuple(_unquoted(item) for item in items)
 
 
@@ -83,7 +83,7 @@ def _pieces(text: str, option: str) -> list[str]:
             continue
         current += character
     if quote or open_brackets:
-        raise UsageError(f"{option} {text!r} leaves {quote or open_brackets[-1]} open; close it, or quote the name.")
+        raise UsageError(f"{option} {text!r}: {quote or open_brackets[-1]} is not closed. Close it, or quote the name.")
     return [*pieces, current]
 
 

@@ -30,7 +30,7 @@ def speaking(spelling: Spelling) -> Iterator[None]:
 
 
 def spelled(field: str, *values: object) -> str:
-    """A field, or a field that is given these values, as whoever asks writes it.
+    """A field, or a field that is given these values, as its caller writes it.
 
     Args:
         field: the name of a parameter. values: what it is given: texts, numbers, or one of True and False.
@@ -47,7 +47,7 @@ def spelled(field: str, *values: object) -> str:
 
 
 def command(name: str) -> str:
-    """A command, or in Python the function of that name, as whoever asks writes it.
+    """A command, or in Python the function of that name, as its caller writes it.
 
     Example:
         >>> command("profile")

@@ -230,7 +230,7 @@ class Warned(Documented):
 
     Args:
         code: a stable code. columns: the columns concerned. message: a sentence without a value of the table.
-        hint: the end of the message that speaks of commands, for whoever runs them: a page says it elsewhere.
+        hint: the end of the message with advice on commands; a page has it elsewhere.
     """
 
     code: Code
@@ -343,5 +343,5 @@ class GivenRoles(TypedDict):
 ShownRoles = Annotated[Mapping[str, Any], GivenRoles]
 
 
-MEANING = "What a verdict means, for whom it holds and what it leaves open: docs/verdicts.md"
+MEANING = "What a verdict means and does not mean: docs/verdicts.md"
 """The last sentence of every report with a verdict."""

@@ -38,9 +38,9 @@ from sqlaudit.base.options import (
 from sqlaudit.base.parameter_names import spelled
 
 FILE_FORMATS = ("csv", "json", "parquet", "arrow")
-LOOK, ROLES, HOLD, LIMITS = "What to look at", "Roles of the columns", "What must hold", "Limits"
+LOOK, ROLES, HOLD, LIMITS = "Input", "Column roles", "Requirements", "Limits"
 """Sections of the help page."""
-_VALUES_OF = "A bucketized release: the values of its buckets. The other table has the persons."
+_VALUES_OF = "Table of the bucket values of a bucketized release (TARGET is the table of people)."
 
 
 class NullPolicy(StrEnum):
@@ -56,7 +56,7 @@ class NullPolicy(StrEnum):
 
 
 class KnownRows(StrEnum):
-    """How many rows of a person somebody knows who looks for that person in the table.
+    """How many rows of a person an attacker knows.
 
     `WORSE`: one or all, whichever is worse. `ONE`: one of them. `ALL`: all of them.
     """
@@ -67,7 +67,7 @@ class KnownRows(StrEnum):
 
 
 class Folding(StrEnum):
-    """Whether texts that differ only in case, blanks, width or characters without a picture are one value, or several.
+    """Whether texts that differ only in case, blanks, width or invisible characters are one value or several.
 
     `FOLD`: one. `EXACT`: several, as they are written.
     """
@@ -78,7 +78,7 @@ class Folding(StrEnum):
 
 @dataclass(frozen=True)
 class ReadOptions:
-    """How files are read. Empty values mean: let the engine find out.
+    """How files are read. Empty values: the engine decides.
 
     Args:
         format: csv, json, parquet or arrow; empty = by the file's name.
@@ -91,15 +91,15 @@ class ReadOptions:
     """
 
     format: str = option(
-        "", one_of(*FILE_FORMATS), "What the file is, when its name does not say.", LOOK, name="file_format"
+        "", one_of(*FILE_FORMATS), "File format (default: by the file's name).", LOOK, name="file_format"
     )
-    delimiter: str = option("", DELIMITER, "What separates CSV fields: a character, or tab.", LOOK, metavar="CHARACTER")
-    encoding: str = option("", TEXT, "The encoding of a CSV file, for instance latin-1.", LOOK, metavar="NAME")
+    delimiter: str = option("", DELIMITER, "CSV field separator: a character, or tab.", LOOK, metavar="CHARACTER")
+    encoding: str = option("", TEXT, "CSV encoding, for example latin-1.", LOOK, metavar="NAME")
     null_values: tuple[str, ...] = option(
-        (), TEXTS, 'Texts that mean "missing", for instance "?,NA".', LOOK, metavar="TEXTS"
+        (), TEXTS, 'Texts that mean "missing", for example "?,NA".', LOOK, metavar="TEXTS"
     )
     all_text: bool = option(False, FLAG, "Read every CSV column as text (keeps leading zeros).", LOOK)
-    header: bool | None = option(None, SWITCH, "Whether the first CSV line has the column names.", LOOK)
+    header: bool | None = option(None, SWITCH, "The first CSV line has the column names, or not.", LOOK)
     hive_partitioning: bool = option(False, FLAG, "Read folders named column=value as columns, too.", LOOK)
 
 
@@ -116,14 +116,18 @@ class Buckets:
     """
 
     table: Any = option(None, TABLE, _VALUES_OF, LOOK, name="buckets", metavar="TABLE")
-    column: str = option("", COLUMN, "With --buckets: the bucket, a column of both.", LOOK, name="bucket_column")
-    count: str = option("", COLUMN, "With --buckets: how often a value occurs.", LOOK, name="bucket_count")
+    column: str = option(
+        "", COLUMN, "With --buckets: column of the bucket, in both tables.", LOOK, name="bucket_column"
+    )
+    count: str = option("", COLUMN, "With --buckets: column with the count of a value.", LOOK, name="bucket_count")
 
     def __post_init__(self) -> None:
         if self.table is None:
-            raise UsageError(f"Name the table with the values of the buckets with {spelled('buckets')}.")
+            raise UsageError(f"The table of bucket values is missing. Name it with {spelled('buckets')}.")
         if not self.column:
-            raise UsageError(f"Name the column of buckets, which both tables have, with {spelled('bucket_column')}.")
+            raise UsageError(
+                f"The bucket column is missing. Name it with {spelled('bucket_column')}; both tables have it."
+            )
 
     def target(self, read: ReadOptions) -> Target:
         """The table of values as a target; files are read like those of the persons."""
@@ -144,7 +148,7 @@ class Target:
         frame: a pandas, polars or Arrow table.
         where: a SQL condition that restricts the rows.
         read: how files are read.
-        label: how reports call the target; empty = the relation, or "query"/"frame".
+        label: the target's name in reports; empty = the relation, or "query"/"frame".
         buckets: of a bucketized release the second table; what is read is then its values, one row a person.
         named: the columns whose values must be exact; of others a sample is enough. None = all.
 
@@ -163,10 +167,13 @@ class Target:
 
     def __post_init__(self) -> None:
         if self.buckets is not None and self.where:
-            raise UsageError(f"{spelled('where')} would take persons out of their buckets; leave it out.")
+            raise UsageError(
+                f"{spelled('where')} cannot be combined with buckets, because it takes people out of them. Leave it "
+                "out."
+            )
         given = [bool(self.relation), bool(self.query), self.frame is not None]
         if sum(given) != 1:
-            raise UsageError(f"Name exactly one target: a table, view or file, or {spelled('query')}, or a frame.")
+            raise UsageError(f"Name exactly one target: a table, view or file, {spelled('query')}, or a frame.")
 
     @property
     def tables(self) -> tuple[Target, ...]:
@@ -183,14 +190,17 @@ class Target:
 
 def values_option(section: str = ROLES) -> Any:
     """The option of what is one value, for every request with sensitive columns or persons."""
-    said = "Whether persons and sensitive values that differ only in case, blanks or invisible characters are one."
+    said = (
+        "Treat values of sensitive and person columns that differ only in case, blanks or invisible characters as "
+        "one, or not."
+    )
     kind = OptionKind("folding", choice(Folding).read, choice(Folding).words)
     return option(None, kind, said, section, flags=tuple(f"--{one.value}-values" for one in Folding))
 
 
 @dataclass(frozen=True)
 class Sampling:
-    """Which share of a population the table is; at most one of three ways to say it.
+    """The share of a population that the table is; at most one of three fields.
 
     Args:
         sampling_fraction: the share, above 0 and at most 1. population_size: the people of the population.
@@ -201,19 +211,13 @@ class Sampling:
     """
 
     sampling_fraction: Fraction | None = option(
-        None,
-        SHARE,
-        "The table is a sample: its share of the population, for instance 0.01.",
-        ROLES,
-        metavar="SHARE",
-        above=0,
-        most=1,
+        None, SHARE, "Sampling fraction, if the table is a sample: 0.01.", ROLES, metavar="SHARE", above=0, most=1
     )
     population_size: int | None = option(
-        None, WHOLE, "The table is a sample: how many people the population has.", ROLES, metavar="N", least=1
+        None, WHOLE, "Size of the population, if the table is a sample.", ROLES, metavar="N", least=1
     )
     weights: str | None = option(
-        None, COLUMN, "The table is a sample: how many people a row stands for.", ROLES, metavar="COLUMN"
+        None, COLUMN, "Column of sampling weights, if the table is a sample.", ROLES, metavar="COLUMN"
     )
 
     def __post_init__(self) -> None:
@@ -221,7 +225,7 @@ class Sampling:
         given = [name for name in SAMPLED_BY if getattr(self, name) is not None]
         if len(given) > 1:
             raise UsageError(
-                f"{spelled(given[0])} and {spelled(given[1])} both say how large the population is; give one of them."
+                f"{spelled(given[0])} and {spelled(given[1])} both set the size of the population. Give one of them."
             )
 
     rows: int | None = None
@@ -267,29 +271,34 @@ class Roles:
     """
 
     quasi_identifiers: tuple[str, ...] = option(
-        (), NAMES, 'Quasi-identifiers, or expressions: age,sex,"year(birth)".', ROLES, name="qi", metavar="COLUMNS"
+        (), NAMES, 'Quasi-identifiers: columns or expressions (age,"year(birth)").', ROLES, name="qi", metavar="COLUMNS"
     )
     sensitive: tuple[str, ...] = option(
-        (), NAMES, "Sensitive columns, each looked at on its own.", ROLES, metavar="COLUMNS"
+        (), NAMES, "Sensitive columns, each audited on its own.", ROLES, metavar="COLUMNS"
     )
     identifiers: tuple[str, ...] = option(
-        (), NAMES, "Direct identifiers, which must not be published.", ROLES, name="identifier", metavar="COLUMNS"
+        (),
+        NAMES,
+        "Direct identifiers. The audit fails if the table has them.",
+        ROLES,
+        name="identifier",
+        metavar="COLUMNS",
     )
     entity: str | None = option(
-        None, COLUMN, "Which person a row is about; sizes then count persons.", ROLES, metavar="COLUMN"
+        None, COLUMN, "Column that identifies the person; group sizes then count people.", ROLES, metavar="COLUMN"
     )
-    joint: bool = option(False, FLAG, "Other sensitive columns count as quasi-identifiers (stricter).", ROLES)
+    joint: bool = option(False, FLAG, "Treat the other sensitive columns as quasi-identifiers (stricter).", ROLES)
     nulls: NullPolicy = option(
         NullPolicy.EQUAL,
         choice(NullPolicy),
-        "Missing quasi-identifiers are equal to each other, equal to nothing, or match anything.",
+        "Missing quasi-identifiers equal each other, equal nothing, or match anything.",
         ROLES,
         shown="equal",
     )
     known_rows: KnownRows = option(
         KnownRows.WORSE,
         choice(KnownRows),
-        "With --entity: who knows one row of a person, all rows, or the worse of both.",
+        "With --entity: rows of a person that an attacker knows: one, all, or the worse of both.",
         ROLES,
         shown="worse",
     )
@@ -299,8 +308,8 @@ class Roles:
     def __post_init__(self) -> None:
         if self.known_rows is not KnownRows.WORSE and not self.entity:
             raise UsageError(
-                f"{spelled('known_rows', self.known_rows.value)} is about persons with many rows; name the column that "
-                f"says which person a row is about with {spelled('entity')}."
+                f"{spelled('known_rows', self.known_rows.value)} is about people with many rows. Name the column "
+                f"that identifies the person with {spelled('entity')}."
             )
         seen: dict[str, str] = {}
         for role, names in self.by_role().items():
@@ -318,7 +327,7 @@ class Roles:
         """
         if not self.quasi_identifiers:
             raise UsageError(
-                "Name the quasi-identifiers: what others may know about a person, for instance "
+                "No quasi-identifiers are named. Name the columns that others may know about a person, for example "
                 f"{spelled('qi', 'age', 'sex')}."
             )
 
@@ -353,38 +362,38 @@ def roles_from(given: Mapping[str, Any], *, passed_over: Sequence[str] = (), **m
     known: Roles = made(Roles, given["roles"], "roles")
     for field_name, one in options_of(Roles):
         if one.name in given and given[one.name] not in (None, one.default, [], ""):
-            raise UsageError(f"{spelled('roles')} and {spelled(one.name)} both name columns; give one of them.")
+            raise UsageError(f"{spelled('roles')} and {spelled(one.name)} both name columns. Give one of them.")
         taken = one.name in given or field_name in passed_over
         if not taken and getattr(known, field_name) != one.default:
-            raise UsageError(f"{spelled('roles')} holds {field_name}, which is not asked here.")
+            raise UsageError(f"{spelled('roles')} has {field_name}, which this function does not use.")
     if "sampling" not in more and known.sampling.given:
-        raise UsageError(f"{spelled('roles')} holds sampling, which is not asked here.")
+        raise UsageError(f"{spelled('roles')} has sampling, which this function does not use.")
     sampling = more.get("sampling", Sampling())
     return replace(known, sampling=sampling if sampling.given else known.sampling)
 
 
 @dataclass(frozen=True)
 class Coverage:
-    """What is said of columns that a verdict does not cover.
+    """Columns that a verdict does not cover.
 
     Args:
         accepted_identifiers: direct identifiers that may be in the table; every other one that was named fails.
-        insensitive: columns that somebody looked at and that need no role.
+        insensitive: columns that were reviewed and need no role.
         all_columns_named: whether a column without a role is a failure.
     """
 
     accepted_identifiers: tuple[str, ...] = option(
         (),
         NAMES,
-        "Direct identifiers that may be in the table; every other one that is named fails.",
+        "Direct identifiers that may stay in the table; all others fail.",
         HOLD,
         name="accept_identifier",
         metavar="COLUMNS",
     )
     insensitive: tuple[str, ...] = option(
-        (), NAMES, "Columns that were looked at and need no role.", ROLES, metavar="COLUMNS"
+        (), NAMES, "Columns that were reviewed and need no role.", ROLES, metavar="COLUMNS"
     )
-    all_columns_named: bool = option(False, FLAG, "A column without a role fails.", HOLD)
+    all_columns_named: bool = option(False, FLAG, "Fail if a column has no role.", HOLD)
 
 
 @dataclass(frozen=True)
@@ -416,17 +425,22 @@ class Limits:
         temp_directory: where the engine may spill; empty = a private folder in the system's temporary directory.
     """
 
-    timeout: float | None = option(None, SECONDS, "Give up after this time: 90s, 15m, 2h.", LIMITS, metavar="TIME")
+    timeout: float | None = option(None, SECONDS, "Stop after this time: 90s, 15m, 2h.", LIMITS, metavar="TIME")
     memory: str = option(
-        "", MEMORY, "What DuckDB may use before it spills to disk: 4GB.", LIMITS, name="memory_limit", metavar="SIZE"
+        "",
+        MEMORY,
+        "Memory that DuckDB may use before it spills to disk: 4GB.",
+        LIMITS,
+        name="memory_limit",
+        metavar="SIZE",
     )
-    threads: int | None = option(None, RANGE, "How many threads DuckDB may use.", LIMITS, metavar="N", least=1)
-    temp_directory: str = option("", FOLDER, "Where DuckDB may spill (encrypted).", LIMITS, metavar="FOLDER")
+    threads: int | None = option(None, RANGE, "Threads that DuckDB may use.", LIMITS, metavar="N", least=1)
+    temp_directory: str = option("", FOLDER, "Folder for DuckDB's spill files (encrypted).", LIMITS, metavar="FOLDER")
 
 
 @dataclass(frozen=True)
 class AuditSpec:
-    """Everything one audit was asked for.
+    """A complete request for an audit.
 
     Args:
         target: what is audited.

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 HIDDEN = "…"
 """In a command, what its certificate does not hold."""
-UNREADABLE = "This is no certificate, or one that was changed by hand: its {} cannot be read."
+UNREADABLE = "This is not a certificate, or it was edited by hand: its {} cannot be read."
 
 
 def asked_of(spec: AuditSpec, db: bool, failing: int | None, worst: int, values: bool) -> dict[str, Any]:
@@ -63,7 +63,7 @@ def spec_from(asked: Mapping[str, Any], target: str, where: str, query: str, inp
     """The request again. Nothing of it is SQL, except expressions in the place of columns (`refuse_untrusted`).
 
     Args:
-        asked: what `asked_of` gave. target, where, query, inputs: what whoever verifies says; empty = as in `asked`.
+        asked: what `asked_of` gave. target, where, query, inputs: as the user gives them; empty = as in `asked`.
 
     Raises:
         InputError: something in it is not what `asked_of` writes. UsageError: what only the user can say is missing.
@@ -71,11 +71,13 @@ def spec_from(asked: Mapping[str, Any], target: str, where: str, query: str, inp
     missing = [name for name, given in (("where", where), ("query", query)) if asked[name] and not given]
     if missing:
         raise UsageError(
-            f"The audit was of rows that its own SQL chose, which the certificate does not hold: give the same text "
-            f"with {spelled(missing[0])}."
+            "The audit selected rows with SQL that the certificate does not contain. Give the same text with "
+            f"{spelled(missing[0])}."
         )
     if asked["inputs"] and not inputs:
-        raise UsageError(f"The audit had further inputs, which the certificate does not hold: {spelled('inputs')}.")
+        raise UsageError(
+            f"The audit had further inputs, which the certificate does not contain. Give them with {spelled('inputs')}."
+        )
     name = target or (asked["target"] if not query else "")
     try:
         read = request_from(ReadOptions, asked["read"])
@@ -129,7 +131,7 @@ def _digest(text: str) -> str | None:
     return hashlib.sha256(text.encode()).hexdigest() if text else None
 
 
-# A certificate as a file: made from a finished audit, written, and read by somebody who does not trust it.
+# A certificate as a file: made from a finished audit, written, and read by someone who does not trust it.
 
 SCHEMA = "sqlaudit-certificate/1"
 LARGEST = 50_000_000
@@ -209,18 +211,18 @@ def read_certificate(path: Path) -> dict[str, Any]:
     """
     text = _bytes_of(path, LARGEST + 1)
     if len(text) > LARGEST:
-        raise InputError(f"{path}: is too large to be a certificate.")
+        raise InputError(f"{path} is too large to be a certificate.")
     try:
         found = json.loads(text.decode(), object_pairs_hook=_once, parse_constant=_refused)
     except (ValueError, RecursionError):
-        raise InputError(f"{path}: is not JSON. An audit with {spelled('certificate')} writes one.") from None
+        raise InputError(f"{path} is not JSON. An audit with {spelled('certificate')} writes one.") from None
     if not isinstance(found, dict) or found.get("schema") != SCHEMA:
-        raise InputError(f"{path}: is no certificate ({SCHEMA}). An audit with {spelled('certificate')} writes one.")
+        raise InputError(f"{path} is not a certificate ({SCHEMA}). An audit with {spelled('certificate')} writes one.")
     _check_shape(path, found)
     if '"as_written"' in json.dumps(found["figures"]):
         raise InputError(
-            f"{path}: is of an older kind: values in several spellings were judged twice. Make it again, and say with "
-            f"{spelled('values', 'fold')} or {spelled('values', 'exact')} what they are."
+            f"{path} is of an older version, in which values with several spellings were judged twice. Make it again "
+            f"with {spelled('values', 'fold')} or {spelled('values', 'exact')}."
         )
     return found
 
@@ -236,7 +238,7 @@ def _check_shape(path: Path, found: Mapping[str, Any]) -> None:
     asked = found["asked"] if isinstance(found.get("asked"), dict) else {}
     required, steps = (one if isinstance(one, list) else [] for one in (asked.get("require"), found.get("sql")))
     if len(required) > MOST_REQUIRED:
-        raise InputError(f"{path}: asks for more than {MOST_REQUIRED} requirements, which is not run again.")
+        raise InputError(f"{path} has more than {MOST_REQUIRED} requirements and is not run.")
     parts = {**found, **{f"asked.{name}": value for name, value in asked.items()}}
     fits = {name: name in parts and isinstance(parts[name], kind) for name, kind in _SHAPE.items()}
     inside = {
@@ -327,7 +329,7 @@ def refuse_untrusted(names: Iterable[str], relation: Relation, dialect: str) -> 
         if not all(map(_is_plain, guard_expression(name, dialect, "certificate").walk())):
             raise UsageError(
                 "The certificate has SQL in the place of a column that is more than arithmetic, CASE and common "
-                "functions. It was not run. Read it in the certificate, under asked.roles; if you trust it, say "
+                "functions. It was not run. Read it in the certificate, under asked.roles. If you trust it, add "
                 f"{spelled('trust_expressions', True)}."
             )
 
@@ -405,13 +407,13 @@ def private_key(path: Path) -> Ed25519PrivateKey:
     try:
         found = serialization.load_pem_private_key(text, secret if b"ENCRYPTED" in text else None)
     except TypeError:
-        raise InputError(f"{path}: is an encrypted key; put its passphrase into {PASSPHRASE}.") from None
+        raise InputError(f"{path} is an encrypted key. Put its passphrase into {PASSPHRASE}.") from None
     except ValueError:
-        raise InputError(f"{path}: is no private key in PEM, or its passphrase is another; {how}") from None
+        raise InputError(f"{path} is not a private key in PEM, or the passphrase is wrong; {how}") from None
     except UnsupportedAlgorithm:
-        raise InputError(f"{path}: is a key of a kind that is not read; {how}") from None
+        raise InputError(f"{path} is a key of an unsupported kind; {how}") from None
     if not isinstance(found, Ed25519PrivateKey):
-        raise InputError(f"{path}: is no Ed25519 key; {how}")
+        raise InputError(f"{path} is not an Ed25519 key; {how}")
     return found
 
 
@@ -438,7 +440,7 @@ def new_key(path: Path) -> Path:
     for file in (path, public):
         check_destination(file)
         if exists(file):
-            raise UsageError(f"{str(file)!r} is there already, and a key is never replaced.")
+            raise UsageError(f"{str(file)!r} exists, and keys are never overwritten.")
     _write_new(path, key.private_bytes(pem, serialization.PrivateFormat.PKCS8, locked), 0o600)
     _write_new(public, half, 0o644)
     return public
@@ -463,7 +465,7 @@ def public_key(path: Path) -> Ed25519PublicKey:
     from cryptography.hazmat.primitives import serialization
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
-    said = f"{path}: is no public Ed25519 key in PEM; take it from the private one: openssl pkey -in key.pem -pubout"
+    said = f"{path} is not a public Ed25519 key in PEM. Make it from the private key: openssl pkey -in key.pem -pubout"
     try:
         found = serialization.load_pem_public_key(_bytes_of(path, _LARGEST))
     except (ValueError, UnsupportedAlgorithm):

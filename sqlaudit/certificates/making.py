@@ -194,7 +194,7 @@ class Verification:
     trust: bool = False
 
     def run(self, engine: Engine) -> VerifyResult:
-        """Audit again and compare. Statements are made anew from the roles; those of the file are only compared.
+        """Audit again and compare. Statements are made again from the roles; those of the file are only compared.
 
         Raises:
             UsageError: a role that the table does not have, or SQL that is more than an expression of columns.
@@ -212,8 +212,8 @@ class Verification:
         except UsageError as error:
             if not error.bare:
                 raise
-            # whoever wrote the certificate may have named a file that is no table
-            raise UsageError(f"{error.bare} Verify the certificate with its own table: name that as TARGET.") from None
+            # the certificate may name a file that is not a table
+            raise UsageError(f"{error.bare} Name the certificate's table as TARGET.") from None
         now = {
             "figures": figures_of(result),
             "snapshot": snapshot_of(engine, self.spec, relation),
@@ -255,9 +255,9 @@ class Verification:
             yield Difference("signature", "none", "one was asked for")
         asked = self.certificate["asked"]
         if self.certificate["command"] != command_of(asked):
-            yield Difference("command", "another one", "what its own roles and requirements give is another command")
+            yield Difference("command", "another one", "its roles and requirements give a different command")
         for name in changed_texts(asked, self.spec):
-            yield Difference(name, "another text", "the text that was given now")
+            yield Difference(name, "another text", "the text given now")
         yield from differences(self.certificate, now, self._same_versions(result))
 
     def _same_versions(self, result: AuditResult) -> bool:
@@ -265,16 +265,15 @@ class Verification:
 
     def _notes(self, state: str, result: AuditResult) -> Iterator[str]:
         yield {
-            "none": "It is not signed: it says what was asked and found, and not who says so.",
-            "unchecked": "It is signed, but that was not checked: pip install 'sqlaudit[sign]'.",
-            "invalid": "Do not trust it: somebody changed it after it was signed, or signed it with another key.",
+            "none": "It is not signed, so its author is unknown.",
+            "unchecked": "It is signed, but the signature was not checked: pip install 'sqlaudit[sign]'.",
+            "invalid": "Do not trust it: it was changed after signing, or signed with another key.",
             "valid": "It is signed by the key that you named."
             if self.key is not None
-            else "It is signed, but nothing says whose key that is. Name the key that you trust with "
-            f"{spelled('key')}.",
+            else f"It is signed with an unknown key. Name the key that you trust with {spelled('key')}.",
         }[state]
         if not self._same_versions(result):
             yield (
-                "It was made by other versions of sqlaudit or the database. Its SQL was not compared, and a checksum "
-                "may differ where they write values differently."
+                "It was made by other versions of sqlaudit or the database. Its SQL was not compared, and checksums "
+                "may differ where values are written differently."
             )

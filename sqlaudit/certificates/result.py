@@ -73,26 +73,28 @@ class VerifyResult(MeasuredResult, Shown):
 
 _SHOWN = 40
 _NOT_SAID = (
-    "Whether the requirements hold: a certificate may say FAIL and be true. Its verdict stands above.",
-    "Whether these are the right roles and requirements: whoever made the certificate chose them. Read them above.",
-    "Anything about columns without a role: they are not in the checksum.",
+    "A certificate with the verdict FAIL can be correct. Its verdict stands above.",
+    "The author of the certificate chose its roles and requirements. Check them above.",
+    "The checksum does not cover columns without a role.",
 )
 
 
 def verify_document(result: VerifyResult) -> doc.Document:
     """The result of `sqlaudit verify` as a document for any layout."""
     known = doc.listing(result.roles.get("quasi_identifiers", ()))
-    about = f"{result.target}: {doc.plural(result.rows, 'row')}, asked again about {known}, in SQL made anew."
+    about = f"{result.target}: {doc.plural(result.rows, 'row')}, audited again on {known}, with new SQL."
     rows = [(one.what, one.certified, one.now) for one in result.differences[:_SHOWN]]
     if len(result.differences) > _SHOWN:
         rows.append((f"{doc.count(len(result.differences) - _SHOWN)} more", "", ""))
+    changed = any(one.what.startswith("snapshot: version: ") for one in result.differences)
+    news = ["The file has changed since the certificate was made."] if changed else []
     return doc.report_on(
         result,
         headline(result),
-        (about, result.notes),
-        doc.section("What differs", doc.table(("what", "certificate", "now"), rows)),
-        doc.section("What was certified", _certified(result)),
-        doc.section("What this does not say", _NOT_SAID),
+        (about, (*news, *result.notes)),
+        doc.section("Differences", doc.table(("item", "certificate", "now"), rows)),
+        doc.section("Certificate", _certified(result)),
+        doc.section("Limits of this check", _NOT_SAID),
         sql_section(result),
     )
 
@@ -100,9 +102,9 @@ def verify_document(result: VerifyResult) -> doc.Document:
 def headline(result: VerifyResult) -> doc.Toned:
     """Whether the certificate holds, in a few words."""
     if result.differences:
-        what = doc.plural(len(result.differences), "thing is", "things are")
-        return doc.bad(f"DIFFERS: {what} not as the certificate says")
-    return doc.good("SAME: the table gives what the certificate says")
+        number = doc.plural(len(result.differences), "difference")
+        return doc.bad(f"DIFFERS: {number} between the table and the certificate")
+    return doc.good("SAME: the table matches the certificate")
 
 
 def _certified(result: VerifyResult) -> doc.Facts:
@@ -112,7 +114,7 @@ def _certified(result: VerifyResult) -> doc.Facts:
         ("certificate", result.certificate),
         ("made", moment(str(certified["time"]))),
         ("by", ", ".join(f"{name} {version}" for name, version in certified["versions"].items())),
-        ("verdict", str(certified["status"]).upper() if certified["required"] else "none was asked for"),
+        ("verdict", str(certified["status"]).upper() if certified["required"] else "no requirements"),
         ("quasi-identifiers", ", ".join(roles.get("quasi_identifiers", ()))),
         ("sensitive columns", ", ".join(roles.get("sensitive", ()))),
         ("signed by", result.key),

@@ -162,7 +162,7 @@ class AttributeInputs(Mapping[str, Any]):
         lanes = [self._lane(name) for name in names]
         present = [lane for lane in lanes if lane != ABSENT]
         if len(set(present)) < len(present):
-            raise UsageError(f"{place}: a value of {self._table.name} stands here twice, written in two ways.")
+            raise UsageError(f"{place}: a value of {self._table.name} is listed twice, in two spellings.")
         return lanes
 
     def _complete(self, lanes: Sequence[int], place: str, where: str) -> None:
@@ -227,8 +227,8 @@ class AttributeInputs(Mapping[str, Any]):
         in_order = numbers[:-1] if self._table.has_null else numbers
         if self._table.ordered and any(a > b for a, b in pairwise(in_order)):
             raise UsageError(
-                f"{given.place}: a class function never falls, but a larger value of {self._table.name} has a smaller "
-                "number here."
+                f"{given.place}: a class function must not fall, but a larger value of {self._table.name} has a "
+                "smaller number."
             )
         return ClassFunction(numbers, given.identity, given.curve)
 
@@ -259,8 +259,8 @@ class AttributeInputs(Mapping[str, Any]):
             raise UsageError(f"{given.place}: {missing:,} pairs of values of {self._table.name} have no distance.")
         if any(found[a, c] > found[a, b] + found[b, c] for a in lanes for b in lanes for c in lanes):
             raise UsageError(
-                f"{given.place}: a way round is shorter than a distance; no distance may be longer than two others "
-                "that lead there."
+                f"{given.place}: a distance is longer than the sum of two others that lead to the same value "
+                "(triangle inequality)."
             )
         return tuple(tuple(found[one, other] for other in lanes) for one in lanes)
 

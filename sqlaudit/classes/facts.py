@@ -504,7 +504,7 @@ class ClassHistogram:
         return {int(lane): int(count) for lane, count in pairs}
 
 
-# The table for somebody who knows all rows of a person: persons with the same combinations form the classes.
+# The table for someone who knows all rows of a person: persons with the same combinations form the classes.
 
 BESIDE = 500
 """Histograms of persons with all their rows stand so many places behind those of rows."""

@@ -1,4 +1,4 @@
-"""The classes that fall short of what was required: named, counted, read from the database, and written to files."""
+"""The classes that fail what was required: named, counted, read from the database, and written to files."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from sqlaudit.base.result import FROM_1, Documented, Number, after, told
 from sqlaudit.base.sql import Raw, environment
 from sqlaudit.classes.facts import ClassHistogram, Fact
 
-# What names the classes that fall short: a condition over facts, or a relation where no fact tells.
+# What names the failing classes: a condition over facts, or a relation where no fact tells.
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Listing:
         return self.told(name)
 
     def condition(self, name: str) -> str:
-        """What holds for a class that falls short."""
+        """What holds for a class that fails."""
         return level_macro("always")
 
     def keyed(self, name: str) -> list[tuple[str, Raw, list[str]]]:
@@ -50,7 +50,7 @@ class Listing:
 
 @dataclass(frozen=True)
 class ToldOfClass:
-    """What a model tells of a class that falls short.
+    """What a model tells of a class that fails.
 
     Args:
         label: what it is called. expression: SQL over facts. facts: these.
@@ -64,7 +64,7 @@ class ToldOfClass:
 
 
 class Every(Listing):
-    """All classes fall short."""
+    """All classes fail."""
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ class Keyed(Listing):
 
 @dataclass(frozen=True)
 class Listed(Listing):
-    """The signatures of the classes that fall short, each with a figure.
+    """The signatures of the failing classes, each with a figure.
 
     `relation` makes VALUES of `rows:largest:next…` and the figure, `depth` counts in each.
     """
@@ -148,12 +148,12 @@ class Estimated(Listing):
 
 @dataclass(frozen=True)
 class Short:
-    """A requirement that classes fall short of.
+    """A requirement that classes fail.
 
     Args:
         text: as the user wrote it. sensitive: the attribute that its check names, None = none.
         predicate: SQL over facts that names the classes, empty where `listing` does.
-        of_values: whether it is about sensitive values, and not sizes alone. classes: how many fall short.
+        of_values: whether it is about sensitive values, and not sizes alone. classes: how many fail.
         told: what its model tells of a class besides shown facts.
         held: whether none does: the predicate stands beside others, so that what is asked of the classes can be said
             before anything is known of them.
@@ -174,7 +174,7 @@ class Short:
         return isinstance(self.listing, Keyed)
 
     def condition(self, name: str) -> str:
-        """SQL that holds for a class that falls short, where `name` is what its listing brings."""
+        """SQL that holds for a class that fails, where `name` is what its listing brings."""
         return self.predicate if self.listing is None else self.listing.condition(name)
 
 
@@ -183,7 +183,7 @@ def level_macro(macro: str, **arguments: Any) -> str:
     return str(getattr(environment().get_template("models/_levels.sql").module, macro)(**arguments))
 
 
-# What is said of equivalence classes: how large they are, and which fall short.
+# What is said of equivalence classes: how large they are, and which fail.
 
 
 @dataclass(frozen=True)
@@ -241,12 +241,12 @@ class ClassSizes(Documented):
 
 @dataclass(frozen=True)
 class FailingClass(Documented):
-    """A class that falls short of at least one requirement.
+    """A class that fails at least one requirement.
 
     Args:
         size: rows, or persons when there is an entity column.
         rows: rows of one such class; a class that only a population has has none. figures: the class's own figures.
-        fails: the requirements it falls short of, as they were written.
+        fails: the requirements it fails, as they were written.
         sensitive: the attribute that one of these is about, None when none is.
         key: its quasi-identifier values, None unless values were asked for; what JSON has no type for is text.
         classes: classes that this entry stands for: without keys, classes with the same counts are one entry.
@@ -261,16 +261,16 @@ class FailingClass(Documented):
     classes: Annotated[int, FROM_1] = field(default=1, metadata=after("rows"))
 
 
-# The classes that fall short of what was required, read from the database: the few smallest, or all in batches.
+# The classes that fail what was required, read from the database: the few smallest, or all in batches.
 
 
 @dataclass(frozen=True)
 class FailingClasses:
-    """The classes that fall short of any of some requirements.
+    """The classes that fail any of some requirements.
 
     Args:
         histogram: the classes; apart and with their keys where `keys` are given or a requirement needs them.
-        shorts: what was required, and what names the classes that fall short of it.
+        shorts: what was required, and what names the classes that fail it.
         facts: those that conditions speak of, and those that are told of a class.
         keys: labels of q1, q2, … where they may be shown, else empty. collated: which of these are text.
         width: how many columns the key of a class has, shown or not. sensitive: the attribute that is named even where
@@ -388,7 +388,7 @@ class FailingClasses:
 
 @dataclass(frozen=True)
 class AllFailing:
-    """All classes that fall short, of every sensitive attribute, one after the other: what an export is handed.
+    """All failing classes, of every sensitive attribute, one after the other: what an export is handed.
 
     Args:
         parts: the classes of each attribute. unnamed: sentences on requirements whose classes nothing tells.

@@ -69,7 +69,9 @@ class Curve:
             UsageError: it has none there. The sentence does not quote the value.
         """
         if self.ends is not None and not self.ends[0] <= value <= self.ends[1]:
-            raise UsageError(f"{self.place}: a value lies outside the break points; give the first and the last one.")
+            raise UsageError(
+                f"{self.place}: a value is outside the break points. Include the smallest and the largest value."
+            )
         try:
             return Fraction(_value(self.tree, value))
         except (ArithmeticError, ValueError, TypeError):
@@ -87,7 +89,7 @@ def by_points(node: Node) -> Curve:
     if len(points) < 2 or any(left[0] == right[0] for left, right in pairwise(points)):
         raise node.fail("'points' are two or more different values, each with a number, for instance {0: 0, 100: 1}.")
     if any(left[1] > right[1] for left, right in pairwise(points)):
-        raise node.fail("a class function never falls, but a larger value has a smaller number here.")
+        raise node.fail("a class function must not fall, but a larger value has a smaller number.")
     return Curve(("points", tuple(points)), node.place, (points[0][0], points[-1][0]))
 
 
@@ -339,7 +341,7 @@ Reader = Callable[[Node, Path], Any]
 def _values(node: Node, _: Path, what: str = "a list of values") -> ValueList:
     names = tuple(item.name(what) for item in node.items(what))
     if len(set(names)) < len(names):
-        raise node.fail("a value stands here twice.")
+        raise node.fail("a value is listed twice.")
     return ValueList(names, node.place)
 
 
@@ -356,7 +358,7 @@ def _distances(node: Node, _: Path) -> Distances:
             pair = (key.name("a value"), other.name("a value"))
             found[pair] = exact_number(number, "a distance", Fraction(0))
             if found.get(pair[::-1], found[pair]) != found[pair] or (pair[0] == pair[1] and found[pair]):
-                raise number.fail("two values are as far apart one way as the other, and a value is 0 from itself.")
+                raise number.fail("distances must be symmetric, and 0 from a value to itself.")
     return Distances(found, node.place)
 
 

@@ -234,7 +234,7 @@ def _merged(engine: Engine, column: ColumnValues, values: Folding | None) -> str
         return ""
     what = plural(number, "value" if column.missing else "person")
     verb = "may be" if unsure else "is" if number == 1 else "are"
-    apart = "case, blanks, width or characters that nobody sees" + (", or are NULL and ''" if column.missing else "")
+    apart = "case, blanks, width or invisible characters" + (", or are NULL and ''" if column.missing else "")
     return (
         f"{what} of {column.name} {verb} written in several ways, which differ only in {apart}. Say whether these are "
         f"one with {folded}, or different with {exact}."
@@ -385,7 +385,7 @@ def sensitive_table(builder: HistogramBuilder, attribute: Resolved | None) -> tu
         distinct, _, _, without_entity = builder.shape(attribute.sql)
         _refuse_missing_entities(without_entity)
         raise UsageError(
-            f"{attribute.label} has {distinct:,} different values; a sensitive attribute may have at most "
+            f"{attribute.label} has {distinct:,} different values; the limit for a sensitive column is "
             f"{MAX_VALUES_READ:,}. Round or group it first."
         )
     _refuse_missing_entities(sum(int(row[3]) for row in found))

@@ -31,7 +31,7 @@ from sqlaudit.cli.requests import (
 from sqlaudit.reports.document import About
 from sqlaudit.reports.formats import FORMATS
 
-_CLASSES, _SHOW = "Classes that fall short", "Showing the work"
+_CLASSES, _SHOW = "Failing groups", "Showing the work"
 
 
 @dataclass(frozen=True)
@@ -166,7 +166,7 @@ def inputs_from(path: Path | None) -> Mapping[str, Any]:
     return load_inputs(path)
 
 
-_what = in_section("What to look at")
+_what = in_section("Input")
 read_parameters = parameters_of(ReadOptions, last=("all_text", "hive_partitioning"))
 TARGET = (
     click.Argument(["name"], metavar="[TARGET]", required=False),
@@ -215,7 +215,7 @@ population_options = handing(
 )
 """The same for commands whose --weights are those of columns."""
 
-_hold = in_section("What must hold")
+_hold = in_section("Requirements")
 
 
 def require_of(among: str, section: str, metavar: str, help: str) -> OptionGroup:

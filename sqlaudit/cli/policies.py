@@ -195,8 +195,8 @@ def opener(show_sql: bool = False) -> OpenEngine:
 
 # `sqlaudit test`: run a policy; the gate before publication.
 
-_hold = in_section("What must hold")
-_class = in_section("Classes that fall short")
+_hold = in_section("Requirements")
+_class = in_section("Failing groups")
 _show = in_section("Showing the work")
 
 

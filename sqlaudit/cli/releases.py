@@ -49,13 +49,13 @@ def _tables(*, names: tuple[str, ...], db: str | None, **values: Any) -> dict[st
     OptionGroup(
         _tables,
         click.Argument(["names"], metavar="RELEASE RELEASE...", nargs=-1),
-        in_section("What to look at")(
+        in_section("Input")(
             "--db", metavar="DATABASE", help="A DuckDB file, or a PostgreSQL URL or conninfo. Without it: files."
         ),
         *read_parameters,
     ),
     request_options(SeriesRequest, "request"),
-    require_of("OF_RELEASES", "What must hold", "MODEL=LIMIT", "m_invariance=3"),
+    require_of("OF_RELEASES", "Requirements", "MODEL=LIMIT", "m_invariance=3"),
 )
 def releases(job: Job, targets: list[Target], request: SeriesRequest) -> int:
     """Tell what several RELEASEs of one table say together, published one after the other.
@@ -82,7 +82,7 @@ def releases(job: Job, targets: list[Target], request: SeriesRequest) -> int:
 
 # `sqlaudit compare`: a release beside its original.
 
-_tables_of = in_section("What to look at")
+_tables_of = in_section("Input")
 
 
 def _compared_tables(

@@ -10,7 +10,7 @@ from typing import Annotated, ClassVar
 from sqlaudit.base import result as base
 from sqlaudit.base.parameter_names import spelled
 from sqlaudit.models.base import Check, WithVerdict
-from sqlaudit.models.phrases import required_sentence, verdict_of
+from sqlaudit.models.phrases import requirement_lines, verdict_of
 from sqlaudit.reports import document as doc
 from sqlaudit.reports.notebook import Shown
 from sqlaudit.reports.stored import made, sql_section
@@ -428,11 +428,11 @@ NOT_SAID = (
 def persons_document(result: PersonsResult) -> doc.Document:
     """The report on people and their events, for any layout."""
     found = headline(result)
-    required = tuple(required_sentence(check, 0, result.rows) for check in result.checks)
+    required = requirement_lines(result.checks, rows=result.rows)
     return doc.report_on(
         result,
         verdict_of(result.checks) if required else found,
-        (*([doc.text_of(found)] if required else []), (*required, *lead(result))),
+        (*([doc.text_of(found)] if required else []), *required, lead(result)),
         doc.section("Known events", _known(result), curve_picture(result)),
         doc.section("Random events", _random(result)),
         *(one for told in result.coherence for one in _told_of(result, told)),

@@ -10,7 +10,7 @@ from sqlaudit.base.result import MEANING, Status
 from sqlaudit.gates.result import ALLOWED, UNDECIDED, Drift, GateResult, GateTest, Moment, Outcome, for_attribute
 from sqlaudit.gates.stored import Key, number_of
 from sqlaudit.models.base import Check
-from sqlaudit.models.phrases import WORDS, full_title, level_text, limit_text, short_cell, shortfall, statement_of
+from sqlaudit.models.phrases import WORDS, full_title, level_text, limit_text, short_cell, statement_of, what_fails
 from sqlaudit.reports import document as doc
 from sqlaudit.reports.stored import moment
 
@@ -59,15 +59,18 @@ def gate_document(result: GateResult) -> doc.Document:
         doc.section("Notes", result.notes),
         doc.section("How this was computed", _how(result)),
         doc.section("What this does not say", _NOT_SAID),
-        worst=_worst(result),
+        figures=_key_figures(result),
     )
 
 
-def _worst(result: GateResult) -> Iterator[doc.Words]:
-    """The tests that keep tables back, at most three, in a few words."""
-    for test in [test for test in result.tests if test.blocks][:3]:
-        short = f": {short_cell(test.check, test.rows or 0)} rows" if test.check and test.check.failing_rows else ""
-        yield doc.bad(f"{test.name} {OUTCOMES[test.outcome].text}{short}")
+def _key_figures(result: GateResult) -> Iterator[doc.KeyFigure]:
+    """How many tests pass, and how many tables are kept back."""
+    counted, tests = result.counted(), len(result.tests)
+    yield doc.KeyFigure(
+        f"{counted.get(Outcome.PASS, 0)} of {tests}", "Tests passed", "good" if result.passed else "bad"
+    )
+    blocked = {test.table for test in result.tests if test.blocks}
+    yield doc.KeyFigure(f"{len(blocked)} of {result.tables}", "Tables blocked", "bad" if blocked else "plain")
 
 
 def gate_headline(result: GateResult) -> doc.Toned:
@@ -123,7 +126,8 @@ def _figures(test: GateTest) -> str:
         words = f"; {WORDS.get(check.operator, check.operator)} {doc.limit(check.required)} is required"
         said += words.replace("  ", " ")
     short = replace(check, status=Status.FAIL) if check.status is not Status.PASS else check
-    return f"{said}.{shortfall(short, test.classes or 0, test.rows or 0)}"
+    fails = "" if check.status is Status.PASS else what_fails(short, test.rows or 0)
+    return f"{said}." + (f" {fails} {'fails' if check.failing_rows == 1 else 'fail'}." if fails else "")
 
 
 def _column_sets(check: Check, unit: str) -> str:

@@ -102,7 +102,7 @@ def keys_of(request: type[Any], *names: str) -> dict[str, Key]:
     Example:
         >>> from sqlaudit.base.spec import Coverage
         >>> keys_of(Coverage, "all_columns_named")
-        {'all_columns_named': {'type': 'boolean', 'description': 'A column without a role fails.'}}
+        {'all_columns_named': {'type': 'boolean', 'description': 'Fail if a column has no role.'}}
     """
     options = dict(options_of(request))
     return {name: key_of(options[name]) for name in names or options}

@@ -17,7 +17,7 @@ from sqlaudit.base.spec import KnownRows
 from sqlaudit.classes.facts import ClassHistogram, Fact, Frame, Level, SensitiveTable, Signatures
 from sqlaudit.classes.failing import ClassSizes, Listing, ToldOfClass, level_macro
 
-# What a privacy model is: it names the facts it needs, says when a class falls short, and judges what comes back.
+# What a privacy model is: it names the facts it needs, says when a class fails, and judges what comes back.
 #
 # A model never sees a connection. It is made for one sensitive attribute with its parameters, and then asked for facts,
 # levels and predicates; what the database answers is judged in Python. Where a predicate in floating point is too close
@@ -63,7 +63,7 @@ class Context:
 
 @dataclass(frozen=True)
 class Judgement:
-    """What a model found over all classes: its numbers, and the classes and rows that fall short (None = not asked)."""
+    """What a model found over all classes: its numbers, and the classes and failing rows (None = not asked)."""
 
     levels: Mapping[str, base.Number | None]
     failing_classes: int | None = None
@@ -71,9 +71,9 @@ class Judgement:
     details: Mapping[str, Any] = field(default_factory=dict)
     note: str = ""
     at_limit: str = ""
-    """SQL over facts: the classes that `failing` leaves out and that exact arithmetic found to fall short."""
+    """SQL over facts: the classes that `failing` leaves out and that exact arithmetic found to fail."""
     listing: Listing | None = None
-    """What names the classes that fall short where no fact does."""
+    """What names the failing classes where no fact does."""
     unnamed: str = ""
     """Why nothing names them, where that is so: what a sentence about the requirement goes on with."""
     undecided: bool = False
@@ -145,7 +145,7 @@ class Model:
     def why_not_alone(cls, parameters: Mapping[str, Any], inputs: Mapping[str, Any]) -> str:
         """Why one SELECT alone cannot carry it exactly with these parameters and inputs; empty = it can."""
         listed = " and ".join(cls.needs)
-        return f"{listed} name sensitive values, and the SQL would hold them." if listed else ""
+        return f"{listed} name sensitive values, which must not appear in SQL." if listed else ""
 
     @classmethod
     def how_to_give(cls, needs: Sequence[str]) -> str:
@@ -160,7 +160,7 @@ class Model:
         return answers.folded(self)
 
     def told(self) -> tuple[ToldOfClass, ...]:
-        """What it tells of a class that falls short, besides those facts of it that are shown anyway."""
+        """What it tells of a class that fails, besides those facts of it that are shown anyway."""
         return ()
 
     @property
@@ -204,7 +204,7 @@ class Model:
         return {}
 
     def failing(self) -> str:
-        """SQL over facts: true for a class that falls short (and is not `doubtful`); empty = nothing to judge."""
+        """SQL over facts: true for a class that fails (and is not `doubtful`); empty = nothing to judge."""
         return ""
 
     def doubtful(self) -> str:
@@ -226,7 +226,7 @@ class Model:
         return None
 
     def falls_short(self, combination: Sequence[Any]) -> bool:
-        """Whether a class with this combination of its facts falls short, where combinations decide."""
+        """Whether a class with this combination of its facts fails, where combinations decide."""
         raise NotImplementedError(self.name)
 
     def level_by_sizes(self, sizes: ClassSizes) -> base.Number | None:
@@ -411,7 +411,7 @@ class Answers:
     persons: PersonsFacts | None
 
     def folded(self, model: Model) -> Judgement:
-        """The model's levels folded over the classes, and what falls short, at a limit exactly."""
+        """The model's levels folded over the classes, and what fails, at a limit exactly."""
         prefix = self._prefix(model)
         folded: dict[str, Any] = {}
         for name, level in model.levels().items():
@@ -422,7 +422,7 @@ class Answers:
         return self._decided(model, judgement) if doubtful else judgement
 
     def counted(self, model: Model, judgement: Judgement) -> Judgement:
-        """The judgement with the classes and rows that the shared statement found to fall short."""
+        """The judgement with the classes and rows that the shared statement found to fail."""
         if not model.is_required or not model.failing():
             return judgement
         prefix = self._prefix(model)
@@ -463,7 +463,7 @@ WORST_FIRST = (base.Status.FAIL, base.Status.UNDETERMINED, base.Status.WARN, bas
 
 @dataclass(frozen=True)
 class OfKnownRows(base.Documented):
-    """What a check finds for somebody who knows one row of a person, or all: as the check has it."""
+    """What a check finds for someone who knows one row of a person, or all: as the check has it."""
 
     level: base.Number | None
     status: base.Status | None
@@ -474,7 +474,7 @@ class OfKnownRows(base.Documented):
 
 @dataclass(frozen=True)
 class ByKnownRows(base.Documented):
-    """A check for somebody who knows one row of a person, and for somebody who knows all of them.
+    """A check for someone who knows one row of a person, and for someone who knows all of them.
 
     Args:
         worse: which of them the check itself is. one, all: what is found for each.
@@ -497,11 +497,11 @@ class Check(base.Documented):
         levels: every number that the model reports, the main one first.
         operator: how level and limit compare when the requirement holds.
         required: the limit, None when nothing was required. status: the verdict, None when nothing was required.
-        failing_classes, failing_rows: what falls short; None when nothing was required, and for figures of the whole
+        failing_classes, failing_rows: what fails; None when nothing was required, and for figures of the whole
             table. failing_share: failing_rows as a share of the table. details: further figures of the model.
         note: which definition was used, or why nothing can be said.
-        known_rows: where persons have several rows that tell more than one: what is found for somebody who knows one
-            row of a person, and for somebody who knows all of them. The check itself is the worse.
+        known_rows: where persons have several rows that tell more than one: what is found for someone who knows one
+            row of a person, and for someone who knows all of them. The check itself is the worse.
         text: the requirement as the user wrote it. title: the model's name for people, empty = made from `model`.
     """
 
@@ -561,7 +561,7 @@ class SizeModel(Model):
     """Its figure of the whole table in one SELECT; with `_above`, the predicate against a limit."""
 
     def judge(self, answers: Answers) -> Judgement:
-        """From the sizes; which classes fall short says the statement that all models share."""
+        """From the sizes; which classes fail says the statement that all models share."""
         return answers.counted(self, self.judge_sizes(answers.sizes))
 
     def level_by_sizes(self, sizes: ClassSizes) -> base.Number | None:
@@ -599,7 +599,7 @@ class HistogramModel(Model):
     """A model that is judged in Python from how many classes have each combination of its facts.
 
     Only for facts with few combinations (presence of values, first and last rank): what returns must not grow with
-    the rows. A judgement's `at_limit` names the classes that fall short, where that is a short piece of SQL.
+    the rows. A judgement's `at_limit` names the failing classes, where that is a short piece of SQL.
     """
 
     by_figures: ClassVar[bool] = False
@@ -608,7 +608,7 @@ class HistogramModel(Model):
     @classmethod
     def why_not_alone(cls, parameters: Mapping[str, Any], inputs: Mapping[str, Any]) -> str:
         """Python decides."""
-        return "a cover is searched for in Python, once the database has told which values meet."
+        return "a cover is searched for in Python, once the database has found which values occur together."
 
     def judge(self, answers: Answers) -> Judgement:
         """From the combinations, unless there are too many."""
@@ -636,7 +636,7 @@ class QueryModel(Model):
     @classmethod
     def why_not_alone(cls, parameters: Mapping[str, Any], inputs: Mapping[str, Any]) -> str:
         """There are further statements."""
-        return "figures at its limit are decided exactly in Python, from further statements; one SELECT cannot."
+        return "figures at its limit are decided exactly in Python with further statements; one SELECT cannot do that."
 
     def population(self, question: Question, *, sensitive: bool = False) -> Population:
         """The population, whose classes (with the sensitive attribute) are matched with those of the table.
@@ -668,7 +668,7 @@ WORD = 60
 """Groups that one number of the database tells apart."""
 MAX_LISTED = 20_000
 """Up to this many combinations are listed in the condition that finds the failing classes again."""
-TOO_MANY = f"has classes of more than {MAX_LISTED:,} kinds that fall short, too many to find again"
+TOO_MANY = f"has classes of more than {MAX_LISTED:,} kinds that fail, too many to find again"
 
 
 @dataclass(frozen=True)
@@ -704,7 +704,7 @@ def combinations_of(rows: Sequence[tuple[Any, ...]]) -> list[Combination]:
 
 
 def decide(found: Sequence[tuple[Combination, int]], facts: Sequence[Fact], limit: int | None, main: str) -> Judgement:
-    """At least `limit` for every combination: the lowest number, and what falls short."""
+    """At least `limit` for every combination: the lowest number, and what fails."""
     levels = {main: min((number for _, number in found), default=None)}
     if limit is None:
         return Judgement(levels)

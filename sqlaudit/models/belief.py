@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 # sizes of q0 and q* cancel). Floats decide what lies clear of a limit, fractions the rest.
 
 MAX_LISTED = 5_000
-"""Up to this many of them that turn out to fall short are listed to find their classes again."""
+"""Up to this many of them that turn out to fail are listed to find their classes again."""
 MAX_CASES = 200_000
 """Up to this many different cases at a limit are decided one by one; beyond, the check stays undetermined."""
 
@@ -90,7 +90,7 @@ class FoundBelief:
     rows: int
     doubtful: int
     at_limit: tuple[str, ...] = field(default=(), kw_only=True)
-    """The cases of classes that only the beliefs at a limit make fall short."""
+    """The cases of classes that only the beliefs at a limit make fail."""
 
 
 class BayesOptimalBelief(QueryModel):
@@ -99,8 +99,8 @@ class BayesOptimalBelief(QueryModel):
     name: ClassVar[str] = "bayes_optimal_belief"
     title: ClassVar[str] = "Bayes-optimal belief"
     definition: ClassVar = (
-        "β(q0,s) = n(q*,s) f(s|q0)/f(s|q*), divided by its sum over s: the belief of an attacker who knows the shares "
-        "f in the population, in the value s of a person with original quasi-identifiers q0 in the class q*."
+        "The highest belief of an attacker in one sensitive value s: β(q0,s) = n(q*,s) f(s|q0)/f(s|q*) over its sum "
+        "over s, where f are the shares in the population, q0 a person's original quasi-identifiers and q* the class."
     )
     reference: ClassVar[str] = f"{THESIS}, 3.1.3 and 3.2; Machanavajjhala et al., TKDD 2007, theorem 3.1"
     note: ClassVar[str] = "q0 runs over all original values that the population has inside a class of the table."
@@ -165,9 +165,11 @@ class BayesOptimalBelief(QueryModel):
         """
         rows = question.ask(self._statement(question, people, "person"), person.values)
         if not rows:
-            raise UsageError(f"{person.place}: nobody of the population in a class of the table fits this person.")
+            raise UsageError(f"{person.place}: nobody of the population in a class of the table matches this person.")
         if len(classes := {row[:-4] for row in rows}) > 1:
-            raise UsageError(f"{person.place}: people like this one are in {len(classes)} classes; say more of them.")
+            raise UsageError(
+                f"{person.place}: people like this one are in {len(classes)} classes. Describe the person more closely."
+            )
         numbers, values = [tuple(map(int, row[-4:])) for row in rows], self.table.values
         terms = [self._term(*row) for row in numbers]
         everybody, total = sum(here for _, _, here, _ in numbers), sum(terms)
@@ -249,8 +251,8 @@ class RhoBreach(BayesOptimalBelief):
     )
     reference: ClassVar[str] = f"{THESIS}, 3.1.6; Evfimievski, Gehrke, Srikant, PODS 2003"
     parameters: ClassVar = (
-        Parameter("rho1", "decimal", "what counts as a low belief", 0, 1),
-        Parameter("rho2", "decimal", "what counts as a high belief", 0, 1),
+        Parameter("rho1", "decimal", "upper limit of a low belief", 0, 1),
+        Parameter("rho2", "decimal", "lower limit of a high belief", 0, 1),
     )
     short_forms: ClassVar[tuple[str, ...]] = ("rho_breach",)
     main: ClassVar[str] = ""
@@ -281,7 +283,7 @@ class DeltaPositive(BayesOptimalBelief):
     title: ClassVar[str] = "δ-positive disclosure"
     definition: ClassVar[str] = "No posterior above 1 − δ. The level is the highest posterior, the limit 1 − δ."
     reference: ClassVar[str] = f"{THESIS}, 3.1.4"
-    parameters: ClassVar = (Parameter("delta", "decimal", "how far a belief must stay from certainty", 0, 1),)
+    parameters: ClassVar = (Parameter("delta", "decimal", "minimum distance of a belief from certainty", 0, 1),)
     short_forms: ClassVar[tuple[str, ...]] = ("delta_positive",)
     by_default: ClassVar[bool] = False
 
@@ -330,7 +332,7 @@ MAX_KNOWLEDGE = 200
 MAX_ALONE = 3
 """Up to so many pieces of knowledge one SELECT writes maximum disclosure out."""
 MAX_CLASSES = 20_000
-"""Up to this many signatures are listed to find the classes that fall short again."""
+"""Up to this many signatures are listed to find the failing classes again."""
 
 
 class WorstCaseSafety(SignatureModel):
@@ -339,16 +341,16 @@ class WorstCaseSafety(SignatureModel):
     name: ClassVar[str] = "c_k_safety"
     title: ClassVar[str] = "(c,k)-safety"
     definition: ClassVar = (
-        "Maximum disclosure < c: no k basic implications (if these persons have these values, then one of those has "
-        "one of those) make any statement 'this person has this value' as probable as c."
+        "Maximum disclosure < c: no k basic implications (if these people have these values, one of those has one of "
+        "those) give any statement 'this person has this value' a probability of c or more."
     )
     reference: ClassVar[str] = (
         "Martin, Kifer, Machanavajjhala, Gehrke, Halpern: Worst-Case Background Knowledge, ICDE 2007"
     )
-    note: ClassVar[str] = "A class falls short when some person in it can be disclosed with probability c or more."
+    note: ClassVar[str] = "A class fails when the value of a person in it can be disclosed with probability c or more."
     operator: ClassVar[str] = "<"
     parameters: ClassVar = (
-        Parameter("c", "decimal", "probability that must not be reached", 0, 1),
+        Parameter("c", "decimal", "probability that must stay out of reach", 0, 1),
         Parameter("k", "integer", "pieces of knowledge", 0, MAX_KNOWLEDGE, default=3),
     )
     short_forms: ClassVar = ("disclosure", "maximum_disclosure")
@@ -359,10 +361,7 @@ class WorstCaseSafety(SignatureModel):
         pieces = int(parameters.get("k", 3))
         if pieces <= MAX_ALONE:
             return ""
-        return (
-            "the statement writes out every way to spread k + 1 atoms over persons, which it does for k of at most "
-            f"{MAX_ALONE}; {command('audit')} takes k = {pieces}."
-        )
+        return f"one SELECT covers k up to {MAX_ALONE}; {command('audit')} takes k = {pieces}."
 
     def pieces(self) -> int:
         """k."""
@@ -389,7 +388,7 @@ class WorstCaseSafety(SignatureModel):
             return replace(judgement, listing=self._listing(by_class, short))
         if len(short) == len(signatures):
             return replace(judgement, listing=Every())
-        unnamed = f"has classes with more than {MAX_CLASSES:,} different counts that fall short, too many to find again"
+        unnamed = f"has classes with more than {MAX_CLASSES:,} different counts that fail, too many to find again"
         return replace(judgement, unnamed=unnamed)
 
     def _listing(self, found: ClassDisclosure, short: IntArray) -> Listed:

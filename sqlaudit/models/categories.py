@@ -159,7 +159,7 @@ class DensityControl(CategoricalModel):
     title: ClassVar[str] = "d-density control"
     definition: ClassVar[str] = "Every category, and the don't-care set, has a share of at most d in every class."
     reference: ClassVar[str] = f"{THESIS}, 3.5.5 and 3.5.6"
-    note: ClassVar[str] = "Beside a requirement mu_dilution the don't-care set has no upper limit (level and verdict)."
+    note: ClassVar[str] = "With mu_dilution also required, the don't-care set has no upper limit (level and verdict)."
     operator: ClassVar[str] = "<="
     parameters: ClassVar = (Parameter("d", "decimal", "largest share allowed", 0, 1),)
     short_forms: ClassVar[tuple[str, ...]] = ("d_density", "density")
@@ -197,7 +197,7 @@ class Dilution(Model):
     title: ClassVar[str] = "μ-dilution"
     definition: ClassVar[str] = "The don't-care set has a share of at least μ in every class."
     reference: ClassVar[str] = f"{THESIS}, 3.5.6"
-    note: ClassVar[str] = "It wins over the limit that a d_density_control beside it would set on the don't-care set."
+    note: ClassVar[str] = "It overrides the limit that d_density_control sets on the don't-care set."
     parameters: ClassVar = (Parameter("mu", "decimal", "smallest share allowed", 0, 1),)
     short_forms: ClassVar[tuple[str, ...]] = ("dilution",)
     needs: ClassVar[tuple[str, ...]] = ("dont_care",)
@@ -226,14 +226,14 @@ class CategoricalRecursive(CategoricalModel):
     title: ClassVar[str] = "(c,l)-categorical recursive diversity"
     definition: ClassVar = (
         "The largest category's share is at most c times the share that no l categories together can cover, in every "
-        "class. The don't-care set is no category here; its rows are uncovered."
+        "class. The don't-care set is not a category here; its rows are uncovered."
     )
     reference: ClassVar[str] = f"{THESIS}, 3.5.7 and 3.5.8"
-    note: ClassVar[str] = "The level is the smallest c that holds for this l."
+    note: ClassVar[str] = "The level is the smallest c that is met with this l."
     operator: ClassVar[str] = "<="
     parameters: ClassVar = (
-        Parameter("c", "decimal", "how many times the uncovered share the largest may be", 0),
-        Parameter("l", "integer", "how many categories cover together", 1, default=2),
+        Parameter("c", "decimal", "largest share allowed, as a multiple of the uncovered share", 0),
+        Parameter("l", "integer", "number of categories that cover together", 1, default=2),
     )
     short_forms: ClassVar[tuple[str, ...]] = ("categorical_recursive",)
 
@@ -285,12 +285,12 @@ class CLDensityControl(CategoricalRecursive):
     title: ClassVar[str] = "(c,l)-density control"
     definition: ClassVar = (
         "With the categories by descending share, the first share is at most c times the sum of the shares from the "
-        "l-th on, in every class. The don't-care set is no category here."
+        "l-th on, in every class. The don't-care set is not a category here."
     )
     reference: ClassVar[str] = f"{THESIS}, 3.5.10 (the sum starts at l, not at 1)"
     parameters: ClassVar = (
-        Parameter("c", "decimal", "how many times the tail the largest may be", 0),
-        Parameter("l", "integer", "from which category on the tail is summed", 1, default=2),
+        Parameter("c", "decimal", "largest share allowed, as a multiple of the tail", 0),
+        Parameter("l", "integer", "category at which the tail begins", 1, default=2),
     )
     short_forms: ClassVar[tuple[str, ...]] = ("c_l_density",)
 

@@ -127,8 +127,8 @@ class CellRule(Model):
     def level(self, cells: CellFacts) -> tuple[npt.NDArray[Any], Bools] | None:
         """How far from its value the limits of an unsafe cell are at least, and where that is known; None without one.
 
-        The Handbook's protection levels: whoever knows their own contribution, and takes the upper limit of a cell for
-        its value, must not learn more of another's than the rule lets them.
+        The Handbook's protection levels: a contributor who knows their own contribution, and takes the upper limit of a
+        cell for its value, must not learn more of another's than the rule allows.
         """
         return None
 
@@ -148,11 +148,11 @@ class FewContributors(CellRule):
 
     name: ClassVar[str] = "threshold"
     title: ClassVar[str] = "threshold rule"
-    definition: ClassVar[str] = "Every cell has at least n contributors or none; zeros:yes = none is too few."
+    definition: ClassVar[str] = "Every cell has at least n contributors, or none. With zeros:yes, none is too few."
     reference: ClassVar[str] = HANDBOOK
     parameters: ClassVar = (
-        Parameter("n", "integer", "fewest contributors of a cell", 1),
-        Parameter("zeros", "text", "whether cells without any fail, yes or no", default="no"),
+        Parameter("n", "integer", "smallest number of contributors", 1),
+        Parameter("zeros", "text", "yes or no: cells without contributors fail", default="no"),
     )
     short_forms: ClassVar[tuple[str, ...]] = ("min_contributors",)
 
@@ -255,18 +255,18 @@ class _Contributions(CellRule):
         named = {1: "the largest contribution", 2: "the two largest contributions"}
         what = named.get(self.contributions, f"the {self.contributions} largest contributions")
         missing = (
-            f"{what} of a cell, which the table does not have: name their columns with {spelled('largest')}, "
-            "or judge the rows that the table was made from"
+            f"{what} of a cell, which the table does not have: name their columns with {spelled('largest')}, or "
+            "check the rows from which the table was made"
         )
         return Verdicts(unsafe.astype(bool), (known | unsafe).astype(bool), missing)
 
     @property
     def _few_fall_short(self) -> bool:
-        """Whether a cell falls short that has no more contributors than the rule looks at."""
+        """Whether a cell fails that has no more contributors than the rule looks at."""
         return True
 
     def _falls_short(self, value: npt.NDArray[Any], top: Sequence[npt.NDArray[Any]]) -> Bools:
-        """Cells that fall short, by their value and by what the 1, 2, … largest contributors have together."""
+        """Cells that fail, by their value and by what the 1, 2, … largest contributors have together."""
         raise NotImplementedError(self.name)
 
 
@@ -275,11 +275,11 @@ class Dominance(_Contributions):
 
     name: ClassVar[str] = "dominance"
     title: ClassVar[str] = "(n,k)-dominance rule"
-    definition: ClassVar[str] = "The n largest contributions of every cell are together at most k percent of it."
+    definition: ClassVar[str] = "The n largest contributions of every cell add up to at most k percent of it."
     operator: ClassVar[str] = "<="
     parameters: ClassVar = (
-        Parameter("n", "integer", "how many contributors", 1, 20, default=1),
-        Parameter("k", "decimal", "largest share that they may have, in percent", 0, 100),
+        Parameter("n", "integer", "number of contributors", 1, 20, default=1),
+        Parameter("k", "decimal", "largest share allowed, in percent", 0, 100),
     )
     main: ClassVar[str] = "k"
 
@@ -311,7 +311,9 @@ class Dominance(_Contributions):
 
         k = Fraction(self.values["k"])
         if not k:
-            raise UsageError("dominance: no value of a hidden cell lets contributors have 0 percent; take a larger k.")
+            raise UsageError(
+                "dominance: contributors always have more than 0 percent of a hidden cell. Choose a larger k."
+            )
         level: npt.NDArray[Any] = minus(-(times(top[-1], -100 * k.denominator) // k.numerator), value)
         return level
 
@@ -362,10 +364,10 @@ class PPercent(_Estimate):
     name: ClassVar[str] = "p_percent"
     title: ClassVar[str] = "p% rule"
     definition: ClassVar = (
-        "In every cell all but the two largest contributors have together at least p percent of the largest "
-        "contribution, so that the second largest cannot estimate it more closely."
+        "In every cell all contributions but the two largest add up to at least p percent of the largest, so that "
+        "the second largest contributor cannot estimate it more closely."
     )
-    parameters: ClassVar = (Parameter("p", "decimal", "how close an estimate must not be, in percent", 0, 1000),)
+    parameters: ClassVar = (Parameter("p", "decimal", "closest estimate allowed, in percent", 0, 1000),)
 
     @property
     def share(self) -> Fraction:
@@ -379,12 +381,12 @@ class PQ(_Estimate):
     name: ClassVar[str] = "pq"
     title: ClassVar[str] = "pq rule"
     definition: ClassVar = (
-        "As p%, for an attacker who could estimate every contribution to q percent before the table was published: all "
+        "As p%, for an attacker who can estimate every contribution to q percent without the table: all "
         "but the two largest have together at least p/q of the largest contribution."
     )
     parameters: ClassVar = (
-        Parameter("p", "decimal", "how close an estimate must not be, in percent", 0, 100),
-        Parameter("q", "decimal", "how close estimates were before, in percent", 0, 100, default=100),
+        Parameter("p", "decimal", "closest estimate allowed, in percent", 0, 100),
+        Parameter("q", "decimal", "precision of estimates without the table, in percent", 0, 100, default=100),
     )
 
     def prepare(self) -> None:
@@ -438,10 +440,10 @@ class FullCell(_Margins):
     name: ClassVar[str] = "full_cell"
     title: ClassVar[str] = "full cells"
     definition: ClassVar = (
-        "No cell has as many contributors as its margin in a dimension: otherwise everybody in the group has that "
+        "No cell has as many contributors as its margin in a dimension. Otherwise everyone in the group has that "
         "property, however many they are."
     )
-    parameters: ClassVar = (Parameter("dimension", "text", f"the dimension that is a property of persons, or {ANY}"),)
+    parameters: ClassVar = (Parameter("dimension", "text", f"the dimension that is a property of people, or {ANY}"),)
 
     def _of(self, cells: CellFacts, found: CellNumbers) -> Verdicts:
         """As many as in the margin, in one of the dimensions."""
@@ -461,10 +463,11 @@ class ZeroStructural(_Margins):
     name: ClassVar[str] = "zero_structural"
     title: ClassVar[str] = "zeros that are not structural"
     definition: ClassVar = (
-        "A cell without contributors is one in which nobody can be (structural); any other tells of everybody in its "
+        "Cells without contributors are structural (nobody can be in them). Any other empty cell reveals of everyone "
+        "in its "
         "margin that they are not in it."
     )
-    parameters: ClassVar = (Parameter("dimension", "text", f"the dimension whose margin must have somebody, or {ANY}"),)
+    parameters: ClassVar = (Parameter("dimension", "text", f"the dimension whose margin must not be empty, or {ANY}"),)
 
     def _of(self, cells: CellFacts, found: CellNumbers) -> Verdicts:
         """None, where there could be some."""
@@ -484,14 +487,14 @@ class NoUnpickableCell(CellRule):
     """Totals that give back what was hidden."""
 
     name: ClassVar[str] = "no_unpickable_cell"
-    title: ClassVar[str] = "no hidden cell that totals give back"
+    title: ClassVar[str] = "no hidden cell that totals reveal"
     definition: ClassVar = (
         "The least and the largest value that published cells and totals together leave a hidden cell are at least "
         "width apart, so that nobody can compute it, or nearly."
     )
     reference: ClassVar[str] = HANDBOOK + ", section 4.2; Fischetti and Salazar-González, JASA 2001"
     parameters: ClassVar = (
-        Parameter("width", "decimal", "how far apart both limits of a hidden cell are at least", 0),
+        Parameter("width", "decimal", "smallest distance between the two limits of a hidden cell", 0),
     )
 
     of_changes: ClassVar[bool] = False
@@ -505,4 +508,6 @@ class NoUnpickableCell(CellRule):
     def prepare(self) -> None:
         """Limits that may be equal are no protection."""
         if not self.width:
-            raise UsageError(f"{self.name}: width is more than 0; 1 asks that no hidden count is known.")
+            raise UsageError(
+                f"{self.name}: width must be more than 0; 1 requires that no hidden count is known exactly."
+            )

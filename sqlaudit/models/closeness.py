@@ -26,7 +26,10 @@ class TCloseness(Model):
 
     name: ClassVar[str] = "t_closeness"
     title: ClassVar[str] = "t-closeness (equal distance)"
-    definition: ClassVar[str] = "½ Σ |p − P| ≤ t in every class: p the shares in the class, P in the whole table."
+    definition: ClassVar[str] = (
+        "In every class the shares of the sensitive values differ from those of the table by at most t: ½ Σ |p − P| "
+        "≤ t."
+    )
     reference: ClassVar[str] = LI
     operator: ClassVar[str] = "<="
     parameters: ClassVar = (Parameter("t", "decimal", "largest distance allowed", 0, 1),)
@@ -73,7 +76,7 @@ class OrderedTCloseness(TCloseness):
     title: ClassVar[str] = "t-closeness (ordered distance)"
     definition: ClassVar = (
         "Σ |cumulative p − cumulative P| / (M−1) ≤ t, over the ranks of the M distinct values of the table "
-        "(or of a declared order), not their numeric gaps; 0 when M = 1."
+        "(or of a declared order), not their numeric gaps. 0 when M = 1."
     )
     short_forms: ClassVar = ("t_ordered",)
     needs_order: ClassVar[bool] = True
@@ -83,7 +86,7 @@ class OrderedTCloseness(TCloseness):
         """NULL has no rank."""
         if self.table.has_null and "order" not in self.context.inputs:
             raise UsageError(
-                f"{self.table.name} has NULLs, which have no rank: leave them out with {spelled('where')}, or "
+                f"{self.table.name} has NULLs, which have no rank. Leave them out with {spelled('where')}, or "
                 "declare an order "
                 f"that names NULL, before asking for {self.name}."
             )
@@ -103,7 +106,9 @@ class BasicBetaLikeness(Model):
 
     name: ClassVar[str] = "basic_beta_likeness"
     title: ClassVar[str] = "basic β-likeness"
-    definition: ClassVar[str] = "(p − P)/P ≤ β for every value that is more frequent in the class than in the table."
+    definition: ClassVar[str] = (
+        "No value is more frequent in a class than in the table by more than a factor of 1 + β: (p − P)/P ≤ β."
+    )
     reference: ClassVar[str] = CAO
     operator: ClassVar[str] = "<="
     parameters: ClassVar = (Parameter("beta", "decimal", "largest relative gain allowed", 0),)
@@ -158,7 +163,7 @@ class DeltaDisclosure(Model):
     title: ClassVar[str] = "δ-disclosure privacy"
     definition: ClassVar[str] = "|ln(p/P)| < δ for every value of the table; a value absent from a class gives ∞."
     reference: ClassVar[str] = "Brickell, Shmatikov: The Cost of Privacy, KDD 2008"
-    note: ClassVar[str] = "delta present leaves out values that a class lacks, as pycanon does; nothing requires it."
+    note: ClassVar[str] = "delta present leaves out values that a class lacks, as pycanon does. It cannot be required."
     operator: ClassVar[str] = "<"
     parameters: ClassVar = (Parameter("delta", "decimal", "bound on |ln(p/P)|", 0),)
     short_forms: ClassVar = ("delta", "delta_disclosure")

@@ -33,7 +33,7 @@ class KAnonymity(Model):
 
     name: ClassVar[str] = "k_anonymity"
     title: ClassVar[str] = "k-anonymity"
-    definition: ClassVar[str] = "Every equivalence class has at least k rows (persons, with an entity column)."
+    definition: ClassVar[str] = "Every equivalence class has at least k rows (people, with an entity column)."
     reference: ClassVar[str] = "Samarati and Sweeney 1998; Sweeney, k-anonymity, IJUFKS 2002"
     parameters: ClassVar = (Parameter("k", "integer", "smallest class size allowed", 1),)
     short_forms: ClassVar = ("k",)
@@ -148,7 +148,10 @@ class EntropyDiversity(Model):
 
     name: ClassVar[str] = "entropy_l_diversity"
     title: ClassVar[str] = "entropy l-diversity"
-    definition: ClassVar[str] = "−Σ p log p ≥ log l in every class; the level is exp(entropy), a real number."
+    definition: ClassVar[str] = (
+        "In every class the entropy of the sensitive values is at least log l. The level is exp(entropy), a real "
+        "number."
+    )
     reference: ClassVar[str] = MACHANAVAJJHALA
     parameters: ClassVar = (Parameter("l", "decimal", "smallest exp(entropy) allowed", 1),)
     short_forms: ClassVar = ("entropy_l",)
@@ -186,13 +189,15 @@ class RecursiveDiversity(Model):
 
     name: ClassVar[str] = "recursive_c_l_diversity"
     title: ClassVar[str] = "recursive (c,l)-diversity"
-    definition: ClassVar[str] = "r1 < c (r_l + … + r_m) in every class; l = 1 always holds, fewer values never do."
+    definition: ClassVar[str] = (
+        "r1 < c (r_l + … + r_m) in every class. l = 1 is always met, fewer than l values never are."
+    )
     reference: ClassVar[str] = MACHANAVAJJHALA
-    note: ClassVar[str] = "The level is what c must exceed: with this l, the requirement holds for every larger c."
+    note: ClassVar[str] = "The level is what c must exceed: with this l, every larger c is met."
     operator: ClassVar[str] = "<"
     parameters: ClassVar = (
-        Parameter("c", "decimal", "how many times the tail the largest count must stay below", 0),
-        Parameter("l", "integer", "from which rank on the tail is summed", 1, default=2),
+        Parameter("c", "decimal", "multiple of the tail that the largest count must stay below", 0),
+        Parameter("l", "integer", "rank at which the tail begins", 1, default=2),
     )
     short_forms: ClassVar = ("recursive_l", "recursive_c_l", "recursive_cl_diversity")
     by_counts: ClassVar[bool] = True
@@ -266,7 +271,7 @@ def _log_sign(powers: Mapping[int, int]) -> int:
             scale = sum((abs(Decimal(e)) * Decimal(p).ln() for p, e in powers.items()), Decimal(0))
             if abs(total) > scale * Decimal(10) ** (5 - digits):
                 return 1 if total > 0 else -1
-    raise ArithmeticError("two logarithms could not be told apart")
+    raise ArithmeticError("two logarithms could not be distinguished")
 
 
 def _factors(value: int) -> dict[int, int]:
@@ -296,8 +301,8 @@ class PDRecursiveDiversity(Model):
     title: ClassVar[str] = "PD-recursive (c,l)-diversity"
     definition: ClassVar = (
         "With r the count of the most frequent value outside the don't-care set, r < c (n − the l−2 largest counts − "
-        "the smaller of r and the next largest) in every class; l = 1 always holds, and so does a class of don't-care "
-        "values alone."
+        "the smaller of r and the next largest) in every class. l = 1 is always met, and so is a class of don't-care "
+        "values only."
     )
     reference: ClassVar[str] = f"{MACHANAVAJJHALA}, definition 4.3; {THESIS}, 3.3.4 (with the case split put right)"
     note: ClassVar[str] = RecursiveDiversity.note
@@ -363,7 +368,7 @@ class NPDRecursiveDiversity(PDRecursiveDiversity):
     )
     reference: ClassVar[str] = f"{THESIS}, 3.3.5"
     parameters: ClassVar = (
-        Parameter("c1", "decimal", "how many times the tail the largest count must stay below", 0),
+        Parameter("c1", "decimal", "multiple of the tail that the largest count must stay below", 0),
         Parameter("c2", "decimal", "smallest share allowed for a value", 0, 1),
         RecursiveDiversity.parameters[1],
     )
@@ -425,7 +430,7 @@ class ExtendedKAnonymity(Model):
         "attribute added to the quasi-identifiers."
     )
     reference: ClassVar[str] = THESIS
-    note: ClassVar[str] = "A class falls short when some sensitive value occurs in it, but fewer than k times."
+    note: ClassVar[str] = "A class fails when a sensitive value occurs in it fewer than k times."
     parameters: ClassVar = (Parameter("k", "integer", "fewest rows allowed with one value", 1),)
     short_forms: ClassVar = ("extended_k",)
 

@@ -26,7 +26,7 @@ INDIVIDUAL = (
     "Franconi, Polettini: Individual Risk Estimation in μ-Argus: A Review, PSD 2004, LNCS 3050"
 )
 _BRING = "With a table of the population among the inputs, require k_map, journalist_risk or marketer_risk"
-_UNEVEN = f"weights prove nothing of a class with fewer than k rows. {_BRING}"
+_UNEVEN = f"weights prove nothing about a class with fewer than k rows. {_BRING}"
 ATTACKERS = ("journalist", "marketer", "prosecutor")
 _MOST_DRAWS = 10_000
 
@@ -41,7 +41,7 @@ class EstimatedModel(SizeModel):
         """The roles that say it."""
         ways = [spelled(name) for name in ("sampling_fraction", "population_size", "weights")]
         return (
-            "is about a population of which the table is a sample: say which share of it the table is, with "
+            "is about a population of which the table is a sample. State the sampling fraction, with "
             f"{ways[0]}, {ways[1]} or {ways[2]}"
         )
 
@@ -72,8 +72,8 @@ class PopulationUniqueness(EstimatedModel):
     parameters: ClassVar = (
         Parameter("limit", "decimal", "largest share allowed", 0, 1),
         Parameter("estimator", "text", "dankar, pitman, zayatz, snb or loglinear", default=DANKAR),
-        Parameter("draws", "integer", "samples drawn for an interval", 0, _MOST_DRAWS, 0),
-        Parameter("seed", "integer", "of the draws", 0, None, 1),
+        Parameter("draws", "integer", "samples drawn for the interval", 0, _MOST_DRAWS, 0),
+        Parameter("seed", "integer", "seed of the draws", 0, None, 1),
     )
     verdict_by_level: ClassVar[bool] = True
     inherited: ClassVar[bool] = False
@@ -166,8 +166,8 @@ class PopulationUniqueness(EstimatedModel):
         """
         if self.values["estimator"] == LOGLINEAR:
             raise UsageError(
-                f"{self.name}: a log-linear model looks at the cells of a table, which no node of a lattice carries; "
-                "take estimator:pitman, zayatz, snb or dankar."
+                f"{self.name}: a log-linear model needs the cells of a table, which nodes of a lattice do not have. "
+                "Use estimator:pitman, zayatz, snb or dankar."
             )
         from sqlaudit.population.estimators import estimate
 
@@ -184,11 +184,11 @@ class PopulationK(EstimatedModel):
     title: ClassVar[str] = "population k (estimated)"
     definition: ClassVar = (
         "Every class of the table has at least k people in the population, with 95% confidence for all classes "
-        "together: in at most 5% of the samples does any class of fewer people show as many rows. As k-map, without a "
-        "population table. With weights that proves only classes of k rows."
+        "together: in at most 5% of the samples does any class of fewer people show as many rows. Like k-map, but "
+        "without a population table. With weights, only classes of k rows are proven."
     )
     reference: ClassVar[str] = "El Emam, Dankar: Protecting Privacy Using k-Anonymity, JAMIA 15(5), 2008"
-    note: ClassVar[str] = "Proven for simple random samples: every person is as likely to be in the table as any other."
+    note: ClassVar[str] = "Proven for simple random samples: every person is equally likely to be in the table."
     parameters: ClassVar = (Parameter("k", "integer", "fewest people allowed", 1),)
     inherited_with_limit: ClassVar[bool] = True
 
@@ -222,7 +222,7 @@ class ExpectedReidentifications(EstimatedModel):
     title: ClassVar[str] = "expected re-identifications (estimated)"
     definition: ClassVar = (
         "journalist: Σ f E[1/F] over the classes, F negative binomial given f rows and the fraction or weights "
-        "(individual risk). marketer: Σ f/F, F estimated. prosecutor, who knows who is in the sample: the classes."
+        "(individual risk). marketer: Σ f/F, F estimated. prosecutor (knows who is in the sample): the classes."
     )
     reference: ClassVar[str] = INDIVIDUAL
     operator: ClassVar[str] = "<="
@@ -305,16 +305,16 @@ def _weighted(question: Question) -> dict[str, Any]:
     found = dict(zip(names, question.ask(statement)[0], strict=True))
     if found["too_light"]:
         raise UsageError(
-            f"In {int(found['too_light']):,} classes the weights add up to fewer people than rows; a weight says how "
-            "many people of the population a row stands for, itself included."
+            f"In {int(found['too_light']):,} classes the weights add up to fewer people than rows. A weight is the "
+            "number of people in the population that a row represents, itself included."
         )
     return found
 
 
 def _unproven(what: str, bound: float | None) -> str:
     """Why an estimate within the limit is no pass, and what to do."""
-    proven = "with weights nothing bounds it" if bound is None else f"the {what} prove only at most {figure(bound)}"
-    return f"An estimate alone passes nothing, and {proven}. {_BRING}"
+    proven = "with weights there is no bound" if bound is None else f"the {what} prove only at most {figure(bound)}"
+    return f"An estimate alone cannot pass, and {proven}. {_BRING}"
 
 
 def _details(found: Estimate, sample: Sample) -> dict[str, Any]:

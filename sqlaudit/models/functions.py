@@ -32,7 +32,7 @@ from sqlaudit.models.diversity import THESIS
 MAX_POINTS = 240
 """Up to this many different numbers the covers by intervals are computed."""
 MOST_TOLD = 20
-"""Up to this many values the estimate of each is told of a class that falls short."""
+"""Up to this many values the estimate of each is told of a class that fails."""
 
 
 class FunctionModel(Model):
@@ -68,7 +68,9 @@ class RangeControl(HistogramModel, FunctionModel):
 
     name: ClassVar[str] = "delta_range_control"
     title: ClassVar[str] = "δ-range control"
-    definition: ClassVar[str] = "max cf − min cf ≥ δ in every class, cf = a class function of the sensitive values."
+    definition: ClassVar[str] = (
+        "In every class the values of a class function spread by at least δ: max cf − min cf ≥ δ."
+    )
     reference: ClassVar[str] = f"{THESIS}, 3.6.1 and 3.6.2"
     parameters: ClassVar = (Parameter("delta", "decimal", "smallest range allowed", 0),)
     short_forms: ClassVar[tuple[str, ...]] = ("range",)
@@ -82,7 +84,7 @@ class RangeControl(HistogramModel, FunctionModel):
         numbers = inputs.get("class_function")
         if numbers is not None and numbers.identity:
             return ""
-        return "only 'class_function: identity' can be written; another one maps values, and the SQL would hold them."
+        return "only 'class_function: identity' can be compiled; others map values, which must not appear in SQL."
 
     def facts(self) -> tuple[Fact, ...]:
         """The lowest and the highest place."""
@@ -146,7 +148,7 @@ class LinearDiversity(HistogramModel, FunctionModel):
         if len(self.points()) > MAX_POINTS:
             raise UsageError(
                 f"{self.name} is computed for up to {MAX_POINTS} different numbers; the class function gives "
-                f"{len(self.points()):,} for {self.table.name}. Let it give equal numbers to similar values."
+                f"{len(self.points()):,} for {self.table.name}. Give similar values the same number."
             )
 
     def facts(self) -> tuple[Fact, ...]:
@@ -198,7 +200,7 @@ class SecurityEstimate(QueryModel, FunctionModel):
     title: ClassVar[str] = "ψ security estimate (lowest)"
     definition: ClassVar = (
         "ψ(x) = κ Σ over the rows of a class of the normal density with mean cf(s) and the given width, at x = cf(v) "
-        "for every value v of the class. Low: easily eliminated."
+        "for every value v of the class. Low values are easily ruled out."
     )
     reference: ClassVar[str] = f"{THESIS}, 3.6 (mean and width put in their places)"
     note: ClassVar[str] = "The level is the lowest ψ of any value in any class, highest is the highest."
@@ -256,7 +258,7 @@ class PositiveDisclosureEstimate(SecurityEstimate):
 
     name: ClassVar[str] = "psi_positive_disclosure"
     title: ClassVar[str] = "ψ security estimate (highest)"
-    definition: ClassVar[str] = "The highest ψ of any value in any class; high means positive disclosure."
+    definition: ClassVar[str] = "The highest ψ of any value in any class. High values mean positive disclosure."
     note: ClassVar[str] = "The level is the highest ψ of any value in any class, lowest is the lowest."
     operator: ClassVar[str] = "<="
     parameters: ClassVar = (Parameter("psi", "decimal", "highest estimate allowed", 0),)

@@ -22,7 +22,7 @@ from sqlaudit.models.functions import FunctionModel
 MOST_VALUES = 100
 """Up to this many different numbers or values the counts of each are asked for."""
 MOST_LISTED = 100_000
-"""Up to this many counts of classes that fall short stand in the condition that finds them again."""
+"""Up to this many counts of failing classes stand in the condition that finds them again."""
 MOST_TRANSPORTS = 20_000
 """Up to this many transport problems are solved."""
 
@@ -54,7 +54,7 @@ class GivenDistance(HistogramModel):
         if len(self.groups()) > MOST_VALUES:
             raise UsageError(
                 f"{self.name} is computed for up to {MOST_VALUES} different values; {self.table.name} has "
-                f"{len(self.groups()):,}. Round them, or give similar ones one number."
+                f"{len(self.groups()):,}. Round them, or give similar values the same number."
             )
 
     def facts(self) -> tuple[Fact, ...]:

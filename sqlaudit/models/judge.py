@@ -47,7 +47,7 @@ class Asked:
 class Judged:
     """The checks of one sensitive attribute.
 
-    `short` says of what failed which classes fall short, `unnamed` (sentences) where nothing tells. `watched` has,
+    `short` says of what failed which classes fail, `unnamed` (sentences) where nothing tells. `watched` has,
     besides `short` and in the order in which it was required, what holds for every class. `signatures` are those that a
     model asked for.
     """
@@ -67,7 +67,7 @@ class Judged:
 
     @property
     def blamed(self) -> tuple[str, ...]:
-        """Predicates that tell the classes which fall short on sensitive values, not on sizes alone, if any does."""
+        """Predicates that tell the failing classes on sensitive values, not on sizes alone, if any does."""
         if not any(short.predicate and short.of_values for short in self.short):
             return ()
         return of_values(self.watched)
@@ -167,7 +167,7 @@ def undecided(judged: Judged, merged: Mapping[str | None, str]) -> Judged:
 
 
 def _short(item: Asked, judgement: Judgement, check: Check) -> Short | None:
-    """What names the classes that fall short; None when nothing does."""
+    """What names the failing classes; None when nothing does."""
     model, listing, predicate = item.model, judgement.listing, ""
     if not judgement.unnamed and listing is None:
         predicate = model.failing() or judgement.at_limit
@@ -185,10 +185,10 @@ def _why_unnamed(item: Asked, judgement: Judgement) -> str:
     if judgement.unnamed:
         return f"{about} {judgement.unnamed}."
     if item.model.verdict_by_level:
-        return f"{about} is a figure of the whole table: no class is to blame."
+        return f"{about} is a figure of the whole table, not of single groups."
     if item.model.of_persons:
-        return f"{about} is about persons and what is known of their events, and not about classes of rows."
-    return f"{about} cannot be decided, so nothing tells which classes fall short."
+        return f"{about} is about people and what is known of their events, not about groups of rows."
+    return f"{about} cannot be decided, so its failing groups are unknown."
 
 
 def _knowledge(asked: Sequence[Asked]) -> int | None:
@@ -261,9 +261,9 @@ def _refuse_contradiction(item: Asked, level: Number) -> None:
         return
     if not isinstance(level, float) or not math.isclose(level, limit, rel_tol=1e-9, abs_tol=1e-9):
         raise EngineError(
-            f"The database counts no class that fails {item.text!r}, and yet its level "
-            f"is {level}. Nothing is judged, since one of the two is wrong: look for functions in the session that "
-            "have the name of a built-in one."
+            f"The database counts no class that fails {item.text!r}, but its level "
+            f"is {level}. One of the two is wrong, so there is no verdict. Look for functions in the session that have "
+            "the name of a built-in one."
         )
 
 
@@ -283,7 +283,7 @@ def worse_checks(one: Sequence[Check], every: Sequence[Check]) -> tuple[Check, .
     """The checks of `one`, each with its counterpart in `every`, where it has one; the worse of both stands.
 
     Args:
-        one: for somebody who knows one row of a person. every: for somebody who knows all of them.
+        one: for someone who knows one row of a person. every: for someone who knows all of them.
     """
     others = {_of(check): check for check in every}
     return tuple(_worse(check, others[_of(check)]) if _of(check) in others else check for check in one)

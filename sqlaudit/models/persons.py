@@ -28,10 +28,10 @@ class PersonsWanted:
     """What models ask of persons.
 
     Args:
-        known: for each number of persons that is enough, the most events that somebody knows.
+        known: for each number of persons that is enough, the most number of known events.
         drawn: numbers of events that are drawn at random.
         told: for each number of persons that is enough, and largest share of them with one sensitive value, the most
-            events that somebody knows.
+            number of known events.
     """
 
     known: Mapping[int, int]
@@ -48,7 +48,7 @@ class PersonsModel(Model):
     by_figures: ClassVar[bool] = False
     own_statements: ClassVar[bool] = True
     of_persons: ClassVar[bool] = True
-    note: ClassVar[str] = "Failing rows are persons."
+    note: ClassVar[str] = "Failing rows are people."
     recipe: ClassVar[str] = "persons"
 
     @classmethod
@@ -89,13 +89,13 @@ class KmAnonymity(PersonsModel):
     name: ClassVar[str] = "km_anonymity"
     title: ClassVar[str] = "kᵐ-anonymity"
     definition: ClassVar = (
-        "At least k persons have every set of at most m events (combinations of the quasi-identifiers) that some "
-        "person has."
+        "Every set of at most m events of a person (combinations of the quasi-identifiers) is shared by at least k "
+        "people."
     )
     reference: ClassVar[str] = TERROVITIS
     parameters: ClassVar = (
-        Parameter("k", "integer", "fewest persons who may share what is known", 1),
-        Parameter("m", "integer", "events that somebody knows", 1, MOST_KNOWN, default=2),
+        Parameter("k", "integer", "smallest number of people who share the known events", 1),
+        Parameter("m", "integer", "number of known events", 1, MOST_KNOWN, default=2),
     )
     short_forms: ClassVar = ("km",)
 
@@ -125,22 +125,22 @@ class KmAnonymity(PersonsModel):
         details = {"persons": facts.persons, "minimal_sets": sets}
         if found.exact:
             return Judgement(levels, sets, exposed, details)
-        note = "the time was up before all sets of events were counted: the level is at most what is said"
+        note = "time ran out before all sets of events were counted; the true level is at most this one"
         if not exposed:
             return Judgement(levels, details={"persons": facts.persons}, note=note)
         return Judgement(levels, max(1, sets), exposed, details, note=note)
 
 
 class ProfileKAnonymity(PersonsModel):
-    """Whoever knows all events of a person finds k persons who have the same."""
+    """An attacker who knows all events of a person finds k people who have the same."""
 
     name: ClassVar[str] = "profile_k_anonymity"
     title: ClassVar[str] = "profile k-anonymity"
     definition: ClassVar = (
-        "At least k persons have the same set of events (combinations of the quasi-identifiers) as each person."
+        "Every person shares all events (combinations of the quasi-identifiers) with at least k − 1 other people."
     )
     reference: ClassVar[str] = "k-anonymity of Samarati and Sweeney 1998, where a person's row is the set of all events"
-    parameters: ClassVar = (Parameter("k", "integer", "fewest persons who may have the same events", 1),)
+    parameters: ClassVar = (Parameter("k", "integer", "smallest number of people with the same events", 1),)
     short_forms: ClassVar = ("profile_k",)
 
     @classmethod
@@ -163,17 +163,17 @@ class Unicity(PersonsModel):
     name: ClassVar[str] = "unicity"
     title: ClassVar[str] = "unicity"
     definition: ClassVar = (
-        "The expected share of persons whom m of their events, drawn at random, single out (all of them, where there "
+        "The expected share of people whom m of their events, drawn at random, single out (all events where there "
         "are fewer)."
     )
     reference: ClassVar[str] = "de Montjoye, Hidalgo, Verleysen, Blondel: Unique in the Crowd, Scientific Reports 2013"
     note: ClassVar[str] = (
-        "A figure of the whole table. Where persons are drawn, it holds when all of the 95% interval does, and is "
+        "A figure of the whole table. Where people are sampled, it is met when the whole 95% interval meets it, and "
         "undecided when the limit lies inside."
     )
     operator: ClassVar[str] = "<="
     parameters: ClassVar = (
-        Parameter("share", "decimal", "largest share of persons allowed", 0, 1),
+        Parameter("share", "decimal", "largest share of people allowed", 0, 1),
         Parameter("m", "integer", "events drawn at random", 1, MOST_KNOWN, default=4),
     )
     verdict_by_level: ClassVar[bool] = True
@@ -195,26 +195,26 @@ class Unicity(PersonsModel):
         levels |= {"low": found.low, "high": found.high}
         limit = self.values["share"]
         if limit is not None and found.low <= limit < found.high:
-            return Judgement(levels, note="the limit lies in the 95% interval of the drawn persons", undecided=True)
+            return Judgement(levels, note="the limit lies in the 95% interval of the sampled people", undecided=True)
         return Judgement(levels)
 
 
 class HkpCoherence(PersonsModel):
-    """Whoever knows p events of a person finds k persons, of whom not too many share a sensitive value."""
+    """An attacker who knows p events of a person finds k people, of whom not too many share a sensitive value."""
 
     name: ClassVar[str] = "coherence"
     title: ClassVar[str] = "(h,k,p)-coherence"
     definition: ClassVar = (
-        "At least k persons have every set of at most p events that some person has, and at most a share h of them "
-        "hold one and the same sensitive value (a missing one is none)."
+        "Every set of at most p events of a person is shared by at least k people, of whom at most a share h have "
+        "the same sensitive value (a missing value is not one)."
     )
     reference: ClassVar[str] = "Xu, Wang, Fu, Yu: Anonymizing transaction databases for publication, KDD 2008"
     needs_sensitive: ClassVar[bool] = True
     operator: ClassVar[str] = "<="
     parameters: ClassVar = (
-        Parameter("p", "integer", "events that somebody knows", 1, MOST_KNOWN, default=2),
-        Parameter("k", "integer", "fewest persons who may share what is known", 2, default=2),
-        Parameter("h", "decimal", "largest share of them who may hold one value", 0, 1),
+        Parameter("p", "integer", "number of known events", 1, MOST_KNOWN, default=2),
+        Parameter("k", "integer", "smallest number of people who share the known events", 2, default=2),
+        Parameter("h", "decimal", "largest share of them with one value", 0, 1),
     )
     main: ClassVar[str] = "h"
     inherited: ClassVar[bool] = False
@@ -241,7 +241,7 @@ class HkpCoherence(PersonsModel):
         details = {"persons": facts.persons}
         if found.exact:
             return Judgement(levels, found.exposed, found.exposed, details)
-        note = "the time was up before all sets of events were counted: more may be told than is said"
+        note = "time ran out before all sets of events were counted; the true share may be higher"
         if not found.exposed:
             return Judgement(levels, details=details, note=note)
         return Judgement(levels, found.exposed, found.exposed, details, note=note)
@@ -270,6 +270,6 @@ def refuse_without_entity(model: type[Model], text: str, entity: str | None) -> 
     """
     if model.needs_entity and not entity:
         raise UsageError(
-            f"{text!r} is about persons with many rows; name the column that says which person a row is about with "
+            f"{text!r} is about people with many rows. Name the column that identifies the person with "
             f"{spelled('entity')}."
         )

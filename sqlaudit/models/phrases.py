@@ -1,14 +1,14 @@
-"""How a check is said in words, the checks of what no model sees, and the list of models with the page of one."""
+"""Checks in words, the checks of what no model sees, and the list of models with the page of one."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from sqlaudit.base.result import Status
 from sqlaudit.base.spec import KnownRows
-from sqlaudit.models.base import Check
+from sqlaudit.models.base import WORST_FIRST, Check
 from sqlaudit.reports import document as doc
 
 # The checks of what no privacy model sees: direct identifiers in the table, and columns without a role.
@@ -36,7 +36,7 @@ def with_accepted(identifiers: Sequence[str], accepted: Sequence[str]) -> tuple[
 def identifier_checks(identifiers: Sequence[str], accepted: Sequence[str], rows: int | None) -> tuple[Check, ...]:
     """One check a direct identifier that the table has: it fails unless it was accepted by its name.
 
-    Every row falls short of it; `rows` is None when nobody counted them.
+    It fails for every row; `rows` is None when nobody counted them.
 
     Example:
         >>> [(one.parameters["column"], one.status.value) for one in identifier_checks(["mail", "id"], ["id"], 7)]
@@ -63,7 +63,7 @@ def columns_check(unnamed: Sequence[str], rows: int | None) -> Check:
 def _columns_check(
     name: str, text: str, columns: int, rows: int | None, parameters: Mapping[str, Any], details: Mapping[str, Any]
 ) -> Check:
-    """The check that no column is at fault; where some are, every row falls short."""
+    """The check that no column is at fault; where some are, it fails for every row."""
     short = rows if columns else 0
     return Check(
         model=name,
@@ -85,7 +85,7 @@ def _share(short: int | None, rows: int | None) -> float | None:
     return short / rows if rows and short is not None else None
 
 
-# How a check is said in words.
+# Checks in words.
 
 WORDS = {">=": "at least", "<=": "at most", "<": "below", ">": "above"}
 _SIGNS = {">=": "≥", "<=": "≤"}
@@ -97,26 +97,18 @@ _TITLES = {
     "delta_disclosure": "δ-disclosure privacy",
 }
 VERDICTS: dict[Status | None, doc.Toned] = {
-    Status.PASS: doc.Toned("holds", "good"),
-    Status.FAIL: doc.Toned("FAILS", "bad"),
-    Status.WARN: doc.Toned("warns", "warn"),
-    Status.UNDETERMINED: doc.Toned("undetermined", "warn"),
+    Status.PASS: doc.good("passes"),
+    Status.FAIL: doc.bad("FAILS"),
+    Status.WARN: doc.warning("warning"),
+    Status.UNDETERMINED: doc.warning("undetermined"),
     None: doc.Toned("–", "quiet"),
-}
-_OPENINGS: dict[Status | None, tuple[str, doc.Tone]] = {
-    Status.PASS: ("Holds: ", "good"),
-    Status.FAIL: ("FAILS: ", "bad"),
-    Status.WARN: ("Warns: ", "warn"),
 }
 
 
 def title_of(check: Check) -> str:
     """The model's name for people."""
-    if check.title or check.model in _TITLES:
-        return check.title or _TITLES[check.model]
-    words = check.model.replace("_l_diversity", " l-diversity").replace("t_closeness", "t-closeness")
-    words = words.replace("_", " ")
-    return words[:1].upper() + words[1:] if not words.startswith("t-") else words
+    words = check.model.replace("_l_diversity", " l-diversity").replace("t_closeness", "t-closeness").replace("_", " ")
+    return doc.label(check.title or _TITLES.get(check.model, words))
 
 
 def full_title(check: Check) -> str:
@@ -149,54 +141,93 @@ def limit_text(check: Check) -> str:
 
 
 def other_levels(check: Check) -> dict[str, str]:
-    """The figures beside the main one, by name; those that say again what stands elsewhere are left out."""
+    """The figures beside the main one, by name, without those that stand elsewhere."""
     known = {next(iter(check.levels), ""), "k", *check.parameters}
     others = {name.replace("_", " "): doc.figure(value) for name, value in check.levels.items() if name not in known}
     if check.known_rows is None:
         return others
     one, every = check.known_rows.one.level, check.known_rows.all.level
-    return others | {"who knows one row": doc.figure(one), "who knows all rows": doc.figure(every)}
+    return others | {"one row known": doc.figure(one), "all rows known": doc.figure(every)}
 
 
-def verdict_of(checks: Iterable[Check]) -> doc.Toned:
-    """The verdict on all of these requirements in a few words; one that was checked on several columns is one."""
+def by_requirement(checks: Iterable[Check]) -> list[list[Check]]:
+    """The checks of each requirement, the worst first: one that was checked on several columns is one requirement."""
     grouped: dict[str, list[Check]] = {}
     for check in checks:
         grouped.setdefault(check.text or full_title(check), []).append(check)
+    return sorted((sorted(several, key=_worst_first) for several in grouped.values()), key=lambda one: _rank(one[0]))
+
+
+def _rank(check: Check) -> int:
+    return WORST_FIRST.index(check.status)
+
+
+def _worst_first(check: Check) -> tuple[int, int]:
+    return _rank(check), -(check.failing_rows or 0)
+
+
+def verdict_of(checks: Iterable[Check]) -> doc.Toned:
+    """The verdict on all of these requirements in a few words."""
+    grouped = by_requirement(checks)
     whole = len(grouped)
-    for status, word in ((Status.FAIL, "FAIL"), (Status.UNDETERMINED, "UNDETERMINED"), (Status.WARN, "WARNING")):
-        found = sum(any(check.status is status for check in several) for several in grouped.values())
-        if found:
+    for status, word, verb in (
+        (Status.FAIL, "FAIL", "{} not met"),
+        (Status.UNDETERMINED, "UNDETERMINED", "cannot be decided"),
+        (Status.WARN, "WARNING", "{} not met (only a warning was required)"),
+    ):
+        if found := sum(several[0].status is status for several in grouped):
             subject = "the requirement" if whole == 1 else f"{found} of {whole} requirements"
-            fails = "does not hold" if found == 1 else "do not hold"
-            fails = "cannot be decided" if status is Status.UNDETERMINED else fails
-            fails += ", but only a warning was asked for" if status is Status.WARN else ""
-            return doc.Toned(f"{word}: {subject} {fails}", "bad" if status is Status.FAIL else "warn")
-    return doc.Toned("PASS: the requirement holds" if whole == 1 else f"PASS: all {whole} requirements hold", "good")
+            text = f"{word}: {subject} {verb.format('is' if found == 1 else 'are')}"
+            return doc.Toned(text, "bad" if status is Status.FAIL else "warn")
+    return doc.good("PASS: the requirement is met" if whole == 1 else f"PASS: all {whole} requirements are met")
 
 
-def required_sentence(check: Check, classes: int, rows: int) -> doc.Toned:
-    """The verdict on one requirement as a sentence, with what falls short."""
-    about = f" for {check.sensitive}" if check.sensitive is not None else ""
-    verdict, tone = _OPENINGS.get(check.status, ("Undetermined: ", "warn"))
-    if (stated := statement_of(check)) is not None:
-        return doc.Toned(verdict + stated, tone)
-    said = f"{verdict}{full_title(check)}{about} is {level_text(check)}"
-    if check.required is not None:
-        wanted = f"{WORDS.get(check.operator, check.operator)} {doc.limit(check.required)}"
-        said += f"; {wanted.strip()} is required"
-    why = ""
-    if check.status is Status.UNDETERMINED and check.note:
-        why = f" {check.note[0].upper()}{check.note[1:].rstrip('.')}."
-    return doc.Toned(f"{said}.{shortfall(check, classes, rows)}{_for_whom(check)}{why}", tone)
+def requirements_met(checks: Iterable[Check]) -> Iterator[doc.KeyFigure]:
+    """How many requirements are met, as a large figure; nothing when none was asked for."""
+    if grouped := by_requirement(checks):
+        met = sum(several[0].status is Status.PASS for several in grouped)
+        tone: doc.Tone = "good" if met == len(grouped) else "bad" if grouped[0][0].status is Status.FAIL else "warn"
+        yield doc.KeyFigure(f"{met} of {len(grouped)}", "Requirements met", tone)
+
+
+def requirement_lines(checks: Iterable[Check], rows: int = 0) -> tuple[doc.Block, ...]:
+    """A line for each requirement with its figure, its limit and what fails, then why any cannot be decided."""
+    grouped = by_requirement(checks)
+    if not grouped:
+        return ()
+    undecided = (check for several in grouped for check in several if check.status is Status.UNDETERMINED)
+    reasons = tuple(doc.warning(f"{_named(check)}: {check.note.rstrip('.')}.") for check in undecided if check.note)
+    return doc.lines(_line_of(several, rows) for several in grouped), doc.Bullets(reasons)
+
+
+def _named(check: Check) -> str:
+    return full_title(check) + (f" of {check.sensitive}" if check.sensitive is not None else "")
+
+
+def _line_of(several: list[Check], rows: int) -> doc.Line:
+    """The line of a requirement: the figures of the column on which it does worst."""
+    check, whole = several[0], len(several)
+    verdict = VERDICTS[check.status]
+    if check.model == IDENTIFIER:
+        accepted = check.details.get("accepted")
+        name = f"No direct identifier {check.parameters['column']}"
+        return doc.Line(verdict, name, "present", "accepted by name" if accepted else "absent")
+    if check.model == COLUMNS_NAMED:
+        names = doc.listing(check.details.get("columns", ()))
+        return doc.Line(verdict, "Columns without a role", check.level, "none", names)
+    failing = sum(one.status is check.status for one in several)
+    of = "" if whole == 1 else f" (worst of {whole} columns)" if failing == 1 else f" ({failing} of {whole} columns)"
+    limit = f"{WORDS.get(check.operator, check.operator)} {doc.limit(check.required)}".strip()
+    short = "" if check.status is Status.PASS else what_fails(check, rows)
+    return doc.Line(verdict, _named(check) + of, level_text(check), "" if check.required is None else limit, short)
 
 
 def statement_of(check: Check) -> str | None:
     """The sentence of a check that is about columns and not about a figure; None for the checks of models."""
     if check.model == IDENTIFIER:
-        there = f"{check.parameters['column']} is a direct identifier in the table"
+        there = f"{check.parameters['column']} is a direct identifier"
         accepted = check.details.get("accepted")
-        return f"{there}, which was accepted by its name." if accepted else f"{there}: leave it out, or accept it."
+        return f"{there}, accepted by its name." if accepted else f"{there}. Leave it out, or accept it by its name."
     if check.model == COLUMNS_NAMED:
         names = check.details.get("columns", ())
         verb = "column has" if len(names) == 1 else "columns have"
@@ -204,28 +235,28 @@ def statement_of(check: Check) -> str | None:
     return None
 
 
-def shortfall(check: Check, classes: int, rows: int) -> str:
-    """` 3 of 10 classes with 7 rows (1.2%) fall short.`, empty when nothing does or nobody counted."""
-    if not check.failing_classes or check.status is Status.PASS:
-        return ""
-    if (persons := check.details.get("persons")) is not None:
-        verb = "falls" if check.failing_rows == 1 else "fall"
-        few = (
-            f"{doc.count(check.failing_rows or 0)} of {doc.plural(persons, 'person')} "
-            f"({doc.percent(check.failing_share)})"
-        )
-        return f" {few} {verb} short."
-    verb = "falls" if check.failing_classes == 1 else "fall"
-    of_persons = check.known_rows is not None and check.known_rows.worse is KnownRows.ALL
-    said = f" {doc.count(check.failing_classes)} of {doc.plural(classes, 'class', 'classes')}"
-    said = f" {doc.plural(check.failing_classes, 'class', 'classes')} of persons" if of_persons else said
-    if check.failing_rows is not None:
-        said += f" with {doc.plural(check.failing_rows, 'row')} ({doc.percent(_share_of(check, rows))})"
-    return f"{said} {verb} short."
+def what_fails(check: Check, rows: int) -> str:
+    """`226 rows (3.2%) in 124 groups`, with both levels where a person has several rows; empty when nothing
+    fails or nobody counted.
+    """
+    parts = []
+    if (people := check.details.get("persons")) is not None and check.failing_classes:
+        few = doc.count(check.failing_rows or 0)
+        parts.append(f"{few} of {doc.plural(people, 'person', 'people')} ({doc.percent(check.failing_share)})")
+    elif check.failing_classes:
+        of_people = check.known_rows is not None and check.known_rows.worse is KnownRows.ALL
+        groups = doc.plural(check.failing_classes, "group") + (" of people" if of_people else "")
+        rows_in = doc.plural(check.failing_rows or 0, "row")
+        known = check.failing_rows is not None
+        parts.append(f"{rows_in} ({doc.percent(_share_of(check, rows))}) in {groups}" if known else groups)
+    if both := check.known_rows:
+        one, every = (level_text(replace(check, level=of.level, status=of.status)) for of in (both.one, both.all))
+        parts.append(f"one row known: {one}, all rows known: {every}")
+    return "; ".join(parts)
 
 
 def short_cell(check: Check, rows: int) -> str:
-    """What falls short, as a table has it: `640 (9.0%)`."""
+    """What fails, as a table has it: `640 (9.0%)`."""
     if check.failing_rows is None:
         return ""
     return f"{doc.count(check.failing_rows)} ({doc.percent(_share_of(check, rows))})" if check.failing_rows else "0"
@@ -233,15 +264,6 @@ def short_cell(check: Check, rows: int) -> str:
 
 def _share_of(check: Check, rows: int) -> float | None:
     return check.failing_share if check.failing_share is not None else _share(check.failing_rows, rows)
-
-
-def _for_whom(check: Check) -> str:
-    """The levels for who knows one row of a person, and for who knows all; empty where both are the same question."""
-    both = check.known_rows
-    if both is None:
-        return ""
-    one, every = (level_text(replace(check, level=of.level, status=of.status)) for of in (both.one, both.all))
-    return f" Who knows one row of a person: {one}; who knows all rows: {every}."
 
 
 # The list of privacy models, and the page of one.
@@ -260,51 +282,48 @@ def catalogue_document(
     rows = ((one["name"], f"{', '.join(one['requirements'])}. {one['source']}.") for one in presets)
     return doc.Document(
         "Privacy models",
-        (doc.Paragraph("Require one by its name or short form: --require k=5. `sqlaudit models NAME` explains one."),),
+        (doc.Paragraph("Require one by its name or short form: --require k=5. `sqlaudit models NAME` explains it."),),
         (
             *doc.section("Models", doc.Facts(tuple(_line(entry) for entry in models))),
-            *doc.section("Rules for cells, for sqlaudit aggregates", doc.Facts(tuple(_line(entry) for entry in rules))),
-            *doc.section(
-                "For several releases, for sqlaudit releases", doc.Facts(tuple(_line(entry) for entry in series))
-            ),
-            *doc.section("Published rules, for --preset", doc.Facts(tuple(rows))),
+            *doc.section("Rules for cells (sqlaudit aggregates)", doc.Facts(tuple(_line(entry) for entry in rules))),
+            *doc.section("Several releases (sqlaudit releases)", doc.Facts(tuple(_line(entry) for entry in series))),
+            *doc.section("Published rules (--preset)", doc.Facts(tuple(rows))),
         ),
     )
 
 
 def model_document(entry: Entry) -> doc.Document:
     """What one model means, where it comes from, how to require it and what it needs."""
-    names = ", ".join([entry["name"], *entry["short_forms"]])
-    facts = (
-        ("name", names),
-        ("require it", example(entry)),
-        ("holds when level is", f"{WORDS.get(entry['operator'], entry['operator'])} the limit"),
+    facts = doc.facts(
+        ("name", ", ".join([entry["name"], *entry["short_forms"]])),
+        ("option", example(entry)),
+        ("met when the level is", f"{WORDS.get(entry['operator'], entry['operator'])} the limit"),
         *_about(entry),
         ("source", entry["reference"]),
     )
     parameters: list[tuple[str, doc.Words]] = []
     for item in entry["parameters"]:
-        default = "" if item["default"] is None else f", {parameter(item['default'])} when not given"
+        default = "" if item["default"] is None else f", default {parameter(item['default'])}"
         parameters.append((item["name"], f"{item['help']} ({item['kind']}{default})"))
     note = (doc.Paragraph(entry["note"]),) if entry["note"] else ()
     return doc.Document(
-        entry["title"],
-        (doc.Paragraph(entry["definition"]), *note, doc.Facts(facts)),
+        doc.label(entry["title"]),
+        (doc.Paragraph(entry["definition"]), *note, facts),
         doc.section("Parameters", doc.Facts(tuple(parameters))),
     )
 
 
 def _about(entry: Entry) -> tuple[tuple[str, str], ...]:
     if entry["of_cells"]:
-        return (("judged by", "sqlaudit aggregates, cell by cell"),)
+        return (("checked by", "sqlaudit aggregates, cell by cell"),)
     if entry["of_releases"]:
-        return (("judged by", "sqlaudit releases, several releases together"), ("needs", _needs(entry)))
-    needs = ("needs", _needs(entry) or "nothing but quasi-identifiers")
+        return (("checked by", "sqlaudit releases, on several releases together"), ("needs", _needs(entry)))
+    needs = ("needs", _needs(entry) or "quasi-identifiers only")
     return needs, ("when classes merge", _merging(entry))
 
 
 def example(entry: Entry) -> str:
-    """A requirement as one would write it, with letters for numbers."""
+    """The option that requires a model, with dots for numbers."""
     name = entry["short_forms"][0] if entry["short_forms"] else entry["name"]
     parameters = [item["name"] for item in entry["parameters"]]
     if len(parameters) > 1:
@@ -327,6 +346,6 @@ def _needs(entry: Entry) -> str:
 
 def _merging(entry: Entry) -> str:
     if not entry["stays_when_classes_merge"]:
-        return "may be lost when quasi-identifiers are coarsened"
+        return "a release that meets it may fail once quasi-identifiers are coarsened further"
     also = ", also with a suppression limit" if entry["stays_with_suppression_limit"] else ""
-    return f"stays true when quasi-identifiers are coarsened{also}"
+    return f"still met when quasi-identifiers are coarsened further{also}"

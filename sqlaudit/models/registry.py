@@ -63,7 +63,7 @@ _NEXT = re.compile(r",(?=\s*[^=<>@,:\s]+\s*(?:@[^=<>,]*)?[=<>])")
 """A comma between two requirements; one between parameters is followed by a name with a colon."""
 _SIDES = {">=": "below (at least)", "<=": "above (at most)", "<": "above (below)"}
 MAX_DECIMALS = 9
-_OF_PERSONS = {"k_anonymity": "km with m:1 is k for who knows one event, profile_k for who knows all."}
+_OF_PERSONS = {"k_anonymity": "km with m:1 is k-anonymity against one known event, profile_k against all events."}
 """What to require of persons' events instead of a model of classes."""
 
 
@@ -121,7 +121,7 @@ def parse_requirement(text: str, severity: str = "error", among: Among = REGISTR
     """
     match = _FORM.match(text)
     if match is None:
-        raise UsageError(f"A requirement is written model=number, for instance k=5; this one is {text!r}.")
+        raise UsageError(f"Requirement {text!r} is not of the form model=number. Example: k=5.")
     model = find_model(match["name"], among)
     if match["sign"] not in ("=", model.operator):
         raise UsageError(f"{text.strip()!r}: {contradiction(match['name'], model.operator)}.")
@@ -193,17 +193,17 @@ def _elsewhere(name: str, wanted: str, among: Among) -> str:
         listed = ", ".join(_names(OF_PERSONS))
         instead = f" {_OF_PERSONS[model.name]}" if (model := _names(REGISTRY)[wanted]).name in _OF_PERSONS else ""
         return (
-            f"{name!r} is about classes of rows: {command('audit')} judges it, with the column of persons also for "
-            f"who knows all rows of a person. Here may be required: {listed}.{instead}"
+            f"{name!r} is about classes of rows. Use {command('audit')}, which also judges all rows of a person "
+            f"together. Allowed here: {listed}.{instead}"
         )
     if wanted in _names(OF_RELEASES):
-        return f"{name!r} is about several releases of one table: {command('releases')} judges it."
+        return f"{name!r} is about several releases of one table. Use {command('releases')}."
     if among is OF_RELEASES:
         elsewhere = command("audit" if wanted in _names(REGISTRY) else "aggregates")
-        return f"{name!r} is about one table: {elsewhere} judges it. Here may be required: {', '.join(OF_RELEASES)}."
+        return f"{name!r} is about one table. Use {elsewhere}. Allowed here: {', '.join(OF_RELEASES)}."
     if among is CELL_RULES:
-        return f"{name!r} is about rows of persons and no rule for cells: {command('audit')} judges it."
-    return f"{name!r} is a rule for the cells of a published table: {command('aggregates')} judges it."
+        return f"{name!r} is about rows of people, not cells. Use {command('audit')}."
+    return f"{name!r} is about the cells of a published table. Use {command('aggregates')}."
 
 
 def _at_parameter(model: type[Model], text: str) -> Parameter:

@@ -46,10 +46,10 @@ class MInvariance(Model):
     )
     reference: ClassVar[str] = XIAO_TAO
     note: ClassVar[str] = (
-        "The level is 0 where a class repeats a value, or somebody's classes have other values in another release: no "
-        "m holds then."
+        "The level is 0 where a class repeats a value, or where a person's classes have different values in two "
+        "releases. Then no m is met."
     )
-    parameters: ClassVar = (Parameter("m", "integer", "fewest rows of a class, all different", 1),)
+    parameters: ClassVar = (Parameter("m", "integer", "smallest class, all values different", 1),)
     needs_entity: ClassVar[bool] = True
     by_default: ClassVar[bool] = False
     by_figures: ClassVar[bool] = False

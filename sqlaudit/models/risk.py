@@ -22,11 +22,13 @@ EL_EMAM = "El Emam, Dankar: Protecting Privacy Using k-Anonymity, JAMIA 15(5), 2
 
 
 class ProsecutorRisk(SizeModel):
-    """The highest chance to re-identify somebody who is known to be in the table."""
+    """The highest chance to re-identify someone who is known to be in the table."""
 
     name: ClassVar[str] = "prosecutor_risk"
     title: ClassVar[str] = "prosecutor risk (highest)"
-    definition: ClassVar[str] = "max 1/f over the classes: an attacker who knows that the person is in the table."
+    definition: ClassVar[str] = (
+        "The highest risk of an attacker who knows that the person is in the table: 1/f in a class of f rows."
+    )
     reference: ClassVar[str] = EL_EMAM
     operator: ClassVar[str] = "<="
     parameters: ClassVar = (Parameter("risk", "decimal", "highest risk allowed", 0, 1),)
@@ -54,7 +56,9 @@ class AverageRisk(SizeModel):
 
     name: ClassVar[str] = "average_risk"
     title: ClassVar[str] = "average risk (over rows)"
-    definition: ClassVar[str] = "classes / rows: the mean over rows of 1/f (not over classes, as pycanon does)."
+    definition: ClassVar[str] = (
+        "The mean over all rows of 1/f, which is classes / rows (pycanon averages over classes)."
+    )
     reference: ClassVar[str] = EL_EMAM
     operator: ClassVar[str] = "<="
     parameters: ClassVar = (Parameter("risk", "decimal", "highest average allowed", 0, 1),)
@@ -71,7 +75,9 @@ class RowsAtRisk(SizeModel):
 
     name: ClassVar[str] = "rows_at_risk"
     title: ClassVar[str] = "rows at risk"
-    definition: ClassVar[str] = "Share of rows with 1/f above the threshold (default 0.2, classes below 5)."
+    definition: ClassVar[str] = (
+        "Share of rows with a risk 1/f above the threshold (default 0.2: classes smaller than 5)."
+    )
     reference: ClassVar[str] = EL_EMAM
     operator: ClassVar[str] = "<="
     parameters: ClassVar = (
@@ -99,7 +105,7 @@ class Uniqueness(SizeModel):
 
     name: ClassVar[str] = "sample_uniqueness"
     title: ClassVar[str] = "sample uniqueness"
-    definition: ClassVar[str] = "Share of rows whose class has one member."
+    definition: ClassVar[str] = "Share of unique rows (classes with one member)."
     reference: ClassVar[str] = "Skinner, Elliot: A Measure of Disclosure Risk for Microdata, JRSS B 64(4), 2002"
     operator: ClassVar[str] = "<="
     parameters: ClassVar = (Parameter("share", "decimal", "largest share allowed", 0, 1),)
@@ -170,7 +176,7 @@ class PopulationModel(QueryModel):
         return "" if "population" in inputs else f"needs population; give it in a file with {spelled('inputs')}."
 
     def short_alone(self) -> tuple[str, dict[str, Any]]:
-        """The predicate of a class that falls short in one SELECT, and what it takes; none = no class does."""
+        """The predicate of a class that fails in one SELECT, and what it takes; none = no class does."""
         return "", {}
 
     def sizes(self, question: Question, limits: tuple[Fraction, Fraction] | None = None) -> list[PopulationSize]:
@@ -184,12 +190,12 @@ class PopulationModel(QueryModel):
         if too_many := sum(row[-1] for row in rows):
             raise UsageError(
                 f"{plural(too_many, 'class has', 'classes have')} more members in the table than in the population "
-                "table, so the table is no sample of it: the quasi-identifiers must be coded alike in both."
+                "table. Code the quasi-identifiers alike in both."
             )
         return [PopulationSize(*row[:-1]) for row in rows]
 
     def listing(self, question: Question, told: tuple[str, str], **short: Any) -> Keyed:
-        """The classes one by one: those that fall short by `short` (a condition, or limits), and what is told of each
+        """The classes one by one: those that fail by `short` (a condition, or limits), and what is told of each
         (a column, and its label)."""
 
         def relation() -> str:
@@ -206,7 +212,10 @@ class JournalistRisk(PopulationModel):
 
     name: ClassVar[str] = "journalist_risk"
     title: ClassVar[str] = "journalist risk (highest)"
-    definition: ClassVar[str] = "max 1/F over the classes of the table, F = the people of the class in the population."
+    definition: ClassVar[str] = (
+        "The highest risk of an attacker who has a list of the population: 1/F, F people of the class in the "
+        "population."
+    )
     reference: ClassVar[str] = EL_EMAM
     operator: ClassVar[str] = "<="
     parameters: ClassVar = (Parameter("risk", "decimal", "highest risk allowed", 0, 1),)
@@ -233,7 +242,9 @@ class MarketerRisk(PopulationModel):
 
     name: ClassVar[str] = "marketer_risk"
     title: ClassVar[str] = "marketer risk"
-    definition: ClassVar[str] = "(1/n) Σ f/F over the classes: f of n members of the table, F people in the population."
+    definition: ClassVar[str] = (
+        "The expected share of correct links when all rows are linked: (1/n) Σ f/F, f rows and F people of each class."
+    )
     reference: ClassVar[str] = "Dankar, El Emam: A Method for Evaluating Marketer Re-identification Risk, PAIS 2010"
     operator: ClassVar[str] = "<="
     parameters: ClassVar = (Parameter("risk", "decimal", "highest average allowed", 0, 1),)
@@ -280,7 +291,7 @@ class DeltaPresence(PopulationModel):
     name: ClassVar[str] = "delta_presence"
     title: ClassVar[str] = "δ-presence"
     definition: ClassVar = (
-        "δmin ≤ f/F ≤ δmax for every class of the population, also those that the table has nobody of (f = 0)."
+        "δmin ≤ f/F ≤ δmax for every class of the population, including those without rows in the table (f = 0)."
     )
     reference: ClassVar[str] = "Nergiz, Atzori, Clifton: Hiding the Presence of Individuals, SIGMOD 2007"
     note: ClassVar[str] = "Failing classes are classes of the population; failing rows are rows of the table in them."

@@ -37,9 +37,9 @@ DOUBT = 0.05
 def most_uniques(uniques: int, share: Fraction | float) -> float:
     """The unique people that a population has at most, by the rows of its sample that are alone in their class.
 
-    Whoever is unique in the population is so in every sample that has them. Samples have U·share of them in the mean,
-    and so few as `uniques` with a chance of at most e^(-U·KL(uniques/U, share)) (Chernoff; Hoeffding 1963 for draws
-    without replacement).
+    A person who is unique in the population is unique in every sample that has them. Samples have U·share of them in
+    the mean, and so few as `uniques` with a chance of at most e^(-U·KL(uniques/U, share)) (Chernoff; Hoeffding 1963 for
+    draws without replacement).
 
     Args:
         uniques: rows of the sample that are alone. share: of the population that is drawn.

@@ -1,4 +1,4 @@
-"""A report before it is laid out: sections of sentences, tables and pictures, and how figures and names are said."""
+"""A report before it is laid out: first screen, sections of sentences, tables and pictures; how figures are written."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from decimal import Context, Decimal
 from fractions import Fraction
-from typing import Any, Literal, Protocol
+from itertools import takewhile
+from typing import Any, Literal, NamedTuple, Protocol
 
 from sqlaudit.base.errors import InputError
 from sqlaudit.base.frozen import dataclass
@@ -25,9 +26,9 @@ Tone = Literal["plain", "good", "bad", "warn", "quiet"]
 
 @dataclass(frozen=True)
 class Toned:
-    """A text with the tone in which it is said: colour in a terminal, nothing that only colour says.
+    """A text with its tone: colour in a terminal, but never information that only colour carries.
 
-    `hint` is for whoever runs commands: it follows the text, but a page says it under "How to repeat this".
+    `hint` is for people who run commands: it follows the text, but a page has it under "How to repeat this".
     """
 
     text: str
@@ -39,17 +40,17 @@ Words = str | Toned
 
 
 def good(text: str, hint: str = "") -> Toned:
-    """What a reader may be glad of."""
+    """Good news."""
     return Toned(text, "good", hint)
 
 
 def bad(text: str, hint: str = "") -> Toned:
-    """What must not stay so."""
+    """Something to fix."""
     return Toned(text, "bad", hint)
 
 
 def warning(text: str, hint: str = "") -> Toned:
-    """What a reader has to think about."""
+    """Something to think about."""
     return Toned(text, "warn", hint)
 
 
@@ -92,17 +93,27 @@ class Facts:
 
 
 Cell = Words | Number | None
-"""What stands in a table or beside a name: words, a number that `figure` says, or nothing."""
+"""What stands in a table or beside a name: words, a number that `figure` writes, or nothing."""
 
 
 def in_cell(value: Cell) -> Words:
-    """What a cell says."""
+    """The words of a cell."""
     return value if isinstance(value, str | Toned) else "" if value is None else figure(value)
 
 
+def label(name: str) -> str:
+    """A label in sentence case; a letter of mathematics stays as it is.
+
+    Example:
+        >>> label("quasi-identifiers"), label("k-anonymity"), label("k")
+        ('Quasi-identifiers', 'k-anonymity', 'k')
+    """
+    return name if re.match(r".ᵐ?(\W|$)", name) else name[:1].upper() + name[1:]
+
+
 def facts(*pairs: tuple[str, Cell]) -> Facts:
-    """Names with what they stand for; those that stand for nothing are left out."""
-    said = ((name, in_cell(value)) for name, value in pairs)
+    """Labels with their values; those without a value are left out."""
+    said = ((label(name), in_cell(value)) for name, value in pairs)
     return Facts(tuple(pair for pair in said if text_of(pair[1])))
 
 
@@ -127,10 +138,11 @@ def table(titles: Iterable[str | Column | None], rows: Iterable[Iterable[Cell]],
     """A table of headings and lines.
 
     Args:
-        titles: of the columns; `#` begins those of numbers, and None leaves a column out.
-        rows: a cell for each title, whether its column is left out or not. caption: what stands above it.
+        titles: labels of the columns, put into sentence case; `#` begins those of numbers, None leaves a column out,
+            and a `Column` has its own text, for instance a name from the data.
+        rows: a cell for each title, whether its column is left out or not. caption: the text above it.
     """
-    heads = [Column(one.removeprefix("#"), one.startswith("#")) if isinstance(one, str) else one for one in titles]
+    heads = [Column(label(one.removeprefix("#")), one[:1] == "#") if isinstance(one, str) else one for one in titles]
     columns = tuple(head for head in heads if head is not None)
     lines = (zip(heads, row, strict=True) for row in rows)
     said = (tuple(in_cell(cell) for head, cell in line if head is not None) for line in lines)
@@ -138,8 +150,47 @@ def table(titles: Iterable[str | Column | None], rows: Iterable[Iterable[Cell]],
 
 
 @dataclass(frozen=True)
+class KeyFigure:
+    """A figure that a report shows large under its verdict: `0 of 3` and `Requirements met`."""
+
+    value: str
+    name: str
+    tone: Tone = "plain"
+
+
+class Line(NamedTuple):
+    """A requirement on the first screen: verdict, name, figure and limit, and what fails. Build many by `lines`."""
+
+    verdict: Words
+    name: str
+    figure: Cell
+    limit: Cell = None
+    failing: Cell = None
+
+
+def lines(found: Iterable[Line]) -> Table:
+    """The requirements of a report, one a line with its figure and its limit, for its lead.
+
+    Together with `figures=` of `report_on` this is the first screen of a report: the verdict, at most three large
+    figures, one line a requirement. The details follow as sections.
+
+    Example:
+        >>> screen = compose(
+        ...     bad("FAIL: the requirement is not met"),
+        ...     ["a.csv: 9 rows", lines([Line(bad("FAILS"), "k-anonymity", 1, "at least 5", "9 rows (100%)")])],
+        ...     figures=[KeyFigure("1 row", "Smallest group", "bad"), KeyFigure("0 of 1", "Requirements met", "bad")],
+        ... )
+        >>> [one.name for one in screen.figures]
+        ['Smallest group', 'Requirements met']
+    """
+    rows = tuple(found)
+    failing = "what fails" if any(one.failing for one in rows) else None
+    return table(("verdict", "requirement", "#result", "required", failing), rows)
+
+
+@dataclass(frozen=True)
 class Picture:
-    """What a page draws beside the table that says the same; layouts without pictures leave it out.
+    """What a page draws beside the table with the same figures; layouts without pictures leave it out.
 
     Args:
         kind: which drawing (`sqlaudit.reports.page` has them).
@@ -173,7 +224,7 @@ class Code:
 
 @dataclass(frozen=True)
 class ProposedCommand:
-    """A command to be copied whole: what it is for, and its words. A page says it under "How to repeat this"."""
+    """A command to be copied whole: what it is for, and its words. A page has it under "How to repeat this"."""
 
     what: str
     words: tuple[str, ...]
@@ -195,7 +246,7 @@ def as_block(content: Block | Words | Iterable[Words]) -> Block:
 
 
 def has_content(block: Block) -> bool:
-    """Whether a block says anything."""
+    """Whether a block has any content."""
     if isinstance(block, Paragraph):
         return bool(text_of(block.words))
     said = {Bullets: "items", Facts: "pairs", Table: "rows", Picture: "data", Code: "text", ProposedCommand: "words"}
@@ -203,7 +254,7 @@ def has_content(block: Block) -> bool:
 
 
 def words_of(block: Block) -> tuple[Words, ...]:
-    """Everything that a block says; of pictures, code and commands their titles."""
+    """All words of a block; of pictures, code and commands their titles."""
     if isinstance(block, Paragraph):
         return (block.words,)
     if isinstance(block, Bullets):
@@ -223,12 +274,12 @@ def in_words(blocks: tuple[Block, ...]) -> tuple[InWords, ...]:
     return tuple(block for block in blocks if not isinstance(block, Picture | Code))
 
 
-# A report before it is laid out: sections of blocks under a headline. All layouts read this, so they say the same.
+# A report before it is laid out: sections of blocks under a headline. All layouts read this, so they agree.
 
 
 @dataclass(frozen=True)
 class Section:
-    """A heading with its blocks; `repeating`: it is for whoever runs commands, and stands at the end of a page."""
+    """A heading with its blocks; `repeating`: it is for people who run commands, and stands at the end of a page."""
 
     title: str
     blocks: tuple[Block, ...]
@@ -241,8 +292,8 @@ class About:
 
     Args:
         subject: the table or file. time: when it was finished, ISO 8601.
-        command: how to ask the same again, without values that may name persons. checksum: of the figures.
-        title, owner, purpose: what whoever asked calls it. sign_off: who signs it, one line each.
+        command: how to run it again, without values that may name people. checksum: of the figures.
+        title, owner, purpose: as the user named them. sign_off: who signs it, one line each.
     """
 
     subject: str = ""
@@ -261,17 +312,28 @@ class Document:
 
     Args:
         headline: the verdict, or what the page is about, in a few words.
-        lead: what a reader must know when they read nothing else.
+        lead: what a reader must know who reads nothing else: what was audited, then a line for each requirement.
         sections: the rest, most important first; empty ones are left out by `section`.
-        worst: up to three facts that a page shows large beside the verdict, worst first.
+        figures: up to three figures that are shown large between the first paragraphs of the lead and its other blocks.
         about: what it is about, when and for whom it was made.
     """
 
     headline: Words
     lead: tuple[Block, ...] = ()
     sections: tuple[Section, ...] = ()
-    worst: tuple[Words, ...] = ()
+    figures: tuple[KeyFigure, ...] = ()
     about: About = About()
+
+    @property
+    def opening(self) -> tuple[Block, ...]:
+        """The paragraphs that begin the lead, above the figures."""
+        return tuple(takewhile(lambda block: isinstance(block, Paragraph), self.lead))
+
+    @property
+    def first_screen(self) -> tuple[Block, ...]:
+        """What stands under the verdict, the figures as words."""
+        figures = Facts(tuple((one.name, Toned(one.value, one.tone)) for one in self.figures))
+        return (*self.opening, *([figures] if self.figures else []), *self.lead[len(self.opening) :])
 
     @property
     def blocks(self) -> tuple[Block, ...]:
@@ -295,22 +357,27 @@ Lead = Iterable[Block | Words | Iterable[Words]]
 
 
 def compose(
-    headline: Words, lead: Lead, *sections: Iterable[Section], worst: Iterable[Words] = (), about: About | None = None
+    headline: Words,
+    lead: Lead,
+    *sections: Iterable[Section],
+    figures: Iterable[KeyFigure] = (),
+    about: About | None = None,
 ) -> Document:
     """A document of all these sections."""
     said = tuple(one for several in sections for one in several)
-    return Document(headline, tuple(map(as_block, lead)), said, tuple(worst), about or About())
+    blocks = (as_block(content) for content in lead)
+    return Document(headline, tuple(filter(has_content, blocks)), said, tuple(figures), about or About())
 
 
 def report_on(
-    result: Dated, headline: Words, lead: Lead, *sections: Iterable[Section], worst: Iterable[Words] = ()
+    result: Dated, headline: Words, lead: Lead, *sections: Iterable[Section], figures: Iterable[KeyFigure] = ()
 ) -> Document:
     """A document of all these sections about the target of a result."""
-    return compose(headline, lead, *sections, worst=worst, about=About(result.target, result.time))
+    return compose(headline, lead, *sections, figures=figures, about=About(result.target, result.time))
 
 
 def section(title: str, *contents: Content, repeating: bool = False) -> tuple[Section, ...]:
-    """A section of what says anything, nothing when nothing does: `(*section(…), *section(…))`."""
+    """A section of the contents that have any, nothing when none has: `(*section(…), *section(…))`."""
     blocks = (as_block(content) for content in contents if content is not None)
     filled = tuple(block for block in blocks if has_content(block))
     return (Section(title, filled, repeating),) if filled else ()
@@ -322,23 +389,24 @@ def blocks_of(document: Document, titles: Container[str]) -> Iterator[Block]:
 
 
 def asked_by(about: About) -> tuple[Facts, ...]:
-    """The owner and the purpose, where they were told."""
-    told = facts(("owner", about.owner), ("purpose", about.purpose))
-    return (told,) if told.pairs else ()
+    """The owner and the purpose, where they were given."""
+    given = facts(("owner", about.owner), ("purpose", about.purpose))
+    return (given,) if given.pairs else ()
 
 
 def signed_by(about: About) -> tuple[Section, ...]:
-    """A line to sign on for everybody who signs."""
+    """A line to sign on for each signatory."""
     rows = ((who, "_" * 12, "_" * 24) for who in about.sign_off)
-    return section("Sign-off", table(("who", "date", "signature"), rows))
+    return section("Sign-off", table(("name", "date", "signature"), rows))
 
 
 def said_in(document: Document) -> Iterator[str]:
     """Every text of a report as people who run nothing read it."""
+    yield from (one.name for one in document.figures)
     yield from (without_hint(words) for block in document.blocks for words in words_of(block))
 
 
-# Names and values are data: what would steer a terminal, a page or a table is shown, never obeyed.
+# Names and values are data: what could steer a terminal, a page or a table is shown, never obeyed.
 
 _JOINERS = ("\u200c", "\u200d")  # ordinary spelling in Persian, Indic scripts and emoji
 _STEERING = {"Cc", "Cf", "Cs", "Zl", "Zp"}
@@ -369,7 +437,7 @@ def visible(text: object) -> str:
 
 
 def shortened(text: object, most: int) -> str:
-    """The text with at most so many letters, a dot dot dot among them where it is cut."""
+    """The text with at most so many letters, the last one an ellipsis where it is cut."""
     said = str(text)
     return said if len(said) <= most else said[: most - 1] + "…"
 
@@ -406,8 +474,8 @@ def _visible(character: str) -> str:
 
 
 def damaged(what: str) -> InputError:
-    """What is said of a stored result that somebody changed."""
-    return InputError(f"{what} in this file is damaged: make it again with {spelled('format', 'json')}.")
+    """The error for a stored result that was changed by hand."""
+    return InputError(f"{what} in this file is damaged. Make the file again with {spelled('format', 'json')}.")
 
 
 # Numbers for people: grouped, short, and never rounded into a different verdict.
@@ -433,7 +501,7 @@ def plural(number: int, one: str, many: str = "") -> str:
 
 
 def listing(names: Iterable[str], most: int | None = 6) -> str:
-    """Names as a sentence has them; past `most` the rest is counted, and None lists all.
+    """Names in a sentence; past `most` the rest is counted, and None lists all.
 
     Example:
         >>> listing(["age"]), listing(["age", "sex", "zip"]), listing("abcd", 3)
@@ -569,28 +637,28 @@ def _sign(number: Number) -> int:
     return (number > 0) - (number < 0)
 
 
-# What stands directly under a verdict: the same sentences in every layout.
+# What stands directly under a verdict, alike in every layout.
 
 
 def notices_block(notices: Iterable[Warned]) -> tuple[Bullets, ...]:
-    """The notices as a list, nothing without any; what only says for whom a verdict holds has no tone."""
+    """The notices as a list, nothing without any; notes that only name the attacker of a verdict have no tone."""
     said = tuple(notice(one, "plain" if is_note(one) else "warn") for one in notices)
     return (Bullets(said),) if said else ()
 
 
 def notice(warned: Warned, tone: Tone) -> Toned:
-    """A warning in its tone, with what speaks of commands apart from it."""
+    """A warning in its tone, with its advice on commands apart from it."""
     return Toned(warned.fact, tone, warned.hint)
 
 
 def unnamed_notice(names: Iterable[str]) -> Iterator[Toned]:
-    """That columns without a role are published as they are, nothing without any."""
+    """That columns without a role are published unchanged, nothing without any."""
     known = list(names)
     if known:
         yield Toned(
-            f"Columns without a role are in it as they are: {listing(known)}.",
+            f"The release has columns without a role, unchanged: {listing(known)}.",
             "warn",
-            f"Name those that say something about a person with {spelled('qi')}, or leave them out with "
+            f"Give those that describe a person a role with {spelled('qi')}, or leave them out with "
             f"{spelled('identifier')}.",
         )
 

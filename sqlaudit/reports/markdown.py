@@ -11,7 +11,7 @@ from sqlaudit.reports.glossary import PAGE, sentence_of
 def render_markdown(document: doc.Document) -> str:
     """The document as Markdown that ends with a line feed."""
     about = document.about
-    lead = doc.in_words((*doc.asked_by(about), *document.lead))
+    lead = doc.in_words((*doc.asked_by(about), *document.first_screen))
     title = [doc.markdown(about.title)] if about.title else []
     parts = [*title, f"# {_inline(document.headline)}", *(_block(block) for block in lead)]
     for section in (*document.sections, *doc.signed_by(about)):

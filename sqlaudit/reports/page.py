@@ -316,7 +316,7 @@ def labels_above(nodes: Sequence[Mapping[str, Any]]) -> list[bool | None]:
 
 
 def _graph(data: Mapping[str, Any]) -> tuple[float, list[str]]:
-    """A Hasse diagram: nodes in rows of equal height above the bottom, lines to the nodes just above."""
+    """A Hasse diagram: nodes in rows by their height above the bottom, lines to the nodes just above."""
     nodes = data["nodes"]
     xs, ys = [float(node["x"]) for node in nodes], [float(node["y"]) for node in nodes]
     height = min(900.0, 80 + 64 * (max(ys) - min(ys) + 1))
@@ -373,7 +373,7 @@ _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 def render_html(document: doc.Document) -> str:
     """The document as one page that needs nothing besides itself.
 
-    What is for whoever runs commands stands at its end, and then the words that occur in it with their meaning.
+    What is for people who run commands stands at its end, and then the words that occur in it with their meaning.
 
     Args:
         document: what to lay out; its pictures are drawn, and each has its table.
@@ -411,10 +411,8 @@ def render_html(document: doc.Document) -> str:
 
 def _for_readers(document: doc.Document) -> Iterator[tuple[str, Iterable[str]]]:
     """The sections in the order of a page, each with its lines."""
-    cards = {*document.worst}
     for section in document.sections:
-        besides = [block for block in section.blocks if not isinstance(block, doc.ProposedCommand)]
-        blocks = [block for block in besides if not (isinstance(block, doc.Bullets) and {*block.items} <= cards)]
+        blocks = [block for block in section.blocks if not isinstance(block, doc.ProposedCommand)]
         if blocks and not section.repeating and not all(isinstance(block, doc.Code) for block in blocks):
             yield section.title, _blocks(blocks)
     if repeated := list(_repeating(document)):
@@ -430,13 +428,12 @@ def _for_readers(document: doc.Document) -> Iterator[tuple[str, Iterable[str]]]:
 
 
 def _repeating(document: doc.Document) -> Iterator[str]:
-    """What is for whoever runs commands: the command, what to try, how it was computed, and hints of sentences."""
+    """For people who run commands: the command, what to try, how it was computed, and hints of sentences."""
     about = document.about
     if about.command:
-        yield from ("<p>The same again:</p>", _command(about.command))
+        yield from ("<p>Command:</p>", _command(about.command))
     if about.checksum:
-        said = f"checksum {about.checksum}: the same figures have the same checksum"
-        yield from _block(doc.Facts((("figures", said),)))
+        yield from _block(doc.facts(("checksum", f"{about.checksum} (equal figures have equal checksums)")))
     every = (words for block in document.blocks for words in doc.words_of(block))
     if hints := dict.fromkeys(doc.text_of(words) for words in every if isinstance(words, doc.Toned) and words.hint):
         yield from _block(doc.Bullets(tuple(hints)))
@@ -466,14 +463,14 @@ def _header(document: doc.Document) -> Iterator[str]:
         yield f'<p class="title">{_escaped(about.title)}</p>'
     yield f'<header class="{doc.tone_of(document.headline)}">'
     yield f"<h1>{_escaped(doc.without_hint(document.headline))}</h1>"
-    yield from _blocks(document.lead)
+    yield from _blocks(document.opening)
     yield "</header>"
-    if document.worst:
-        yield '<ol class="worst" aria-label="The worst facts">'
-        for words in document.worst:
-            yield f'<li class="{doc.tone_of(words)}">{_escaped(doc.without_hint(words))}</li>'
-        yield "</ol>"
-    yield from _blocks(doc.asked_by(about))
+    if document.figures:
+        yield '<dl class="figures">'
+        for one in document.figures:
+            yield f'<div class="{one.tone}"><dt>{_escaped(one.name)}</dt><dd>{_escaped(one.value)}</dd></div>'
+        yield "</dl>"
+    yield from _blocks((*document.lead[len(document.opening) :], *doc.asked_by(about)))
 
 
 def _contents(numbered: list[tuple[int, str]]) -> Iterator[str]:
@@ -511,11 +508,11 @@ def _command(text: str) -> str:
 
 
 def _table(table: doc.Table) -> Iterator[str]:
-    """A table in a box that scrolls by itself, so that the page never does sideways."""
+    """A table in a box that scrolls by itself, so that the page never does sideways; its caption stays outside."""
+    if table.caption:
+        yield _said("p", table.caption, attributes=' class="caption"')
     label = _escaped(table.caption or "table")
     yield f'<div class="table" tabindex="0" role="group" aria-label="{label}"><table>'
-    if table.caption:
-        yield _said("caption", table.caption)
     heads = (_said("th", column.title, column.numeric, ' scope="col"') for column in table.columns)
     yield f"<thead><tr>{''.join(heads)}</tr></thead>"
     yield "<tbody>"
@@ -526,7 +523,7 @@ def _table(table: doc.Table) -> Iterator[str]:
 
 
 def _said(tag: str, words: doc.Words, numeric: bool = False, attributes: str = "") -> str:
-    """An element that says something, in its tone."""
+    """An element with words, in their tone."""
     names = ["number"] * numeric + [doc.tone_of(words)] * (doc.tone_of(words) != "plain")
     classes = f' class="{" ".join(names)}"' if names else ""
     return f"<{tag}{attributes}{classes}>{_escaped(doc.without_hint(words))}</{tag}>"

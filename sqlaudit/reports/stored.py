@@ -14,11 +14,11 @@ from sqlaudit.reports import document as doc
 
 
 def to_json(document: doc.Document) -> dict[str, Any]:
-    """The document as plain data: texts stay texts, toned ones are {text, tone}."""
+    """The document as plain data: texts stay texts, toned ones are {text, tone}; `worst` holds the large figures."""
     return {
         "headline": _stored(document.headline),
         "lead": _stored(document.lead),
-        "worst": _stored(document.worst),
+        "worst": [{"text": one.name, "tone": one.tone, "value": one.value} for one in document.figures],
         "sections": [
             {"title": one.title, "blocks": _stored(one.blocks), **({"repeating": True} if one.repeating else {})}
             for one in document.sections
@@ -45,7 +45,7 @@ def from_json(data: Any) -> doc.Document:
             _words(data["headline"]),
             _blocks(data["lead"]),
             tuple(sections),
-            _several(_words)(data["worst"]),
+            _several(_key_figure)(data["worst"]),
             doc.About(**told, sign_off=_several(_text)(about.get("sign_off", ()))),
         )
     except (KeyError, TypeError, ValueError, AttributeError):
@@ -67,6 +67,11 @@ def _words(value: Any) -> doc.Words:
             raise ValueError(value["tone"])
         return doc.Toned(_text(value["text"]), value["tone"], _text(value.get("hint", "")))
     return _text(value)
+
+
+def _key_figure(value: Mapping[str, Any]) -> doc.KeyFigure:
+    words = _words(value)
+    return doc.KeyFigure(_text(value["value"]), doc.without_hint(words), doc.tone_of(words))
 
 
 def _several(read: Reader) -> Callable[[Any], tuple[Any, ...]]:

@@ -159,7 +159,7 @@ def render_text(
     if about.title:
         _print(console, Text(doc.visible(about.title), style="bold"))
     _print(console, _styled(document.headline, heading=True))
-    _blocks(console, _shown((*doc.asked_by(about), *document.lead), console.width, plots))
+    _blocks(console, _shown((*doc.asked_by(about), *document.first_screen), console.width, plots))
     for section in (*document.sections, *doc.signed_by(about)):
         if blocks := _shown(section.blocks, console.width, plots):
             console.print()

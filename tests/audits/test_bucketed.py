@@ -118,13 +118,13 @@ def test_buckets_have_the_values_of_their_persons(engine: Engine, data: st.DataO
     [
         (
             {"sensitive": (), "require": "k=2"},
-            "buckets_to=: buckets hold the values of sensitive columns; name them wit",
+            "buckets_to= needs sensitive columns, whose values the buckets contain. Name them wit",
         ),
-        ({"sensitive": "lower(disease)"}, "buckets_to=: buckets hold the values of sensitive columns"),
-        ({"nulls": "distinct"}, "buckets_to=: a bucket is a class of rows with equal quasi-identifiers"),
+        ({"sensitive": "lower(disease)"}, "buckets_to= needs sensitive columns"),
+        ({"nulls": "distinct"}, "buckets_to= makes a bucket from each group"),
         (
             {"entity": "name", "identifier": ()},
-            "a bucket is a class of rows with equal quasi-identifiers, each of a per",
+            "makes a bucket from each group of rows with the same quasi-identifiers, one row a per",
         ),
         ({"to": None}, "buckets_to= takes the values of buckets, and to= a .csv or .parquet file with the persons;"),
         (
@@ -160,16 +160,14 @@ def test_one_file_cannot_take_both_tables(tmp_path: Path) -> None:
 def test_files_that_say_something_else_are_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     empty = TABLE.assign(disease=["", None, "a", "b", "c"] * 2)
     asked = {**ASKED, "qi": ["sex"], "identifier": ["name", "zip", "age"], "require": "l=5", "values": "exact"}
-    with pytest.raises(
-        EngineError, match=r"removed again.*'l=5' does not hold in them.* an empty text .*parquet files"
-    ):
+    with pytest.raises(EngineError, match=r"deleted.*they do not meet 'l=5'.* empty text .*parquet files"):
         sqlaudit.lattice(empty, **asked, **_paths(tmp_path))
     assert not list(tmp_path.iterdir())
     sqlaudit.lattice(empty, **asked, **_paths(tmp_path, "parquet"))
     monkeypatch.setattr(release.InBuckets, "count", property(lambda _: "bucket_"))
     statements = release._statements
     monkeypatch.setattr(release, "_statements", lambda engine, made: statements(engine, made)[:1] * 2)
-    with pytest.raises(EngineError, match="The two tables of buckets were removed again"):
+    with pytest.raises(EngineError, match="The two tables of buckets were deleted"):
         recode(TABLE, **ASKED, **_paths(tmp_path))
 
 

@@ -23,26 +23,26 @@ def test_the_figures_of_twelve_patients(tmp_path: Path) -> None:
     result = sqlaudit.audit(patients(tmp_path), qi="age,sex", sensitive="disease", require={"k": 3, "l": 1})
     found = told(result.by_criteria())
     assert found["singling_out"] == {
-        "rows that nobody is like": "1 (8.3%)",
-        "smallest class (k)": "1",
-        "rows in classes below 5": "7 (58.3%)",
+        "unique rows": "1 (8.3%)",
+        "smallest group (k)": "1",
+        "rows in groups smaller than 5": "7 (58.3%)",
     }
     assert found["linkability"]["different combinations of the quasi-identifiers"] == "4"
-    assert found["linkability"]["highest chance to pick the right record"] == "100%"
-    assert found["linkability"]["the same on average over all rows"] == "33.3%"
-    assert found["inference"] == {"disease: fewest different values in a class (l)": "1"}
-    assert found["hipaa_expert"]["rows in classes below 11"] == "12 (100%)"
-    assert found["ema_0070"]["every class has 11 or more (a risk of 0.09)"] == "no"
+    assert found["linkability"]["highest chance of finding the right record"] == "100%"
+    assert found["linkability"]["average chance over all rows"] == "33.3%"
+    assert found["inference"] == {"disease: fewest different values in a group (l)": "1"}
+    assert found["hipaa_expert"]["rows in groups smaller than 11"] == "12 (100%)"
+    assert found["ema_0070"]["every group has 11 or more (a risk of 0.09)"] == "no"
 
 
 def test_the_threshold_of_the_agency(tmp_path: Path) -> None:
     for rows, held in ((11, "yes"), (10, "no")):
         file = write_csv(tmp_path / "t.csv", "age,s", *["30,a"] * rows, *["31,b"] * 20)
         found = told(sqlaudit.audit(file, qi="age").by_criteria())["ema_0070"]
-        assert found["every class has 11 or more (a risk of 0.09)"] == held
+        assert found["every group has 11 or more (a risk of 0.09)"] == held
     empty = told(sqlaudit.audit(file, qi="age", where="age > 99").by_criteria())
     assert empty["ema_0070"] == {
-        "every class has 11 or more (a risk of 0.09)": "no class",
+        "every group has 11 or more (a risk of 0.09)": "no groups",
         "rows above that risk": "no rows",
     }
 
@@ -54,8 +54,8 @@ def test_what_a_criterion_needs_is_computed_besides_the_requirements(tmp_path: P
     assert (ran.code, data["status"], data["required"]) == (1, "fail", [{"name": "k=3", "text": "fails"}])
     assert [error.message for error in validator("criteria").iter_errors(data)] == []
     inference = {one["name"]: one["text"] for one in data["criteria"][2]["figures"]}
-    assert inference["disease: fewest different values in a class (l)"] == "1"
-    assert inference["disease: largest share of one value in a class (α)"] == "1"
+    assert inference["disease: fewest different values in a group (l)"] == "1"
+    assert inference["disease: largest share of one value in a group (α)"] == "1"
     assert len(inference) == 3
     assert all(one["open"] for one in data["criteria"])
 
@@ -75,8 +75,8 @@ def test_public_shares_are_of_rounded_counts(tmp_path: Path) -> None:
     file = write_csv(tmp_path / "t.csv", "id,age", *(f"{n},{n}" for n in range(3)), *(f"{n},9" for n in range(3, 23)))
     found = sqlaudit.audit(file, qi="age").by_criteria(public=True)
     assert (found.rows, found.rounded_to, found.version) == ("about 25", 5, "public")
-    assert told(found)["singling_out"]["rows that nobody is like"] == "fewer than 5 (under 20%)"
-    assert told(found)["inference"] == {"figures": "none: no column was named as sensitive"}
+    assert told(found)["singling_out"]["unique rows"] == "fewer than 5 (under 20%)"
+    assert told(found)["inference"] == {"figures": "none (no sensitive columns)"}
 
 
 def test_persons_and_columns_like_identifiers(tmp_path: Path) -> None:
@@ -84,7 +84,7 @@ def test_persons_and_columns_like_identifiers(tmp_path: Path) -> None:
     file = write_csv(tmp_path / "t.csv", "person,age,mail", *rows)
     result = sqlaudit.audit(file, qi="age", entity="person", identifier=["mail"])
     found = told(result.by_criteria())
-    assert found["singling_out"]["persons in classes below 5"] == "6 (100%)"
+    assert found["singling_out"]["people in groups smaller than 5"] == "6 (100%)"
     assert found["hipaa_expert"]["direct identifiers in the table"] == "mail"
 
 

@@ -110,7 +110,7 @@ def test_what_a_row_with_a_missing_value_matches(audit_on: AuditOn) -> None:
 
 @pytest.mark.parametrize("model", ["t=0.5", "entropy_l=2", "average_risk=0.5", "beta=1", "alpha=0.5"])
 def test_models_without_a_meaning_for_overlapping_classes_are_refused(audit_on: AuditOn, model: str) -> None:
-    with pytest.raises(UsageError, match="classes overlap"):
+    with pytest.raises(UsageError, match="groups overlap"):
         audit_on(ROWS, TEXT, qi=["a", "b"], sensitive="s", nulls="wildcard", require=[model])
 
 

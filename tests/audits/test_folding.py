@@ -191,8 +191,9 @@ def test_why_nothing_is_said(audit_on: AuditOn) -> None:
     k, diversity = result.checks
     assert (k.status, diversity.status) == (Status.PASS, Status.UNDETERMINED)
     assert diversity.note == (
-        "1 value of s is written in several ways, which differ only in case, blanks, width or characters that nobody "
-        "sees, or are NULL and ''. Say whether these are one with values='fold', or different with values='exact'."
+        "1 value of s is written in several ways, which differ only in case, blanks, width or invisible "
+        "characters, or are NULL and ''. Say whether these are one with values='fold', or different with "
+        "values='exact'."
     )
     assert [one.message for one in result.warnings if one.code == "spelling_variants"] == [diversity.note]
 
@@ -201,7 +202,7 @@ def test_floating_point_numbers_of_a_population_are_not_joined_with_exact_ones()
     own = pa.table({"q": [2**53 + 1]})
     for other, passes in ((pa.table({"q": [2.0**53]}), False), (pa.table({"q": [2**53, 2**53 + 1]}), True)):
         asked: dict[str, Any] = {"qi": ["q"], "require": ["k_map=1"], "inputs": {"population": other}}
-        with nullcontext() if passes else pytest.raises(UsageError, match="Give it one type in both tables"):
+        with nullcontext() if passes else pytest.raises(UsageError, match="Give it the same type in both tables"):
             assert sqlaudit.audit(own, **asked).passed
 
 

@@ -122,9 +122,9 @@ def test_one_row_may_be_worse_than_all() -> None:
 @pytest.mark.parametrize(
     ("known", "passed", "headline"),
     [
-        ("worse", False, "FAIL: the requirement does not hold"),
-        ("one", True, "PASS: the requirement holds, for somebody who knows one row of a person"),
-        ("all", False, "FAIL: the requirement does not hold, for somebody who knows all rows of a person"),
+        ("worse", False, "FAIL: the requirement is not met"),
+        ("one", True, "PASS: the requirement is met (attackers who know one row of a person)"),
+        ("all", False, "FAIL: the requirement is not met (attackers who know all rows of a person)"),
     ],
 )
 def test_the_verdict_is_the_worse_unless_it_is_narrowed(known: str, passed: bool, headline: str) -> None:
@@ -136,7 +136,7 @@ def test_the_verdict_is_the_worse_unless_it_is_narrowed(known: str, passed: bool
     validator("audit").validate(data)
     assert data["roles"].get("known_rows", "worse") == known
     if known == "worse":
-        assert "Who knows one row of a person: 2; who knows all rows: 1." in said
+        assert "one row known: 2, all rows known: 1" in said
         assert data["checks"][0]["known_rows"] == {
             "worse": "all",
             "one": {"level": 2, "status": "pass", "failing_classes": 0, "failing_rows": 0, "failing_share": 0},
@@ -144,7 +144,7 @@ def test_the_verdict_is_the_worse_unless_it_is_narrowed(known: str, passed: bool
         }
         assert data["persons"]["profile"] == {"k": 1, "unique_persons": 3, "exposed_persons": 3, "classes": 3}
         assert data["failing_unnamed"] == [
-            "'k=2' for somebody who knows all rows of a person is about classes of persons, and not of rows."
+            "'k=2' against attackers who know all rows of a person is about groups of people, not of rows."
         ]
 
 
@@ -153,7 +153,7 @@ def test_persons_with_one_combination_are_judged_once(known: str) -> None:
     people = pd.DataFrame({"who": [1, 1, 2, 3], "clinic": list("aaaa")})
     result = sqlaudit.audit(people, qi=["clinic"], entity="who", require=["k=3"], known_rows=known)
     assert [(check.level, check.known_rows) for check in result.checks] == [(3, None)]
-    assert render_text(audit_document(result)).startswith("PASS: the requirement holds\n")
+    assert render_text(audit_document(result)).startswith("PASS: the requirement is met\n")
     assert result.persons is None
 
 
@@ -175,16 +175,16 @@ def test_nobody_without_a_row_is_safe() -> None:
 
 
 def test_what_cannot_be_judged_for_all_rows_is_refused() -> None:
-    with pytest.raises(UsageError, match=r"3 of 3 persons have more than one combination .* say known_rows='one'"):
+    with pytest.raises(UsageError, match=r"3 of 3 people have more than one combination .* Use known_rows='one'"):
         sqlaudit.audit(VISITS, qi=["clinic"], entity="who", require=["k=2"], nulls="wildcard")
     assert sqlaudit.audit(
         VISITS, qi=["clinic"], entity="who", require=["k=2"], nulls="wildcard", known_rows="one"
     ).passed
-    with pytest.raises(UsageError, match="known_rows='one' is about persons with many rows; name the column"):
+    with pytest.raises(UsageError, match=r"known_rows='one' is about people with many rows\. Name the column"):
         sqlaudit.audit(VISITS, qi=["clinic"], require=["k=2"], known_rows="one")
     people = {"population": pd.concat([VISITS, VISITS.assign(who=VISITS.who + 3)])}
     more: dict[str, Any] = {"qi": ["clinic"], "entity": "who", "require": ["k_map=4"], "inputs": people}
-    with pytest.raises(UsageError, match="'k_map=4' compares rows with those of a population"):
+    with pytest.raises(UsageError, match="'k_map=4' compares single rows with a population"):
         sqlaudit.audit(VISITS, known_rows="all", **more)
     (check,) = sqlaudit.audit(VISITS, **more).checks
     assert (check.level, check.status, check.known_rows) == (4, "pass", None)
@@ -248,9 +248,9 @@ def test_the_console_says_for_whom(tmp_path: Path) -> None:
     path = tmp_path / "visits.csv"
     VISITS.to_csv(path, index=False)
     asked = ["-c", "\\qi clinic", "-c", "\\entity who", "-c", "\\require k=2"]
-    assert "FAIL: the requirement does not hold" in command("console", path, *asked, "-c", "\\audit").out
+    assert "FAIL: the requirement is not met" in command("console", path, *asked, "-c", "\\audit").out
     ran = command("console", path, *asked, "-c", "\\known_rows one", "-c", "\\audit")
-    assert "PASS: the requirement holds, for somebody who knows one row of a person" in " ".join(ran.out.split())
+    assert "PASS: the requirement is met (attackers who know one row of a person)" in " ".join(ran.out.split())
 
 
 def test_the_command_and_a_policy_say_for_whom(tmp_path: Path) -> None:

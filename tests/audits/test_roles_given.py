@@ -76,9 +76,9 @@ def test_columns_and_records_take_the_quasi_identifiers_of_roles() -> None:
     for call, parameter in ((sqlaudit.columns, "columns"), (sqlaudit.records, "qi")):
         with pytest.raises(UsageError, match=f"roles= and {parameter}= both name columns"):
             call(named, roles=roles, **{parameter: ["age"]})
-    with pytest.raises(UsageError, match="roles= holds joint, which is not asked here"):
+    with pytest.raises(UsageError, match="roles= has joint, which this function does not use"):
         sqlaudit.records(named, roles={**roles, "joint": True})
-    with pytest.raises(UsageError, match="roles= holds sampling, which is not asked here"):
+    with pytest.raises(UsageError, match="roles= has sampling, which this function does not use"):
         sqlaudit.records(named, roles=sqlaudit.Roles(("age",), sampling=Sampling(population_size=90)))
 
 
@@ -97,14 +97,14 @@ def test_checks_are_compiled_from_roles() -> None:
     (apart,) = sqlaudit.compile_checks("people", qi=["age", "sex"], checks={"k": 2})
     (found,) = sqlaudit.compile_checks("people", roles={"qi": "age,sex"}, checks={"k": 2})
     assert found.sql == apart.sql
-    with pytest.raises(UsageError, match="roles= holds identifiers, which is not asked here"):
+    with pytest.raises(UsageError, match="roles= has identifiers, which this function does not use"):
         sqlaudit.compile_checks("people", roles={"qi": "age", "identifiers": "sex"}, checks={"k": 2})
 
 
 def test_roles_that_are_missing_are_told_by_their_parameter() -> None:
-    with pytest.raises(UsageError, match=r"Name the quasi-identifiers: .* qi=\['age', 'sex'\]"):
+    with pytest.raises(UsageError, match=r"No quasi-identifiers are named. .* qi=\['age', 'sex'\]"):
         sqlaudit.disclosure_curve(PEOPLE, sensitive="s")
-    with pytest.raises(UsageError, match="Name a sensitive attribute with sensitive: what"):
+    with pytest.raises(UsageError, match=r"No sensitive column is named\. Name one with sensitive"):
         sqlaudit.what_if(PEOPLE, qi="age", given=dict(CALLS[-1][1]["given"]))
 
 
@@ -123,14 +123,14 @@ def test_what_is_no_role_is_said(roles: Any, said: str) -> None:
 
 
 def test_a_role_that_a_function_does_not_take_is_refused() -> None:
-    with pytest.raises(UsageError, match="roles= holds joint, which is not asked here"):
+    with pytest.raises(UsageError, match="roles= has joint, which this function does not use"):
         sqlaudit.suppress(PEOPLE, roles={**ROLES, "joint": True}, require={"k": 2})
 
 
 @pytest.mark.parametrize("given", [{}, {"qi": []}, {"roles": {}}, {"roles": sqlaudit.Roles()}, {"sensitive": "s"}])
 @pytest.mark.parametrize("require", [None, {"k": 5}])
 def test_an_audit_without_quasi_identifiers_is_refused(given: dict[str, Any], require: Any) -> None:
-    with pytest.raises(UsageError, match=r"Name the quasi-identifiers: .* qi=\['age', 'sex'\]"):
+    with pytest.raises(UsageError, match=r"No quasi-identifiers are named. .* qi=\['age', 'sex'\]"):
         sqlaudit.audit(PEOPLE, **given, require=require)
 
 
@@ -138,5 +138,5 @@ def test_roles_of_a_profile_that_proposes_none_are_refused() -> None:
     measured = pd.DataFrame({"reading": [0.5, 0.25, 0.75]})
     roles = sqlaudit.profile(measured).roles
     assert roles.quasi_identifiers == ()
-    with pytest.raises(UsageError, match="Name the quasi-identifiers"):
+    with pytest.raises(UsageError, match="No quasi-identifiers are named"):
         sqlaudit.audit(measured, roles=roles, require={"k": 3})

@@ -29,11 +29,11 @@ KINDS = kinds_of(
 )
 PEOPLE = "SELECT 20 AS age UNION ALL SELECT 21 UNION ALL SELECT 39"
 HERE = {
-    "duckdb": "DuckDB gives fractions, where PostgreSQL would give whole numbers. "
+    "duckdb": "DuckDB returns fractions, where PostgreSQL returns whole numbers. "
     "Write age // 20 or floor(age / 20.0) for whole numbers, age / 20.0 for fractions.",
-    "spark": "Spark gives fractions, where PostgreSQL would give whole numbers. "
+    "spark": "Spark returns fractions, where PostgreSQL returns whole numbers. "
     "Write age DIV 20 or floor(age / 20.0) for whole numbers, age / 20.0 for fractions.",
-    "postgres": "PostgreSQL gives whole numbers, where DuckDB and Spark would give fractions. "
+    "postgres": "PostgreSQL returns whole numbers, where DuckDB and Spark return fractions. "
     "Write floor(age / 20.0) for whole numbers, age / 20.0 for fractions.",
 }
 
@@ -107,7 +107,7 @@ def test_a_condition_and_a_search_are_warned_of(engine: Engine) -> None:
 def test_every_command_says_it_once(command: tuple[str, ...], tmp_path: Path) -> None:
     people = write_csv(tmp_path / "people.csv", "age,zip", "20,a", "21,b", "39,a")
     ran = run(command[0], people, *command[1:])
-    assert ran.err.count("divides whole numbers: DuckDB gives fractions") == 1, ran
+    assert ran.err.count("divides whole numbers: DuckDB returns fractions") == 1, ran
 
 
 def test_a_policy_says_it_with_its_outcome(tmp_path: Path) -> None:
@@ -120,5 +120,5 @@ def test_a_policy_says_it_with_its_outcome(tmp_path: Path) -> None:
         assert ran.code == 0
         assert "divides whole numbers" in " ".join((ran.out + ran.err).split()), chosen
     said = " ".join(run("test", "--file", policy).out.split())
-    assert "age / 20 divides whole numbers: DuckDB gives fractions" in said
+    assert "age / 20 divides whole numbers: DuckDB returns fractions" in said
     assert "divides whole numbers" in said.replace("age / 20 divides", "", 1)

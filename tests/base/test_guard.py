@@ -50,9 +50,12 @@ def test_one_select_passes(text: str, spelled: str) -> None:
         ("SET x = 1", "query takes one SELECT; this is a SET statement."),
         ("VALUES (1)", "query takes one SELECT; this is a VALUES statement."),
         ("WITH a AS (SELECT 1) DELETE FROM t", "query takes one SELECT; this is a DELETE statement."),
-        ("SELECT 1 INTO t", "query may only read; it holds INTO."),
-        ("WITH a AS (INSERT INTO t VALUES (1) RETURNING *) SELECT * FROM a", "query may only read; it holds INSERT."),
-        ("SELECT * FROM t FOR UPDATE", "query may only read; leave out FOR UPDATE or FOR SHARE."),
+        ("SELECT 1 INTO t", "query may only read, but it contains INTO."),
+        (
+            "WITH a AS (INSERT INTO t VALUES (1) RETURNING *) SELECT * FROM a",
+            "query may only read, but it contains INSERT.",
+        ),
+        ("SELECT * FROM t FOR UPDATE", "query may only read. Leave out FOR UPDATE or FOR SHARE."),
         ("SELECT a FROM", "query could not be read as DuckDB SQL (line 1, column 13)."),
         ("SELECT 'a", "query could not be read as DuckDB SQL."),
     ],
@@ -222,7 +225,7 @@ def test_an_alias_is_refused(text: str, alias: str, dialect: str) -> None:
 def test_a_number_that_the_dialect_would_cut_is_refused(text: str, dialect: str) -> None:
     with pytest.raises(MisreadError) as caught:
         guard_expression(text, dialect, "--where")
-    said = "--where: a number runs into a word; write numbers in digits alone: 50000, not 50_000."
+    said = "--where: a number runs into a word. Write numbers with digits only: 50000, not 50_000."
     assert str(caught.value) == said
 
 
@@ -237,7 +240,9 @@ def test_a_number_in_a_query_is_not_cut() -> None:
 def test_a_word_that_would_get_lost_is_refused() -> None:
     with pytest.raises(MisreadError) as caught:
         guard_expression("zip::varchar(3)", "duckdb", "--qi")
-    assert str(caught.value) == "--qi: '3' would get lost where this is read as DuckDB SQL; write it in another way."
+    assert str(caught.value) == (
+        "--qi: '3' cannot be translated to DuckDB SQL without changing its meaning. Write it in another way."
+    )
     assert guard_expression("zip::varchar(3)", "postgres", "--qi").sql("postgres") == "CAST(zip AS VARCHAR(3))"
 
 

@@ -141,7 +141,7 @@ def test_a_notebook_shows_the_report_in_its_frame(browser: Browser, tmp_path: Pa
     page.on("console", lambda message: said.append(message.text))
     page.goto(path.as_uri())
     inside = page.frame_locator("iframe")
-    assert inside.locator("h1").inner_text() == "FAIL: the requirement does not hold"
+    assert inside.locator("h1").inner_text() == "FAIL: the requirement is not met"
     assert page.evaluate("window.planted") is None
     assert said == []
     context.close()

@@ -19,26 +19,26 @@ ALL = (*QI, "--sensitive", "disease")
 def test_figures_without_a_requirement(tmp_path: Path) -> None:
     ran = run("audit", patients(tmp_path), *ALL)
     assert (ran.code, ran.err) == (0, "")
-    assert ran.out.startswith("No verdict was asked for: these are the figures of the table\n")
-    assert "12 rows in 4 equivalence classes of equal age and sex." in ran.said
-    assert "1 row (8.3%) is alone: nobody else has the same age and sex." in ran.said
-    assert "At least one class holds a single value of disease" in ran.said
+    assert ran.out.startswith("Figures of the table; no requirements were set\n")
+    assert "12 rows in 4 groups (rows with the same age and sex)." in ran.said
+    assert "Unique rows 1 (8.3%)" in ran.said
+    assert "At least one group has a single value of disease" in ran.said
     assert "k-anonymity 1" in ran.said
-    assert "for people to decide, with these figures in hand. • What a verdict means," in ran.said
+    assert "for people to decide, with these figures in hand. • What a verdict means" in ran.said
     assert ran.said.endswith("docs/verdicts.md The words of this report are explained in docs/glossary.md.")
 
 
 def test_a_requirement_that_fails(tmp_path: Path) -> None:
     ran = run("audit", patients(tmp_path), *ALL, "--require", "k=3", "--require", "l=1")
     assert ran.code == 1
-    assert ran.out.startswith("FAIL: 1 of 2 requirements does not hold\n")
-    assert "FAILS: k-anonymity is 1; at least 3 is required. 2 of 4 classes with 3 rows (25.0%) fall short." in ran.said
+    assert ran.out.startswith("FAIL: 1 of 2 requirements is not met\n")
+    assert "FAILS k-anonymity 1 at least 3 3 rows (25.0%) in 2 groups" in ran.said
 
 
 def test_requirements_that_hold(tmp_path: Path) -> None:
     ran = run("audit", patients(tmp_path), *ALL, "--require", "k=1", "--require", "l=1")
     assert ran.code == 0
-    assert ran.out.startswith("PASS: all 2 requirements hold\n")
+    assert ran.out.startswith("PASS: all 2 requirements are met\n")
 
 
 def test_json_of_a_whole_audit(tmp_path: Path) -> None:
@@ -75,7 +75,7 @@ def test_values_are_hidden_until_asked_for(tmp_path: Path) -> None:
 def test_an_empty_table_is_undetermined(tmp_path: Path) -> None:
     ran = run("audit", patients(tmp_path), *QI, "--where", "age > 99", "--require", "k=2")
     assert ran.code == 1
-    assert ran.out.startswith("UNDETERMINED: there is no row to audit\n")
+    assert ran.out.startswith("UNDETERMINED: the table has no rows\n")
     assert (
         json.loads(
             run("audit", patients(tmp_path), *QI, "--where", "age > 99", "--require", "k=2", "--format", "json").out
@@ -97,7 +97,7 @@ def test_a_table_in_a_database_file(tmp_path: Path) -> None:
         "audit", "--db", db, "--query", "SELECT a, s FROM claimants WHERE s = 'x'", "--qi", "a", "--require", "k=2"
     )
     assert ran.code == 1
-    assert "query: 1 row in 1 equivalence class" in ran.said
+    assert "query: 1 row in 1 group" in ran.said
     assert "claimants" not in ran.out
 
 
@@ -105,7 +105,7 @@ def test_expressions_and_odd_names(tmp_path: Path) -> None:
     file = write_csv(tmp_path / "t.csv", '"last, first",age,"select"', "a,31,x", "a,32,y", "a,39,x")
     ran = run("audit", file, "--qi", '"last, first",floor(age / 10)', "--sensitive", "select", "--require", "k=3")
     assert ran.code == 0
-    assert "equal last, first and floor(age / 10)" in ran.said
+    assert "the same last, first and floor(age / 10)" in ran.said
 
 
 def test_output_goes_to_a_file_and_its_ending_says_how(tmp_path: Path) -> None:
@@ -115,7 +115,7 @@ def test_output_goes_to_a_file_and_its_ending_says_how(tmp_path: Path) -> None:
         assert (ran.code, ran.out, ran.err) == (1, "", "")
         assert (tmp_path / name).read_text("utf-8").startswith(start)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["patients.csv", "r.json", "r.md", "r.txt"]
-    assert run("audit", file, *QI, "--output", "-").out.startswith("No verdict")
+    assert run("audit", file, *QI, "--output", "-").out.startswith("Figures of the table")
 
 
 def test_text_in_files_has_no_colour_and_eighty_columns(tmp_path: Path) -> None:
@@ -134,7 +134,7 @@ def test_failing_classes_to_a_file(tmp_path: Path) -> None:
     assert ran.err == (
         f"sqlaudit: wrote 2 classes that fall short to '{out}'. Their values are left out; --show-values adds them.\n"
     )
-    assert "Classes that fall short" not in ran.out
+    assert "Failing groups" not in ran.out
     header, *rows = out.read_text("utf-8").splitlines()
     assert header.startswith("size,rows,classes,sensitive,falls_short_of")
     assert [row.split(",")[:5] for row in rows] == [["1", "1", "1", "", "k=3"], ["2", "2", "1", "", "k=3"]]
@@ -177,7 +177,7 @@ def test_models_that_no_fact_of_a_class_decides_list_their_classes_too(tmp_path:
         ("40", "M", "2", "2", "k_map=4, disclosure@1=0.9"),
     ]
     assert [line["people_in_population"] for line in found] == ["1.0", "3.0"]
-    assert "1 class of 2" in ran.said or "2 classes fall short; all of them are listed." in ran.said
+    assert "2 groups fail." in ran.said
 
 
 def test_no_file_where_no_class_is_to_blame(tmp_path: Path) -> None:
@@ -187,10 +187,10 @@ def test_no_file_where_no_class_is_to_blame(tmp_path: Path) -> None:
     assert ran.code == 2
     assert ran.err == (
         f"sqlaudit: '{out}' was not written, as there is nothing to list. 'average_risk=0.01' is a figure of the whole "
-        "table: no class is to blame.\n"
+        "table, not of single groups.\n"
     )
     assert not out.exists()
-    assert "Not listed: 'average_risk=0.01' is a figure of the whole table: no class is to blame." in ran.said
+    assert "Not listed: 'average_risk=0.01' is a figure of the whole table, not of single groups." in ran.said
     beside = run(*asked, "--require", "k=3")
     assert beside.code == 1
     assert "Not there: 'average_risk=0.01' is a figure of the whole table" in beside.err
@@ -286,23 +286,22 @@ def test_the_worst_classes_are_told_when_asked_for(tmp_path: Path) -> None:
     asked = ("audit", patients(tmp_path), *ALL, "--require", "l=2")
     assert "worst classes" not in run(*asked).out
     ran = run(*asked, "--worst-classes", "2")
-    said = ran.out.split("Sensitive values in the worst classes\n")[1].splitlines()
-    assert said[:11] == [
-        "  Classes that fall short of a requirement on disease, the largest first: how",
-        "  often each value occurs in them and in the whole table. Values are numbered",
-        "  from the most frequent one of the table on. --show-values names the values in",
-        "  the worst classes.",
+    said = ran.out.split("Sensitive values in the worst groups\n")[1].splitlines()
+    assert said[:10] == [
+        "  The largest groups that fail a requirement on disease: shares of each value,",
+        "  beside the whole table. Values are numbered by frequency in the table, the",
+        "  most frequent first. --show-values names the values.",
         "",
-        "  value     whole table   class of 2 rows   class of 1 row",
+        "  Value     Whole table   Group of 2 rows   Group of 1 row",
         "  ────────────────────────────────────────────────────────",
         "  value 1         58.3%              100%               0%",
         "  value 2         25.0%                0%               0%",
         "  value 3         16.7%                0%             100%",
         "",
     ]
-    shown = run(*asked, "--worst-classes", "1", "--show-values").out.split("Sensitive values in the worst classes\n")[1]
+    shown = run(*asked, "--worst-classes", "1", "--show-values").out.split("Sensitive values in the worst groups\n")[1]
     assert [line.split() for line in shown.splitlines()[3:8]] == [
-        ["value", "whole", "table", "age", "30,", "sex", "M"],
+        ["Value", "Whole", "table", "age", "30,", "sex", "M"],
         ["─" * 35],
         ["flu", "58.3%", "100%"],
         ["cold", "25.0%", "0%"],
@@ -322,8 +321,8 @@ def test_pages_and_json_have_three_worst_classes_and_no_value(tmp_path: Path) ->
     ]
     assert json.loads(run(*asked, "json", "--worst-classes", "0").out)["worst_classes"] == []
     page = run(*asked, "html").out
-    assert "How often each value of disease occurs in the whole table and in its worst classes" in page
-    assert "class of 4 rows" in page
+    assert "Shares of each value of disease in the whole table and in the worst groups" in page
+    assert "Group of 4 rows" in page
     for value in ("ulcer", "cold"):
         assert value not in page
         assert value not in str(told)

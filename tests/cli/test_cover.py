@@ -24,7 +24,7 @@ def test_a_page_says_how_to_ask_again_and_who_signs(tmp_path: Path) -> None:
     assert json.loads(stored.read_text("utf-8"))["report"]["about"]["owner"] == "Jo Doe"
     assert run("report", stored, "--owner", "Somebody else", "--purpose", "research").code == 0
     again = (tmp_path / "stored.html").read_text("utf-8")
-    assert "<dt>owner</dt>\n<dd>Somebody else</dd>" in again.replace("</dt><dd>", "</dt>\n<dd>")
+    assert "<dt>Owner</dt>\n<dd>Somebody else</dd>" in again.replace("</dt><dd>", "</dt>\n<dd>")
     assert "Yearly check" in again
     assert "--where … --require k=3</pre>" in again
     sums = [one.split("checksum ")[1][:16] for one in (text, again) if "checksum " in one]

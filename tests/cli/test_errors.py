@@ -42,10 +42,7 @@ HELP = "See 'sqlaudit audit --help'."
             ("{file}", "--qi", "age", "--require", "kk=5"),
             "There is no privacy model 'kk'. Did you mean 'k'? 'sqlaudit models' lists them.",
         ),
-        (
-            ("{file}", "--qi", "age", "--require", "k"),
-            "A requirement is written model=number, for instance k=5; this one is 'k'.",
-        ),
+        (("{file}", "--qi", "age", "--require", "k"), "Requirement 'k' is not of the form model=number. Example: k=5."),
         (
             ("{file}", "--qi", "age", "--preset", "cels-5"),
             "There is no preset 'cels-5'. Did you mean 'cells-5'? There are: ema-0070, hipaa-expert, cells-20, "
@@ -126,10 +123,10 @@ def test_help_and_version() -> None:
 def test_help_of_audit_has_sections() -> None:
     lines = run("audit", "--help").out.splitlines()
     assert [line for line in lines if line.endswith(":") and not line.startswith(" ")] == [
-        "What to look at:",
-        "Roles of the columns:",
-        "What must hold:",
-        "Classes that fall short:",
+        "Input:",
+        "Column roles:",
+        "Requirements:",
+        "Failing groups:",
         "Output:",
         "Whose report it is:",
         "Showing the work:",

@@ -89,14 +89,13 @@ def test_text_says_the_verdict_first(folder: Path) -> None:
     )
     for said in (
         "sqlaudit.yml, line 22: a table has no key 'quasi_identifers'. Did you mean 'quasi_identifiers'?",
-        "patients: k=3 (line 11) FAILS: k-anonymity is 2; at least 3 is required. 2 of 3 classes with "
-        "4 rows (57.1%) fall short.",
+        "patients: k=3 (line 11) FAILS: k-anonymity is 2; at least 3 is required. 4 rows (57.1%) in 2 groups fail.",
         "2 minimal column sets of at most 1 column put any of the rows into classes below 3: age: 2 of 7 "
         "rows (28.6%) in classes below 3;",
         "empty: k=2 (line 21) undetermined: k-anonymity is undefined; at least 2 is required. There is no row to test.",
         "Excepted until 2999-01-01: 50%, agreed::until then.",
-        "patients: l=2 for disease (line 12) warns: distinct l-diversity is 1; at least 2 is required. "
-        "1 of 3 classes with 2 rows (28.6%) falls short.",
+        "patients: l=2 for disease (line 12) warns: Distinct l-diversity is 1; at least 2 is required. "
+        "2 rows (28.6%) in 1 group fail.",
     ):
         assert said in ran.said, said
 
@@ -183,13 +182,13 @@ def test_github_annotates_the_lines_of_the_policy(folder: Path, monkeypatch: pyt
         "'quasi_identifiers'?"
     )
     assert lines[1] == (
-        "::error file=sqlaudit.yml,line=11,title=patients%3A k=3 FAILS::k-anonymity is 2; at least 3 is required. 2 of "
-        "3 classes with 4 rows (57.1%25) fall short."
+        "::error file=sqlaudit.yml,line=11,title=patients%3A k=3 FAILS::k-anonymity is 2; at least 3 is required. "
+        "4 rows (57.1%25) in 2 groups fail."
     )
     verdict = next(place for place, line in enumerate(lines) if line.startswith("FAIL: 2 of 9 tests fail"))
     notices = [line for line in lines[:verdict] if line.startswith("::notice ")]
     assert notices == [
-        "::notice file=sqlaudit.yml,line=17,title=patients%3A average_risk=0.1 excepted::average risk (over rows) is "
+        "::notice file=sqlaudit.yml,line=17,title=patients%3A average_risk=0.1 excepted::Average risk (over rows) is "
         "0.4286; at most 0.1 is required. Excepted until 2999-01-01: 50%25, agreed::until then."
     ]
     assert all(line.startswith(("::notice ", "::warning ")) for line in lines[verdict + 1 : -1])

@@ -70,7 +70,7 @@ def test_every_command_can_be_quiet() -> None:
 def test_a_dash_is_the_table_in_a_pipe(folder: Path, given: bytes, more: tuple[str, ...]) -> None:
     done = ran("audit", "-", "--qi", "age", "--require", "k=2", *more, given=given)
     assert done.exit_code == 1, done.stderr
-    assert "stdin: 3 rows in 2 equivalence classes" in done.stdout
+    assert "stdin: 3 rows in 2 groups" in done.stdout
     assert not list(Path("/tmp").glob(f"sqlaudit-stdin-*-{os.getpid()}-*"))
 
 
@@ -91,7 +91,7 @@ def test_errors_name_no_file_of_ours(folder: Path, given: bytes, sentence: str) 
 
 
 def test_a_dash_is_stdout(folder: Path) -> None:
-    assert ran("audit", "people.csv", "--qi", "age", "-o", "-").stdout.startswith("No verdict")
+    assert ran("audit", "people.csv", "--qi", "age", "-o", "-").stdout.startswith("Figures of the table")
     assert not (folder / "-").exists()
 
 
@@ -131,6 +131,6 @@ def test_a_folder_is_the_tables_in_it(folder: Path) -> None:
     (parts / "b.csv.gz").write_bytes(gzip.compress(TABLE.encode()))
     (parts / "_log.csv").write_text("no table", encoding="utf-8")
     (folder / "parts" / "README").write_text("nor this", encoding="utf-8")
-    assert "parts: 6 rows in 2 equivalence classes" in ran("audit", "parts", "--qi", "age,zip").stdout
+    assert "parts: 6 rows in 2 groups" in ran("audit", "parts", "--qi", "age,zip").stdout
     (folder / "empty").mkdir()
     assert "The folder 'empty' has no file that ends in .csv" in ran("audit", "empty", "--qi", "age").stderr

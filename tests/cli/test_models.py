@@ -13,7 +13,7 @@ from tests.reports.schemas import validator
 def test_every_model_is_listed_with_its_definition() -> None:
     ran = run("models")
     assert (ran.code, ran.err) == (0, "")
-    assert "k_anonymity (k) Every equivalence class has at least k rows (persons, with an entity column)." in ran.said
+    assert "k_anonymity (k) Every equivalence class has at least k rows (people, with an entity column)." in ran.said
     page = run("models", "--format", "markdown").out
     for model in REGISTRY.values():
         assert markdown(model.name) in page
@@ -26,16 +26,16 @@ def test_every_model_is_listed_with_its_definition() -> None:
 def test_one_model_by_its_short_form() -> None:
     ran = run("models", "k")
     assert ran.out.startswith("k-anonymity\n  Every equivalence class has at least k rows")
-    assert "name k_anonymity, k" in ran.said
-    assert "require it --require k=…" in ran.said
-    assert "holds when level is at least the limit" in ran.said
-    assert "needs nothing but quasi-identifiers" in ran.said
+    assert "Name k_anonymity, k" in ran.said
+    assert "Option --require k=…" in ran.said
+    assert "Met when the level is at least the limit" in ran.said
+    assert "Needs quasi-identifiers only" in ran.said
     assert "k smallest class size allowed (integer)" in ran.said
 
 
 def test_a_model_with_two_parameters_says_how_to_require_it() -> None:
     assert "--require alpha=alpha:…,k:…" in run("models", "alpha").said
-    assert "k smallest class size allowed (integer, 1 when not given)" in run("models", "alpha_k_anonymity").said
+    assert "k smallest class size allowed (integer, default 1)" in run("models", "alpha_k_anonymity").said
 
 
 def test_json_follows_the_schema() -> None:
@@ -55,8 +55,8 @@ def test_rules_for_cells_are_listed_apart() -> None:
     assert [entry["name"] for entry in data["cell_rules"]] == list(CELL_RULES)
     assert {entry["of_cells"] for entry in data["cell_rules"]} == {True}
     said = run("models", "p_percent").said
-    assert "judged by sqlaudit aggregates, cell by cell" in said
-    assert "p how close an estimate must not be, in percent (decimal)" in said
+    assert "Checked by sqlaudit aggregates, cell by cell" in said
+    assert "p closest estimate allowed, in percent (decimal)" in said
     assert "dominance" in run("models").said
 
 

@@ -35,11 +35,11 @@ def test_lists_split_at_top_level_commas(text: str, items: tuple[str, ...]) -> N
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("", "--qi '' has an empty name; write names separated by commas."),
-        ("a,,b", "--qi 'a,,b' has an empty name; write names separated by commas."),
-        ("a,", "--qi 'a,' has an empty name; write names separated by commas."),
-        ("f(a", "--qi 'f(a' leaves ) open; close it, or quote the name."),
-        ('"a', "--qi '\"a' leaves \" open; close it, or quote the name."),
+        ("", "--qi '' has an empty name. Separate names by commas."),
+        ("a,,b", "--qi 'a,,b' has an empty name. Separate names by commas."),
+        ("a,", "--qi 'a,' has an empty name. Separate names by commas."),
+        ("f(a", "--qi 'f(a': ) is not closed. Close it, or quote the name."),
+        ('"a', "--qi '\"a': \" is not closed. Close it, or quote the name."),
     ],
 )
 def test_broken_lists_are_told(text: str, sentence: str) -> None:

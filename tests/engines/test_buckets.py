@@ -83,11 +83,11 @@ def test_the_command_takes_two_files(tmp_path: Path) -> None:
     second = ["--buckets", tmp_path / "values.csv", "--bucket-column", "bucket", "--bucket-count", "persons"]
     asked = [tmp_path / "persons.csv", "--qi", "bucket", "--sensitive", "disease", *second]
     told = sqlaudit_command("audit", *asked, "--require", "k=5", "--require", "l=3")
-    assert (told.code, "10 rows in 2 equivalence classes" in told.out) == (0, True), told.err
+    assert (told.code, "10 rows in 2 groups" in told.out) == (0, True), told.err
     for command in ("disclosure", "attack"):
         assert sqlaudit_command(command, *asked).code == 0
     left = sqlaudit_command("audit", *asked[:5], "--bucket-column", "bucket")
-    assert (left.code, left.err) == (2, "sqlaudit: Name the table with the values of the buckets with --buckets.\n")
+    assert (left.code, left.err) == (2, "sqlaudit: The table of bucket values is missing. Name it with --buckets.\n")
     certified = sqlaudit_command("audit", *asked, "--certificate", tmp_path / "c.json")
     assert certified.err == "sqlaudit: A certificate is of one table; leave --certificate or --buckets out.\n"
 
@@ -130,13 +130,13 @@ def _judged(engine: Engine, rows: list[dict[str, Any]], **more: Any) -> Any:
 
 
 def test_the_two_tables_joined_are_refused(engine: Engine) -> None:
-    with pytest.raises(UsageError, match="so that the smallest one has 25 rows for 5 persons"):
+    with pytest.raises(UsageError, match="so the smallest has 25 rows for 5 people"):
         _judged(engine, JOINED)
     asked: dict[str, Any] = {"query": values_query(JOINED, COLUMNS), "db": engine, "qi": ["b"], "sensitive": "s"}
     for call in (sqlaudit.disclosure_curve, sqlaudit.attack):
-        with pytest.raises(UsageError, match="joined: in each class every person is beside every value"):
+        with pytest.raises(UsageError, match="joined: each group combines every person with every value"):
             call(**asked)
-    with pytest.raises(UsageError, match="25 rows for 5 persons"):  # where no values are named, any column may be them
+    with pytest.raises(UsageError, match="25 rows for 5 people"):  # where no values are named, any column may be them
         sqlaudit.audit(query=asked["query"], db=engine, qi=["b"], require="k=5")
 
 
@@ -146,7 +146,7 @@ def test_a_join_is_refused_where_the_persons_columns_are_known(engine: Engine) -
     asked: dict[str, Any] = {"query": values_query(named, COLUMNS), "db": engine, "require": "k=5"}
     for known in (["age"], ["age", "b"]):
         for sensitive in ("s", ()):
-            with pytest.raises(UsageError, match="the smallest one has 5 rows for 1 person"):
+            with pytest.raises(UsageError, match="the smallest has 5 rows for 1 person"):
                 sqlaudit.audit(qi=known, sensitive=sensitive, **asked)
     with pytest.raises(UsageError, match="5 rows for 1 person"):
         sqlaudit.disclosure_curve(query=asked["query"], db=engine, qi=["age"], sensitive="s")
@@ -159,19 +159,19 @@ def test_a_join_is_refused_where_the_persons_columns_are_known(engine: Engine) -
 def test_one_bucket_without_quasi_identifiers_is_refused_too(engine: Engine, counts: dict[str, int]) -> None:
     rows = [{"who": who, "s": s, **counts} for who in "abc" for s in "xyz"]
     query = values_query(rows, {"who": "text", "s": "text", **dict.fromkeys(counts, "int")})
-    with pytest.raises(UsageError, match="Name the quasi-identifiers"):
+    with pytest.raises(UsageError, match="No quasi-identifiers are named"):
         sqlaudit.audit(query=query, db=engine, sensitive="s", require=["k=5"])
 
 
 def test_values_joined_with_their_counts_are_refused(engine: Engine) -> None:
     counts = LISTED.groupby(["bucket", "disease"]).size().reset_index(name="persons")
     joined = ROWS.merge(counts, on="bucket").rename(columns={"bucket": "b", "disease": "s"}).to_dict("records")
-    with pytest.raises(UsageError, match="the smallest one has 15 rows for 5 persons"):
+    with pytest.raises(UsageError, match="the smallest has 15 rows for 5 people"):
         _judged(engine, joined)
     asked: dict[str, Any] = {"db": engine, "qi": ["b"], "sensitive": "s"}
     query = values_query(joined, {**COLUMNS, "persons": "int"})
     for call in (sqlaudit.disclosure_curve, sqlaudit.attack):
-        with pytest.raises(UsageError, match="joined: in each class every person is beside every value"):
+        with pytest.raises(UsageError, match="joined: each group combines every person with every value"):
             call(query=query, **asked)
     visits = [{**row, "persons": row["persons"] + (row["age"] == 21)} for row in joined]
     assert _judged(engine, visits) == 15
@@ -184,9 +184,7 @@ DESIGN = pd.DataFrame([("x", dose, grade) for dose in range(3) for grade in "abc
 
 def test_a_design_that_looks_like_a_join_has_a_way_out() -> None:
     asked: dict[str, Any] = {"qi": ["b"], "sensitive": "s"}
-    with pytest.raises(
-        UsageError, match=r"9 rows for 3 persons.* with entity=, or give the table a column that numbers"
-    ):
+    with pytest.raises(UsageError, match=r"9 rows for 3 people.* with entity=, or add a column that numbers"):
         sqlaudit.audit(DESIGN, **asked)
     numbered = DESIGN.assign(row=range(9))
     for more in ({}, {"entity": "row"}):
@@ -196,7 +194,7 @@ def test_a_design_that_looks_like_a_join_has_a_way_out() -> None:
     found = sqlaudit.compare(DESIGN, DESIGN, require="k=9", **asked)
     assert (found.audit.passed, found.attacks.smallest) == (True, 9)
     three = DESIGN.assign(dose=0, s=list("aaabbbccc"))[::3]
-    with pytest.raises(UsageError, match="9 rows for 3 persons"):
+    with pytest.raises(UsageError, match="9 rows for 3 people"):
         sqlaudit.compare(three, DESIGN, **asked)
 
 
@@ -206,9 +204,11 @@ def test_a_policy_and_the_console_name_the_command(tmp_path: Path) -> None:
     table = "{file: joined.csv, quasi_identifiers: [b], sensitive: [s], requirements: [k=5]}"
     policy.write_text(f"tables:\n- {table}\n", encoding="utf-8")
     said = sqlaudit_command("test", "--file", policy).said
-    assert "Give the table of persons, and that of values with `sqlaudit audit --buckets`. " in " ".join(said.split())
+    assert "Audit the table of people, and name the table of values with `sqlaudit audit --buckets`. " in " ".join(
+        said.split()
+    )
     told = sqlaudit_command("console", tmp_path / "joined.csv", "--qi", "b", "--sensitive", "s", "-c", "\\audit")
-    assert "that of values with `sqlaudit audit --buckets`. If each row is a person, name a column" in told.err
+    assert "the table of values with `sqlaudit audit --buckets`. If each row is a person, name a column" in told.err
 
 
 def test_what_is_no_join_is_audited(engine: Engine) -> None:
@@ -224,7 +224,7 @@ def test_what_is_no_join_is_audited(engine: Engine) -> None:
 
 
 def test_a_condition_would_break_buckets() -> None:
-    with pytest.raises(UsageError, match="where= would take persons out of their buckets"):
+    with pytest.raises(UsageError, match="where= cannot be combined with buckets"):
         sqlaudit.audit(ROWS, buckets={"table": LISTED, "column": "bucket"}, where="age > 3", **ASKED)
 
 

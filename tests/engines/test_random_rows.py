@@ -30,7 +30,9 @@ def test_queries_conditions_and_expressions(engine: Engine) -> None:
         {"query": QUERY, "where": f"{function}() < 0.5", "qi": ["a"]},
         {"query": QUERY, "qi": [f"a + {function.upper()}()"]},
     ):
-        with pytest.raises(RandomRowsError, match=rf"gives other rows each time it is read, by {function}\(\)"):
+        with pytest.raises(
+            RandomRowsError, match=rf"returns different rows each time it is read, because of {function}\(\)"
+        ):
             sqlaudit.audit(**asked, **given)
     named = f"SELECT a AS {function}, '{function}()' AS b FROM ({QUERY}) AS t"
     assert sqlaudit.audit(query=named, qi=[function, "b"], **asked).passed

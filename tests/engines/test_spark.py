@@ -141,7 +141,7 @@ def test_views_and_frames_that_give_other_rows_each_time_are_refused(plain: Spar
     session.sql("SELECT id, rand() AS r FROM range(8)").createTempView("drawn")
     session.sql("SELECT * FROM people TABLESAMPLE (50 PERCENT)").createTempView("part")
     for target, said in (
-        (Target("drawn"), r"drawn gives other rows each time it is read, by rand\(\)"),
+        (Target("drawn"), r"drawn returns different rows each time it is read, because of rand\(\)"),
         (Target("part"), "by a sample"),
         (Target(query="SELECT * FROM part"), "by a sample"),
         (Target(frame=rows.selectExpr("a", "uuid() AS r")), r"by uuid\(\)"),

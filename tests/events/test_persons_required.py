@@ -140,13 +140,10 @@ def test_with_tolerance_it_is_counted_who_fits(engine: Engine) -> None:
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        (["--require", "k=5"], "'k' is about classes of rows: `sqlaudit audit` judges it"),
-        (["--require", "k=5"], "km with m:1 is k for who knows one event, profile_k for who knows all."),
-        (
-            ["--require", "l=2"],
-            "Here may be required: km, km_anonymity, profile_k, profile_k_anonymity, unicity, coherence.",
-        ),
-        (["--require", "threshold=5"], "'threshold' is a rule for the cells"),
+        (["--require", "k=5"], "'k' is about classes of rows. Use `sqlaudit audit`"),
+        (["--require", "k=5"], "km with m:1 is k-anonymity against one known event, profile_k against all events."),
+        (["--require", "l=2"], "Allowed here: km, km_anonymity, profile_k, profile_k_anonymity, unicity, coherence."),
+        (["--require", "threshold=5"], "'threshold' is about the cells"),
         (["--require", "kk=5"], "There is no privacy model 'kk'"),
         (["--require", "coherence@2=k:2,h:0.5"], "needs a sensitive column. Name one with --sensitive."),
         (["--require", "unicity@2=5%", "--multiset"], "cannot be combined with --multiset."),
@@ -165,9 +162,9 @@ def test_what_cannot_be_required_is_one_sentence(tmp_path: Path, more: list[str]
 @pytest.mark.parametrize(
     ("require", "code", "headline"),
     [
-        ("km@2=1", 0, "PASS: the requirement holds"),
-        ("km@2=2", 1, "FAIL: the requirement does not hold"),
-        ("km@1=2,profile_k=2", 1, "FAIL: 1 of 2 requirements does not hold"),
+        ("km@2=1", 0, "PASS: the requirement is met"),
+        ("km@2=2", 1, "FAIL: the requirement is not met"),
+        ("km@1=2,profile_k=2", 1, "FAIL: 1 of 2 requirements is not met"),
     ],
 )
 def test_the_command_gives_a_verdict_an_exit_code_and_checks(
@@ -194,7 +191,7 @@ def test_the_sentence_counts_persons_and_nothing_required_changes_nothing(tmp_pa
         "persons", str(path), "--entity", "who", "--qi", "clinic", "--require", "km@2=2", "--where", "who < 3"
     )
     said = " ".join(ran.out.split())
-    assert "FAILS: kᵐ-anonymity (m = 2) is 1; at least 2 is required. 2 of 2 persons (100%) fall short." in said
+    assert "FAILS kᵐ-anonymity (m = 2) 1 at least 2 2 of 2 people (100%)" in said
     bare = sqlaudit.persons(CLINICS, entity="who", qi=["clinic"])
     assert not {"checks", "status"} & bare.to_dict().keys()
     assert (bare.status, bare.passed) == (None, True)

@@ -166,7 +166,7 @@ def test_what_was_counted_of_persons_stands_in_the_result() -> None:
 
 @pytest.mark.parametrize("require", ["km@2=5", "profile_k=5", "unicity@4=5%"])
 def test_persons_must_be_named(require: str) -> None:
-    with pytest.raises(UsageError, match=f"'{require}' is about persons with many rows; name the column"):
+    with pytest.raises(UsageError, match=f"'{require}' is about people with many rows. Name the column"):
         sqlaudit.audit(CLINICS, qi=["clinic"], require=[require])
 
 
@@ -176,7 +176,7 @@ def test_the_command_says_how_many_persons_fall_short(tmp_path: Any) -> None:
     ran = command("audit", str(path), "--qi", "clinic", "--entity", "who", "--require", "km@2=2")
     assert ran.code == 1
     said = " ".join(ran.out.split())
-    assert "FAILS: kᵐ-anonymity (m = 2) is 1; at least 2 is required. 3 of 3 persons (100%) fall short." in said
+    assert "FAILS kᵐ-anonymity (m = 2) 1 at least 2 3 of 3 people (100%)" in said
 
 
 def test_a_node_of_the_lattice_is_judged_by_its_generalized_events(engine: Engine) -> None:

@@ -83,13 +83,10 @@ def test_what_cannot_be_judged_is_undetermined(tmp_path: Path) -> None:
             "      - aggregates: {by: region, cuont: n, require: threshold=5}\n",
             "has no key 'cuont'. Did you mean 'count'?",
         ),
-        (
-            "      - aggregates: {by: region, count: n, require: k=5}\n",
-            "is about rows of persons and no rule for cells",
-        ),
+        ("      - aggregates: {by: region, count: n, require: k=5}\n", "is about rows of people, not cells"),
         ("      - aggregates: {by: region, require: threshold=5}\n", "Name the column of counts"),
         ("      - aggregates: {by: region, count: n, protect: true, require: threshold=5}\n", "has no key 'protect'"),
-        ("      - threshold=5\n", "is a rule for the cells of a published table"),
+        ("      - threshold=5\n", "is about the cells of a published table"),
         (
             "      - aggregates: {by: region, count: n, require: threshold=5}\n        error_if: '> 3'\n",
             "a rule for cells counts cells; leave them out",

@@ -152,7 +152,7 @@ def test_a_project_is_tested(tmp_path: Path) -> None:
     assert first.place.file == str(tmp_path / "models" / "schema.yml")
     assert SECRET not in json.dumps(result.to_dict())
     lines = rendered(result, "text", width=400)
-    assert f"release: l=2 for disease ({first.place.file}, line 13) warns: distinct l-diversity is 1;" in lines
+    assert f"release: l=2 for disease ({first.place.file}, line 13) warns: Distinct l-diversity is 1;" in lines
 
 
 def test_the_manifest_is_where_dbt_was_told_to_write_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

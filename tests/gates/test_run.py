@@ -159,7 +159,7 @@ def test_what_goes_wrong_in_one_table_leaves_the_others(database: Make) -> None:
     assert "'patients'" in said["missing table: k=2"] or "patients" in said["missing table: k=2"]
     assert said["empty: k=2"] == "There is no row to test."
     assert (
-        "have no order of their own; declare one under 'order' in a file with 'inputs'"
+        "have no natural order. Declare one under 'order' in a file with 'inputs'"
         in said["does not fit: t_ordered=0.5"]
     )
     assert said["twice: k=2"] == "Not run: the policy of this table has a mistake in line 16."

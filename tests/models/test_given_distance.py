@@ -116,9 +116,9 @@ def test_gaps_of_numbers(audit_on: AuditOn) -> None:
     [
         ({"a": {"b": 1}}, "missing from 'distances'"),
         ({"a": {"b": 1, "c": 1}, "d": {"a": 1}}, "3 pairs of values of s have no distance"),
-        (matrix(lambda i, j: (j - i) ** 2), "a way round is shorter"),
-        ({"a": {"b": 1}, "b": {"a": 2}}, "as far apart one way as the other"),
-        ({"a": {"a": 1}}, "0 from itself"),
+        (matrix(lambda i, j: (j - i) ** 2), "a distance is longer than the sum"),
+        ({"a": {"b": 1}, "b": {"a": 2}}, "must be symmetric"),
+        ({"a": {"a": 1}}, "0 from a value to itself"),
         ({"a": {"b": -1}}, "at least 0"),
     ],
 )

@@ -104,7 +104,7 @@ def test_python_mappings_mean_the_same(tmp_path: Path) -> None:
         ("kappa: nan", "line 1: 'kappa' is a number, for instance 0.5."),
         ("alpha: {x: -1}", "line 1: 'alpha' is at least 0."),
         ("order: x", "line 1: a list of values is a list, for instance [a, b]."),
-        ("order: [x,\n  x]", "line 1: a value stands here twice."),
+        ("order: [x,\n  x]", "line 1: a value is listed twice."),
         ("order: [[x]]", "line 1: a list of values holds single values here, not a list or mapping."),
         ("categories: [x]", "line 1: 'categories' is a mapping, for instance {name: …}."),
         ("categories:\n  a: [x]\n  a: [y]", "line 3: the same key stands here twice."),
@@ -221,11 +221,11 @@ def test_what_is_named_nowhere_is_counted_not_shown(inputs: dict[str, Any], key:
 
 def test_values_named_in_two_ways() -> None:
     numbers = table([1, 2], ordered=True, text=False)
-    with pytest.raises(UsageError, match="stands here twice, written in two ways"):
+    with pytest.raises(UsageError, match="is listed twice, in two spellings"):
         inputs_of(read_inputs({"order": ["1", "1.0", "2"]}), "disease", numbers)["order"]
     with pytest.raises(UsageError, match="also stands under 'dont_care'"):
         inputs_of(read_inputs({"categories": {"c": ["1"]}, "dont_care": ["1.0", 2]}), "disease", numbers)["categories"]
-    with pytest.raises(UsageError, match="a class function never falls"):
+    with pytest.raises(UsageError, match="a class function must not fall"):
         inputs_of(read_inputs({"class_function": {1: 5, 2: 4}}), "disease", numbers)["class_function"]
     nulls = table([1, None], ordered=True, text=False)
     with pytest.raises(UsageError, match="has NULLs, which are no number"):

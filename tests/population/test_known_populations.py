@@ -134,7 +134,7 @@ def test_a_table_with_fifteen_percent_unique_people_is_not_said_to_have_none() -
     strict, loose = sqlaudit.audit(sample, qi=["q0"], sampling_fraction="10%", require=wanted).required
     assert float(strict.level or 0) < 0.02
     assert strict.status == "undetermined"
-    assert "An estimate alone passes nothing, and the unique rows of the sample prove only at most 0." in strict.note
+    assert "An estimate alone cannot pass, and the unique rows of the sample prove only at most 0." in strict.note
     assert "With a table of the population among the inputs, require k_map" in strict.note
     assert 0.15 < float(strict.levels["upper_bound"] or 0) <= 0.3
     assert loose.status == "pass"  # so few rows are unique that no more people can be

@@ -94,7 +94,7 @@ def test_the_same_from_a_database(engine: Engine, monkeypatch: pytest.MonkeyPatc
     large = cell_risk(frame, engine.dialect, 0.2, engine.run)
     assert isclose(large.tau1, main.tau1, rel_tol=1e-9)
     assert isclose(large.tau2, main.tau2, rel_tol=1e-9)
-    assert large.why_not == "whether it fits cannot be tested, as there are 24 cells (at most 5)"
+    assert large.why_not == "its fit cannot be tested with 24 cells (the limit is 5)"
 
 
 def frame_of(interacting: bool) -> pd.DataFrame:
@@ -114,7 +114,7 @@ def test_a_requirement(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(room, "MOST_CELLS", 5)
     (check,) = sqlaudit.audit(frame, qi=list("abcd"), sampling_fraction="10%", require=require).required
     assert (check.level, check.status) == (None, "undetermined")  # untested, and so no pass
-    with pytest.raises(UsageError, match="which no node of a lattice carries"):
+    with pytest.raises(UsageError, match="which nodes of a lattice do not have"):
         sqlaudit.lattice(frame, qi=list("abcd"), sampling_fraction="10%", require=require)
     with pytest.raises(UsageError, match="counts rows in cells, which entity= rules out"):
         sqlaudit.audit(frame, qi=list("abc"), entity="d", sampling_fraction="10%", require=require)

@@ -69,7 +69,9 @@ def test_weights_that_differ(audit_on: AuditOn) -> None:
     result = audit_on(rows, COLUMNS, qi=["zip"], weights="w", require=wanted)
     people, expected = (check for check in result.checks if check.status is not None)
     assert (people.level, people.status, people.failing_classes) == (1, "undetermined", None)
-    assert people.note.startswith("weights prove nothing of a class with fewer than k rows. With a table of the popul")
+    assert people.note.startswith(
+        "weights prove nothing about a class with fewer than k rows. With a table of the popul"
+    )
     assert isclose(float(expected.level or 0), 1 / 30 + 2 / 5 + 3 / 12 + 2 / 7, rel_tol=1e-12)
     assert expected.status == "undetermined"  # 0.97 is estimated, and up to 4 are possible
     loose = "expected_reidentifications=number:4,attacker:marketer"
@@ -101,8 +103,8 @@ def test_what_is_said_of_the_population_must_make_sense(audit_on: AuditOn) -> No
             audit_on(rows_of((1,)), COLUMNS, qi=["zip"], require=["population_k=2"], **said)
         assert text in str(error.value)
 
-    refused("is about a population of which the table is a sample: say which share")
-    refused("sampling_fraction= and weights= both say how large the population is", sampling_fraction=0.1, weights="w")
+    refused("is about a population of which the table is a sample. State the sampling fraction")
+    refused("sampling_fraction= and weights= both set the size of the population", sampling_fraction=0.1, weights="w")
     refused("sampling_fraction= is", sampling_fraction=0)
     refused("sampling_fraction= is", sampling_fraction="1.5")
     refused("population_size= says 30 people, but the sample has 31", population_size=30)
@@ -248,7 +250,7 @@ def test_a_policy(tmp_path: Path) -> None:
     assert outcome(population_size=300)[0] == ["fail"]
     assert outcome(weights="w")[0] == ["undetermined"]
     assert outcome()[0] == ["error"]
-    assert "both say how large" in " ".join(outcome(weights="w", population_size=300)[1])
+    assert "both set the size" in " ".join(outcome(weights="w", population_size=300)[1])
 
 
 def test_releases_are_judged_by_the_share_of_the_table(tmp_path: Path) -> None:
@@ -274,10 +276,10 @@ def test_the_console_takes_a_sample(tmp_path: Path) -> None:
         asked.run("\\sample 5%")
         assert "share of its population 0.05" in asked.words("\\sample")
         asked.run("\\require population_k=21")
-        assert "population k (estimated) is 1; at least 21 is required" in asked.words("\\audit")
+        assert "Population k 1 at least 21" in asked.words("\\audit")
         asked.run("\\sample 400")
         assert "people in its population 400" in asked.words("\\sample")
         asked.run("\\sample none")
         assert "population" not in asked.words("\\qi").replace("population_k", "")
-        with pytest.raises(UsageError, match="say which share of it the table is, with"):
+        with pytest.raises(UsageError, match="State the sampling fraction, with"):
             asked.run("\\audit")

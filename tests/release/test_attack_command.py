@@ -151,7 +151,7 @@ def test_empty_tables_and_no_quasi_identifiers(tmp_path: Path) -> None:
     assert [(one.exposed, one.of) for one in result.exposures] == [(0, 0)] * len(result.exposures)
     assert (result.rows, result.classes, result.smallest) == (0, 0, None)
     validator("attack").validate(result.to_dict())
-    with pytest.raises(UsageError, match="Name the quasi-identifiers"):
+    with pytest.raises(UsageError, match="No quasi-identifiers are named"):
         sqlaudit.attack(empty)
 
 

@@ -229,7 +229,7 @@ def test_elimination_goes_on_from_person_to_person(length: int, steps: int, comp
         ({"id": ["1", "2"]}, {}, "entity: id is of kind integer in release 1 and of kind text in release 2"),
         ({"id": [1, 1]}, {}, "entity: release 2 has 2 rows about only 1 person; m-invariance is defined where"),
         ({"id": pd.array([1, None], dtype="Int64")}, {}, "entity: release 2 has 1 row that names nobody"),
-        ({}, {"require": "k=2"}, "'k' is about one table: `sqlaudit.audit()` judges it. Here may be required: m_inv"),
+        ({}, {"require": "k=2"}, "'k' is about one table. Use `sqlaudit.audit()`. Allowed here: m_inv"),
         ({}, {"qi": ()}, "Name the quasi-identifiers of the releases with qi="),
         ({}, {"entity": "age"}, "Column 'age' is named twice; give every column one role."),
     ],
@@ -319,5 +319,5 @@ def test_the_report_says_options_as_the_command_line_does() -> None:
     found = sqlaudit.releases([frame(FIRST), frame(WITH_COUNTERFEITS)], **asked, counterfeits=True)
     with speaking(on_the_command_line):
         text = " ".join(render_text(releases_document(found), width=200).split())
-    assert "PASS: the requirement holds" in text
+    assert "PASS: the requirement is met" in text
     assert "disease: the releases are 2-invariant, and for no larger m." in text

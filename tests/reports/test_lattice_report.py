@@ -132,7 +132,7 @@ def test_pictures_and_tables_of_a_large_lattice(large: LatticeResult) -> None:
     assert page.count("<svg") == 2
     text = render_text(lattice_document(large), 100)
     assert "Safe nodes by the levels of a (rows) and b (columns)" in text
-    assert "sum of levels" in text
+    assert "Sum of levels" in text
     bars = next(pictures(large)).data
     losses = list(bars["series"]["Loss"])
     assert losses == sorted(losses)
@@ -177,4 +177,4 @@ def test_the_smallest_class_is_told_after_suppression_too() -> None:
     assert (found.best.levels, found.best.smallest, found.best.smallest_left) == ((0, 0), 1, 2)
     text = " ".join(render_text(lattice_document(found), 200).split())
     assert "1 row (16.7%) in failing classes is suppressed; the smallest class left has 2 rows." in text
-    assert "suppressed rows classes smallest left" in text
+    assert "Suppressed Classes Smallest left" in text

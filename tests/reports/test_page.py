@@ -23,12 +23,14 @@ from sqlaudit.reports.document import (
     Column,
     Document,
     Facts,
+    KeyFigure,
     Paragraph,
     Picture,
     ProposedCommand,
     Section,
     Table,
     Toned,
+    compose,
     section,
 )
 from sqlaudit.reports.glossary import explained, in_markdown
@@ -66,7 +68,7 @@ EVERYTHING = Document(
         Section("code", (Code(NASTY, "SELECT 1\nFROM x -- " + NASTY),)),
         Section("command", (ProposedCommand(NASTY, ("sqlaudit", NASTY)),)),
     ),
-    (Toned(NASTY, "bad"), "plain"),
+    (KeyFigure(NASTY, NASTY, "bad"), KeyFigure("1", "plain")),
 )
 
 
@@ -77,7 +79,7 @@ def test_whatever_a_name_or_value_holds_stays_text() -> None:
     shown = "&lt;script&gt;alert(1)&lt;/script&gt;\\x1b[31m &amp; &quot;quoted&quot; $\\alpha$ &#x27;x&#x27;"
     in_pictures = sum(pages.drawn(picture).count(shown) for picture in PICTURES)
     assert in_pictures > 0
-    assert page.count(shown) == 19 + in_pictures
+    assert page.count(shown) == 20 + in_pictures
     assert f"<h1>{shown}</h1>" in page
     assert f"SELECT 1\nFROM x -- {shown}</pre>" in page
 
@@ -189,31 +191,44 @@ def test_a_page_says_for_whom_it_is_and_who_signs() -> None:
     page = render_html(document)
     assert "<title>Yearly check: PASS</title>" in page
     assert '<p class="title">Yearly check</p>' in page
-    assert "<dt>owner</dt><dd>Jo</dd>" in page.replace("\n", "")
+    assert "<dt>Owner</dt><dd>Jo</dd>" in page.replace("\n", "")
     assert "<td>DPO</td>" in page
     assert page.count("</style>") == 1
     assert '@top-left { content: "Yearly check \\2013  in\\22 jury\\3c \\2f style\\3e .csv";' in page
     assert '@top-right { content: "2026-05-04 10:15 UTC";' in page
     assert 'counter(page) " of " counter(pages)' in page
     lines = render_text(document).splitlines()
-    assert lines[:4] == ["Yearly check", "PASS", "  owner    Jo", "  purpose  Why"]
+    assert lines[:4] == ["Yearly check", "PASS", "  Owner    Jo", "  Purpose  Why"]
     assert lines[-1].split() == ["DPO", "_" * 12, "_" * 24]
     marked = render_markdown(document)
-    assert marked.startswith("Yearly check\n\n# PASS\n\n- **owner**: Jo\n- **purpose**: Why\n")
+    assert marked.startswith("Yearly check\n\n# PASS\n\n- **Owner**: Jo\n- **Purpose**: Why\n")
     assert from_json(json.loads(json.dumps(to_json(document)))) == document
 
 
-def test_cards_say_what_a_list_would_say_again() -> None:
-    stands_out = Toned("Somebody is alone.", "bad")
-    document = Document("FAIL", (), section("What stands out", Bullets((stands_out,))), (stands_out,))
-    assert render_html(document).count("Somebody is alone.") == 1
-    assert "Somebody is alone." in render_text(document)
+def test_figures_stand_between_the_opening_and_the_rest_of_the_lead() -> None:
+    document = compose("FAIL", ["a.csv: 9 rows.", ["a notice"]], figures=[KeyFigure("1 row", "Smallest group", "bad")])
+    assert render_text(document, glossary=False).splitlines() == [
+        "FAIL",
+        "  a.csv: 9 rows.",
+        "",
+        "  Smallest group  1 row",
+        "",
+        "  • a notice",
+    ]
+    assert render_markdown(document).startswith(
+        "# FAIL\n\na.csv: 9 rows.\n\n- **Smallest group**: 1 row\n\n- a notice\n"
+    )
+    page = render_html(document).replace("\n", "")
+    shown = (
+        '</header><dl class="figures"><div class="bad"><dt>Smallest group</dt><dd>1 row</dd></div></dl><ul><li>a notice'
+    )
+    assert shown in page
 
 
 def test_words_that_occur_are_explained_on_the_page_and_all_in_the_docs() -> None:
     page = render_html(Document("k-anonymity is 1", (Paragraph("There are two nodes."),)))
     assert re.findall("<dt>(.*?)</dt>", page) == ["k-anonymity", "Node"]
-    assert "somebody is alone and can be picked out" in page
+    assert "at least one person is unique and can be singled out" in page
     assert "Words on this page" not in render_html(Document("Nothing", (Paragraph("Only electrode lossless."),)))
     written = (Path(__file__).parents[2] / "docs" / "glossary.md").read_text("utf-8")
     assert written.endswith(in_markdown())
@@ -251,7 +266,7 @@ def test_report_lays_out_what_a_command_found(tmp_path: Path) -> None:
     ran = run("report", stored)
     assert (ran.code, ran.out) == (0, "")
     page = (tmp_path / "result.html").read_text("utf-8")
-    assert "<h1>FAIL: the requirement does not hold</h1>" in page
+    assert "<h1>FAIL: the requirement is not met</h1>" in page
     assert page.count("<figure") == 3
     assert "GROUP BY" in page
     assert "ulcer" not in page

@@ -56,7 +56,7 @@ def test_bars_of_class_sizes_are_as_long_as_their_numbers() -> None:
     picture = sizes_picture(result())
     assert picture is not None
     assert lines_of(picture, 50) == [
-        "  class size: rows",
+        "  group size: rows",
         "         1  ▉                          3 (below 5)",
         "         2  ▋                          2 (below 5)",
         "   5 to 10  ███▋                       12",

@@ -37,11 +37,10 @@ def heads(table: Table) -> list[str]:
 def test_the_table_and_the_picture_say_the_same() -> None:
     sentence, picture, table = blocks(WorstClasses("disease", "failing", VALUES, CLASSES))
     assert sentence == (
-        "Classes that fall short of a requirement on disease, the largest first: how often each value occurs in them "
-        "and in the whole table. Values are numbered from the most frequent one of the table on. "
-        "show_values=True names the values in the worst classes."
+        "The largest groups that fail a requirement on disease: shares of each value, beside the whole table. "
+        "Values are numbered by frequency in the table, the most frequent first. show_values=True names the values."
     )
-    titles = ["class of 4 rows", "class of 4 rows, no. 2", "1,200 classes of 2 rows", "class of 2 rows"]
+    titles = ["Group of 4 rows", "Group of 4 rows, no. 2", "1,200 groups of 2 rows", "Group of 2 rows"]
     assert heads(table) == titles
     assert table.rows == (
         ("value 1", "60.0%", "100%", "75.0%", "0%", "50.0%"),
@@ -50,7 +49,7 @@ def test_the_table_and_the_picture_say_the_same() -> None:
     assert picture.kind == "bars"
     assert picture.data["names"] == ["value 1", "30 other values"]
     assert picture.data["series"] == {
-        "whole table": [0.6, 0.4],
+        "Whole table": [0.6, 0.4],
         titles[0]: [1.0, 0.0],
         titles[1]: [0.75, 0.25],
         titles[2]: [0.0, 1.0],
@@ -63,20 +62,20 @@ def test_values_and_keys_are_named_where_the_result_holds_them() -> None:
     classes = (ClassDistribution(2, 2, 1, (2, 0), key), ClassDistribution(1, 1, 1, (0, 1), key))
     sentence, picture, table = blocks(WorstClasses("disease", "least_diverse", values, classes))
     assert sentence == (
-        "The classes of at least two rows in which disease is least diverse: how often each value occurs in them and "
-        "in the whole table."
+        "The groups of at least two rows in which disease is least diverse: shares of each value, beside the whole "
+        "table."
     )
     assert [row[0] for row in table.rows] == ["(missing)", '""']
     assert heads(table) == ["age 34, sex (missing)", "age 34, sex (missing), no. 2"]
-    assert list(picture.data["series"]) == ["whole table", *heads(table)]
+    assert list(picture.data["series"]) == ["Whole table", *heads(table)]
 
 
 def test_persons_and_rows_that_match_are_said_to_be_that() -> None:
     worst = WorstClasses("disease", "least_diverse", VALUES, CLASSES)
     sentence, _, table = blocks(worst, roles={**ROLES, "entity": "person"})
-    assert "of at least two persons" in sentence
+    assert "of at least two people" in sentence
     assert "A person counts once for each value." in sentence
-    assert heads(table)[2] == "1,200 classes of 2 persons"
+    assert heads(table)[2] == "1,200 groups of 2 people"
     _, _, table = blocks(worst, classes=ClassSizes(((4, 2), (2, 1_201)), per_row=True))
     assert heads(table) == [
         "4 rows that match",

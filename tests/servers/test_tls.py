@@ -55,7 +55,7 @@ def test_an_audit_over_a_verified_connection(
     with PostgresEngine(url) as engine:
         assert engine._connection.pgconn.ssl_in_use
     done = run("audit", "visits", "--db", url, "--qi", "age", "--require", "k=2")
-    assert (done.code, done.out.splitlines()[0]) == (1, "FAIL: the requirement does not hold")
+    assert (done.code, done.out.splitlines()[0]) == (1, "FAIL: the requirement is not met")
     assert "k-anonymity is 1" in done.said
 
 

@@ -105,7 +105,7 @@ def test_the_statement_that_reads_the_table_is_shown(table: Path) -> None:
     ("more", "said"),
     [
         (("--require", "treshold=5"), "Did you mean 'threshold'?"),
-        (("--require", "k=5"), "`sqlaudit audit` judges it"),
+        (("--require", "k=5"), "Use `sqlaudit audit`"),
         (("--require", "threshold=n:5,zeros:maybe"), "zeros is yes or no"),
         (("--require", "full_cell=secto"), "'secto' is not in --by: the region, sector"),
         (("--total", "sector"), "--total takes column=value"),

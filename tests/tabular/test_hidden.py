@@ -216,7 +216,7 @@ def test_values_that_differ_in_large_letters_or_blanks_are_no_pass() -> None:
     asked: dict[str, Any] = {"by": ["g", "r"], "count": "n", "total": {"g": ""}}
     found = sqlaudit.aggregates(table, **asked, require=["no_unpickable_cell=3"])
     assert ([one.code for one in found.mistakes], found.status.value) == (["other_names"], "undetermined")
-    with pytest.raises(UsageError, match="width is more than 0"):
+    with pytest.raises(UsageError, match="width must be more than 0"):
         sqlaudit.aggregates(table, **asked, require=["no_unpickable_cell=0"])
 
 

@@ -127,7 +127,7 @@ def test_levels_are_those_of_the_handbook(rule: str, parameters: dict[str, int],
 
 
 def test_a_share_of_nothing_cannot_be_protected(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="take a larger k"):
+    with pytest.raises(UsageError, match="Choose a larger k"):
         protected(drawn(1), tmp_path / "safe.csv", {"dominance": {"n": 1, "k": 0}})
 
 

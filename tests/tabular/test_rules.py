@@ -223,9 +223,9 @@ def test_an_empty_table_is_undetermined(engine: Engine) -> None:
 
 
 def test_rules_and_models_are_not_confused() -> None:
-    with pytest.raises(UsageError, match="'threshold' is a rule for the cells of a published table"):
+    with pytest.raises(UsageError, match="'threshold' is about the cells of a published table"):
         parse_requirement("threshold=5")
-    with pytest.raises(UsageError, match="'k' is about rows of persons and no rule for cells"):
+    with pytest.raises(UsageError, match="'k' is about rows of people, not cells"):
         parse_requirement("k=5", among=CELL_RULES)
     with pytest.raises(UsageError, match="Did you mean 'threshold'"):
         parse_requirement("treshold=5", among=CELL_RULES)

@@ -1,1 +1,1 @@
-"""What an audit says to the criteria of data protection, one after the other."""
+"""An audit by the criteria of data protection."""

@@ -67,35 +67,42 @@ class CriteriaResult(Result, Shown):
     status: Status
 
 
-# An audit by criteria, as a document: for whoever has to answer to them, and for the public.
+# An audit by criteria, as a document: for those who answer to them, and for the public.
 
 _PUBLIC = (
-    "Counts are rounded to multiples of {base}, smaller ones are told as smaller, and shares are made of rounded "
-    "counts: no count of this page is about one person."
+    "Counts are rounded to multiples of {base}; smaller ones are shown as smaller. Shares are made of rounded counts."
 )
-_INTERNAL = "Counts are exact: small ones may point to persons. For publication, make the public version."
+_INTERNAL = "Counts are exact, and small ones may identify people. Publish the public version instead."
 
 
 def criteria_document(result: CriteriaResult) -> doc.Document:
     """An audit by criteria as a document for any layout."""
     return doc.report_on(
         result,
-        f"What the figures say to five criteria ({result.version} version)",
+        f"Figures for five data protection criteria ({result.version} version)",
         _lead(result),
         *(doc.section(criterion.title, *_criterion(criterion)) for criterion in result.criteria),
-        doc.section("How this was computed", doc.Facts(tuple(_how(result)))),
-        doc.section("What a page like this does not say", doc.Bullets((_LAWFUL, MEANING))),
+        doc.section("How this was computed", doc.facts(*_how(result))),
+        doc.section("Limits of this report", (_LAWFUL, MEANING)),
+        figures=_key_figures(result),
     )
 
 
-_LAWFUL = (
-    "That a release is anonymous or lawful: people decide that, with these figures and with what no figure answers."
-)
+def _key_figures(result: CriteriaResult) -> Iterator[doc.KeyFigure]:
+    """What the first criterion begins with, unique people and the smallest group; requirements that are met."""
+    yield from (doc.KeyFigure(one.text, doc.label(one.name)) for one in result.criteria[0].figures[:2])
+    if result.required:
+        asked = {one.name for one in result.required}
+        met = asked - {one.name for one in result.required if one.text != VERDICTS[Status.PASS].text}
+        yield doc.KeyFigure(f"{len(met)} of {len(asked)}", "Requirements met")
+
+
+_LAWFUL = "Whether a release is anonymous or lawful is for people to decide, with these figures and the open questions."
 
 
 def _lead(result: CriteriaResult) -> Iterator[doc.Block]:
     known = doc.listing(result.roles.get("quasi_identifiers", ()))
-    yield doc.Paragraph(f"{result.target}: {result.rows} rows, for somebody who knows {known} of a person.")
+    yield doc.Paragraph(f"{result.target}: {result.rows} rows. The attacker knows {known} of a person.")
     if result.required:
         yield doc.Bullets(tuple(f"{one.name}: {one.text}" for one in result.required))
     yield doc.Paragraph(_PUBLIC.format(base=result.rounded_to) if result.version == "public" else _INTERNAL)
@@ -104,22 +111,20 @@ def _lead(result: CriteriaResult) -> Iterator[doc.Block]:
 def _criterion(criterion: Criterion) -> Iterator[doc.Block]:
     yield doc.Paragraph(f"{criterion.question} ({criterion.source})")
     yield doc.table(("figure", "answer"), ((one.name, one.text) for one in criterion.figures))
-    yield doc.Paragraph("No figure answers:")
+    yield doc.Paragraph("Open questions that no figure answers:")
     yield doc.Bullets(tuple(_open(one) for one in criterion.open))
 
 
 def _open(said: str) -> doc.Words:
-    """What no figure answers; a last sentence that names a command is for whoever runs one."""
+    """An open question; a last sentence that names a command is a hint."""
     text, _, last = said.rpartition(". ")
     return doc.Toned(f"{text}.", hint=last) if text and "`sqlaudit " in last else said
 
 
 def _how(result: CriteriaResult) -> Iterator[tuple[str, doc.Words]]:
-    roles = result.roles
     yield "table", result.target
-    yield "quasi-identifiers", ", ".join(roles.get("quasi_identifiers", ()))
-    if roles.get("sensitive"):
-        yield "sensitive columns", ", ".join(roles["sensitive"])
+    yield "quasi-identifiers", ", ".join(result.roles.get("quasi_identifiers", ()))
+    yield "sensitive columns", ", ".join(result.roles.get("sensitive", ()))
     yield "computed by", f"sqlaudit {result.versions.get('sqlaudit', '')} on {result.engine}"
     yield "finished", moment(result.time)
 
@@ -267,8 +272,8 @@ def _criteria(found: _Figures) -> Iterator[Criterion]:
         "Can records be isolated that identify one individual?",
         (*found.alone(), *found.small(5)),
         (
-            "Whether others know the quasi-identifiers that were named, or know further columns.",
-            "Whether a value in a column without a role singles somebody out.",
+            "Do others know these quasi-identifiers, or further columns?",
+            "Does a value in a column without a role single a person out?",
         ),
     )
     yield Criterion(
@@ -278,8 +283,8 @@ def _criteria(found: _Figures) -> Iterator[Criterion]:
         "Can two records of one individual, or of a group, be linked, here or with another table?",
         (*found.linked(), *found.population()),
         (
-            "Which other tables there are, now or later, and who has them. With one at hand, `sqlaudit attack` tries.",
-            "Whether an older or later release of the same people is around.",
+            "Which other tables exist, now or later, and who has them? `sqlaudit attack` tests one that you have.",
+            "Is there an older or later release of the same people?",
         ),
     )
     yield Criterion(
@@ -289,8 +294,8 @@ def _criteria(found: _Figures) -> Iterator[Criterion]:
         "Can a value be deduced with significant probability from other values?",
         tuple(found.inference()),
         (
-            "Which probability is significant: that depends on the value and on the harm.",
-            "What follows from columns that were not named as sensitive, or from free text.",
+            "Which probability is significant? That depends on the value and on the harm.",
+            "What can be inferred from columns that were not named as sensitive, or from free text?",
         ),
     )
     yield Criterion(
@@ -300,10 +305,10 @@ def _criteria(found: _Figures) -> Iterator[Criterion]:
         "Is the risk very small that an anticipated recipient could identify an individual?",
         (*found.risks(), *found.small(EMA_SIZE), *found.identifiers()),
         (
-            "What is very small: the rule names no number.",
-            "Who the anticipated recipients are, and which other information is reasonably available to them.",
-            "Whether the expert has the knowledge that the rule asks for. Methods and results have to be written down; "
-            "this page can be part of that.",
+            "Which risk is very small? The rule names no number.",
+            "Who are the anticipated recipients, and which other information is reasonably available to them?",
+            "Does the expert have the required knowledge? Methods and results must be documented; this page can be "
+            "part of that.",
         ),
     )
     yield Criterion(
@@ -313,43 +318,43 @@ def _criteria(found: _Figures) -> Iterator[Criterion]:
         "Is the highest risk of re-identification at most 0.09, or is there another analysis of the risk?",
         (*found.ema(), *found.risks()),
         (
-            "What the text of the reports says of patients: only the columns of this table were counted.",
-            "How rare the disease and how small the trial is beside all patients who could be meant.",
-            "What anonymisation took from the use of the data. `sqlaudit compare` counts that.",
+            "What do the texts of the reports reveal about patients? Only the columns of this table were counted.",
+            "How rare is the disease, and how small is the trial compared with all possible patients?",
+            "How much utility did anonymisation cost? `sqlaudit compare` measures it.",
         ),
     )
 
 
 class _Figures:
-    """The figures of an audit as they are told."""
+    """The figures of an audit in words."""
 
     def __init__(self, result: Any, telling: Telling) -> None:
         self._result, self._tell, self._sizes = result, telling, result.classes
-        self._unit = "persons" if result.roles.get("entity") else "rows"
+        self._unit = "people" if result.roles.get("entity") else "rows"
 
     def alone(self) -> Iterator[ToldFigure]:
-        """Who is alone with the values of the quasi-identifiers."""
-        yield ToldFigure(f"{self._unit} that nobody is like", self._below(2))
+        """Rows that are unique on the quasi-identifiers."""
+        yield ToldFigure(f"unique {self._unit}", self._below(2))
         if self._sizes.min_size is not None:
-            yield ToldFigure("smallest class (k)", self._tell.smallest(self._sizes.min_size))
+            yield ToldFigure("smallest group (k)", self._tell.smallest(self._sizes.min_size))
 
     def small(self, size: int) -> Iterator[ToldFigure]:
-        """Who is in a small class."""
-        yield ToldFigure(f"{self._unit} in classes below {size}", self._below(size))
+        """Rows in small groups."""
+        yield ToldFigure(f"{self._unit} in groups smaller than {size}", self._below(size))
 
     def linked(self) -> Iterator[ToldFigure]:
-        """How surely somebody with another table finds the right record."""
+        """The chance that an attacker with another table finds the right record."""
         yield ToldFigure("different combinations of the quasi-identifiers", self._tell.amount(self._sizes.count))
         yield from self.risks()
 
     def risks(self) -> Iterator[ToldFigure]:
-        """The chance to pick the right record, for somebody who knows that a person is in the table."""
+        """The chance of finding the right record, for someone who knows that a person is in the table."""
         if self._sizes.min_size is None:
             return
-        yield ToldFigure("highest chance to pick the right record", self._tell.risk(self._sizes.min_size))
+        yield ToldFigure("highest chance of finding the right record", self._tell.risk(self._sizes.min_size))
         if not self._sizes.per_row:
             average = self._tell.average(self._sizes.count, self._sizes.members)
-            yield ToldFigure(f"the same on average over all {self._unit}", average)
+            yield ToldFigure(f"average chance over all {self._unit}", average)
 
     def population(self) -> Iterator[ToldFigure]:
         """What was estimated of the population that the table is a sample of."""
@@ -365,13 +370,13 @@ class _Figures:
             number = check.levels.get("marketer")
             if number is not None:
                 text = f"{self._tell.amount(round(number))}; {check.details['bias']['marketer']['sentence']}"
-                yield ToldFigure("right links when all rows are linked, estimated", text)
+                yield ToldFigure("correct links when all rows are linked, estimated", text)
 
     def inference(self) -> Iterator[ToldFigure]:
-        """What a class tells of the sensitive value."""
+        """What a group reveals about the sensitive value."""
         columns = self._result.roles.get("sensitive", ())
         if not columns:
-            yield ToldFigure("figures", "none: no column was named as sensitive")
+            yield ToldFigure("figures", "none (no sensitive columns)")
         for check in (one for name in INFERENCE for one in self._checks(name)):
             name, text = self._inferred(check.model, check.level)
             yield ToldFigure(f"{check.sensitive}: {name}", text)
@@ -379,7 +384,7 @@ class _Figures:
     def identifiers(self) -> Iterator[ToldFigure]:
         """Direct identifiers that are in the table, and columns that look like some."""
         named = [str(one.parameters.get("column")) for one in self._checks(IDENTIFIER)]
-        yield ToldFigure("direct identifiers in the table", doc.listing(named) if named else "none was named")
+        yield ToldFigure("direct identifiers in the table", doc.listing(named) if named else "none named")
         alike = [
             name for one in self._result.warnings if one.code == "possible_direct_identifier" for name in one.columns
         ]
@@ -389,16 +394,16 @@ class _Figures:
     def ema(self) -> Iterator[ToldFigure]:
         """The threshold of the guidance."""
         least = self._sizes.min_size
-        held = "no class" if least is None else "yes" if least >= EMA_SIZE else "no"
-        yield ToldFigure(f"every class has {EMA_SIZE} or more (a risk of 0.09)", held)
+        held = "no groups" if least is None else "yes" if least >= EMA_SIZE else "no"
+        yield ToldFigure(f"every group has {EMA_SIZE} or more (a risk of 0.09)", held)
         yield ToldFigure(f"{self._unit} above that risk", self._below(EMA_SIZE))
 
     def _inferred(self, model: str, level: Number | None) -> tuple[str, str]:
         if model == "distinct_l_diversity":
-            return "fewest different values in a class (l)", "undefined" if level is None else str(level)
+            return "fewest different values in a group (l)", "undefined" if level is None else str(level)
         if model == "alpha_k_anonymity":
-            return "largest share of one value in a class (α)", self._tell.ratio(level)
-        return "largest distance of a class from the table (t)", self._tell.ratio(level)
+            return "largest share of one value in a group (α)", self._tell.ratio(level)
+        return "largest distance of a group from the table (t)", self._tell.ratio(level)
 
     def _below(self, size: int) -> str:
         members = self._sizes.members

@@ -197,9 +197,9 @@ class Disclosure(Documented):
 
     def _check(self, k: int) -> None:
         if not self.points:
-            raise UsageError("The table has no rows, so there is nothing that could be disclosed.")
+            raise UsageError("The table has no rows.")
         if not 0 <= k <= self.knowledge:
-            raise UsageError(f"The curve was computed for k = 0 to {self.knowledge}; k = {k} was asked for.")
+            raise UsageError(f"k = {k} is outside the curve, which covers k = 0 to {self.knowledge}.")
 
     def _weak(self, found: ClassDisclosure, position: int) -> WeakClasses:
         size, counts = self.signatures.signature(position)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -19,16 +19,15 @@ if TYPE_CHECKING:
 
 
 WHAT_IT_IS = (
-    "A piece of knowledge is a basic implication about named persons: if these persons have these values, then one of "
-    "those persons has one of those values. 'This person does not have that value' (a negated atom) is one, too.",
-    "Maximum disclosure is the highest probability that any so many pieces together give to any statement 'this "
-    "person has this value', for somebody who knows everybody's quasi-identifiers. No knowledge of that kind does "
-    "more.",
+    "A piece of knowledge is a basic implication about named people: if these people have these values, one of those "
+    "people has one of those values. 'This person does not have that value' (a negated atom) is one, too.",
+    "Maximum disclosure is the highest probability that any k pieces give to any statement 'this person has this "
+    "value', for an attacker who knows everyone's quasi-identifiers.",
 )
 NOT_SAID = (
-    "That an attacker has such knowledge: the curve says how much of it would be enough.",
-    "What somebody learns who knows other things, for instance how values depend on each other in the population.",
-    "What happens when this table is joined with another release, or an older version of itself.",
+    "The curve shows how much knowledge is enough, not whether an attacker has it.",
+    "Other kinds of knowledge are not covered, for example how values depend on each other in the population.",
+    "Joins with other releases or older versions of this table were not checked.",
     MEANING,
 )
 _LARGEST_SHOWN = 4
@@ -52,28 +51,42 @@ def disclosure_document(result: DisclosureResult) -> doc.Document:
         ),
         _how(result),
         sql_section(result),
-        doc.section("What this does not say", doc.Bullets(NOT_SAID)),
+        doc.section("Limits of this analysis", NOT_SAID),
+        figures=_key_figures(result.attributes) if len(result.attributes) == 1 else (),
     )
+
+
+def _key_figures(attributes: Sequence[AttributeResult]) -> Iterator[doc.KeyFigure]:
+    """What the curve begins and ends with, and from how many pieces of knowledge on a value is certain."""
+    for found in (attribute.disclosure for attribute in attributes if attribute.disclosure.points):
+        last, certain = found.knowledge, found.smallest_certain_k
+        yield doc.KeyFigure(
+            doc.figure(found.curve[0]), "Disclosure without knowledge", "bad" if certain == 0 else "plain"
+        )
+        if last:
+            yield doc.KeyFigure(doc.figure(found.curve[-1]), f"Disclosure with {doc.plural(last, 'piece')}")
+        pieces = f"more than {last}" if certain is None else doc.count(certain)
+        yield doc.KeyFigure(pieces, "Pieces for certainty")
 
 
 def _lead(result: DisclosureResult, attribute: AttributeResult) -> Iterator[doc.Words]:
     name, disclosure = attribute.disclosure.sensitive, attribute.disclosure
     if not disclosure.points:
-        yield doc.Toned(f"{name}: undetermined, there is no row.", "warn")
+        yield doc.Toned(f"{name}: undetermined, because the table has no rows.", "warn")
         return
     if disclosure.smallest_certain_k != 0:
         start = _probability(disclosure.curve[0])
-        yield f"{name}: without any knowledge somebody's value can be told with probability {start}."
+        yield f"{name}: without any knowledge, a person's value can be inferred with probability {start}."
     if result.threshold is not None:
         yield _reaching(name, doc.limit(result.threshold), attribute.threshold_k, disclosure.knowledge)
     certain = disclosure.smallest_certain_k
     if certain is None:
         last, most = disclosure.knowledge, _probability(disclosure.curve[-1])
-        yield f"{name}: {_pieces(last)} {'reaches' if last == 1 else 'reach'} {most}; nobody is certain."
+        yield f"{name}: {_pieces(last)} {'reaches' if last == 1 else 'reach'} {most}; no value is certain."
     elif certain == 0:
-        yield doc.Toned(f"{name}: somebody's value is certain without any knowledge.", "bad")
+        yield doc.Toned(f"{name}: at least one person's value is certain without any knowledge.", "bad")
     else:
-        yield doc.Toned(f"{name}: {_pieces(certain)} can make somebody's value certain.", "warn")
+        yield doc.Toned(f"{name}: {_pieces(certain)} can make a person's value certain.", "warn")
 
 
 def _reaching(name: str, threshold: str, k: int | None, last: int) -> doc.Toned:
@@ -93,12 +106,10 @@ def _attribute(result: DisclosureResult, attribute: AttributeResult) -> tuple[do
     witness = attribute.witness
     return (
         *doc.section(
-            f"The curve{name}",
-            _curve(result, attribute),
-            *disclosure_pictures([attribute.disclosure], result.threshold),
+            f"Curve{name}", _curve(result, attribute), *disclosure_pictures([attribute.disclosure], result.threshold)
         ),
-        *doc.section(f"The weakest classes{name}", *_weakest(attribute)),
-        *(doc.section(f"A proof{name}", *_proof(witness)) if witness else ()),
+        *doc.section(f"Weakest groups{name}", *_weakest(attribute)),
+        *(doc.section(f"Proof{name}", *_proof(witness)) if witness else ()),
     )
 
 
@@ -120,7 +131,7 @@ def _curve(result: DisclosureResult, attribute: AttributeResult) -> doc.Table:
             cells += [doc.count(item.classes), f"{doc.count(item.rows)} ({share})"]
         rows.append(cells)
     heads = ("#k", "#maximum disclosure", "exactly", "#negated atoms")
-    return doc.table((*heads, *(("#failing classes", "#failing rows") if failing else ())), rows)
+    return doc.table((*heads, *(("#failing groups", "#failing rows") if failing else ())), rows)
 
 
 def _exact(value: Fraction, longest: int = 13) -> str:
@@ -134,8 +145,8 @@ def _weakest(attribute: AttributeResult) -> Iterator[doc.Paragraph | doc.Table]:
         return
     k = attribute.weakest_k
     known = f"with {_pieces(k)}" if k else "without any knowledge"
-    yield doc.Paragraph(f"Those where most can be told of somebody {known}.")
-    keyed = "for instance" if any(classes.keys for classes in attribute.weakest) else None
+    yield doc.Paragraph(f"The groups with the highest disclosure {known}.")
+    keyed = "example" if any(classes.keys for classes in attribute.weakest) else None
     rows = (
         (
             doc.count(one.classes),
@@ -146,7 +157,7 @@ def _weakest(attribute: AttributeResult) -> Iterator[doc.Paragraph | doc.Table]:
         )
         for one in attribute.weakest
     )
-    yield doc.table(("#classes", "#rows each", "largest counts", "#disclosure", keyed), rows)
+    yield doc.table(("#groups", "#rows each", "largest counts", "#disclosure", keyed), rows)
 
 
 def _counts(classes: WeakClasses) -> str:
@@ -169,13 +180,13 @@ def _proof(shown: ShownWitness) -> Iterator[doc.Paragraph | doc.Bullets | doc.Fa
     yield doc.Bullets((*shown.sentences[:-1], _conclusion(shown)))
     classes = [doc.plural(size, "row") for size in shown.sizes]
     if shown.places:
-        classes = [f"{key_text(one.key)} ({size})" for one, size in zip(shown.places, classes, strict=True)]
-    yield doc.Facts(tuple((f"class {number}", said) for number, said in enumerate(classes, 1)))
-    hint = "" if shown.places else f"{spelled('show_values', True)} names the classes of these persons."
+        classes = [f"{key_text(one.key)} ({size})f" for one, size in zip(shown.places, classes, strict=True)]
+    yield doc.Facts(tuple((f"Group {number}", said) for number, said in enumerate(classes, 1)))
+    hint = "" if shown.places else f"{spelled('show_values', True)} shows the groups of these people."
     yield doc.Paragraph(
         doc.Toned(
-            f"Checked: the probability was counted again from these sentences alone, by another route, and is "
-            f"{_probability(witness.confirmed)}, the maximum disclosure at k = {witness.k}.",
+            f"Checked: an independent count from these sentences alone gives {_probability(witness.confirmed)}, the "
+            f"maximum disclosure at k = {witness.k}.",
             hint=hint,
         )
     )
@@ -198,37 +209,36 @@ def _probability(value: Fraction, longest: int = 9) -> str:
 
 def _how(result: DisclosureResult) -> tuple[doc.Section, ...]:
     signatures = ", ".join(
-        f"{doc.plural(len(d.signatures), 'distinct signature')} of "
-        f"{doc.plural(d.signatures.classes, 'class', 'classes')}"
+        f"{doc.plural(len(d.signatures), 'distinct signature')} of {doc.plural(d.signatures.classes, 'group')}"
         for d in result.disclosures
     )
-    pairs: list[tuple[str, doc.Words]] = [
+    how = doc.facts(
         ("table", f"{result.target}, {doc.plural(result.rows, 'row')}"),
         ("quasi-identifiers", ", ".join(result.roles["quasi_identifiers"])),
-        ("sensitive", ", ".join(result.roles["sensitive"])),
+        ("sensitive columns", ", ".join(result.roles["sensitive"])),
         ("read", signatures),
         *made(result),
-    ]
-    return doc.section("How this was computed", doc.Facts(tuple(pairs)))
+    )
+    return doc.section("How this was computed", how)
 
 
 _LONGEST = 24
 _WHAT = (
     "The probability is exact: the share of all tables with these equivalence classes in which the statement holds, "
     "among those in which all the knowledge holds.",
-    "It is what somebody believes who knows everybody's quasi-identifiers, the published table, this knowledge, and "
-    "nothing else.",
+    "It is the belief of an attacker who knows everyone's quasi-identifiers, the published table and this knowledge, "
+    "and nothing else.",
 )
 
 
 def what_if_document(result: WhatIfResult) -> doc.Document:
     """How probable each statement is, given the knowledge, and without it, as a document for any layout."""
     about = (
-        f"{doc.plural(result.pieces, 'piece')} of knowledge about {doc.plural(result.people, 'person', 'persons')} in "
-        f"{doc.plural(result.classes, 'class', 'classes')}"
+        f"{doc.plural(result.pieces, 'piece')} of knowledge about {doc.plural(result.people, 'person', 'people')} in "
+        f"{doc.plural(result.classes, 'group')}"
     )
     prior = _probability(result.knowledge, _LONGEST)
-    surprise = f"Before anything is known, all of this knowledge holds with probability {prior}."
+    surprise = f"In the table alone, all of this knowledge is true with probability {prior}."
     rows = (
         (
             one.place if one.person is None else f"{one.person} has {one.value}",
@@ -238,10 +248,10 @@ def what_if_document(result: WhatIfResult) -> doc.Document:
         )
         for one in result.answers
     )
-    how = doc.Facts((("quasi-identifiers", ", ".join(result.roles["quasi_identifiers"])), *made(result)))
+    how = doc.facts(("quasi-identifiers", ", ".join(result.roles["quasi_identifiers"])), *made(result))
     return doc.report_on(
         result,
-        f"{result.target}: what {about} {'tells' if result.pieces == 1 else 'tell'} about {result.sensitive}",
+        f"{result.target}: what {about} {'reveals' if result.pieces == 1 else 'reveal'} about {result.sensitive}",
         (doc.Bullets((surprise,) if result.pieces else ()),),
         doc.section("Answers", doc.table(("statement", "#probability", "exactly", "#without knowledge"), rows)),
         doc.section("What the figures mean", doc.Bullets(_WHAT)),

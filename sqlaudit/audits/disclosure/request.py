@@ -16,7 +16,7 @@ from sqlaudit.models.disclosure.exact import exact_threshold
 
 WORST: Literal["worst"] = "worst"
 
-ASK = "What to ask"
+ASK = "Analysis"
 """Section of the help page."""
 
 
@@ -50,7 +50,7 @@ class DisclosureRequest:
     knowledge: Pieces = option(
         Pieces(0, 12),
         OptionKind("pieces", _pieces),
-        "Pieces of knowledge that the curve covers.",
+        "Pieces of knowledge, the range of the curve.",
         ASK,
         metavar="0..K",
         shown="0..12",
@@ -58,22 +58,23 @@ class DisclosureRequest:
     threshold: Fraction | None = option(
         None,
         OptionKind("probability", lambda _, value: exact_threshold(value), python="Decimal | Fraction | int"),
-        "A probability that should not be reached: 0.7.",
+        "Probability that must not be reached: 0.7.",
         ASK,
         metavar="C",
     )
     witness: int | Literal["worst"] | None = option(
         None,
         OptionKind("witness", lambda _, value: value, python="int"),
-        "Show K implications that reach the maximum, as a proof. Without K: as many as reach C, or certainty.",
+        "Show K implications that reach the maximum, as a proof. Without K: as many as reach the threshold, or "
+        "certainty.",
         ASK,
         metavar="[K]",
         alone=WORST,
     )
     weakest: int = option(
-        5, RANGE, "How many kinds of weakest classes to tell.", ASK, metavar="N", shown="5", least=0, most=1000
+        5, RANGE, "Number of kinds of weakest groups to show.", ASK, metavar="N", shown="5", least=0, most=1000
     )
-    show_values: bool = option(False, FLAG, "Name classes and values, which may name persons.", ASK)
+    show_values: bool = option(False, FLAG, "Show the values of groups, which may identify people.", ASK)
 
     def __post_init__(self) -> None:
         from sqlaudit.models.belief import MAX_KNOWLEDGE
@@ -82,13 +83,14 @@ class DisclosureRequest:
         first, last = self.knowledge
         if not 0 <= first <= last <= MAX_KNOWLEDGE:
             raise UsageError(
-                f"The pieces of knowledge are {first} to {last}; they must ascend from 0 or more and "
-                f"end at {MAX_KNOWLEDGE} or less."
+                f"Pieces of knowledge {first}..{last} are out of range. They must ascend, within 0..{MAX_KNOWLEDGE}."
             )
         if isinstance(self.witness, int) and not 0 <= self.witness <= last:
-            raise UsageError(f"The witness is asked for k = {self.witness}, the curve ends at {last}.")
+            raise UsageError(f"The witness for k = {self.witness} is outside the curve, which ends at {last}.")
         if self.threshold is not None and not 0 < self.threshold <= 1:
-            raise UsageError(f"The threshold is {float(self.threshold):g}; it must be above 0 and at most 1.")
+            raise UsageError(
+                f"The threshold {float(self.threshold):g} is out of range. It must be above 0 and at most 1."
+            )
 
 
 def check_roles(roles: Roles) -> None:
@@ -99,10 +101,9 @@ def check_roles(roles: Roles) -> None:
     """
     roles.require_quasi_identifiers()
     if not roles.sensitive:
-        raise UsageError(f"Name a sensitive attribute with {about('sensitive')}: what others should not learn.")
+        raise UsageError(f"No sensitive column is named. Name one with {about('sensitive')}.")
     if roles.nulls is NullPolicy.WILDCARD:
         raise UsageError(
-            f"Worst-case disclosure has no meaning with {spelled('nulls', 'wildcard')}: there classes overlap, "
-            "and a person may have "
-            f"the value of several. Use {spelled('nulls', 'equal')} or distinct."
+            f"Worst-case disclosure is not defined with {spelled('nulls', 'wildcard')}, where groups overlap. Use "
+            f"{spelled('nulls', 'equal')} or distinct."
         )

@@ -116,8 +116,8 @@ def open_attribute(
     persons = builder.persons_in_several_places(attribute.sql) if frame.entity is not None else 0
     if persons:
         raise UsageError(
-            f"Worst-case disclosure needs one class and one value of {attribute.label} for each person; "
-            f"{plural(persons, 'person has', 'persons have')} more."
+            f"Worst-case disclosure needs one group and one value of {attribute.label} for each person, but "
+            f"{plural(persons, 'person has', 'people have')} more."
         )
     return OpenedAttribute(builder, attribute, table, null_rows, tuple(key_labels(roles, attribute, frame)))
 

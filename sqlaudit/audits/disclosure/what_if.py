@@ -105,7 +105,7 @@ def load_knowledge(path: str | Path) -> Knowledge:
     """
     root = load_nodes(path)
     if root is None:
-        raise UsageError(f"{path}: is empty; it needs people and what to ask.")
+        raise UsageError(f"{path} is empty. It needs 'people' and what to ask.")
     return _read(root)
 
 
@@ -134,7 +134,7 @@ def _read(root: Node) -> Knowledge:
     rules = tuple(_rule(item, people) for item in listed)
     ask = tuple(_atoms(sections["ask"], people, "'ask'"))
     if not ask:
-        raise sections["ask"].fail("nothing is asked.")
+        raise sections["ask"].fail("there is nothing to ask.")
     sensitive = sections["sensitive"].text("'sensitive'") if "sensitive" in sections else ""
     return Knowledge(people, rules, ask, sensitive)
 
@@ -144,7 +144,7 @@ def _sections(node: Node, known: tuple[str, ...], what: str) -> dict[str, Node]:
     for word, value in node.pairs(what):
         name = word.text("a key")
         if name not in known:
-            raise word.fail(f"there is no key {name!r} here.{closest(name, known)} There are: {', '.join(known)}.")
+            raise word.fail(f"unknown key {name!r}.{closest(name, known)} Known keys: {', '.join(known)}.")
         found[name] = value
     return found
 
@@ -160,14 +160,14 @@ def _person(key: Node, value: Node) -> NamedPerson:
 def _rule(node: Node, people: Mapping[str, NamedPerson]) -> KnownRule:
     sections = _sections(node, _RULES, "a piece of knowledge")
     if "never" in sections and len(sections) > 1:
-        raise node.fail("'never' stands alone, without 'if' and 'then'.")
+        raise node.fail("'never' cannot be combined with 'if' and 'then'.")
     condition = "never" if "never" in sections else "if"
     if_all = tuple(_atoms(sections[condition], people, f"'{condition}'")) if condition in sections else ()
     if len({atom.person for atom in if_all}) < len(if_all):
-        raise node.fail(f"one person has two values under '{condition}', which nobody has at once.")
+        raise node.fail(f"'{condition}' gives one person two values.")
     then_any = tuple(_atoms(sections["then"], people, "'then'")) if "then" in sections else ()
     if condition == "if" and not then_any:
-        raise node.fail("'then' is missing; what can not all be so stands under 'never'.")
+        raise node.fail("'then' is missing. Statements that cannot all be true belong under 'never'.")
     if condition == "never" and not if_all:
         raise node.fail("'never' is empty.")
     return KnownRule(if_all, then_any, node.place)
@@ -182,7 +182,7 @@ def _atoms(node: Node, people: Mapping[str, NamedPerson], what: str) -> Iterator
     for word, value in node.pairs(what):
         label = word.text("a person's name")
         if label not in people:
-            raise word.fail("this person does not stand under 'people'.")
+            raise word.fail("this person is not listed under 'people'.")
         listed = value.items("values") if isinstance(value.value, list) and not value.is_mapping else [value]
         for item in listed:
             yield NamedAtom(label, item.name("a value"), item.place)
@@ -303,10 +303,10 @@ def _attribute(roles: ResolvedRoles, knowledge: Knowledge) -> Resolved:
         if attribute.label.casefold() == knowledge.sensitive.casefold():
             return attribute
     raise UsageError(
-        f"There are {len(roles.sensitive)} sensitive attributes; write 'sensitive: NAME' into the knowledge, with the "
-        "name of the one that it is about."
+        f"There are {len(roles.sensitive)} sensitive columns. Add 'sensitive: NAME' to the knowledge, with the "
+        "column that it is about."
         if not knowledge.sensitive
-        else f"The knowledge is about a sensitive attribute that {spelled('sensitive')} does not name."
+        else f"The sensitive column of the knowledge is not named with {spelled('sensitive')}."
     )
 
 
@@ -363,17 +363,16 @@ class _Lookup:
         rows = self.builder.engine.run(self.statement(named), values)
         keys = {tuple(map(repr, row[:-2])) for row in rows}
         if not rows:
-            raise UsageError(f"{person.place}: nobody in the table fits this person.")
+            raise UsageError(f"{person.place}: no one in the table matches this person.")
         if len(keys) > 1:
             raise UsageError(
-                f"{person.place}: {len(keys)} classes fit this person; with {spelled('joint', True)}, name "
-                f"persons by {spelled('entity')}."
+                f"{person.place}: {len(keys)} groups match this person. With {spelled('joint', True)}, name people "
+                f"by {spelled('entity')}."
             )
         if self.builder.frame.solo and any(value is None for value in rows[0][:-2]):
             raise UsageError(
-                f"{person.place}: with {spelled('nulls', 'distinct')} a row with a missing quasi-identifier is "
-                "a class of its own, "
-                "in which its value is certain; there is nothing to ask about it."
+                f"{person.place}: with {spelled('nulls', 'distinct')} a row with a missing quasi-identifier is a "
+                "group of its own, so its value is certain."
             )
         return keys.pop(), {int(row[-2]): int(row[-1]) for row in rows}
 
@@ -407,7 +406,7 @@ class _Persons:
         inputs = AttributeInputs({"must_occur": ValueList((named.value,), named.place)}, self._opened.table)
         lanes = inputs["must_occur"].lanes
         if not lanes:
-            raise UsageError(f"{named.place}: no row of the table has this value of {self._opened.attribute.label}.")
+            raise UsageError(f"{named.place}: no row has this value of {self._opened.attribute.label}.")
         return Atom(named.person, lanes[0])
 
     @staticmethod
@@ -415,7 +414,7 @@ class _Persons:
         seen: set[str | None] = set()
         for person in people:
             if person.key is None and person.entity in seen:
-                raise UsageError(f"{person.place}: this person already stands under another name.")
+                raise UsageError(f"{person.place}: this person is listed under another name, too.")
             seen |= {person.entity} if person.key is None else set()
 
 
@@ -447,8 +446,8 @@ def grown_classes(engine: Engine, tables: Sequence[Target], roles: Roles) -> Gro
     """
     if roles.entity is not None or roles.nulls is not NullPolicy.EQUAL:
         raise UsageError(
-            f"Rows that come are counted as rows, and a missing value as a value like others; leave "
-            f"{spelled('entity')} and other ways to read missing values out, or look at both tables as one."
+            f"Added rows are counted as rows, and missing values as values. Leave out {spelled('entity')} and other "
+            "ways to read missing values, or combine both tables into one."
         )
     opened = [_opened(engine, target, roles) for target in tables]
     for relation, found in opened[1:]:
@@ -473,7 +472,7 @@ def grown_classes(engine: Engine, tables: Sequence[Target], roles: Roles) -> Gro
     cells = [(int(row[0]), int(row[1]), int(row[2])) for row in engine.run(statement)]
     if len(cells) > MOST_CELLS:
         raise UsageError(
-            f"The rows that come touch more than {MOST_CELLS:,} counts of values; look at both tables as one."
+            f"The added rows change more than {MOST_CELLS:,} counts of values. Combine both tables into one."
         )
     return _grown(cells)
 
@@ -484,7 +483,7 @@ def _check_alike(first: ResolvedRoles, other: ResolvedRoles, label: str) -> None
 
     for one, two in zip(columns(first), columns(other), strict=True):
         if one.kind is not two.kind:
-            raise UsageError(f"{label}: {two.label} is {two.kind} there and {one.kind} in the table that it comes to.")
+            raise UsageError(f"{label}: {two.label} is {two.kind} there and {one.kind} in the audited table.")
 
 
 def _grown(cells: Sequence[tuple[int, int, int]]) -> GrownClasses:

@@ -15,7 +15,7 @@ from sqlaudit.cli.requests import PATH, command_of, handing, in_section
 FORMATS = ("table", "csv", "json")
 """How results look."""
 
-_what = in_section("What to look at")
+_what = in_section("Input")
 _run = in_section("What to run")
 _out = in_section("Output")
 

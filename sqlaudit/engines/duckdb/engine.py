@@ -180,7 +180,7 @@ class DuckDBEngine(Engine):
 
     def access(self) -> str:
         """DuckDB has no roles: databases are attached read-only, and files that nobody named are closed."""
-        return "read only; no file but those that were named"
+        return "read-only; only the named files were read"
 
     def cancel(self) -> None:
         """Stop the running statement; safe from any thread. What runs next is not affected."""

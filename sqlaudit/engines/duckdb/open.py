@@ -342,7 +342,7 @@ def find_respelled(session: DuckDBSession, source: str, described: Sequence[Row]
 
 
 def with_one_text(names: Sequence[str]) -> str:
-    """What is selected where these columns are read with the smallest of equal texts.
+    """What is selected where these columns are read with the smallest among equal texts.
 
     Example:
         >>> with_one_text(["town"])

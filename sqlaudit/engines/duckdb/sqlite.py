@@ -22,7 +22,7 @@ from sqlaudit.engines.duckdb.session import DIALECT, DuckDBSession
 
 SCHEMA = "main"
 PATIENCE = 5.0
-"""Seconds to wait for somebody who writes."""
+"""Seconds to wait for someone who writes."""
 _WAL = 2
 """What a file in the mode of write-ahead logging says in its header."""
 _TABLES = "SELECT name FROM sqlite_schema WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite~_%' ESCAPE '~'"
@@ -41,7 +41,7 @@ _COUNTED = (
 )
 _DECLARED = (("INT", "BIGINT"), ("CHAR", "VARCHAR"), ("CLOB", "VARCHAR"), ("TEXT", "VARCHAR"), ("BLOB", "BLOB"))
 _LOCKED = "is being written by another program; try again, or audit a copy."
-_CLOSED = "can only be read by somebody who may write to its folder; audit a copy."
+_CLOSED = "can only be read by someone who may write to its folder; audit a copy."
 _DAMAGED = "is damaged, or encrypted."
 _ELSE = "could not be read by SQLite; a view may need a function of the program that made it."
 _SAID: dict[int | None, tuple[type[SqlauditError], str]] = {

@@ -19,7 +19,7 @@ from sqlaudit.engines.duckdb.driver import duckdb
 from sqlaudit.engines.duckdb.errors import ErrorPlace, translate
 from sqlaudit.engines.duckdb.session import DIALECT, FIXED
 
-# DuckDB files of our own: baselines, and the classes that fall short. Opened behind the walls of an audited file.
+# DuckDB files of our own: baselines, and the failing classes. Opened behind the walls of an audited file.
 #
 # Somebody else may have written such a file: a view in it could read other files, a macro could stand for a function
 # of ours, and a table could bear the name of ours by chance. So it is attached to an instance in memory, access to all

@@ -280,7 +280,7 @@ def _pinned(connection: psycopg.Connection[tuple[str, ...]]) -> str:
 
 
 def _reason(error: psycopg.Error, view: View) -> SqlauditError:
-    """What went wrong, in words for somebody who wants to write for once."""
+    """What went wrong, in words for someone who wants to write for once."""
     code = error.sqlstate or ""
     place = f"the schema {quote(view.parts()[0], 'postgres')}" if len(view.parts()) > 1 else "the schema"
     if code == "42501":

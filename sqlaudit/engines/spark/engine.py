@@ -511,7 +511,7 @@ def _make(session: Any, view: View, replace: bool) -> None:
 
 
 def _reason(error: Exception, view: View) -> SqlauditError:
-    """What went wrong, in words for somebody who wants to write for once."""
+    """What went wrong, in words for someone who wants to write for once."""
     code = condition(error).partition(".")[0] if isinstance(error, PySparkException) else ""
     if code in ("SCHEMA_NOT_FOUND", "CATALOG_NOT_FOUND"):
         return UsageError(f"There is no schema for the view {view.name!r}.")

@@ -464,5 +464,5 @@ def _within(terms: int, limit: int, implications: int) -> None:
     if terms > limit:
         raise UsageError(
             f"{implications} connected implications need {terms} or more conjunctions, the limit is {limit}: "
-            "the exact answer is out of reach, ask with fewer or shorter implications"
+            "ask with fewer or shorter implications"
         )

@@ -223,7 +223,6 @@ _NAMES = {
     "wrong_unique": "The single row is somebody else's",
     "without_identity": "Learned without being identified",
 }
-_MOST_WORST = 3
 
 
 def attack_document(result: AttackResult) -> doc.Document:
@@ -255,8 +254,17 @@ def attack_document(result: AttackResult) -> doc.Document:
         doc.section("Not tried", (doc.Toned(f"{one.title}.", hint=one.reason) for one in result.not_tried)),
         doc.section("How it was attacked", how),
         sql_section(result),
-        worst=(doc.bad(one.sentence) for one in exposed_most(hit)[:_MOST_WORST]),
+        figures=_key_figures(result.exposures, hit),
     )
+
+
+def _key_figures(tried: Sequence[Exposure], hit: Sequence[Exposure]) -> Iterator[doc.KeyFigure]:
+    """How many attacks succeed, and how much the worst of them exposes."""
+    if tried:
+        yield doc.KeyFigure(f"{len(hit)} of {len(tried)}", "Attacks that succeed", "bad" if hit else "good")
+    for one in exposed_most(hit)[:1]:
+        exposed = f"{doc.count(one.exposed)} of {doc.count(one.of)} ({doc.part(one.exposed, one.of)})"
+        yield doc.KeyFigure(exposed, "Exposed by the worst", "bad")
 
 
 def _headline(result: AttackResult, hit: int) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from sqlaudit.audits.report import audit_document
+from sqlaudit.audits.report import ALL_FIGURES, FAILING_GROUPS, WARNINGS, audit_document
 from sqlaudit.audits.report import headline as verdict_of
 from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.result import MEANING
@@ -188,7 +188,7 @@ _PAIRINGS = {
     "containment": "by containment (unique)",
     "none": "not known (containment is not unique)",
 }
-_OF_AUDIT = ("Classes that fall short", "All figures", "Warnings")
+_OF_AUDIT = (FAILING_GROUPS, ALL_FIGURES, WARNINGS)
 _OF_ATTACKS = "What each attack achieves"
 _ATTACKED = "Attacks on the release alone"
 

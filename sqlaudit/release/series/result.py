@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar
 
 from sqlaudit.base.result import AS_TEXT, FROM_1, IF_ANY, MEANING, Documented, MeasuredResult, told
 from sqlaudit.models.base import Check, WithVerdict
-from sqlaudit.models.phrases import required_sentence, verdict_of
+from sqlaudit.models.phrases import requirement_lines, verdict_of
 from sqlaudit.models.releases import largest_m
 from sqlaudit.reports import document as doc
 from sqlaudit.reports.notebook import Shown
@@ -162,9 +162,9 @@ _MOST = 12
 
 def releases_document(result: ReleasesResult) -> doc.Document:
     """What several releases say together, as a document for any layout."""
-    required = [required_sentence(check, 0, 0) for check in result.checks]
+    required = requirement_lines(result.checks)
     found = headline(result)
-    lead = (*required, *(words for one in result.attributes for words in _lead(result, one)))
+    lead = [words for one in result.attributes for words in _lead(result, one)]
     missing = {one.sensitive for one in result.attributes if any(side.without_value for side in one.releases)}
     how = doc.facts(
         ("releases", doc.listing(result.releases, 12)),
@@ -180,7 +180,7 @@ def releases_document(result: ReleasesResult) -> doc.Document:
     return doc.report_on(
         result,
         verdict_of(result.checks) if required else found,
-        ((found.text, *lead) if required else lead,),
+        (*([found.text] if required else []), *required, lead),
         *(_sections(result, one) for one in result.attributes),
         doc.section("How it was measured", how),
         sql_section(result),

@@ -36,16 +36,16 @@ def test_the_text_report(table: Path) -> None:
     assert (ran.code, ran.err) == (0, "")
     for said in (
         "what 0 to 3 pieces of knowledge can reveal about disease",
-        "without any knowledge somebody's value can be told with probability 0.4 (2/5).",
+        "without any knowledge, a person's value can be inferred with probability 0.4 (2/5).",
         "0.6 can be reached with 1 piece of knowledge, not with fewer.",
-        "2 pieces of knowledge can make somebody's value certain.",
+        "2 pieces of knowledge can make a person's value certain.",
         "1 0.6667 2/3 0.6667 1 5 (50.0%)",
         "1 5 2, 2, 1 0.6667",
         "With 1 piece of knowledge nothing reveals more than this:",
         "Person 1 of class 1 does not have its value of rank 2.",
         "Then person 1 of class 1 has its most frequent value with probability 0.6667 (2/3).",
-        "Checked: the probability was counted again",
-        "2 distinct signatures of 2 classes",
+        "Checked: an independent count from these sentences alone gives",
+        "2 distinct signatures of 2 groups",
     ):
         assert said in ran.said
     assert "disease 00" not in ran.out
@@ -94,7 +94,7 @@ def test_knowledge_from_a_file(table: Path, tmp_path: Path) -> None:
     known.write_text(known.read_text().replace("Hannah: disease 000", "Hannah: disease 009"))
     wrong = run("disclosure", table, *ROLES, "--given", known)
     assert (wrong.code, wrong.out) == (2, "")
-    assert "line 5: no row of the table has this value of disease." in wrong.err
+    assert "line 5: no row has this value of disease." in wrong.err
     known.write_text(
         "people: {a: {room: 0}}\nknowledge:\n- never: {a: disease 000}\n- then: {a: disease 000}\n"
         "ask: {a: disease 000}\n"
@@ -118,7 +118,7 @@ def test_a_dry_run_measures_nothing(table: Path, tmp_path: Path) -> None:
 def test_an_empty_table_is_undetermined(table: Path) -> None:
     ran = run("disclosure", table, *ROLES, "--where", "room > 5", "--plot", table.with_name("empty.svg"))
     assert ran.code == 0
-    assert "undetermined, there is no row" in ran.said
+    assert "undetermined, because the table has no rows" in ran.said
     assert "There is no curve to draw" in ran.err
     assert not table.with_name("empty.svg").exists()
 
@@ -127,18 +127,18 @@ def test_an_empty_table_is_undetermined(table: Path) -> None:
     ("arguments", "said"),
     [
         (("--knowledge", "x"), "'x' is not a range of numbers; write 0..12, or 12."),
-        (("--knowledge", "0..201"), "end at 200 or less"),
-        (("--knowledge", "3..2"), "they must ascend"),
+        (("--knowledge", "0..201"), "within 0..200"),
+        (("--knowledge", "3..2"), "They must ascend"),
         (("--threshold", "1.5"), "not a probability above 0 and at most 1"),
         (("--threshold", "nan"), "not a"),
-        (("--witness", "13"), "asked for k = 13, the curve ends at 12"),
+        (("--witness", "13"), "for k = 13 is outside the curve, which ends at 12"),
         (("--witness", "many"), "put --witness behind the TARGET"),
         (("--plot", "curve.pdf"), ".svg"),
         (("--given", "a.yml", "--threshold", "0.5"), "--given asks its own question; leave --threshold out."),
         (("--given", "a.yml", "--weakest", "5"), "leave --weakest out."),
         (("--given", "a.yml", "--explain"), "--dry-run shows the statements."),
         (("--given", "a.yml"), "a.yml: cannot be read"),
-        (("--nulls", "wildcard"), "no meaning with --nulls wildcard"),
+        (("--nulls", "wildcard"), "is not defined with --nulls wildcard"),
     ],
 )
 def test_bad_requests(table: Path, arguments: tuple[str, ...], said: str) -> None:
@@ -186,5 +186,5 @@ def test_adult_on_both_engines(load: Loader, postgres_url: str) -> None:
 def test_one_piece_of_knowledge_is_said_as_one(tmp_path: Path) -> None:
     file = write_csv(tmp_path / "four.csv", "zip,ill", *(f"1,{ill}" for ill in "abcd"))
     asked = ("disclosure", file, "--qi", "zip", "--sensitive", "ill", "--knowledge", "0..1")
-    assert "ill: 1 piece of knowledge reaches 0.3333 (1/3); nobody is certain." in run(*asked).out
+    assert "ill: 1 piece of knowledge reaches 0.3333 (1/3); no value is certain." in run(*asked).out
     assert "ill: 1 piece of knowledge does not reach 0.9." in run(*asked, "--threshold", "0.9").out

@@ -57,8 +57,12 @@ def test_counts_before_and_after(engine: Engine) -> None:
 @pytest.mark.parametrize(
     ("roles", "columns", "said"),
     [
-        (Roles(("age", "sex"), ("s",), entity="sex2"), COLUMNS, "Rows that come are counted as rows, and a missing"),
-        (ROLES, {"age": "text", "sex": "text", "s": "text"}, "query: age is text there and integer in the table that"),
+        (Roles(("age", "sex"), ("s",), entity="sex2"), COLUMNS, "Added rows are counted as rows, and missing"),
+        (
+            ROLES,
+            {"age": "text", "sex": "text", "s": "text"},
+            "query: age is text there and integer in the audited table",
+        ),
         (ROLES, {"age": "int", "sex": "text", "ill": "text"}, "query has no column 's'"),
     ],
 )

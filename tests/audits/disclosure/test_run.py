@@ -156,7 +156,7 @@ def test_persons_are_counted_once(engine: Engine) -> None:
     roles = Roles(("room",), ("disease",), entity="person")
     result = disclosed(engine, rows, roles, columns, knowledge=0)
     assert (result.disclosure.curve, result.disclosure.signatures.rows, result.rows) == ((Fraction(1, 2),), 4, 8)
-    with pytest.raises(UsageError, match="one class and one value of disease for each person; 1 person has more"):
+    with pytest.raises(UsageError, match="one group and one value of disease for each person, but 1 person has more"):
         disclosed(engine, [*rows, {"room": 2, "disease": "a", "person": 0}], roles, columns)
 
 
@@ -176,14 +176,14 @@ def test_more_pieces_than_values(engine: Engine) -> None:
 @pytest.mark.parametrize(
     ("roles", "asked", "said"),
     [
-        (Roles((), ("disease",)), {}, "Name the quasi-identifiers"),
-        (Roles(("room",)), {}, "Name a sensitive attribute"),
-        (Roles(("room",), ("disease",), nulls=NullPolicy.WILDCARD), {}, "no meaning with nulls='wildcard'"),
-        (ROLES, {"knowledge": 201}, "0 to 201; they must ascend"),
-        (ROLES, {"knowledge": (4, 3)}, "4 to 3; they must ascend"),
-        (ROLES, {"witness": 13}, "asked for k = 13, the curve ends at 12"),
+        (Roles((), ("disease",)), {}, "No quasi-identifiers are named"),
+        (Roles(("room",)), {}, "No sensitive column is named"),
+        (Roles(("room",), ("disease",), nulls=NullPolicy.WILDCARD), {}, "is not defined with nulls='wildcard'"),
+        (ROLES, {"knowledge": 201}, "0..201 are out of range. They must ascend"),
+        (ROLES, {"knowledge": (4, 3)}, "4..3 are out of range. They must ascend"),
+        (ROLES, {"witness": 13}, "for k = 13 is outside the curve, which ends at 12"),
         (ROLES, {"threshold": Fraction(3, 2)}, "the threshold is 3/2, it must be from 0 to 1"),
-        (ROLES, {"threshold": 0}, "The threshold is 0; it must be above 0"),
+        (ROLES, {"threshold": 0}, "The threshold 0 is out of range. It must be above 0"),
     ],
 )
 def test_what_has_no_meaning_is_refused(roles: Roles, asked: dict[str, Any], said: str) -> None:

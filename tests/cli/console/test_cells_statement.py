@@ -94,11 +94,7 @@ ERRORS = (
         47,
         "threshold is a limit from below (at least); write >= or =",
     ),
-    (
-        "AGGREGATES t BY (a) COUNT n REQUIRE k = 5",
-        37,
-        "'k' is about rows of persons and no rule for cells: `sqlaudit audit` judges it",
-    ),
+    ("AGGREGATES t BY (a) COUNT n REQUIRE k = 5", 37, "'k' is about rows of people, not cells. Use `sqlaudit audit`"),
 )
 
 

@@ -79,7 +79,7 @@ def test_the_command_writes_a_script_for_a_warehouse() -> None:
         ("full_cell=any", {}, "looks at margins of cells"),
         ("p_percent=10", {}, "needs a column; name it with value="),
         ("p_percent=10", {"value": "x", "largest": ["x1"]}, "needs a column; name it with largest="),
-        ("k=5", {}, "is about rows of persons"),
+        ("k=5", {}, "is about rows of people"),
     ],
 )
 def test_what_one_select_cannot_say_is_refused(rule: str, more: dict[str, Any], said: str) -> None:

@@ -97,7 +97,7 @@ def test_what_one_select_does_not_carry_is_said() -> None:
     ):
         with pytest.raises(UsageError, match=why):
             compile_checks(Target("visits"), roles, [check])
-    with pytest.raises(UsageError, match="'km@2=5' is about persons with many rows; name the column"):
+    with pytest.raises(UsageError, match=r"'km@2=5' is about people with many rows\. Name the column"):
         compile_checks(Target("visits"), Roles(("clinic",)), ["km@2=5"])
 
 

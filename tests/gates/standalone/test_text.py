@@ -169,7 +169,7 @@ def test_a_query_and_a_condition_are_guarded() -> None:
 @pytest.mark.parametrize(
     ("check", "inputs", "reason"),
     [
-        ("disclosure@4=0.5", {}, "k of at most 3"),
+        ("disclosure@4=0.5", {}, "k up to 3"),
         ("pd_recursive=c:2,l:2", {"dont_care": ["x"]}, "dont_care name sensitive values"),
         ("t_closeness_hierarchical=0.3", {"tree": {"a": ["x", "y"]}}, "tree name sensitive values"),
         ("l_categorical_diversity=2", {"categories": {"a": ["x"]}}, "cover"),
@@ -245,7 +245,7 @@ def test_the_command_writes_a_script(tmp_path: object) -> None:
 def test_the_command_says_what_is_wrong() -> None:
     for arguments, said in [
         (("--qi", "a", "k=5"), "Name the table with --table"),
-        (("--table", "t", "k=5"), "Name the quasi-identifiers"),
+        (("--table", "t", "k=5"), "No quasi-identifiers are named"),
         (("--table", "t", "--qi", "a", "--dialect", "snowflak", "k=5"), "Did you mean 'snowflake'?"),
         (("--table", "t", "--qi", "a", "kk=5"), "There is no privacy model"),
         (("--table", "t", "--query", "select 1", "--qi", "a"), "Name the table with --table"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import sqlaudit
-from sqlaudit.audits.report import audit_document
+from sqlaudit.audits.report import FAILING_GROUPS, GROUP_SIZES, audit_document
 from sqlaudit.audits.result import AuditResult
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.spec import NullPolicy
@@ -24,11 +24,7 @@ _LATTICE = re.compile(r"(?P<file>.*?)(?:\s*\bsuppress\s+(?P<share>\S+))?", re.IG
 _RELEASE = re.compile(
     r"(?P<release>'[^']*'|\S+)(?:\s+hierarchies\s+(?P<file>'[^']*'|\S+))?(?:\s+key\s+(?P<key>.+))?", re.IGNORECASE
 )
-_OF_CLASSES = (
-    "Classes that fall short",
-    "Risk of being picked out by someone who knows the quasi-identifiers",
-    "How large the classes are",
-)
+_OF_CLASSES = (FAILING_GROUPS, "Risk of being picked out by someone who knows the quasi-identifiers", GROUP_SIZES)
 MOST_CLASSES = 100
 K = 5
 

@@ -1,0 +1,158 @@
+"""Words that a reader never meets: in the texts of the program, in its docs, in its help and in its SQL."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.places import REPOSITORY
+
+REFUSED = re.compile(
+    r"\b(?:(?:falls?|fell) short|whoever|somebody who|should others|pick(?:s|ed|ing)? out|of equal|made anew)\b",
+    re.IGNORECASE,
+)
+"""What nobody says who explains a table to a colleague; write "fails", "people who", "single out", "the same"."""
+NOT_YET: frozenset[str] = frozenset(
+    {
+        "README.md",
+        "docs/agents.md",
+        "docs/aggregates.md",
+        "docs/architecture.md",
+        "docs/attacks.md",
+        "docs/compile.md",
+        "docs/console.md",
+        "docs/disclosure.md",
+        "docs/errata.md",
+        "docs/gate.md",
+        "docs/gate_dbt.md",
+        "docs/inputs.md",
+        "docs/lattice.md",
+        "docs/orchestrators.md",
+        "docs/papers.md",
+        "docs/persons.md",
+        "docs/population.md",
+        "docs/quickstart.md",
+        "docs/release.md",
+        "docs/releases.md",
+        "docs/remedies.md",
+        "docs/scale.md",
+        "docs/schema.md",
+        "docs/security.md",
+        "docs/stories/engineer.md",
+        "docs/stories/officer.md",
+        "sql_templates/dbt/macros/checks/written_out.sql",
+        "sql_templates/dbt/macros/support/persons.sql",
+        "sql_templates/gates/standalone/_answers.sql",
+        "sql_templates/gates/standalone/_standalone_persons.sql",
+        "sql_templates/gates/standalone/standalone_failing.sql",
+        "sql_templates/gates/store_failures.sql",
+        "sql_templates/lattices/_lattice.sql",
+        "sql_templates/lattices/publish_failing.sql",
+        "sql_templates/lattices/publish_release.sql",
+        "sql_templates/remedies/recode/recode_short.sql",
+        "sqlaudit/__init__.pyi",
+        "sqlaudit/audits/schema.json",
+        "sqlaudit/cli/__init__.py",
+        "sqlaudit/cli/audit.py",
+        "sqlaudit/cli/compile.py",
+        "sqlaudit/cli/console/commands/ask.py",
+        "sqlaudit/cli/output.py",
+        "sqlaudit/cli/policies.py",
+        "sqlaudit/cli/stored.py",
+        "sqlaudit/events/__init__.py",
+        "sqlaudit/events/result.py",
+        "sqlaudit/events/schema.json",
+        "sqlaudit/events/unicity.py",
+        "sqlaudit/gates/answered.py",
+        "sqlaudit/gates/api.py",
+        "sqlaudit/gates/judging.py",
+        "sqlaudit/gates/nodes.py",
+        "sqlaudit/gates/outputs.py",
+        "sqlaudit/gates/policy_schema.json",
+        "sqlaudit/gates/proposal.py",
+        "sqlaudit/gates/report.py",
+        "sqlaudit/gates/requirements.py",
+        "sqlaudit/gates/result.py",
+        "sqlaudit/gates/run.py",
+        "sqlaudit/gates/standalone/checks.py",
+        "sqlaudit/gates/standalone/names.py",
+        "sqlaudit/gates/stored.py",
+        "sqlaudit/gates/tables.py",
+        "sqlaudit/lattices/answer.py",
+        "sqlaudit/lattices/audits.py",
+        "sqlaudit/lattices/figures.py",
+        "sqlaudit/lattices/release.py",
+        "sqlaudit/lattices/report.py",
+        "sqlaudit/lattices/request.py",
+        "sqlaudit/lattices/schema.json",
+        "sqlaudit/lattices/search/lattice.py",
+        "sqlaudit/lattices/search/tags.py",
+        "sqlaudit/lattices/verdicts.py",
+        "sqlaudit/profiles/columns.py",
+        "sqlaudit/profiles/result.py",
+        "sqlaudit/profiles/run.py",
+        "sqlaudit/profiles/schema.json",
+        "sqlaudit/profiles/warnings.py",
+        "sqlaudit/release/compare/report.py",
+        "sqlaudit/release/compare/schema.json",
+        "sqlaudit/release/series/result.py",
+        "sqlaudit/remedies/cloak/result.py",
+        "sqlaudit/remedies/cloak/schema.json",
+        "sqlaudit/remedies/recode/classes.py",
+        "sqlaudit/remedies/recode/kaca.py",
+        "sqlaudit/remedies/recode/reading.py",
+        "sqlaudit/remedies/recode/request.py",
+        "sqlaudit/remedies/recode/run.py",
+        "sqlaudit/remedies/suppress/result.py",
+        "sqlaudit/tabular/result.py",
+        "sqlaudit/tabular/run.py",
+        "sqlaudit/tabular/schema.json",
+    }
+)
+"""Files that still have such words. It only gets shorter."""
+
+
+def files() -> Iterator[Path]:
+    """Everything that people read."""
+    yield from (REPOSITORY / "sqlaudit").rglob("*.py")
+    yield from (REPOSITORY / "sqlaudit").rglob("*.pyi")
+    yield from (REPOSITORY / "sqlaudit").rglob("*.txt")
+    yield from (REPOSITORY / "sqlaudit").rglob("*.json")
+    yield from (REPOSITORY / "sql_templates").rglob("*.sql")
+    yield from (REPOSITORY / "docs").rglob("*.md")
+    yield from (REPOSITORY / name for name in ("README.md", "CHANGELOG.md"))
+
+
+def read(file: Path) -> str:
+    """What of a file is read: of Python its texts, docstrings included, of the changelog what is not released."""
+    text = file.read_text(encoding="utf-8")
+    if file.name == "CHANGELOG.md":
+        return text.split("\n## ")[1]
+    if file.suffix != ".py":
+        return text
+    texts = (node.value for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Constant))
+    return "\n\n".join(one for one in texts if isinstance(one, str))
+
+
+def found_in(file: Path) -> list[str]:
+    """The refused words of a file, whatever their line breaks."""
+    return REFUSED.findall(re.sub(r"\s+", " ", read(file)))
+
+
+@pytest.mark.parametrize("word", ["falls short", "Whoever", "somebody\nwho", "picked out", "made anew"])
+def test_words_are_found_across_lines(word: str, tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text(f'"""A class that {word} x."""\n', encoding="utf-8")
+    assert len(found_in(tmp_path / "a.py")) == 1
+
+
+def test_nothing_that_people_read_has_refused_words() -> None:
+    found = {str(file.relative_to(REPOSITORY)): words for file in files() if (words := found_in(file))}
+    assert {name: words for name, words in found.items() if name not in NOT_YET} == {}
+
+
+def test_what_is_clean_leaves_the_list() -> None:
+    assert {name for name in NOT_YET if not found_in(REPOSITORY / name)} == set()
