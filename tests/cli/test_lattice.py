@@ -123,7 +123,7 @@ def test_a_time_budget_ends_with_what_is_known() -> None:
     ran = run("lattice", "p.csv", *COMMON, "--time-budget", "0.00001")
     assert ran.code == 4
     assert "INCOMPLETE: the search was stopped; no safe node found yet" in ran.out
-    assert "when its time was over" in ran.said
+    assert "Time limit reached; a better node may exist" in ran.said
 
 
 @pytest.mark.usefixtures("folder")
@@ -209,7 +209,7 @@ def test_a_view_is_printed_made_and_kept() -> None:
     assert rows[0] == ("[30, 40)", "f", "1305*", "cold")
     ran = run(*asked, "--execute")
     assert (ran.code, "made the view 'release'" in ran.err) == (0, True)
-    assert "An audit of the release says PASS: 6 rows in 3 classes, 1 row left out." in ran.said
+    assert "Audit of the release: PASS; 6 rows in 3 classes, 1 row left out." in ran.said
     assert "The release has columns without a role, unchanged: " + ODD in ran.said
     with duckdb.connect("p.duckdb", read_only=True) as made:
         assert made.execute("FROM release ORDER BY ALL").fetchall() == rows

@@ -157,9 +157,9 @@ def test_the_python_call_and_its_schema(tmp_path: Path) -> None:
     assert broken.problems == (
         "job, level 1: 1 value in 1 row is not listed in the hierarchy. Add them, or give a default label.",
     )
-    assert "No file was written, since the hierarchy cannot be used." in broken.notes
+    assert "No file was written, because the hierarchy cannot be used." in broken.notes
     (tmp_path / "h.yml").write_text("hierarchies: {job: keep}\n", encoding="utf-8")
-    with pytest.raises(UsageError, match="kept or dropped, so there is nothing to check"):
+    with pytest.raises(UsageError, match="kept or dropped, so there are no levels to check"):
         sqlaudit.hierarchy(data, "job", tmp_path / "h.yml")
 
 

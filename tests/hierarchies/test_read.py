@@ -83,7 +83,7 @@ def test_columns_are_found_whatever_their_case_and_get_what_they_have(tmp_path: 
     ]
     with pytest.raises(UsageError, match=r"'AGE' is not a quasi-identifier\. Did you mean 'ages'\?"):
         read.for_columns(["ages", "year(b)"])
-    with pytest.raises(UsageError, match="second hierarchy"):
+    with pytest.raises(UsageError, match="two hierarchies"):
         read_hierarchies({"age": "keep", "AGE": "keep"}).for_columns(["age"])
 
 

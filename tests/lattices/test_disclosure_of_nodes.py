@@ -127,7 +127,7 @@ def test_one_command_prints_the_curves_and_draws_them(tmp_path: Any) -> None:
     told = sqlaudit_command(*arguments)
     assert told.code == 0, told.err
     assert "Worst-case disclosure at the nodes" in told.out
-    assert "Shown for k = 0, 1, 2, 3, 5, 6, 7 and 8; the JSON has all of 9." in told.out
+    assert "Shown for k = 0, 1, 2, 3, 5, 6, 7 and 8; the JSON has all 9." in told.out
     page = sqlaudit_command(*arguments, "--format", "html")
     assert page.out.count("<figure") >= 3
     for k in (0, 1, 2, 3, 5, 6, 7, 8):

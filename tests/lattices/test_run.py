@@ -310,7 +310,7 @@ def test_no_safe_node_is_explained() -> None:
     nothing = sqlaudit.lattice(PEOPLE, sensitive="dx", require=["k=9", "l=5"], **OPTIONS)
     assert (nothing.best, nothing.safe, nothing.passed) == (None, 0, False)
     assert any("k=9: 2 of 2 classes with 8 rows fail even at the coarsest node." in why for why in nothing.why)
-    assert nothing.why[-1] == "Kept as they are, at every node: sex. Give them a hierarchy, or drop them."
+    assert nothing.why[-1] == "Unchanged at every node: sex. Give them a hierarchy, or drop them."
     whole = sqlaudit.lattice(PEOPLE, sensitive="dx", require=["l=5"], qi=["age"])
     assert whole.why == (
         "l=5 for dx does not hold for all rows together, with no quasi-identifier known at all, so no coarsening can "

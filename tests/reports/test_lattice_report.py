@@ -166,7 +166,7 @@ def test_levels_have_examples_that_no_table_gave() -> None:
     assert "examples" not in json.dumps(found.to_dict())
     text = " ".join(render_text(lattice_document(found), 200).split())
     assert "unchanged; width 5, such as [16, 21); width 20, such as [21, 41); *" in text
-    assert "as they are; last 1 masked, such as abcd*; last 5 masked; *" in text
+    assert "unchanged; last 1 masked, such as abcd*; last 5 masked; *" in text
     assert "listed" not in text
 
 
