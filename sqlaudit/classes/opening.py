@@ -225,10 +225,10 @@ def _merged(engine: Engine, column: ColumnValues, values: Folding | None) -> str
     exact, folded = spelled("values", "exact"), spelled("values", "fold")
     if values is Folding.FOLD:
         said = (
-            f"{engine.name} cannot fold {column.name}: it has letters beyond ASCII that can be written in several ways."
+            f"{engine.name} cannot fold {column.name}: it has letters beyond ASCII with several spellings."
         )
         return (
-            f"{said} Write them in one way first, or count values as they are written with {exact}." if unsure else ""
+            f"{said} Use one spelling first, or count each spelling with {exact}." if unsure else ""
         )
     if not number:
         return ""
@@ -236,8 +236,8 @@ def _merged(engine: Engine, column: ColumnValues, values: Folding | None) -> str
     verb = "may be" if unsure else "is" if number == 1 else "are"
     apart = "case, blanks, width or invisible characters" + (", or are NULL and ''" if column.missing else "")
     return (
-        f"{what} of {column.name} {verb} written in several ways, which differ only in {apart}. Say whether these are "
-        f"one with {folded}, or different with {exact}."
+        f"{what} of {column.name} {verb} written in several ways, which differ only in {apart}. Choose whether these are "
+        f"one value ({folded}) or different ({exact})."
     )
 
 
@@ -266,8 +266,8 @@ def _is_nested(kind: Kind, type_name: str) -> bool:
 
 def _nested(name: str, type_name: str) -> str:
     return (
-        f"{name} may hold several texts in one value ({type_name}), and it is not known which of them are one. Name an "
-        f"expression of one text, or count values as they are written with {spelled('values', 'exact')}."
+        f"{name} may have several texts in one value ({type_name}), which cannot be folded. Name an expression of one "
+        f"text, or count each spelling with {spelled('values', 'exact')}."
     )
 
 
@@ -346,7 +346,7 @@ def resolve_roles(roles: Roles, relation: Relation, engine: Engine) -> ResolvedR
     }
     repeated = [sql for sql, times in Counter(r.sql for group in found.values() for r in group).items() if times > 1]
     if repeated:
-        raise UsageError(f"Column {repeated[0]} is named more than once; give every column one role.")
+        raise UsageError(f"Column {repeated[0]} is named more than once. Give every column one role.")
     entity, weights = (found[role][0] if found[role] else None for role in ("entity", "sampling weights"))
     values = [settled(engine, relation, one, roles.values) for one in found["sensitive attribute"]]
     if entity is not None:
@@ -426,8 +426,8 @@ def key_labels(roles: ResolvedRoles, attribute: Resolved | None, frame: Frame) -
 def _refuse_missing_entities(rows: int) -> None:
     if rows:
         raise UsageError(
-            f"{plural(rows, 'row has', 'rows have')} no entity, so it is not known whose data that is; leave it out "
-            f"with {spelled('where')} (the entity column IS NOT NULL), or fill it."
+            f"{plural(rows, 'row has', 'rows have')} no entity, so the person is unknown. Leave such rows out "
+            f"with {spelled('where')} (the entity column IS NOT NULL), or fill the column."
         )
 
 

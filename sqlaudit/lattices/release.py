@@ -279,7 +279,7 @@ def _failing(opened: OpenedForRelease, layout: Layout, keys: Sequence[str]) -> d
     numbers = rendered(opened, layout, opened.relation.sql, short="facts", classes=classes, numbers=True)
     kept = f"({numbers})"
     if opened.engine.can_materialize:
-        kept = opened.engine.materialize(KEPT, keeping(opened.engine, "coarsened table", kept)).sql
+        kept = opened.engine.materialize(KEPT, keeping(opened.engine, "generalized table", kept)).sql
     failing = []
     for attribute, name, value in zip(opened.attributes, names, sensitive, strict=True):
         frame = Frame(kept, (quote(name, opened.engine.dialect),), entity, False, (False,), value)

@@ -203,8 +203,7 @@ def _least_disclosure(
     rises = {k: sum(after > before for (_, before), (_, after) in pairwise(curve)) for k, curve in curves.items()}
     said = doc.listing((f"{doc.count(times)} for k = {k}" for k, times in rises.items() if times), MOST_CURVES)
     if said:
-        steps = doc.plural(len(lines) - 1, "step")
-        yield f"Disclosure increases with entropy in {said} (of {steps})."
+        yield f"Steps at which disclosure increases with entropy, of {doc.count(len(lines) - 1)}: {said}."
 
 
 def local_blocks(result: LatticeResult) -> Iterator[doc.Content]:
@@ -280,7 +279,7 @@ def headline(result: LatticeResult) -> doc.Toned:
 def _lead(result: LatticeResult) -> Iterator[doc.Words]:
     best = result.best
     if best is not None:
-        least = "Least loss: " if result.find in ("minimal", "all") else ""
+        least = "Least loss: " if result.find in ("minimal", "all") else "Generalization: "
         yield doc.Toned(f"{least}{_describe(result, best)}.", "good" if result.complete else "warn")
         said = "" if best.loss is None else f"{_title(result)} {doc.figure(best.loss)}. "
         said += f"{doc.plural(best.classes, 'class', 'classes')}; the smallest has {doc.plural(best.smallest, 'row')}."

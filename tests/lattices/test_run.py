@@ -313,8 +313,7 @@ def test_no_safe_node_is_explained() -> None:
     assert nothing.why[-1] == "Unchanged at every node: sex. Give them a hierarchy, or drop them."
     whole = sqlaudit.lattice(PEOPLE, sensitive="dx", require=["l=5"], qi=["age"])
     assert whole.why == (
-        "l=5 for dx does not hold for all rows together, with no quasi-identifier known at all, so no coarsening can "
-        "help: dx has 4 different values.",
+        "l=5 for dx fails even for all rows together, so no generalization can meet it: dx has 4 different values.",
     )
     empty = sqlaudit.lattice(PEOPLE[:0].astype({"age": float}), qi=["age"], require={"k": 2})
     assert (empty.rows, empty.best, empty.why) == (0, None, ("The table has no rows.",))

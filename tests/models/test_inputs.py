@@ -109,7 +109,7 @@ def test_python_mappings_mean_the_same(tmp_path: Path) -> None:
         ("categories: [x]", "line 1: 'categories' is a mapping, for instance {name: …}."),
         ("categories:\n  a: [x]\n  a: [y]", "line 3: the same key stands here twice."),
         ("width: 1\nwidth: 2", "line 2: the same key stands here twice."),
-        ("categories: {a: [x, y]}\ndont_care: [x]", "line 1: 1 of the values of this category also stand under"),
+        ("categories: {a: [x, y]}\ndont_care: [x]", "line 1: 1 of the values of this category are also under"),
         ("tree: [x, {b: [x]}]", "line 1: this leaf of the tree also stands elsewhere in it."),
         ("tree: []", "line 1: the tree has no leaves."),
         ("tree: [x]\ntree_csv: t.csv", "tree"),
@@ -120,7 +120,7 @@ def test_python_mappings_mean_the_same(tmp_path: Path) -> None:
         ("population: {where: a}", "line 1: 'population' has a table or a query"),
         ("population: []", "line 1: 'population' is a text."),
         ("sensitive: {disease: {population: p}}", "line 1: there is no input 'population'."),
-        ("width: 1\nsensitive: {disease: {kappa: 1}}", "'width' stands beside 'sensitive'"),
+        ("width: 1\nsensitive: {disease: {kappa: 1}}", "'width' is next to 'sensitive'"),
         ("sensitive: [a]", "line 1: 'sensitive' is a mapping"),
     ],
 )
@@ -223,12 +223,12 @@ def test_values_named_in_two_ways() -> None:
     numbers = table([1, 2], ordered=True, text=False)
     with pytest.raises(UsageError, match="is listed twice, in two spellings"):
         inputs_of(read_inputs({"order": ["1", "1.0", "2"]}), "disease", numbers)["order"]
-    with pytest.raises(UsageError, match="also stands under 'dont_care'"):
+    with pytest.raises(UsageError, match="is also under 'dont_care'"):
         inputs_of(read_inputs({"categories": {"c": ["1"]}, "dont_care": ["1.0", 2]}), "disease", numbers)["categories"]
     with pytest.raises(UsageError, match="a class function must not fall"):
         inputs_of(read_inputs({"class_function": {1: 5, 2: 4}}), "disease", numbers)["class_function"]
     nulls = table([1, None], ordered=True, text=False)
-    with pytest.raises(UsageError, match="has NULLs, which are no number"):
+    with pytest.raises(UsageError, match="has NULLs, which are not numbers"):
         inputs_of(read_inputs({"class_function": "identity"}), "disease", nulls)["class_function"]
 
 

@@ -119,7 +119,7 @@ def assigned(bench: Bench, coded: CodedPair, covered: Sequence[Covered], regions
         return None
     found = bench.tell(
         "compare/release_determined",
-        "do counts pair the rows",
+        "pairs by counts",
         regions=regions.table,
         inside=regions.inside,
         places=regions.places,
@@ -197,7 +197,7 @@ def _join_by_prefixes(
 # that no class holds more rows of a sensitive value than the original has in its region; where regions overlap, too
 # many rows still refute it, but nothing short of a matching proves it.
 
-_ROWS_A_STEP = "is it a generalization"
+_ROWS_A_STEP = "check of the generalization"
 
 
 def check_generalization(

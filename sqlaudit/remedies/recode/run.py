@@ -218,7 +218,7 @@ def _refuse_entities(engine: Engine, opened: SearchedTable) -> None:
     statement = render(
         "remedies/recode/recode_persons.sql",
         engine.dialect,
-        step="rows of persons",
+        step="rows of people",
         source=opened.relation,
         entity=entity,
     )

@@ -192,7 +192,7 @@ def _refuse_several_rows(table: RemedyTable) -> None:
     statement = render(
         "column_sets/columns_totals.sql",
         table.engine.dialect,
-        step="rows and persons",
+        step="rows and people",
         source=table.relation,
         entity=entity,
     )
