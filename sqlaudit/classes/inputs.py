@@ -87,7 +87,7 @@ def by_points(node: Node) -> Curve:
     what = "'points'"
     points = sorted((exact_number(key, "a break point"), exact_number(y, what)) for key, y in node.pairs(what))
     if len(points) < 2 or any(left[0] == right[0] for left, right in pairwise(points)):
-        raise node.fail("'points' must be two or more different values, each with a number, for example {0: 0, 100: 1}.")
+        raise node.fail("'points' needs at least two different values, each with a number, for example {0: 0, 100: 1}.")
     if any(left[1] > right[1] for left, right in pairwise(points)):
         raise node.fail("a class function must not fall, but a larger value has a smaller number.")
     return Curve(("points", tuple(points)), node.place, (points[0][0], points[-1][0]))

@@ -224,19 +224,15 @@ def _merged(engine: Engine, column: ColumnValues, values: Folding | None) -> str
         return _nested(column.name, "texts in brackets")
     exact, folded = spelled("values", "exact"), spelled("values", "fold")
     if values is Folding.FOLD:
-        said = (
-            f"{engine.name} cannot fold {column.name}: it has letters beyond ASCII with several spellings."
-        )
-        return (
-            f"{said} Use one spelling first, or count each spelling with {exact}." if unsure else ""
-        )
+        said = f"{engine.name} cannot fold {column.name}: it has letters beyond ASCII with several spellings."
+        return f"{said} Use one spelling first, or count each spelling with {exact}." if unsure else ""
     if not number:
         return ""
-    what = plural(number, "value" if column.missing else "person")
+    what = plural(number, "value") if column.missing else plural(number, "person", "people")
     verb = "may be" if unsure else "is" if number == 1 else "are"
     apart = "case, blanks, width or invisible characters" + (", or are NULL and ''" if column.missing else "")
     return (
-        f"{what} of {column.name} {verb} written in several ways, which differ only in {apart}. Choose whether these are "
+        f"{what} of {column.name} {verb} written in several ways, which differ only in {apart}. Choose whether they are "
         f"one value ({folded}) or different ({exact})."
     )
 

@@ -404,7 +404,7 @@ def curve_picture(result: PersonsResult) -> doc.Picture | None:
         return None
     share = 1 / result.persons
     curves = {
-        f"exposed (fewer than {result.k} share)": [[one.known, one.exposed_persons * share] for one in counted],
+        f"exposed (fewer than {result.k})": [[one.known, one.exposed_persons * share] for one in counted],
         "singled out": [[one.known, one.unique_persons * share] for one in counted],
     }
     if result.random:

@@ -122,11 +122,11 @@ def _positions(chance: random.Random, events: int, size: int) -> list[int]:
     return chosen + [chosen[0]] * (size - len(chosen))
 
 
-# What known events tell of a sensitive value.
+# What known events reveal about a sensitive value.
 #
 # (h,k,p)-coherence: Xu, Wang, Fu and Yu, *Anonymizing transaction databases for publication*, KDD 2008.
-# Whoever knows a set of events of a person looks at everybody who has it: how many are they, and how many of them hold
-# one and the same value? A set that one person alone has tells for certain; no larger one tells more.
+# An attacker who knows a set of events of a person considers all people who have it: their number, and how many have
+# the same value. A set of one person alone reveals it for certain; no larger set reveals more.
 
 
 @dataclass
@@ -220,7 +220,7 @@ def limit_in_integers(h: Fraction, persons: int) -> tuple[int, int, int]:
     return nearest.numerator, nearest.denominator, 1 if nearest <= h else 0
 
 
-# What models ask of persons and their events, counted for whoever judges them: audits, nodes of a lattice.
+# What models ask of persons and their events, counted for their judges: audits, nodes of a lattice.
 
 DRAWS = 10_000
 """People sampled where there are too many sets to count all."""

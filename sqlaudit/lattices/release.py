@@ -173,10 +173,10 @@ def rendered(opened: OpenedForRelease, layout: Layout, source: str, **parameters
     return bare(statement)
 
 
-# The release of a node: one SELECT over the table, with its classes that fall short left out or starred.
+# The release of a node: one SELECT over the table, with its classes that fail left out or starred.
 #
 # The SELECT stands alone. It holds the values and labels that the user's hierarchies list, and no other value of the
-# table: which classes fall short is decided by the requirements inside it, not by a list of classes. Where a
+# table: which classes fail is decided by the requirements inside it, not by a list of classes. Where a
 # requirement compares with the whole table, the counts of the table at the time of writing stand in it.
 
 KEPT = "sqlaudit_release"
@@ -218,7 +218,7 @@ def release(
 
     Args:
         opened: the table. levels: of each quasi-identifier that takes part, by its label.
-        suppress: whether classes fall short at this node. star: star them instead of leaving them out.
+        suppress: whether classes fail at this node. star: star them instead of leaving them out.
         persons: whether the column of persons is in it, for an audit that counts them.
         originals: whether quasi-identifiers are in it as they were, too, in columns of their own.
 
@@ -241,7 +241,7 @@ def release(
 
 
 def _short(opened: OpenedForRelease, layout: Layout) -> dict[str, Any]:
-    """How the release tells which classes fall short."""
+    """How the release tells which classes fail."""
     keys = _class_keys(opened, layout)
     asked = [item for attribute in opened.attributes for item in attribute.deciding]
     flag = quote(layout.name("sqlaudit_short"), "duckdb")
@@ -268,7 +268,7 @@ def _class_keys(opened: OpenedForRelease, layout: Layout) -> list[str]:
 
 
 def _failing(opened: OpenedForRelease, layout: Layout, keys: Sequence[str]) -> dict[str, Any]:
-    """For each sensitive attribute the number of a class, and the statement of those that fall short."""
+    """For each sensitive attribute the number of a class, and the statement of those that fail."""
     sensitive = [
         _column_of(opened, layout, attribute.resolved, f"sqlaudit_sensitive_{attribute.position + 1}")
         for attribute in opened.attributes
@@ -292,7 +292,7 @@ def _failing(opened: OpenedForRelease, layout: Layout, keys: Sequence[str]) -> d
 
 
 def _failing_statement(opened: OpenedForRelease, attribute: Attribute, frame: Frame) -> str:
-    """The statement of the numbers of the classes that fall short, over the release's own step; empty when none does.
+    """The statement of the numbers of the classes that fail, over the release's own step; empty when none does.
 
     Raises:
         UsageError: a requirement whose classes no predicate over facts tells.

@@ -56,7 +56,7 @@ class ColumnFacts(base.Documented):
         smallest_group: rows of the rarest value, NULL being one; None in a sample.
         rows_below_5: rows whose value fewer than five rows have; None in a sample.
         unique_rows: rows with a unique value; None in a sample.
-        entropy: of the groups of equal values, in bits. separation: share of pairs of rows with different values.
+        entropy: of the groups with the same value, in bits. separation: share of pairs of rows with different values.
         shortest, mean_length, longest: characters of texts, None for other kinds.
         whole: rows whose floating-point or decimal number is whole, None for other kinds.
         width: largest minus smallest value of a column of whole numbers.
@@ -302,9 +302,7 @@ TITLES = {
     Role.SENSITIVE: "Sensitive attributes (others must not learn them)",
     Role.OTHER: "Other columns",
 }
-_RIGHT = (
-    "Proposals follow from names and from counts of values. Check them against what you know."
-)
+_RIGHT = "Proposals follow from names and from counts of values. Check them against what you know."
 _ALONE = "Sets of columns were not searched. Several columns together can single people out although none does alone."
 _TEXTS = "Texts that look harmless can still name a person."
 _HEADS = ("Column", "#Values", "#Missing", "#Rare", "Reasons")

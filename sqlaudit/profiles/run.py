@@ -129,7 +129,7 @@ def _candidates(facts: Sequence[ColumnFacts]) -> Iterator[tuple[int, int]]:
 
 
 def _groups(column: ColumnFacts) -> int:
-    """Groups of equal values, NULL being one."""
+    """Groups with the same value, NULL being one."""
     return column.distinct + (column.nulls > 0)
 
 
@@ -347,7 +347,7 @@ def profile(given: Given) -> ProfileResult:
         return profile_target(engine, chosen, request)
 
 
-# What `sqlaudit profile` would propose as quasi-identifiers, from a first look, for somebody who named none.
+# What `sqlaudit profile` would propose as quasi-identifiers, from a first look, when none are named.
 
 
 def likely_quasi_identifiers(engine: Engine, target: Target, apart_from: Collection[str] = ()) -> tuple[str, ...]:

@@ -186,9 +186,9 @@ def test_a_hybrid_loss_may_fall_and_a_coarser_node_be_the_best() -> None:
 
 
 def test_a_loss_of_a_sensitive_attribute_needs_one_that_is_counted() -> None:
-    with pytest.raises(UsageError, match="needs one sensitive column. Name it"):
+    with pytest.raises(UsageError, match="needs one sensitive column"):
         sqlaudit.lattice(PEOPLE, require="k=1", measure="variance-loss", **OPTIONS)
-    with pytest.raises(UsageError, match="A loss that looks at sensitive values is told of nodes that are counted tog"):
+    with pytest.raises(UsageError, match="Losses of sensitive values need rows, not people"):
         sqlaudit.lattice(PEOPLE, sensitive="dx", require="k=1", measure="hybrid", nulls="distinct", **OPTIONS)
 
 

@@ -82,8 +82,8 @@ def test_a_nearly_unique_quasi_identifier(engine: Engine) -> None:
     values = [*range(100, 127), 100, 101, 102]
     said = only(engine, "zip", "int", values)
     assert said["nearly_unique_quasi_identifier"] == (
-        "zip has 27 different values in 30 rows with a value. On its own it singles out almost every row. Round or group "
-        "it, or leave it out."
+        "zip has 27 different values in 30 rows with a value. On its own it singles out almost every row. Round or "
+        "group it, or leave it out."
     )
     assert only(engine, "zip", "int", [*values, 103]) == {}
     assert only(engine, "zip", "int", range(9)) == {}

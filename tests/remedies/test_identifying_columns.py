@@ -218,9 +218,7 @@ def test_a_column_without_a_role_that_singles_out_almost_every_row_is_not_writte
 ) -> None:
     rows = [{"age": 20 + n % 2, "sex": "fm"[n % 2], "pidnum": 7919 * n, "s": 31 * n, "half": n // 2} for n in range(12)]
     query = values_query(rows, {"age": "int", "sex": "text", "pidnum": "int", "s": "int", "half": "int"})
-    with pytest.raises(
-        UsageError, match="The release contains pidnum without a role, which singles out"
-    ) as no:
+    with pytest.raises(UsageError, match="The release contains pidnum without a role, which singles out") as no:
         remedy(query, engine, publish_sql=True, sensitive="s")
     assert "identifier=['pidnum']" in str(no.value)
     assert "keep_column=['pidnum']" in str(no.value)

@@ -239,6 +239,6 @@ def test_columns_that_the_role_may_not_read_are_said(load: Loader, postgres_url:
     assert [(one.code, one.message) for one in result.notices] == [("unreadable_columns", said)]
     assert (profile.unreadable, profile.to_dict()["unreadable"]) == (("name",), ["name"])
     lead = " ".join(render_text(profile_document(profile)).split())
-    assert "1 column is not looked at, because this role may not read it: name." in lead
+    assert "Not read: 1 column that this role cannot read (name)." in lead
     proposed = run("init", "half_open", "--db", postgres_url, "--output", "-")
     assert "# Nobody looked at these, because the role may not read them: name" in proposed.out or proposed.code == 2

@@ -362,7 +362,7 @@ class CloakRequest:
 
 @dataclass(frozen=True)
 class BoxRequest:
-    """Which boxes, made by somebody else, are to be audited.
+    """The existing boxes to audit.
 
     Args:
         target: the messages with their boxes. bounds: its columns of x_min, x_max, y_min, y_max, t_min, t_max.

@@ -80,7 +80,7 @@ class RestrictedSpace(base.Documented):
 
 @dataclass(frozen=True)
 class Observed(base.Documented):
-    """Observation identification: boxes that hold somebody who was seen (Barriers, section 4.3).
+    """Observation identification: boxes with an observed user (Barriers, section 4.3).
 
     Args:
         boxes: different boxes. observed: boxes that hold an observed user. linkable: boxes that hold exactly one.

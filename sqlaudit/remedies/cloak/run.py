@@ -237,7 +237,7 @@ def holding(
     return Holding(found.classes.count, found.rows, fewest, check.failing_classes or 0, check.failing_rows or 0)
 
 
-# The audit of boxes that somebody else made.
+# The audit of existing boxes.
 
 
 def audit_given_boxes(engine: Engine, request: BoxRequest) -> BoxAudit:
@@ -537,7 +537,7 @@ def cloak(given: Given) -> CloakResult:
     **{name: ("str", name) for name in ("user", "x", "y", "time")},
 )
 def audit_boxes(given: Given) -> BoxAudit:
-    """Audit the boxes of messages that somebody else cloaked (`sqlaudit cloak --audit-only`).
+    """Audit existing boxes of messages (`sqlaudit cloak --audit-only`).
 
     Args:
         messages: the messages with their boxes, as for `cloak`.

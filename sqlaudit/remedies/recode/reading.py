@@ -101,7 +101,7 @@ def of_sizes(attributes: Sequence[Counted]) -> list[Counted]:
 
 
 class Judge:
-    """Says which groups fall short.
+    """Says which groups fail.
 
     Args:
         workbench: where groups are judged. attributes: what is required of whom. rows: rows of the table.
@@ -118,7 +118,7 @@ class Judge:
         self._reads = [bool(block.facts) for block in self._figures.blocks for _ in block.attribute.words]
 
     def short(self, sizes: Integers, words: Integers) -> Flags:
-        """Which groups fall short, in their order.
+        """Which groups fail, in their order.
 
         Args:
             sizes: rows of each. words: (groups × words) their counts.

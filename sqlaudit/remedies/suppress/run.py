@@ -184,7 +184,7 @@ def _refuse_several_rows(table: RemedyTable) -> None:
     """Nothing when every person has one row, so that rows count persons.
 
     Raises:
-        UsageError: somebody has more than one row, or a row has no person.
+        UsageError: a person has more than one row, or a row has no person.
     """
     entity = table.roles.entity
     if entity is None:
