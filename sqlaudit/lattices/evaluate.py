@@ -190,13 +190,13 @@ def refuse_limit(attributes: Sequence[Attribute], roles: Roles, limit: Fraction)
             )
     if roles.nulls is NullPolicy.WILDCARD:
         raise UsageError(
-            f"{spelled('nulls', 'wildcard')} and {spelled('suppress')} exclude each other, because suppressed rows no longer "
-            "match others."
+            f"{spelled('nulls', 'wildcard')} and {spelled('suppress')} exclude each other, because suppressed rows no "
+            "longer match others."
         )
     if roles.joint and len(roles.sensitive) > 1:
         raise UsageError(
-            f"{spelled('joint', True)} and {spelled('suppress')} exclude each other, because every sensitive column has "
-            "different classes."
+            f"{spelled('joint', True)} and {spelled('suppress')} exclude each other, because every sensitive column "
+            "has different classes."
         )
 
 
