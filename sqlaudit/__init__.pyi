@@ -110,38 +110,38 @@ def aggregates(
     read: ReadOptions | Mapping[str, Any] | None = None,
     limits: Limits | Mapping[str, Any] | None = None,
 ) -> AggregatesResult:
-    """Tell which cells of a published table say too much of the few behind them (`sqlaudit aggregates`).
+    """Find cells of a published table that disclose too much about their contributors (`sqlaudit aggregates`).
 
     Args:
-        target: a table with a row for each cell: a table, view, file path or glob, or a pandas, polars or Arrow table;
+        target: a table with one row per cell: a table, view, file path or glob, or a pandas, polars or Arrow table;
             None with `query`.
-        by: what the table is broken down by.
-        count: how many are in a cell.
-        value: the sum of a cell, for instance its turnover.
-        contributors: how many persons or firms are behind a cell, if not the `count`.
-        holdings: how many households or groups of firms these belong to.
-        largest: the largest contributions to the value, largest first.
-        hidden: what marks a hidden cell, for instance *; a missing number always does.
-        total: for dimensions, the value that stands for all others; None for a missing value. What is usual is found.
+        by: dimensions of the table.
+        count: number of people or firms in a cell.
+        value: sum of a cell, for example its turnover.
+        contributors: number of contributors of a cell, if not the `count`.
+        holdings: number of households or groups of firms that the contributors belong to.
+        largest: largest contributions to the value, largest first.
+        hidden: marks of hidden cells, for example *. A missing number always marks one.
+        total: for dimensions, the value that stands for all others; None for a missing value. Usual words are found.
         hierarchies: for dimensions, which values are sums of others: a YAML file, a folder of CSV files, or a mapping.
-        structural: true for cells in which nobody can be.
-        microdata: whether the target has rows of persons, from which a table is to be made; `value` is then what a row
-            contributes, and `holdings` names the holding of its person.
-        person: whose a row is; without it, each row is somebody.
+        structural: condition that is true for cells that must be empty.
+        microdata: whether to make the table from rows of people; `value` is then the contribution of a row, and
+            `holdings` the holding of its person.
+        person: column that identifies the person; without it, each row is a person.
         values: `fold` or `exact`: whether persons and sensitive values that differ only in case, blanks, width or
-            characters without a picture are one; where some do, it has to be said.
-        weight: how many a person stands for (sampling weight).
-        negative: what to do with negative contributions (refuse, absolute).
-        grouping: which tables are made: `region;region,sector;()`; empty = one by all dimensions.
-        before: releases before this one, oldest first: each two of all are compared, by the same rules. A pattern
+            invisible characters count as one. Required if there are any.
+        weight: sampling weight: how many people a person stands for.
+        negative: treatment of negative contributions (refuse, absolute).
+        grouping: the tables to make: `region;region,sector;()`; empty = one by all dimensions.
+        before: earlier releases, oldest first: all pairs are compared, by the same rules. A pattern
             (`releases/*.parquet`) names one in each file.
-        linked: further tables of the same people, judged together with this one; each is broken down by some of `by`.
+        linked: further tables of the same people, judged together with this one; each has some of the dimensions.
         require: rules for cells: `{"threshold": 5, "p_percent": 10}`, or texts such as `dominance=n:2,k:85`.
-        protect: hide unsafe cells, and the cheapest others that keep totals from telling them.
-        price: what hiding a cell costs: its contributors, its value, or 1 (count, value, 1).
-        fast: take the first good answer, and do not look for the cheapest.
-        round_to: round to multiples of this, so that totals still add up, instead of hiding cells.
-        time_limit: seconds to look for the cheapest, None = any; then the best so far, with its gap.
+        protect: hide unsafe cells, and the cheapest others so that totals do not reveal them.
+        price: cost of hiding a cell: its contributors, its value, or 1 (count, value, 1).
+        fast: take the first good answer instead of the cheapest.
+        round_to: round to multiples of N instead of hiding cells; totals still add up.
+        time_limit: seconds for the search, None = no limit; then the best answer so far, with its gap.
         to: write the protected table to a .parquet or .csv file.
         show_values: show the keys of unsafe cells.
         db: a database URL or DuckDB file, or an engine or SparkSession that is already open (it is left open).
@@ -196,34 +196,34 @@ def attack(
         target: the release: a table, view, file path or glob, or a pandas, polars or Arrow table; None with `query`.
         qi: quasi-identifiers: columns or expressions (age,"year(birth)").
         sensitive: sensitive columns, each audited on its own.
-        identified: a table or file with names: a register of voters, say.
-        match: the columns to link by, as `zip`, `zip=plz` or a pair; all quasi-identifiers when empty.
-        key: a column in both that says who is who, to confirm matches.
+        identified: a table or file with names, such as a register of voters.
+        match: the columns to link by, as `zip`, `zip=plz` or a pair; empty = all quasi-identifiers.
+        key: a column in both tables that identifies people, to confirm matches.
         other_release: another release of the same table.
-        other_qi: quasi-identifiers of the other release; those of this one that it has when empty.
-        position: a column that numbers the rows in both, where rows have no order of their own.
+        other_qi: quasi-identifiers of the other release; empty = those of this one that it has.
+        position: a column that numbers the rows in both releases, where rows have no order.
         categories: categories of sensitive values: a file, or a mapping as `sqlaudit.classes.inputs.read_inputs` takes
             it.
         hierarchies: hierarchies of the quasi-identifiers, to read their labels in cells: a file, folder or mapping.
-        require, node: the release is a minimal node of a search for these requirements, at these levels (found from the
-            cells when None): what follows from that alone.
-        k: who hides among fewer counts as found.
-        pieces: the most values that an attacker rules out.
-        sure: when a guess counts as nearly sure.
-        width: sensitive numbers this near count as similar (days for dates).
+        require, node: the requirements and levels of the search that made the release, for the minimality attack (None
+            = levels found from the cells).
+        k: report people with fewer candidates than this.
+        pieces: the largest number of values that an attacker rules out.
+        sure: probability from which a guess counts as nearly sure.
+        width: largest difference of similar sensitive numbers (days for dates).
         only: the attacks to try, by name; empty = all.
         entity: column that identifies the person; group sizes then count people.
         joint: treat the other sensitive columns as quasi-identifiers (stricter).
         nulls: missing quasi-identifiers equal each other, equal nothing, or match anything (equal, distinct, wildcard).
         values: `fold` or `exact`: whether persons and sensitive values that differ only in case, blanks, width or
-            characters without a picture are one; where some do, it has to be said.
-        show_values, top: whether classes and values may be shown, and how many for each attack.
-        seed: the seed of random shuffles.
+            invisible characters count as one. Required if there are any.
+        show_values, top: whether to show classes and values, and how many per attack.
+        seed: seed of random shuffles.
         db: a database URL or DuckDB file, or an engine or SparkSession that is already open (it is left open).
         query: one SELECT instead of a target.
         where: a SQL condition on the rows.
         read: how files are read.
-        buckets: of a bucketized release the second table: a mapping with `table`, `column` and perhaps `count`.
+        buckets: the second table of a bucketized release: a mapping with `table`, `column` and optionally `count`.
         limits: time, memory and threads.
         roles: the roles at once, instead of their parameters: a mapping of these, or what `profile(…).roles` proposes.
 
@@ -268,7 +268,7 @@ def audit(
         target: a table, view, file path or glob, or a pandas, polars or Arrow table; None with `query`.
         qi: quasi-identifiers: columns or expressions (age,"year(birth)").
         sensitive: sensitive columns, each audited on its own.
-        require: what must hold: `{"k": 5, "recursive_l": {"c": 3, "l": 2}}` or `["k=5", "t=0.2"]`.
+        require: the requirements: `{"k": 5, "recursive_l": {"c": 3, "l": 2}}` or `["k=5", "t=0.2"]`.
         identifier: direct identifiers. The audit fails if the table has them.
         entity: column that identifies the person; group sizes then count people.
         joint: treat the other sensitive columns as quasi-identifiers (stricter).
@@ -279,14 +279,14 @@ def audit(
         known_rows: with `entity`: rows of a person that an attacker knows: one, all, or the worse of both (worse, one,
             all).
         values: `fold` or `exact`: whether persons and sensitive values that differ only in case, blanks, width or
-            characters without a picture are one; where some do, it has to be said.
+            invisible characters count as one. Required if there are any.
         db: a database URL or DuckDB file, or an engine or SparkSession that is already open (it is left open).
         query: one SELECT instead of a target.
         where: a SQL condition on the rows.
-        inputs: further inputs of models (categories, orders, a population table or frame, …): what
-            `sqlaudit.classes.inputs.load_inputs` reads from a file, or the same as a mapping.
+        inputs: further inputs of models (categories, orders, a population table or frame, …), as a mapping or as a file
+            that `sqlaudit.classes.inputs.load_inputs` reads.
         read: how files are read.
-        buckets: of a bucketized release the second table: a mapping with `table`, `column` and perhaps `count`.
+        buckets: the second table of a bucketized release: a mapping with `table`, `column` and optionally `count`.
         limits: time, memory and threads.
         roles: the roles at once, instead of their parameters: a mapping of these, or what `profile(…).roles` proposes.
         failing_classes: how many failing classes to read, None = all.
@@ -333,12 +333,12 @@ def audit_boxes(
         user: the column of users, in the messages (if they have it), the positions and the observations.
         x, y, time: columns of the positions and observations.
         values: `fold` or `exact`: whether persons and sensitive values that differ only in case, blanks, width or
-            characters without a picture are one; where some do, it has to be said.
-        positions: table of the users' true positions, to count them in boxes.
-        properties: table of rectangles with owners.
-        property_bounds: bounds in `properties`. [default: x_min,x_max,y_min,y_max]
-        owner: owner in `properties`. [default: owner]
-        observations: table of observed users, places and times, with the columns of MESSAGES.
+            invisible characters count as one. Required if there are any.
+        positions: where users truly were, to count them in boxes.
+        properties: rectangles and whom they belong to: does a box lie in one?
+        property_bounds: its columns. [default: x_min,x_max,y_min,y_max]
+        owner: its column of owners. [default: owner]
+        observations: who was seen where and when, in columns of the same names.
         db: a database URL or DuckDB file, or an engine or SparkSession that is already open (it is left open).
         query: one SELECT instead of a target.
         where: a SQL condition on the rows.
@@ -396,8 +396,8 @@ def cloak(
         user, x, y, time: columns or expressions: who sent a message, where (metres on a plane), and when (a timestamp,
             or a number of seconds).
         values: `fold` or `exact`: whether persons and sensitive values that differ only in case, blanks, width or
-            characters without a picture are one; where some do, it has to be said.
-        k: minimum number of different users in every box.
+            invisible characters count as one. Required if there are any.
+        k: different users in every box, at least.
         box: the side of the largest box, in metres or as `1km`.
         interval: the largest interval, in seconds or as `10min`.
         smallest_box: side of the smallest box. [default: a sixteenth of `box`]
@@ -417,7 +417,7 @@ def cloak(
         observations: table of observed users, places and times, with the columns of MESSAGES.
         to: write the release to a .parquet or .csv file, or its SELECT to a .sql file.
         publish_sql: tell the SELECT of the release, too.
-        keep_column: columns that are written though they look like direct identifiers.
+        keep_column: columns to write although they look like direct identifiers.
         db: a database URL or DuckDB file, or an engine or SparkSession that is already open (it is left open).
         query: one SELECT instead of a target.
         where: a SQL condition on the rows.
@@ -459,35 +459,34 @@ def columns(
     read: ReadOptions | Mapping[str, Any] | None = None,
     limits: Limits | Mapping[str, Any] | None = None,
 ) -> ColumnSets:
-    """Find the column sets that re-identify (`sqlaudit columns`).
+    """Find sets of columns that identify people (`sqlaudit columns`).
 
     Args:
         target: a table, view, file path or glob, or a pandas, polars or Arrow table; None with `query`.
         columns: columns or expressions to search: age,zip,"year(birth)".
-        exclude: columns to leave out, for instance record numbers.
-        entity: which person a row is about; sizes then count persons.
-        k: rows that a class must have at least.
-        tolerance: rows that may lie in smaller classes: 1% or 0.01.
-        identifying: search sets that tell all rows apart, instead of sets that break k-anonymity.
-        epsilon: how far below 1 the distinct ratio or separation of an identifying set may lie.
-        delta: search a random sample, so large that with a chance of at least 1 - delta every set that separates all
-            its pairs of rows separates at least 1 - epsilon of all pairs; with `identifying`, and `ratio="separation"`.
-        ratio: whether identifying sets are measured by their `distinct` values, or by the `separation` of pairs of
-            rows.
-        max_size: the largest size; None = 4 for all violating sets and rankings, else any.
-        find: which sets are wanted (all, minimum, greedy, ranking).
-        rank_by: the figure that a ranking sorts by (at-risk, unique, distinction, separation).
-        limit: how many sets are reported.
-        start: the columns that the greedy search starts from, in order.
+        exclude: columns to leave out, for example record numbers.
+        entity: column that identifies the person; group sizes then count people.
+        k: minimum rows of a class.
+        tolerance: share of rows allowed in smaller classes: 1% or 0.01.
+        identifying: search sets that separate all rows, instead of sets that violate k-anonymity.
+        epsilon: the allowed distance of an identifying set's distinct ratio or separation from 1.
+        delta: search a random sample, so large that with a probability of at least 1 - delta every set that separates
+            all its pairs separates at least 1 - epsilon of all row pairs; with `identifying`, `ratio="separation"`.
+        ratio: `distinct` values, or `separation` of pairs of rows.
+        max_size: the largest size; None = 4 for all violating sets and rankings, otherwise any.
+        find: sets to find (all, minimum, greedy, ranking).
+        rank_by: sort key of a ranking (at-risk, unique, distinction, separation).
+        limit: the number of reported sets.
+        start: columns that the greedy search starts from, in order.
         restarts: further greedy searches from random orders.
-        seed: the seed of random orders and samples.
+        seed: seed of random orders and samples.
         nulls: missing values are equal to each other, equal to nothing, or match anything (equal, distinct, wildcard).
         values: `fold` or `exact`: whether persons and sensitive values that differ only in case, blanks, width or
-            characters without a picture are one; where some do, it has to be said.
-        time_budget: stop after this time and say what is proven (seconds).
-        effects: count what leaving out or coarsening each column would save.
+            invisible characters count as one. Required if there are any.
+        time_budget: stop after this time and report what is proven (seconds).
+        effects: count the effect of leaving out or coarsening each column.
         roles: columns, entity and nulls at once, instead of these: a mapping of roles, or what `profile(…).roles`
-            proposes; the quasi-identifiers take part.
+            proposes; the quasi-identifiers are searched.
         db: a database URL or DuckDB file, or an engine or SparkSession that is already open (it is left open).
         query: one SELECT instead of a target.
         where: a SQL condition on the rows.
@@ -495,7 +494,7 @@ def columns(
         limits: time, memory and threads.
 
     Raises:
-        UsageError: an unknown column, or a combination that has no meaning.
+        UsageError: an unknown column, or options that contradict each other.
         EngineError: the database refused, failed or went away.
     """
 
@@ -546,7 +545,7 @@ def compare(
         require, inputs: as for `sqlaudit.audit`, for the audit of the release.
         show_values: whether answers of grouped queries name their groups.
         values: `fold` or `exact`: whether persons and sensitive values that differ only in case, blanks, width or
-            characters without a picture are one; where some do, it has to be said.
+            invisible characters count as one. Required if there are any.
         db: a database URL or DuckDB file, or an engine or SparkSession that is already open (it is left open).
         read: how files are read.
         buckets: the second table of a bucketized release, as for `sqlaudit.audit`; `release` has the persons.
@@ -649,13 +648,13 @@ def disclosure_curve(
         joint: treat the other sensitive columns as quasi-identifiers (stricter).
         nulls: missing quasi-identifiers equal each other, equal nothing, or match anything (equal, distinct, wildcard).
         values: `fold` or `exact`: whether persons and sensitive values that differ only in case, blanks, width or
-            characters without a picture are one; where some do, it has to be said.
+            invisible characters count as one. Required if there are any.
         roles: the roles at once, instead of their parameters: a mapping of these, or what `profile(…).roles` proposes.
         db: a database URL or DuckDB file, or an engine or SparkSession that is already open (it is left open).
         query: one SELECT instead of a target.
         where: a SQL condition on the rows.
         read: how files are read.
-        buckets: of a bucketized release the second table: a mapping with `table`, `column` and perhaps `count`.
+        buckets: the second table of a bucketized release: a mapping with `table`, `column` and optionally `count`.
         limits: time, memory and threads.
         show_values: whether quasi-identifier and sensitive values may be read for the result.
 
@@ -817,20 +816,20 @@ def lattice(
         known_rows: with `entity`: rows of a person that an attacker knows: one, all, or the worse of both (worse, one,
             all).
         values: `fold` or `exact`: whether persons and sensitive values that differ only in case, blanks, width or
-            characters without a picture are one; where some do, it has to be said.
+            invisible characters count as one. Required if there are any.
         publish_view: write the view of the best node under this name.
         execute: create that view in the database, over a separate connection; nothing else is written there.
         replace_view: replace an existing view of that name.
         to: write the release to a .parquet or .csv file, or its SELECT to a .sql file.
-        buckets_to: publish in buckets: `to` gets the persons, this file the values of their buckets.
-        original_qi: with `buckets_to`: persons keep their quasi-identifiers as they were.
-        suppressed: leave out rows in failing classes, or replace their quasi-identifiers by * (drop, star).
-        keep_column: columns that are written though they look like direct identifiers.
+        buckets_to: publish in buckets: `to` gets the people, this file the values of their buckets.
+        original_qi: with `buckets_to`: keep the original quasi-identifiers.
+        suppressed: rows in classes that fall short are left out, or their quasi-identifiers become * (drop, star).
+        keep_column: columns to write although they look like direct identifiers.
         db: a database URL or DuckDB file, or an engine or SparkSession that is already open (it is left open).
         query: one SELECT instead of a target.
         where: a SQL condition on the rows.
-        inputs: further inputs of models (categories, orders, a population table or frame, …): what
-            `sqlaudit.classes.inputs.load_inputs` reads from a file, or the same as a mapping.
+        inputs: further inputs of models (categories, orders, a population table or frame, …), as a mapping or as a file
+            that `sqlaudit.classes.inputs.load_inputs` reads.
         read: how files are read.
         limits: time, memory and threads.
         roles: the roles at once, instead of their parameters: a mapping of these, or what `profile(…).roles` proposes.
@@ -894,12 +893,12 @@ def persons(
         seed: seed of the sampling.
         nulls: missing values equal each other, equal nothing, or match anything (equal, distinct, wildcard).
         values: `fold` or `exact`: whether persons and sensitive values that differ only in case, blanks, width or
-            characters without a picture are one; where some do, it has to be said.
-        effects: count the effect of dropping or coarsening each column, and the most revealing values.
-        records: number of people most at risk to list.
-        show_values: show the people most at risk and revealing values, which may identify people.
-        time_budget: stop after this time and report what is proven (seconds).
-        require: requirements on people: `{"km@2": 5, "profile_k": 5}`, or texts such as "unicity@4=5%".
+            invisible characters count as one. Required if there are any.
+        effects: count what leaving out or coarsening each column would save, and which values tell most.
+        records: list so many persons whom the fewest events single out.
+        show_values: show who they are, and which values tell most; these name persons.
+        time_budget: stop after this time and say what is proven (seconds).
+        require: what must hold of persons: `{"km@2": 5, "profile_k": 5}`, or texts such as "unicity@4=5%".
         roles: entity, qi, sensitive and nulls at once, instead of these: a mapping of roles, or a `Roles`.
         db: a database URL or DuckDB file, or an engine or SparkSession that is already open (it is left open).
         query: one SELECT instead of a target.
@@ -996,19 +995,19 @@ def recode(
         joint: treat the other sensitive columns as quasi-identifiers (stricter).
         nulls: missing quasi-identifiers equal each other, equal nothing, or match anything (equal, distinct, wildcard).
         values: `fold` or `exact`: whether persons and sensitive values that differ only in case, blanks, width or
-            characters without a picture are one; where some do, it has to be said.
+            invisible characters count as one. Required if there are any.
         sampling_fraction: sampling fraction, if the table is a sample: 0.01.
         population_size: size of the population, if the table is a sample.
         publish_sql: make the SELECT of the release (`release.sql` of the result).
         to: write the release to a .parquet or .csv file, or its SELECT to a .sql file.
-        buckets_to: publish in buckets: `to` gets the persons, this file the values of their buckets.
-        original_qi: with `buckets_to`: persons keep their quasi-identifiers as they were.
-        keep_column: columns that are written though they look like direct identifiers.
+        buckets_to: publish in buckets: `to` gets the people, this file the values of their buckets.
+        original_qi: with `buckets_to`: keep the original quasi-identifiers.
+        keep_column: columns to write although they look like direct identifiers.
         db: a database URL or DuckDB file, or an engine or SparkSession that is already open (it is left open).
         query: one SELECT instead of a target.
         where: a SQL condition on the rows.
-        inputs: further inputs of models (categories, orders, a population table or frame, …): what
-            `sqlaudit.classes.inputs.load_inputs` reads from a file, or the same as a mapping.
+        inputs: further inputs of models (categories, orders, a population table or frame, …), as a mapping or as a file
+            that `sqlaudit.classes.inputs.load_inputs` reads.
         read: how files are read.
         limits: time, memory and threads.
         roles: the roles at once, instead of their parameters: a mapping of these, or what `profile(…).roles` proposes.
@@ -1039,21 +1038,22 @@ def records(
     read: ReadOptions | Mapping[str, Any] | None = None,
     limits: Limits | Mapping[str, Any] | None = None,
 ) -> RecordRisk:
-    """Tell which records are special (`sqlaudit records`).
+    """Find records that are unique on few columns (`sqlaudit records`).
 
     Args:
         target: a table, view, file path or glob, or a pandas, polars or Arrow table; None with `query`.
         qi: quasi-identifiers, or expressions: age,sex,"year(birth)".
-        key: what the most special records are shown by. [default: the `qi`]
-        weights: sampling weights: how many people of the population a row stands for.
-        household: which rows live together: who finds one finds all of them.
-        max_global_risk: tell above which risk records have to be protected so that at most this share of them is found.
+        key: columns that show the records with the highest scores. [default: the `qi`]
+        weights: sampling weights: how many people a row stands for.
+        household: column of households: finding one member finds all.
+        max_global_risk: report the risk above which records need protection, so that at most this share is
+            re-identified.
         max_size: the largest size of a minimal sample unique.
-        sampling_fraction: the sample's share of the population. [default: for DIS-SUDA 0.01, else the file is the
+        sampling_fraction: share of the population in the sample. [default: for DIS-SUDA 0.01, else the file is the
             population]
         nulls: missing values are equal to each other, equal to nothing, or match anything (equal, distinct, wildcard).
         top: how many records to show, only with `show_values`.
-        show_values: show them, by their key, which may name persons.
+        show_values: show records by their key, which may identify people.
         roles: qi and nulls at once, instead of these: a mapping of roles, or what `profile(…).roles` proposes.
         db: a database URL or DuckDB file, or an engine or SparkSession that is already open (it is left open).
         query: one SELECT instead of a target.
@@ -1062,7 +1062,7 @@ def records(
         limits: time, memory and threads.
 
     Raises:
-        UsageError: an unknown column, or weights that make no sense.
+        UsageError: an unknown column, or weights that are too small.
         EngineError: the database refused, failed or went away.
     """
 
@@ -1081,26 +1081,26 @@ def releases(
     read: ReadOptions | Mapping[str, Any] | None = None,
     limits: Limits | Mapping[str, Any] | None = None,
 ) -> ReleasesResult:
-    """Tell what several releases of one table say together (`sqlaudit releases`).
+    """Find what several releases of one table disclose in combination (`sqlaudit releases`).
 
     Args:
         targets: all releases, in the order they were published: tables, views, file paths, frames or `Target`s, all in
             one database or all files or frames.
-        entity: who a row is about; the same key in every release.
+        entity: column that identifies the person in every release.
         values: `fold` or `exact`: whether persons and sensitive values that differ only in case, blanks, width or
-            characters without a picture are one; where some do, it has to be said.
+            invisible characters count as one. Required if there are any.
         qi: quasi-identifiers, as published.
         sensitive: sensitive columns.
-        counterfeits: rows without an `entity` are counterfeits: they were added and stand for nobody.
-        require: what must hold: `{"m_invariance": 3}`, or texts such as "m_invariance=3".
-        show_values, top: whether persons may be shown of whom one value is left, and how many.
+        counterfeits: rows without an `entity` are counterfeits: added rows of no person.
+        require: the requirements: `{"m_invariance": 3}`, or texts such as "m_invariance=3".
+        show_values, top: whether to show people with one possible value, and how many.
         db: a database URL or DuckDB file, or an engine or SparkSession that is already open (it is left open).
         read: how files are read.
         limits: time, memory and threads.
 
     Raises:
-        UsageError: fewer than two releases, a column that is not there, rows that name nobody, persons with several
-            rows in a release or with another value in another one, or nobody who is in two releases.
+        UsageError: fewer than two releases, an unknown column, rows without a person, people with several
+            rows in a release or with different values in different ones, or no one in two releases.
         EngineError: the database refused, failed or went away.
     """
 
@@ -1144,17 +1144,17 @@ def suppress(
         seed: seed to choose among equal rows. Default: a secret number.
         publish_sql: put the SELECT of the release into the result.
         to: write the release to a .parquet or .csv file, or its SELECT to a .sql file.
-        keep_column: columns that are written though they look like direct identifiers.
+        keep_column: columns to write although they look like direct identifiers.
         identifier: direct identifiers. The audit fails if the table has them.
         entity: column that identifies the person; group sizes then count people.
         nulls: missing quasi-identifiers equal each other, equal nothing, or match anything (equal, distinct, wildcard).
         values: `fold` or `exact`: whether persons and sensitive values that differ only in case, blanks, width or
-            characters without a picture are one; where some do, it has to be said.
+            invisible characters count as one. Required if there are any.
         db: a database URL or DuckDB file, or an engine or SparkSession that is already open (it is left open).
         query: one SELECT instead of a target.
         where: a SQL condition on the rows.
-        inputs: further inputs of models (categories, orders, a population table or frame, …): what
-            `sqlaudit.classes.inputs.load_inputs` reads from a file, or the same as a mapping.
+        inputs: further inputs of models (categories, orders, a population table or frame, …), as a mapping or as a file
+            that `sqlaudit.classes.inputs.load_inputs` reads.
         read: how files are read.
         limits: time, memory and threads.
         roles: the roles at once, instead of their parameters: a mapping of these, or what `profile(…).roles` proposes.
@@ -1196,13 +1196,13 @@ def what_if(
         joint: treat the other sensitive columns as quasi-identifiers (stricter).
         nulls: missing quasi-identifiers equal each other, equal nothing, or match anything (equal, distinct, wildcard).
         values: `fold` or `exact`: whether persons and sensitive values that differ only in case, blanks, width or
-            characters without a picture are one; where some do, it has to be said.
+            invisible characters count as one. Required if there are any.
         roles: the roles at once, instead of their parameters: a mapping of these, or what `profile(…).roles` proposes.
         db: a database URL or DuckDB file, or an engine or SparkSession that is already open (it is left open).
         query: one SELECT instead of a target.
         where: a SQL condition on the rows.
         read: how files are read.
-        buckets: of a bucketized release the second table: a mapping with `table`, `column` and perhaps `count`.
+        buckets: the second table of a bucketized release: a mapping with `table`, `column` and optionally `count`.
         limits: time, memory and threads.
         show_values: whether persons and values are repeated in the result.
         terms: conjunctions that may be held at once; knowledge that needs more is refused.

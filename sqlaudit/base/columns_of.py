@@ -110,9 +110,8 @@ def unknown_column(name: str, relation: Relation, option: str) -> SqlauditError:
     if relation.bucket:
         held = ", ".join(one for one in names if one != relation.bucket)
         return UsageError(
-            f"{option}: a release in two tables has no class but the bucket, so {name!r} cannot be named. Say "
-            f"{spelled('qi', relation.bucket)}, the column of buckets; its sensitive columns are those of the second "
-            f"table: {held}."
+            f"{option}: the classes of a bucketized release are its buckets, so {name!r} cannot be named. Use "
+            f"{spelled('qi', relation.bucket)}, the column of buckets. Its sensitive columns are: {held}."
         )
     hint = closest(name, names) or (" It has: " + ", ".join(names[:12]) + ("…" if len(names) > 12 else "") + ".")
     return UsageError(f"{option}: {relation.label} has no column {name!r}.", hint)

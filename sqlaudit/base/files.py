@@ -62,7 +62,7 @@ class PrivateFolder:
         try:
             made = tempfile.mkdtemp(prefix=f"sqlaudit-{kind}-{_host()}-{os.getpid()}-", dir=root)
         except OSError:
-            raise UsageError(f"The temporary directory {str(root)!r} can't be written to.") from None
+            raise UsageError(f"The temporary directory {str(root)!r} is not writable.") from None
         self.path = Path(made).resolve()
         _folders.add(self.path)
         self._remove = weakref.finalize(self, _remove_folder, self.path)
@@ -404,9 +404,9 @@ def check_destination(path: Path, suffixes: Sequence[str] = ()) -> None:
         UsageError: it is a folder, its folder is missing or not writable, or the ending is not one of `suffixes`.
     """
     if suffixes and path.suffix.lower() not in suffixes:
-        raise UsageError(f"{str(path)!r} should end in {' or '.join(suffixes)}.")
+        raise UsageError(f"{str(path)!r} must end in {' or '.join(suffixes)}.")
     if is_folder(path):
-        raise UsageError(f"{str(path)!r} is a folder; name a file to write.")
+        raise UsageError(f"{str(path)!r} is a folder. Name a file.")
     folder = resolved(path).parent
     if not is_folder(folder):
         raise UsageError(f"The folder of {str(path)!r} does not exist.")
@@ -422,7 +422,7 @@ def check_ending(path: Path, suffixes: Sequence[str]) -> None:
     """
     ending = path.suffix.lower()
     if ending and ending not in suffixes:
-        raise UsageError(f"{str(path)!r} should end in {', '.join(suffixes[:-1])} or {suffixes[-1]}, or in nothing.")
+        raise UsageError(f"{str(path)!r} must end in {', '.join(suffixes[:-1])} or {suffixes[-1]}, or have no ending.")
 
 
 @contextlib.contextmanager

@@ -73,8 +73,8 @@ def refuse_lost(text: str, tree: exp.Expr, dialect: str, option: str, *, names: 
     Example:
         >>> refuse_lost("SELECT income < 50_000", sqlglot.parse_one("SELECT income < 50"), "duckdb", "--where")
         Traceback (most recent call last):
-        sqlaudit.base.guard.MisreadError: --where: '50000' would get lost where this is read as DuckDB SQL; write it \
-in another way.
+        sqlaudit.base.guard.MisreadError: --where: '50000' cannot be translated to DuckDB SQL without \
+changing its meaning. Write it in another way.
     """
     there = Counter(_words([tree.sql(dialect=dialect, comments=False)]))
     for word in _words(_carried(text, dialect, names)):
@@ -108,9 +108,8 @@ def refuse_alias(root: exp.Expression, option: str) -> None:
     named = root.find(exp.Alias, exp.Aliases)
     if named is not None:
         raise MisreadError(
-            f"{option}: {named.alias or named.sql()!r} would only be a new name (an alias) for what stands before it, "
-            "and be ignored. Put a comma between columns, AND between conditions, double quotes around a name with "
-            "blanks."
+            f"{option}: {named.alias or named.sql()!r} is an alias here, which has no effect. Put commas between "
+            "columns, AND between conditions, and double quotes around a name with spaces."
         )
 
 
@@ -164,8 +163,8 @@ def _plain(dialect: str) -> Any:
     parser = known.parser_class
     if not inspect.isfunction(parser.parse):
         raise MissingDriver(
-            "SQL of yours can't be read with sqlglot's compiled form, whose parser cannot be told to leave functions "
-            "as they are written: pip uninstall sqlglotc, or give sqlaudit an environment of its own."
+            "The compiled form of sqlglot cannot read your SQL, because it rewrites functions. Run pip uninstall "
+            "sqlglotc, or install sqlaudit in an environment of its own."
         )
     changed = {
         "FUNCTIONS": {name: made for name, made in parser.FUNCTIONS.items() if name in (*_SAME, *_BUILT)},
@@ -203,7 +202,7 @@ class NotASelect(UsageError):
     """
 
     def __init__(self, what: str) -> None:
-        super().__init__(f"{about('query')} takes one SELECT; this is {what}.")
+        super().__init__(f"{about('query')} takes one SELECT, not {what}.")
         self.what = what
 
 
@@ -238,7 +237,7 @@ def guard_query(text: str, dialect: str) -> exp.Query:
 def _read_query(text: str, dialect: str) -> exp.Query:
     words = _statements(text, dialect, about("query"))
     if len(words) != 1:
-        raise UsageError(f"{about('query')} takes one SELECT; this text holds {len(words) or 'no'} statements.")
+        raise UsageError(f"{about('query')} takes one SELECT; this text has {len(words) or 'no'} statements.")
     if words[0] not in _OPENINGS:
         raise _not_a_select(words[0])
     root = _parse(text, dialect, about("query"))
@@ -282,7 +281,9 @@ def _read_expression(text: str, dialect: str, option: str) -> exp.Expression:
     _refuse_writes(expression, option)
     _refuse_outside(expression, dialect, option)
     if list(expression.find_all(exp.Query, exp.AggFunc, exp.Window, exp.Star)):
-        raise UsageError(f"{option} takes an expression over the columns of one row: no subquery, aggregate or window.")
+        raise UsageError(
+            f"{option} takes an expression over the columns of one row, without subquery, aggregate or window."
+        )
     written = _written("SELECT " + text, dialect, option).expressions[0]
     refuse_alias(written, option)
     return with_units(written, expression)
@@ -448,7 +449,7 @@ def _refuse_outside(root: exp.Expression, dialect: str, option: str) -> None:
         if isinstance(node, exp.QueryTransform):
             raise UsageError(f"{option} may only read, but it contains TRANSFORM, which runs a program.")
         if _name(node) in outside:
-            raise UsageError(f"{option} may only read tables; the function {_name(node)} reaches beyond them.")
+            raise UsageError(f"{option} may only read tables, but the function {_name(node)} accesses more.")
 
 
 # Divisions that engines read in two ways: of whole numbers PostgreSQL drops the fraction, DuckDB and Spark keep it.
@@ -509,7 +510,9 @@ def warn(remark: str) -> None:
 
 def _advice(division: exp.Div, dialect: str, shown: bool) -> str:
     if not shown:
-        return "Write the divisor with a decimal point for fractions (2.0), and floor() around that for whole numbers."
+        return (
+            "For fractions, write the divisor with a decimal point (2.0); for whole numbers, put floor() around that."
+        )
     left, right = (_readable(side, dialect) for side in (division.this, division.expression))
     exact = right + ".0" if isinstance(division.expression, exp.Literal) else f"({right} * 1.0)"
     whole = spoken(dialect).whole_division.format(left=left, right=right, exact=exact)

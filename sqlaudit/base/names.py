@@ -156,7 +156,7 @@ def split_name(text: str) -> tuple[str, ...]:
     parts = name_parts(text)
     names = tuple(part if quoted else part.strip() for part, quoted in parts)
     if not parts or "" in names or any('"' in part and not quoted for part, quoted in parts):
-        raise UsageError(f"{text!r} is not a table's name; write schema.table, with double quotes around odd names.")
+        raise UsageError(f"{text!r} is not a table name. Write schema.table, with double quotes around unusual names.")
     return names
 
 

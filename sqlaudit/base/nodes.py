@@ -44,24 +44,24 @@ class Node:
     def name(self, what: str) -> Name:
         """The node as the name of a value."""
         if isinstance(self.value, list):
-            raise self.fail(f"{what} holds single values here, not a list or mapping.")
+            raise self.fail(f"{what} takes single values here, not a list or mapping.")
         return self.value
 
     def items(self, what: str) -> list[Node]:
         """The node as a list."""
         if self.is_mapping or not isinstance(self.value, list):
-            raise self.fail(f"{what} is a list, for instance [a, b].")
+            raise self.fail(f"{what} must be a list, for example [a, b].")
         return self.value  # type: ignore[return-value]
 
     def pairs(self, what: str) -> list[tuple[Node, Node]]:
         """The node as a mapping, each key once."""
         if not self.is_mapping or not isinstance(self.value, list):
-            raise self.fail(f"{what} is a mapping, for instance {{name: …}}.")
+            raise self.fail(f"{what} must be a mapping, for example {{name: …}}.")
         found: list[tuple[Node, Node]] = self.value  # type: ignore[assignment]
         seen: set[Any] = set()
         for key, _ in found:
             if key.name("a key") in seen:
-                raise key.fail("the same key stands here twice.")
+                raise key.fail("the same key is here twice.")
             seen.add(key.value)
         return found
 
@@ -111,7 +111,7 @@ def exact_number(node: Node, what: str, lowest: Fraction | None = None, *, above
     try:
         number = numbers.exact_number(node.text(what))
     except UsageError:
-        raise node.fail(f"{what} is a number, for instance 0.5.") from None
+        raise node.fail(f"{what} must be a number, for example 0.5.") from None
     if number and not Fraction(10) ** -MAX_EXPONENT <= abs(number) <= 10**MAX_EXPONENT:
         raise node.fail(f"{what} is a number between 1e-{MAX_EXPONENT} and 1e{MAX_EXPONENT}, or 0.")
     if lowest is not None and (number < lowest or (above and number == lowest)):
@@ -137,7 +137,11 @@ def composed(content: str, file: str) -> Node | None:
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         line = f", line {mark.line + 1}" if mark is not None else ""
-        why = "the indentation or a bracket is wrong" if getattr(error, "context", None) else "a sign is out of place"
+        why = (
+            "the indentation or a bracket is wrong"
+            if getattr(error, "context", None)
+            else "a character is out of place"
+        )
         raise InputError(f"{file}{line}: is not YAML ({why}).") from None
     # without aliases each node takes a character, and few people need many aliases
     return None if root is None else _Reading(file, 10_000 + 10 * len(content)).node(root, ())
@@ -162,7 +166,7 @@ class _Reading:
             raise UsageError(f"{place}: is nested more than {DEEPEST} deep.")
         self._left -= 1
         if self._left < 0:
-            raise UsageError(f"{place}: aliases repeat so much that the file means more than can be read.")
+            raise UsageError(f"{place}: aliases repeat too much to be read.")
         above = (*above, node)
         if node.id == "scalar":
             return Node(None if node.tag == "tag:yaml.org,2002:null" else node.value, place)

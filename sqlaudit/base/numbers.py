@@ -30,7 +30,7 @@ def exact_number(value: Share) -> Fraction:
             return Fraction(written)
     except (ValueError, ZeroDivisionError):  # said below
         pass
-    raise UsageError(f"This is no number of at most 40 digits: {written[:60]!r}.")
+    raise UsageError(f"{written[:60]!r} is not a number of at most 40 digits.")
 
 
 def exact_share(value: Share) -> Fraction:
@@ -47,4 +47,4 @@ def exact_share(value: Share) -> Fraction:
     try:
         return exact_number(written[:-1]) / 100 if written.endswith("%") else exact_number(value)
     except UsageError:
-        raise UsageError(f"A share is a number, for instance 0.05, 5% or 1/20; this one is {written[:60]!r}.") from None
+        raise UsageError(f"{written[:60]!r} is not a share. Write for example 0.05, 5% or 1/20.") from None

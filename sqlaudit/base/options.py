@@ -119,7 +119,9 @@ def _one_or_more(texts: Iterable[str] | str) -> tuple[str, ...]:
 def _names(name: str, value: Any) -> tuple[str, ...]:
     found = several(value, about(name)) if isinstance(value, Iterable) and not isinstance(value, Mapping) else (None,)
     if not all(isinstance(one, str) for one in found):
-        raise UsageError(f"{spelled(name)} takes names, as a list of texts or one text 'age,sex'{_type_of(value)}.")
+        raise UsageError(
+            f"{spelled(name)} takes names, as a list of texts or one text such as 'age,sex'{_type_of(value)}."
+        )
     return tuple(str(one) for one in found)
 
 
@@ -164,20 +166,20 @@ _ANY_NUMBER = "int | float | str | Fraction"
 _LIST = "Sequence[str] | str"
 FLAG = OptionKind("flag", _of(bool, "True or False"), python="bool")
 SWITCH = OptionKind("switch", _as_it_is, python="bool")
-"""True, False, or nothing said."""
+"""True, False, or not given."""
 WHOLE = OptionKind("whole", _of(Integral, "a whole number"), python="int")
 """A whole number."""
 MOST = OptionKind("most", _as_it_is, python="int")
 """A whole number, or `all`."""
 SHARE = OptionKind("share", _exactly(exact_share, "takes a share such as 0.01 or 1%"), python="Share")
-NUMBER = OptionKind("number", _exactly(exact_number, "takes a number, for instance 0.5"), python=_ANY_NUMBER)
+NUMBER = OptionKind("number", _exactly(exact_number, "takes a number, for example 0.5"), python=_ANY_NUMBER)
 NOT_NEGATIVE = OptionKind(
-    "number", _exactly(exact_number, "is a number of 0 or more, for instance 0.5"), python=_ANY_NUMBER
+    "number", _exactly(exact_number, "takes a number of at least 0, for example 0.5"), python=_ANY_NUMBER
 )
 SECONDS = OptionKind("seconds", _of(Real, "a number of seconds"), python="float")
 MEMORY = OptionKind("memory", _of(str, "a text such as '4GB'"))
 RANGE = OptionKind("range", _of(Integral, "a whole number"), python="int")
-"""A whole number whose bounds the help page tells."""
+"""A whole number whose bounds are on the help page."""
 TEXT = OptionKind("text", _of(str, "a text"))
 TEXTS = OptionKind("texts", lambda _, value: _one_or_more(value), python="Sequence[str]")
 DELIMITER = OptionKind("delimiter", _as_it_is)
@@ -257,7 +259,7 @@ class Option:
         """
         low = (self.least is None or value >= self.least) and (self.above is None or value > self.above)
         if not (low and (self.most is None or value <= self.most) and (self.below is None or value < self.below)):
-            raise UsageError(f"{spelled(self.name)} is {self._bounds()}; it is {value}.")
+            raise UsageError(f"{spelled(self.name)} must be {self._bounds()}, not {value}.")
 
     def in_python(self) -> tuple[str, Any, str]:
         """The type, default and text of the parameter of a function: nothing of flags, and no weights are None."""
@@ -338,7 +340,7 @@ def made(request: type[T], given: T | Mapping[str, Any] | None, parameter: str) 
         raise UsageError(f"{spelled(parameter)} takes {said}{_type_of(given)}.")
     for key in given:
         if key not in names and key not in names.values():
-            raise UsageError(f"{spelled(parameter)} has no {str(key)[:60]!r}; it has {', '.join(names)}.")
+            raise UsageError(f"{spelled(parameter)} has no {str(key)[:60]!r}. It has {', '.join(names)}.")
     return request_from(request, {names.get(key, key): value for key, value in given.items()})
 
 
@@ -371,16 +373,20 @@ _TAKEN: dict[str, tuple[type | tuple[type, ...], str]] = {
     "Fraction": (Fraction, "a Fraction"),
     "Decimal": (Decimal, "a Decimal"),
 }
-"""The types of signatures that are told; others are read, and told, where they are used."""
+"""The types that are checked here; others are checked where they are used."""
 
 
 Given = SimpleNamespace
 """What a public function was given, by parameter."""
 REQUIRED = inspect.Parameter.empty
-"""The default of a parameter that has to be given."""
+"""The default of a required parameter."""
 _SHARED: dict[str, tuple[str, Any, str]] = {
     "target": ("Any", None, "a table, view, file path or glob, or a pandas, polars or Arrow table; None with `query`."),
-    "require": ("Require", None, 'what must hold: `{"k": 5, "recursive_l": {"c": 3, "l": 2}}` or `["k=5", "t=0.2"]`.'),
+    "require": (
+        "Require",
+        None,
+        'the requirements: `{"k": 5, "recursive_l": {"c": 3, "l": 2}}` or `["k=5", "t=0.2"]`.',
+    ),
     "roles": (
         "Roles | Mapping[str, Any] | None",
         None,
@@ -397,20 +403,20 @@ _SHARED: dict[str, tuple[str, Any, str]] = {
     "values": (
         "Folding | str | None",
         None,
-        "`fold` or `exact`: whether persons and sensitive values that differ only in case, blanks, width or characters "
-        "without a picture are one; where some do, it has to be said.",
+        "`fold` or `exact`: whether persons and sensitive values that differ only in case, blanks, width or invisible "
+        "characters count as one. Required if there are any.",
     ),
     "buckets": (
         "Buckets | Mapping[str, Any] | None",
         None,
-        "of a bucketized release the second table: a mapping with `table`, `column` and perhaps `count`.",
+        "the second table of a bucketized release: a mapping with `table`, `column` and optionally `count`.",
     ),
     "limits": ("Limits | Mapping[str, Any] | None", None, "time, memory and threads."),
     "inputs": (
         "Mapping[str, Any] | None",
         None,
-        "further inputs of models (categories, orders, a population table or frame, …): what "
-        "`sqlaudit.classes.inputs.load_inputs` reads from a file, or the same as a mapping.",
+        "further inputs of models (categories, orders, a population table or frame, …), as a mapping or as a file that "
+        "`sqlaudit.classes.inputs.load_inputs` reads.",
     ),
 }
 """Parameters that are no option of one request: type, default, and what help says."""

@@ -13,7 +13,7 @@ from sqlaudit.base.parameter_names import spelled
 
 RELEASE_SUFFIXES = (".parquet", ".csv", ".sql")
 """The endings of files that a release is written to."""
-RELEASE = "The release"
+RELEASE = "Release"
 """The section of the help page."""
 
 
@@ -46,7 +46,7 @@ class Publication:
     keep: tuple[str, ...] = option(
         (),
         NAMES,
-        "Columns that are written though they look like direct identifiers.",
+        "Columns to write although they look like direct identifiers.",
         RELEASE,
         name="keep_column",
         metavar="COLUMNS",
@@ -89,14 +89,12 @@ class BucketPublication(Publication):
     buckets: Path | None = option(
         None,
         FILE,
-        "Publish in buckets: --to gets the persons, this file the values of their buckets.",
+        "Publish in buckets: --to gets the people, this file the values of their buckets.",
         RELEASE,
         name="buckets_to",
         metavar="FILE",
     )
-    original_qi: bool = option(
-        False, FLAG, "With --buckets-to: persons keep their quasi-identifiers as they were.", RELEASE
-    )
+    original_qi: bool = option(False, FLAG, "With --buckets-to: keep the original quasi-identifiers.", RELEASE)
 
     def check(self) -> None:
         """As of a release; also that there are two files for rows.
@@ -108,17 +106,17 @@ class BucketPublication(Publication):
         if self.buckets is None:
             if self.original_qi:
                 raise UsageError(
-                    f"{spelled('original_qi', True)} is for a release in buckets; add {spelled('buckets_to')}."
+                    f"{spelled('original_qi', True)} applies to a release in buckets: add {spelled('buckets_to')}."
                 )
             return
         check_destination(self.buckets, TABLE_SUFFIXES)
         if self.file is None or self.is_sql:
             raise UsageError(
-                f"{spelled('buckets_to')} takes the values of buckets, and {spelled('to')} a .csv or .parquet file "
-                "with the persons; name both, and no SELECT."
+                f"{spelled('buckets_to')} also needs {spelled('to')}, a .csv or .parquet file for the people. A SELECT "
+                "is not possible."
             )
         if self.buckets.absolute() == self.file.absolute():
-            raise UsageError(f"{spelled('buckets_to')} and {spelled('to')} name the same file; give each its own.")
+            raise UsageError(f"{spelled('buckets_to')} and {spelled('to')} name the same file. Give each its own.")
 
 
 NOTHING = BucketPublication()

@@ -256,7 +256,7 @@ UNDER_VERDICT = (
     "read_by_expressions",
     "columns_without_role",
 )
-"""The codes of what stands directly under a verdict: what it does not cover, worst first."""
+"""The codes of notices directly under a verdict: what it does not cover, worst first."""
 _ONLY_SAID = ("one_combination", "read_by_expressions", "columns_without_role")
 
 

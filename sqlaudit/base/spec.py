@@ -229,7 +229,7 @@ class Sampling:
             )
 
     rows: int | None = None
-    """Rows of the whole sample, where the table is what is left of it."""
+    """Rows of the whole sample, if some were left out."""
 
     def of_release(self, rows: int, entity: str | None = None) -> Sampling:
         """The same for a release of a table of so many rows: a share stays what it is when rows are left out.
@@ -316,7 +316,7 @@ class Roles:
             for name in names:
                 if name in seen:
                     second = "twice as" if seen[name] == role else f"as {seen[name]} and as"
-                    raise UsageError(f"Column {name!r} is named {second} {role}; give every column one role.")
+                    raise UsageError(f"Column {name!r} is named {second} {role}. Give every column one role.")
                 seen[name] = role
 
     def require_quasi_identifiers(self) -> None:

@@ -1,4 +1,4 @@
-"""`sqlaudit aggregates`: which cells of a published table say too much."""
+"""`sqlaudit aggregates`: find cells of a published table that disclose too much."""
 
 from __future__ import annotations
 
@@ -13,20 +13,18 @@ from sqlaudit.cli.runner import Job, declared, verdict
 from sqlaudit.tabular.request import AggregatesRequest
 from sqlaudit.tabular.result import AggregatesResult
 
-_together = in_section("How cells belong together")
+_together = in_section("Totals and related tables")
 
 
 @declared(
     target_options,
     request_options(AggregatesRequest, "request"),
-    require_of(
-        "CELL_RULES", "What must hold of each cell", "RULE=LIMIT", "threshold=5, p_percent=10, dominance=n:2,k:85 ..."
-    ),
+    require_of("CELL_RULES", "Requirements", "RULE=LIMIT", "threshold=5, p_percent=10, dominance=n:2,k:85 ..."),
     _together(
         "--before",
         multiple=True,
         metavar="TABLE",
-        help="An older release, compared with this one (several, or a pattern of files: each two of all).",
+        help="An earlier release to compare with (repeatable, or a pattern of files; all pairs are compared).",
     ),
     _together(
         "--linked",
@@ -36,11 +34,11 @@ _together = in_section("How cells belong together")
     ),
 )
 def command(job: Job, request: AggregatesRequest, before: tuple[str, ...], linked: tuple[str, ...]) -> int:
-    """Tell which cells of a published table say too much of the few behind them.
+    """Find cells of a published table that disclose too much about their contributors.
 
-    TARGET has a row for each cell: counts by region and month, turnover by branch. Its totals are
-    rows, too. With --from it has rows of persons instead, and the table is made from them. Exit
-    code 0: every rule holds, 1: one fails or cannot be decided. With --protect 0: the protected
+    TARGET has one row per cell: counts by region and month, or turnover by branch. Totals are
+    rows, too. With --from, TARGET has rows of people, and the table is made from them. Exit code
+    0: every rule is met, 1: a rule fails or could not be checked. With --protect, 0: the protected
     table is safe, 1: nothing was written.
 
     \b

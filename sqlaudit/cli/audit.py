@@ -48,16 +48,16 @@ if TYPE_CHECKING:
     further_options,
 )
 def command(job: Job, coverage: Coverage, failing: FailingOptions, cover: About, further: FurtherReports) -> int:
-    """Tell how easily the people in TARGET can be re-identified.
+    """Measure how easily the people in a table can be re-identified.
 
     TARGET is a file (CSV, Parquet, JSON, Arrow; globs work), or with --db a table or view.
-    Nothing is written there.
+    Nothing is written to the database.
 
     \b
-    Which figures does the table reach?
+    Measure everything:
       sqlaudit audit patients.csv --qi age,sex,zip --sensitive diagnosis
-    Does it meet these limits? Exit code 0: yes, 1: no or undecided, 2: bad
-    request, 3: database trouble, 4: out of time, 130: interrupted.
+    Require limits. Exit code 0: met, 1: failed or undecided, 2: invalid request,
+    3: database error, 4: time limit reached, 130: interrupted.
       sqlaudit audit patients.csv --qi age,sex,zip --sensitive diagnosis \\
           --require k=5 --require l=3
     """
@@ -90,7 +90,7 @@ def run_audit(job: Job, spec: AuditSpec, failing: FailingOptions, further: Furth
     if failing.file is not None:
         check_destination(failing.file, TABLE_SUFFIXES)
     if further.file is not None and spec.target.buckets is not None:
-        raise UsageError("A certificate is of one table; leave --certificate or --buckets out.")
+        raise UsageError("A certificate covers one table: leave out --certificate or --buckets.")
     if further.key is not None and further.new_key:
         refuse_overwriting([further.file, job.output.file], [further.key, further.key.with_suffix(".pub.pem")])
     audit = Auditor.audit if further.file is None else _certifying(further, failing, job.db is not None)
@@ -132,9 +132,9 @@ def _name_them(job: Job) -> str:
         opened = session(job.db, job.limits, job.work, job.target)
         with contextlib.suppress(UsageError, EngineError, Incomplete), opened as engine:
             proposed = likely_quasi_identifiers(engine, job.target, others)
-    said = "Name the quasi-identifiers: what others may know about a person, "
+    said = "No quasi-identifiers are given. Name what others may know about a person, "
     if not proposed:
-        return said + "for instance --qi age,sex."
+        return said + "for example --qi age,sex."
     return f"{said}with --qi. `sqlaudit profile` proposes: {option_value(proposed)}"
 
 
@@ -168,11 +168,11 @@ def _certifying(
     assert file is not None
     check_destination(file, (".json",))
     if failing.file is not None:
-        raise UsageError("--certificate and --failing-classes-to are two runs: classes are no part of what it holds.")
+        raise UsageError("--certificate and --failing-classes-to exclude each other: use two runs.")
     if asked.criteria:
-        raise UsageError("--certificate and --criteria are two runs: criteria ask for figures besides.")
+        raise UsageError("--certificate and --criteria exclude each other: use two runs.")
     if asked.new_key and asked.key is not None:
-        tell(f"made the key {str(asked.key)!r}; give its public half, {str(new_key(asked.key))!r}, to others.")
+        tell(f"made the key {str(asked.key)!r}; publish its public half, {str(new_key(asked.key))!r}.")
     key = None if asked.key is None else private_key(asked.key)
 
     def audit(auditor: Auditor, spec: AuditSpec) -> AuditResult:
@@ -203,7 +203,7 @@ class _Export:
         from sqlaudit.classes.failing import failing_batches
 
         if failing.unnamed and not failing.parts:
-            say(f"{str(self.path)!r} was not written, as there is nothing to list. {' '.join(failing.unnamed)}")
+            say(f"{str(self.path)!r} was not written, because there is nothing to list. {' '.join(failing.unnamed)}")
             self.code = ExitCode.USAGE
             return
         names, batches = failing_batches(self._counted(failing), failing.keys, failing.figures)
@@ -213,10 +213,10 @@ class _Export:
             say(str(error))
             self.code = error.exit_code
             return
-        hidden = "" if self.show_values else " Their values are left out; --show-values adds them."
+        hidden = "" if self.show_values else " Values are left out; --show-values adds them."
         missing = "".join(f" Not there: {sentence}" for sentence in failing.unnamed)
         tell(
-            f"wrote {plural(self.classes, 'class', 'classes')} that fall short to {str(self.path)!r}.{hidden}{missing}"
+            f"wrote {plural(self.classes, 'failing class', 'failing classes')} to {str(self.path)!r}.{hidden}{missing}"
         )
 
     def _counted(self, failing: Iterable[FailingClass]) -> Iterator[FailingClass]:

@@ -25,9 +25,9 @@ from sqlaudit.tabular.request import AggregatesRequest
 if TYPE_CHECKING:
     from sqlaudit.gates.standalone.policies import PolicyStatement
 
-_what = in_section("What to write")
-_table = in_section("The table")
-_policy = in_section("A policy instead of a table")
+_what = in_section("Statements")
+_table = in_section("Table")
+_policy = in_section("Policy instead of a table")
 _out = in_section("Output")
 _CONTRACT = (".yaml", ".yml")
 _CELLS = ("count", "contributors", "value", "holdings", "largest")
@@ -53,13 +53,13 @@ def _cells(**given: Any) -> dict[str, Any]:
     _what(
         "--returns",
         type=click.Choice([one.value for one in Returns]),
-        help="What a statement returns. Default: figures; of a policy row, which 'test --results' reads.",
+        help="Result of a statement. Default: figures; for a policy, row, which 'test --results' reads.",
     ),
-    _what("--inputs", type=PATH, metavar="FILE", help="A population, or 'class_function: identity'."),
-    _table("--table", metavar="NAME", help="The table or view, as the warehouse calls it."),
+    _what("--inputs", type=PATH, metavar="FILE", help="Population table, or 'class_function: identity'."),
+    _table("--table", metavar="NAME", help="Table or view, by its name in the warehouse."),
     _table("--query", metavar="SQL", help="One SELECT in the dialect, instead of a table."),
-    _table("--exact-names", is_flag=True, help="Columns are named in their exact case; quote them."),
-    _table("--where", metavar="CONDITION", help="Only the rows for which this SQL condition holds."),
+    _table("--exact-names", is_flag=True, help="Quote column names, because their case matters."),
+    _table("--where", metavar="CONDITION", help="SQL condition on the rows."),
     role_options,
     handing(
         "cells",
@@ -70,19 +70,19 @@ def _cells(**given: Any) -> dict[str, Any]:
         "which",
         lambda **named: which_policy(**named) if set(named.values()) != {None} else None,
         _policy("-f", "--file", type=PATH, metavar="POLICY", help="Write the tests of a policy."),
-        _policy("--dbt-project", type=PATH, metavar="FOLDER", help="Write those in the meta of dbt models."),
-        _policy("--dbt-target", metavar="NAME", help="The target of the dbt profile. Default: dbt's own."),
+        _policy("--dbt-project", type=PATH, metavar="FOLDER", help="Write the tests in the meta of dbt models."),
+        _policy("--dbt-target", metavar="NAME", help="Target of the dbt profile. Default: the target of the profile."),
     ),
-    _policy("--select", multiple=True, metavar="TESTS", help="Only these, as for 'sqlaudit test'."),
-    _policy("--run", metavar="NAME", help="Make this part of every statement's name: see 'test --run'."),
-    _policy("--each-to", type=PATH, metavar="FOLDER", help="Write each statement to a file of its own."),
+    _policy("--select", multiple=True, metavar="TESTS", help="Tests to write, as for 'sqlaudit test'."),
+    _policy("--run", metavar="NAME", help="Run name to add to every statement: see 'test --run'."),
+    _policy("--each-to", type=PATH, metavar="FOLDER", help="Write each statement to its own file in a folder."),
     _out(
         "-o",
         "--output",
         "output_file",
         type=PATH,
         metavar="FILE",
-        help="Write the script to a file; with -f also .yaml: a data contract.",
+        help="Write the script to a file; with -f also .yaml, a data contract.",
     ),
 )
 def command(
@@ -95,14 +95,14 @@ def command(
     exact_names: bool,
     **given: Any,
 ) -> int:
-    """Write each CHECK as one standalone SELECT, to be run where sqlaudit may not connect.
+    """Write each check as one standalone SELECT for warehouses that sqlaudit does not connect to.
 
-    With a --count or --value, CHECKs are rules for the cells of a published table (threshold=5).
-    Else a CHECK is a requirement (k=5, t=0.2, disclosure@1=0.8), or the name of a model for its
-    figures alone. Without one, all models are written that a SELECT can carry. Each statement
-    returns one row with the figures and the verdict; none holds a value of the table.
+    A CHECK is a requirement (k=5, t=0.2, disclosure@1=0.8), or the name of a model to return its
+    figures only. With --count or --value, CHECKs are rules for the cells of a published table
+    (threshold=5). Default: all models that one SELECT can compute. Each statement returns one row
+    with the figures and the verdict, and no values of the table.
 
-    With -f, the tests of a policy; `sqlaudit test --results` judges what the warehouse answers.
+    With -f, write the tests of a policy. `sqlaudit test --results` then judges the results.
 
     \b
       sqlaudit compile --dialect snowflake --table release.patients \\
@@ -116,7 +116,7 @@ def command(
     if which is not None:
         named = (checks, given["table"], given["query"], given["where"], given["inputs"], *cells.values())
         if any(named) or roles != Roles():
-            raise UsageError("A policy says itself what is checked: leave out checks, tables and roles beside -f.")
+            raise UsageError("A policy has its own checks, tables and roles: leave them out with -f.")
         in_contract = output_file is not None and output_file.suffix.lower() in _CONTRACT
         if in_contract and given["returns"] not in (None, Returns.COUNT):
             raise UsageError(f"A data contract counts what falls short; leave out --returns {given['returns']}.")
@@ -124,7 +124,7 @@ def command(
         wording = (dialect, exact_names, returns, given["run"] or "")
         return _of_policy(which, given["select"], wording, given["each_to"], output_file)
     if given["select"] or given["run"] or given["each_to"]:
-        raise UsageError("--select, --run and --each-to belong to a policy; name it with -f.")
+        raise UsageError("--select, --run and --each-to need a policy: name it with -f.")
     target = _target(given["table"], given["query"], given["where"])
     answer = AnswerForm(Returns(given["returns"] or Returns.FIGURES))
     if any(cells.values()):
@@ -152,14 +152,14 @@ def _of_policy(
     from sqlaudit.gates.standalone.policies import Wording, contract_text, policy_script, policy_statements
 
     if folder is not None and output_file is not None:
-        raise UsageError("Give --each-to or --output, not both.")
+        raise UsageError("--each-to and --output exclude each other: give one of them.")
     policy = GateRequest(**which).read()
     made = policy_statements(selected(policy.tables, select), Wording(*wording))
     mistakes = mistakes_of(policy)
     for mistake in mistakes:
         say(f"{mistake.place}: {mistake.message}")
     if not made:
-        raise UsageError(f"{policy.file}: there is nothing to write.")
+        raise UsageError(f"{policy.file}: no tests to write.")
     written = sum(1 for one in made if one.test_id)
     if folder is not None:
         _to_folder(made, folder)
@@ -175,7 +175,7 @@ def _to_folder(made: Sequence[PolicyStatement], folder: Path) -> None:
     from sqlaudit.gates.standalone.policies import statement_text
 
     if not folder.is_dir():
-        raise UsageError(f"There is no folder {str(folder)!r}; make it before.")
+        raise UsageError(f"There is no folder {str(folder)!r}. Make it first.")
     for one in made:
         if one.test_id:
             write_text(folder / f"{one.test_id}.sql", statement_text(one))
@@ -183,7 +183,7 @@ def _to_folder(made: Sequence[PolicyStatement], folder: Path) -> None:
             say(f"{one.spec.place}: {one.table.name}: {one.spec.requirement} is not written: {one.compiled.refused}")
     written = {f"{one.test_id}.sql" for one in made if one.test_id}
     others = sum(1 for path in folder.glob("*.sql") if path.name not in written)
-    also = f" {others} other .sql files are there, perhaps of an older policy." if others else ""
+    also = f" The folder has {others} other .sql files, perhaps of an older policy." if others else ""
     tell(f"wrote {len(written)} statements to {str(folder)!r}.{also}")
 
 
@@ -198,7 +198,7 @@ def _put(text: str, number: int, output_file: Path | None) -> None:
 
 def _target(table: str | None, query: str | None, where: str | None) -> Target:
     if bool(table) == bool(query):
-        raise UsageError("Name the table with --table, or give a SELECT with --query.")
+        raise UsageError("No table is given. Name it with --table, or give a SELECT with --query.")
     if query and where:
-        raise UsageError("--where restricts a table; put the condition into the --query itself.")
+        raise UsageError("--where applies to a table: put the condition into --query.")
     return Target(relation=table or "", query=query or "", where=where or "")

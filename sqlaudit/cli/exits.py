@@ -132,8 +132,8 @@ def _told(error: BaseException) -> ExitCode:
         say(room[0])
         return room[1]
     say(
-        f"internal error ({type(error).__name__}); this is a fault of sqlaudit, please report it. "
-        "SQLAUDIT_DEBUG=1 shows where it happened, without any value of your table."
+        f"internal error ({type(error).__name__}). This is a bug in sqlaudit, please report it. "
+        "SQLAUDIT_DEBUG=1 shows where it happened, without values of your table."
     )
     return ExitCode.ENGINE
 
@@ -141,10 +141,10 @@ def _told(error: BaseException) -> ExitCode:
 def _no_room(error: BaseException) -> tuple[str, ExitCode] | None:
     """What to say when memory or a disk was not enough, None when it was something else."""
     if isinstance(error, MemoryError):
-        said = "the memory of this machine was not enough; --memory-limit makes the database spill to disk instead."
+        said = "out of memory. Set --memory-limit, so that the database spills to disk."
         return said, ExitCode.INCOMPLETE
     if isinstance(error, OSError) and error.errno in _FULL:
-        return f"what was to be written did not find room: {os.strerror(error.errno)}.", ExitCode.USAGE
+        return f"the disk is full: {os.strerror(error.errno)}.", ExitCode.USAGE
     return None
 
 

@@ -1,4 +1,4 @@
-"""`sqlaudit profile`, `columns`, `records`, `persons`, `disclosure`: what is in a table."""
+"""`sqlaudit profile`, `columns`, `records`, `persons`, `disclosure`: explore a table."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ if TYPE_CHECKING:
 
 @declared(target_options, request_options(ProfileRequest, "request"))
 def profile(job: Job, request: ProfileRequest) -> int:
-    """Look at the columns of TARGET and propose their roles.
+    """Describe the columns of a table and propose their roles.
 
-    TARGET is a file (CSV, Parquet, JSON, Arrow; globs work), or with --db a table or view.
-    Only counts are read, unless --show-values is given. Nothing is written there.
+    TARGET is a file (CSV, Parquet, JSON, Arrow; globs work), or with --db a table or view. Only
+    counts are read, unless --show-values is given. Nothing is written to the database.
 
     \b
       sqlaudit profile patients.csv
@@ -55,10 +55,10 @@ def profile(job: Job, request: ProfileRequest) -> int:
 
 @declared(target_options, request_options(ColumnRequest, "request"))
 def columns(job: Job, request: ColumnRequest) -> int:
-    """Find the sets of columns of TARGET that re-identify people.
+    """Find sets of columns that identify people.
 
-    By default all minimal sets of at most four columns that put somebody into a class of
-    fewer than k rows, with the proof that none is missing. Only counts leave the database.
+    By default, find all minimal sets of at most four columns with rows in classes smaller than
+    k, and prove that none is missing. Only counts leave the database.
 
     \b
       sqlaudit columns patients.csv --exclude record_id --k 5 --tolerance 1%
@@ -82,18 +82,18 @@ def _announce(columns: int, candidates: int, limit: int | None) -> None:
 
 
 def _progress(decided: int, border: int) -> str:
-    return f"{decided:,} sets decided, border {border:,}; Ctrl-C keeps what is proven"
+    return f"{decided:,} sets decided, border {border:,}; Ctrl-C keeps proven sets"
 
 
-# `sqlaudit records`: how special single records are.
+# `sqlaudit records`: records that are unique on few columns.
 
 
 @declared(target_options, request_options(RecordRequest, "request"))
 def records(job: Job, request: RecordRequest) -> int:
-    """Tell which records of TARGET are special: unique on few columns, so easily found elsewhere.
+    """Find records that are unique on few columns, and their risk of re-identification.
 
-    Minimal sample uniques and individual risk, with sampling weights; with --suda also SUDA and DIS-SUDA
-    scores and the contribution of each column. Records themselves are shown only with --show-values.
+    Report minimal sample uniques and individual risk, with sampling weights. --suda adds SUDA and
+    DIS-SUDA scores and the contribution of each column. --show-values shows the records themselves.
 
     \b
       sqlaudit records survey.csv --qi age,sex,region,job --weights weight --suda
@@ -102,9 +102,7 @@ def records(job: Job, request: RecordRequest) -> int:
     from sqlaudit.column_sets.records.search import find_records, plan_records
 
     if request.key and not request.show_values:
-        raise UsageError(
-            f"{spelled('key')} names what records are shown by; add {spelled('show_values', True)} to show them."
-        )
+        raise UsageError(f"{spelled('key')} applies to shown records only: add {spelled('show_values', True)}.")
     return job.run(
         lambda engine, relation: plan_records(engine, relation, request),
         lambda engine: find_records(engine, job.target, request),
@@ -112,26 +110,21 @@ def records(job: Job, request: RecordRequest) -> int:
     )
 
 
-# `sqlaudit persons`: what somebody learns who knows some events of a person.
+# `sqlaudit persons`: what someone who knows some events of a person can learn.
 
 
 @declared(
     target_options,
     given_options(PersonsRequest, "given"),
-    require_of(
-        "OF_PERSONS",
-        "What must hold of persons",
-        "MODEL=LIMIT",
-        "km@2=5, profile_k=5, unicity@4=5%, coherence@2=k:5,h:0.8",
-    ),
+    require_of("OF_PERSONS", "Requirements", "MODEL=LIMIT", "km@2=5, profile_k=5, unicity@4=5%, coherence@2=k:5,h:0.8"),
     click.Option(["--plot"], type=PATH, metavar="FILE", help="Draw the curve into a .svg file."),
 )
 def persons(job: Job, given: Mapping[str, Any], plot: Path | None) -> int:
-    """Tell what somebody learns who knows some events of a person in TARGET.
+    """Measure what someone who knows a few events of a person can learn.
 
-    For tables with many rows a person: visits, claims, purchases, positions. An event is one
-    combination of the --qi; with how few known events are persons found? Only counts leave the
-    database. Exit code with --require 0: all hold, 1: one fails or cannot be decided.
+    For tables with many rows per person: visits, claims, purchases, positions. An event is one
+    combination of the --qi. Only counts leave the database. Exit code with --require, 0: all
+    requirements are met, 1: one fails or could not be decided.
 
     \b
       sqlaudit persons visits.csv --entity patient_id --qi "clinic,date_trunc('month', day)"
@@ -146,9 +139,7 @@ def persons(job: Job, given: Mapping[str, Any], plot: Path | None) -> int:
         if plot is not None:
             picture = curve_picture(result)
             if picture is None:
-                raise UsageError(
-                    "There is no curve to draw: ask for more known events with --known, of a table with persons."
-                )
+                raise UsageError("There is no curve to draw. Name several numbers of known events with --known.")
             write_pictures(plot, [picture])
         return verdict(result.passed, result.complete)
 
@@ -166,36 +157,32 @@ def persons(job: Job, given: Mapping[str, Any], plot: Path | None) -> int:
     )
 
 
-# `sqlaudit disclosure`: what an attacker with k pieces of knowledge can learn, in the worst case.
+# `sqlaudit disclosure`: what an attacker with k pieces of knowledge can learn in the worst case.
 
 _CURVE = ("knowledge", "threshold", "witness", "weakest", "plot")
-"""The options that say how a curve is told."""
+"""The options of a curve."""
 
 
 @dataclass(frozen=True)
 class _Asked(DisclosureRequest):
-    """What the command line may ask besides.
+    """Further options of the command line.
 
     Args:
-        given: what exactly is known, instead of a worst case. plot: where the curve is drawn.
+        given: exact knowledge instead of a worst case. plot: the file for the curve.
     """
 
     given: Path | None = option(
-        None,
-        FILE,
-        "What if exactly this is known? A YAML file with people, knowledge, and what to ask.",
-        ASK,
-        metavar="FILE",
+        None, FILE, "Use exactly this knowledge: a YAML file with people, knowledge and questions.", ASK, metavar="FILE"
     )
     plot: Path | None = option(None, FILE, "Draw the curve into a .svg file.", ASK, metavar="FILE")
 
 
 @declared(bucketized_options, role_options, given_options(_Asked, "question", last=("show_values",)))
 def disclosure(job: Job, question: Mapping[str, Any]) -> int:
-    """Tell what an attacker with k pieces of knowledge can learn about somebody in TARGET.
+    """Measure what an attacker with k pieces of knowledge can learn in the worst case.
 
-    A piece of knowledge is a basic implication: if these persons have these values, then one of
-    those has one of those. The curve is the worst case over all such knowledge.
+    A piece of knowledge is a basic implication: if these people have these values, then one of
+    those people has one of those values. The curve is the worst case over all such knowledge.
 
     \b
     How fast does disclosure grow, and when does it reach 0.7?
@@ -203,7 +190,7 @@ def disclosure(job: Job, question: Mapping[str, Any]) -> int:
           --knowledge 0..12 --threshold 0.7 --plot curve.svg
     Which three pieces of knowledge are the worst?
       sqlaudit disclosure patients.csv --qi age,sex --sensitive disease --witness 3
-    What if somebody knows exactly this?
+    What does an attacker with exactly this knowledge learn?
       sqlaudit disclosure patients.csv --qi age,sex --sensitive disease --given knowledge.yml
     """
     from sqlaudit.audits.disclosure.run import find_disclosure, planned_statements
@@ -213,7 +200,7 @@ def disclosure(job: Job, question: Mapping[str, Any]) -> int:
         context = click.get_current_context()
         for name in _CURVE:
             if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
-                raise UsageError(f"--given asks its own question; leave --{name} out.")
+                raise UsageError(f"--given and --{name} exclude each other: leave out --{name}.")
         check_roles(job.roles)
         return _answer(question["given"], question["show_values"], job)
     plot = question.get("plot")
@@ -227,7 +214,7 @@ def disclosure(job: Job, question: Mapping[str, Any]) -> int:
             if curves:
                 write_pictures(plot, curves)
             else:
-                say(f"There is no curve to draw: nothing was written to {str(plot)!r}.")
+                say(f"There is no curve to draw. Nothing was written to {str(plot)!r}.")
         return result
 
     return job.run(
@@ -242,7 +229,7 @@ def _answer(file: Path, show_values: bool, job: Job) -> int:
     from sqlaudit.audits.disclosure.what_if import answer, load_knowledge, planned_questions
 
     if job.work.explain:
-        raise UsageError("A database has no plan for a statement with open parameters; --dry-run shows the statements.")
+        raise UsageError("--explain does not work with --given. Use --dry-run to see the statements.")
     knowledge = load_knowledge(file)
     return job.run(
         lambda engine, relation: planned_questions(engine, relation, job.roles, knowledge),

@@ -18,7 +18,7 @@ def _of_column(*, name: str | None, column: str | None, query: str | None, **mor
     if query and column is None:
         name, column = None, name
     if column is None:
-        raise UsageError("Name the COLUMN whose hierarchy it is, after the TARGET.")
+        raise UsageError("No column is given. Name the COLUMN of the hierarchy after the TARGET.")
     return {"column": column, **target_of(name=name, query=query, **more)}
 
 
@@ -27,10 +27,10 @@ def _of_column(*, name: str | None, column: str | None, query: str | None, **mor
     request_options(HierarchyRequest, "request"),
 )
 def command(job: Job, column: str, request: HierarchyRequest) -> int:
-    """Make the hierarchy of a COLUMN of TARGET, check it against the values that occur, and write it.
+    """Make the hierarchy of a column, check it against the values, and write it to a file.
 
-    Tells for every level how many groups there are, how small the smallest is, and whether
-    the levels are nested. Values are neither shown nor written unless you say so.
+    Report for every level the number of groups, the smallest group, and whether the levels are
+    nested. Values are neither shown nor written unless you ask for them.
 
     \b
       sqlaudit hierarchy patients.csv age --widths 5,10,20 --low 15 --high 90

@@ -27,7 +27,7 @@ _OPEN = (
     "no column is one that others are likely to know. If persons are in it, name the roles and take the # away; no "
     "test looks until then."
 )
-_where = in_section("Where the tables are")
+_where = in_section("Tables")
 _out = in_section("Output")
 
 
@@ -36,7 +36,7 @@ _out = in_section("Output")
     _where(
         "--db", metavar="DATABASE", help="A DuckDB or SQLite file, a PostgreSQL URL without a password, or a Spark."
     ),
-    _where("--db-env", metavar="NAME", help="The environment variable that holds the database's URL."),
+    _where("--db-env", metavar="NAME", help="Environment variable with the database's URL."),
     _where("--dbt-profile", metavar="NAME", help="A profile of dbt's profiles.yml."),
     _out(
         "-o",
@@ -47,8 +47,8 @@ _out = in_section("Output")
         metavar="FILE",
         help="- for stdout.",
     ),
-    _out("--force", is_flag=True, help="Replace a file that is there already."),
-    _out("--schema", type=PATH, metavar="FILE", help="Write the JSON Schema for editors, too, and refer to it."),
+    _out("--force", is_flag=True, help="Replace an existing file."),
+    _out("--schema", type=PATH, metavar="FILE", help="Also write the JSON Schema for editors, and refer to it."),
     limit_options,
 )
 def command(
@@ -63,8 +63,8 @@ def command(
 ) -> int:
     """Write a commented policy for the tables of a database, or for files.
 
-    The roles in it are those that `sqlaudit profile` proposes. Only counts are read; nothing is
-    written to the database. Without a TABLE all tables and views are taken, 50 at most.
+    Its roles are the proposals of `sqlaudit profile`. Only counts are read; nothing is written to
+    the database. Default: all tables and views, at most 50.
 
     \b
       sqlaudit init --db clinic.duckdb
@@ -83,11 +83,11 @@ def command(
         check_destination(output)
         check_ending(output, (".yml", ".yaml"))
         if exists(output) and not force:
-            raise UsageError(f"{str(output)!r} is there already; --force replaces it, --output names another file.")
+            raise UsageError(f"{str(output)!r} exists. Replace it with --force, or name another file with --output.")
     folder = Path() if str(output) == "-" else output.absolute().parent
     connection = _connection(db, db_env, dbt_profile)
     if connection is None and not names:
-        raise UsageError("Name a database with --db, --db-env or --dbt-profile, or files.")
+        raise UsageError("No tables are given. Name a database with --db, --db-env or --dbt-profile, or files.")
     database = None if connection is None else _database(connection)
     targets = [Target(relation=name) for name in names]
     with session(database, limits, Work(), *targets) as engine:
@@ -104,10 +104,10 @@ def command(
         left = [table.written for table in tables if table.things and table.profile.cells is None]
         told = f"wrote {str(output)!r} with {plural(len(tables), 'table')}"
         if left:
-            told += f", {len(left)} of them as comments, since they do not seem to be about people ({', '.join(left)})"
+            told += f", {len(left)} of them as comments, because they seem not to be about people ({', '.join(left)})"
         open_ones = [one.written for one in tables if not one.things and not is_judged(one)]
         if open_ones:
-            tell(f"nothing is required yet of {', '.join(open_ones)}: {_OPEN}")
+            tell(f"no requirements yet for {', '.join(open_ones)}: {_OPEN}")
         tell(f"{told}. Check the roles, then run: sqlaudit test")
     return ExitCode.OK
 
@@ -125,7 +125,7 @@ def _proposed(engine: Engine, names: Sequence[str], kind: str, folder: Path) -> 
     listed = list(names) or tables_of(engine)
     _check_all(engine, names)
     if len(listed) > MOST_TABLES:
-        tell(f"there are {len(listed)} tables; the policy has the first {MOST_TABLES}. Name others as arguments.")
+        tell(f"of {len(listed)} tables, the policy has the first {MOST_TABLES}. Name others as arguments.")
     tables = []
     for name in listed[:MOST_TABLES]:
         try:
@@ -142,7 +142,7 @@ def _proposed(engine: Engine, names: Sequence[str], kind: str, folder: Path) -> 
             written = beside(written, folder)
         tables.append((ProposedTable(kind, written, profile, things=things), relation))
     if not tables:
-        raise UsageError("This database has no table or view that could be read.")
+        raise UsageError("This database has no readable table or view.")
     return with_entities(engine, with_group_sizes(engine, tables))
 
 
@@ -166,7 +166,7 @@ def _connection(db: str | None, db_env: str | None, dbt_profile: str | None) -> 
     """What the policy will say of the connection, as (kind, value)."""
     given = [(kind, value) for kind, value in (("db", db), ("env", db_env), ("dbt_profile", dbt_profile)) if value]
     if len(given) > 1:
-        raise UsageError("Give one of --db, --db-env and --dbt-profile.")
+        raise UsageError("--db, --db-env and --dbt-profile exclude each other: give one of them.")
     if not given:
         return None
     kind, value = given[0]
@@ -187,9 +187,7 @@ def connection_of(db: str, instead: str) -> tuple[str, str]:
     if exists(db):
         return "duckdb", db
     if holds_password(db):
-        raise UsageError(
-            f"A password has no place in a policy: put the whole URL into an environment variable{instead}"
-        )
+        raise UsageError(f"A policy must not contain a password: put the URL into an environment variable{instead}")
     service = db.removeprefix("service=")
     return ("service", service) if db.startswith("service=") and " " not in service else ("url", db)
 

@@ -1,4 +1,4 @@
-"""`sqlaudit lattice`: how little a table must be coarsened to be safe, and the view that publishes it."""
+"""`sqlaudit lattice`: the least generalization that makes a table safe, and the view that publishes it."""
 
 from __future__ import annotations
 
@@ -31,16 +31,16 @@ if TYPE_CHECKING:
     ),
 )
 def command(job: Job, search: Mapping[str, Any], publication: LatticePublication) -> int:
-    """Find how little TARGET must be coarsened to be safe, and publish that.
+    """Find the least generalization that makes a table safe, and publish it.
 
-    A node of the lattice chooses one level of coarseness for every quasi-identifier. The
-    table is counted once, in its database; nothing is changed there without --execute.
+    A node of the lattice is one level of generalization for every quasi-identifier. The table is
+    counted once, in its database; nothing is changed there without --execute.
 
     \b
       sqlaudit lattice patients.csv --qi age,sex,zip --sensitive diagnosis \\
           --hierarchies hierarchies.yml --require k=5 --require l=3 --suppress 2%
-    Exit code 0: a safe node was found, 1: there is none (or an audit of the release
-    says FAIL), 4: out of time.
+    Exit code 0: a safe node was found, 1: no node is safe (or the audit of the release
+    fails), 4: time limit reached.
     """
     from sqlaudit.audits.release import statements_before
     from sqlaudit.cli.signals import LastResort
@@ -57,7 +57,7 @@ def command(job: Job, search: Mapping[str, Any], publication: LatticePublication
     def code(result: LatticeResult) -> ExitCode:
         published = result.published
         if publication.wanted and published is None:
-            say("nothing was published: there is no safe node.")
+            say("nothing was published: no node is safe.")
         elif published is not None and published.executed:
             tell(f"made the view {published.view!r}.")
         elif published is not None and published.audit is not None:

@@ -36,7 +36,7 @@ _CLASSES, _SHOW = "Failing groups", "Showing the work"
 
 @dataclass(frozen=True)
 class Demands:
-    """What must hold, and the further inputs of models."""
+    """The requirements, and the further inputs of models."""
 
     requirements: tuple[Requirement, ...] = ()
     inputs: Mapping[str, Any] = field(default_factory=dict)
@@ -44,7 +44,7 @@ class Demands:
 
 @dataclass(frozen=True)
 class Work:
-    """How much of the work is shown: SQL as it runs, or the plan instead of the work."""
+    """The SQL to print: statements as they run, or statements or plans instead of a run."""
 
     show_sql: bool = option(False, FLAG, "Print every statement that runs, on stderr.", _SHOW)
     dry_run: bool = option(False, FLAG, "Print statements and the tables they read; measure nothing.", _SHOW)
@@ -59,7 +59,7 @@ class FurtherReports:
     file: Path | None = option(
         None,
         FILE,
-        "Write what was asked and found, for `sqlaudit verify` to run again.",
+        "Write a certificate, which `sqlaudit verify` checks again.",
         "Output",
         name="certificate",
         metavar="FILE",
@@ -73,19 +73,19 @@ class FurtherReports:
         metavar="FILE",
     )
 
-    new_key: bool = option(False, FLAG, "Make that key first, with its public half beside it (NAME.pub.pem).", "Output")
+    new_key: bool = option(False, FLAG, "Make that key first, with its public half (NAME.pub.pem).", "Output")
     criteria: str | None = option(
         None,
         listed(("internal", "public")),
-        "Report by criteria of data protection: all figures, or with small counts rounded.",
+        "Report by criteria of data protection, with exact figures or with small counts rounded.",
         "Output",
     )
 
     def __post_init__(self) -> None:
         if self.key is not None and self.file is None:
-            raise UsageError("--certificate-key signs what --certificate writes; name that file.")
+            raise UsageError("--certificate-key needs --certificate: name the file to sign.")
         if self.new_key and self.key is None:
-            raise UsageError("--new-key makes the file of --certificate-key; name that.")
+            raise UsageError("--new-key needs --certificate-key: name the key's file.")
 
 
 @dataclass(frozen=True)
@@ -96,23 +96,33 @@ class FailingOptions:
     """
 
     number: int | None = option(
-        10, MOST, "How many of them are in the report.", _CLASSES, name="failing_classes", metavar="N|all", shown="10"
+        10,
+        MOST,
+        "Number of failing classes in the report.",
+        _CLASSES,
+        name="failing_classes",
+        metavar="N|all",
+        shown="10",
     )
     file: Path | None = option(
-        None, FILE, "Write all of them to a .csv or .parquet file.", _CLASSES, name="failing_classes_to", metavar="FILE"
+        None,
+        FILE,
+        "Write all failing classes to a .csv or .parquet file.",
+        _CLASSES,
+        name="failing_classes_to",
+        metavar="FILE",
     )
     worst: int | None = option(
         None,
         RANGE,
-        "Of how many of the worst classes to tell how the sensitive values are spread. "
-        "[default: 3 in JSON and HTML, else 0]",
+        "Number of worst classes to break down by sensitive value. [default: 3 in JSON and HTML, otherwise 0]",
         _CLASSES,
         name="worst_classes",
         metavar="N",
         least=0,
         most=10,
     )
-    show_values: bool = option(False, FLAG, "Show values of these classes, which may name persons.", _CLASSES)
+    show_values: bool = option(False, FLAG, "Show values of failing classes, which may identify people.", _CLASSES)
 
 
 def target_of(*, name: str | None, db: str | None, query: str | None, where: str | None, **more: Any) -> dict[str, Any]:
@@ -122,11 +132,11 @@ def target_of(*, name: str | None, db: str | None, query: str | None, where: str
         UsageError: nothing is named, or two things are.
     """
     if not name and not query:
-        raise UsageError("Name a file, table or view to look at, or give a SELECT with --query.")
+        raise UsageError("No target is given. Name a file, table or view, or give a SELECT with --query.")
     if name and query:
         raise UsageError("Give a table or file, or a --query, not both.")
     if query and where:
-        raise UsageError("--where restricts a table or file; put the condition into the --query itself.")
+        raise UsageError("--where applies to a table or file: put the condition into --query.")
     buckets = [more.pop(one.name, None) for _, one in options_of(Buckets)]
     found = read_request(ReadOptions, **more)
     if name == "-":
@@ -173,11 +183,11 @@ TARGET = (
     _what(
         "--db",
         metavar="DATABASE",
-        help="A DuckDB or SQLite file, a PostgreSQL URL or conninfo, or Spark (spark:local, sc://host). Without it "
+        help="A DuckDB or SQLite file, a PostgreSQL URL or conninfo, or Spark (spark:local, sc://host). Default: "
         "TARGET is a file.",
     ),
-    _what("--query", metavar="SQL", help="One SELECT to look at instead of a TARGET."),
-    _what("--where", metavar="CONDITION", help="Only the rows for which this SQL condition holds."),
+    _what("--query", metavar="SQL", help="One SELECT instead of a TARGET."),
+    _what("--where", metavar="CONDITION", help="SQL condition on the rows."),
     *read_parameters,
 )
 target_options = OptionGroup(target_of, *TARGET)
@@ -230,7 +240,7 @@ require_options = handing(
     lambda require, preset, inputs: Demands((*_presets(preset), *_requirements(require)), inputs_from(inputs)),
     _hold("--require", multiple=True, metavar="MODEL=LIMIT", help="k=5, l=3, t=0.2, recursive_l=c:3,l:2 ..."),
     _hold("--preset", multiple=True, metavar="NAME", help="A published rule; `sqlaudit models` lists them."),
-    _hold("--inputs", type=PATH, metavar="FILE", help="What some models need besides: categories, orders, trees ..."),
+    _hold("--inputs", type=PATH, metavar="FILE", help="Further inputs of models: categories, orders, trees ..."),
 )
 """Requirements; the command gets `asked: Demands`."""
 
@@ -241,16 +251,16 @@ failing_options = request_options(FailingOptions, "failing")
 """What is told of failing classes; the command gets `failing: FailingOptions`."""
 
 _out = in_section("Output")
-_cover_page = in_section("Whose report it is")
+_cover_page = in_section("Cover page")
 cover_options = handing(
     "cover",
     About,
-    _cover_page("--title", default="", metavar="TEXT", help="What the report is called."),
-    _cover_page("--owner", default="", metavar="TEXT", help="Who answers for the table."),
-    _cover_page("--purpose", default="", metavar="TEXT", help="What the table is for."),
-    _cover_page("--sign-off", multiple=True, metavar="WHO", help="A line for somebody's signature. Repeatable."),
+    _cover_page("--title", default="", metavar="TEXT", help="Title of the report."),
+    _cover_page("--owner", default="", metavar="TEXT", help="Person responsible for the table."),
+    _cover_page("--purpose", default="", metavar="TEXT", help="Purpose of the table."),
+    _cover_page("--sign-off", multiple=True, metavar="WHO", help="Line for a signature. Repeatable."),
 )
-"""Whose report it is; the command gets `cover: About`."""
+"""Cover page of the report; the command gets `cover: About`."""
 output_options = handing(
     "output",
     output_for,
@@ -296,9 +306,7 @@ def spooled(format: str) -> str:
         UsageError: stdin is a terminal.
     """
     if sys.stdin.isatty():
-        raise UsageError(
-            "TARGET - reads a table from a pipe, for instance: gzip -cd people.csv.gz | sqlaudit audit - …"
-        )
+        raise UsageError("TARGET - reads a table from a pipe, for example: gzip -cd people.csv.gz | sqlaudit audit - …")
     folder = PrivateFolder("stdin")
     click.get_current_context().call_on_close(folder.close)
     start = sys.stdin.buffer.read(_ENOUGH)

@@ -149,9 +149,9 @@ def which_policy(file: Path | None, dbt_project: Path | None, dbt_target: str | 
         UsageError: two are named, or a target without its project.
     """
     if file is not None and dbt_project is not None:
-        raise UsageError("Give a policy with -f, or a dbt project with --dbt-project, not both.")
+        raise UsageError("-f and --dbt-project exclude each other: give one of them.")
     if dbt_target and dbt_project is None:
-        raise UsageError("--dbt-target belongs to --dbt-project; a policy's connection has a 'target' of its own.")
+        raise UsageError("--dbt-target needs --dbt-project: a policy has the 'target' in its connection.")
     policy = file or (NAME if dbt_project else nearest_policy())
     return {"policy": policy, "dbt_project": dbt_project, "dbt_target": dbt_target or ""}
 
@@ -165,15 +165,21 @@ def nearest_policy() -> Path:
     return NAME
 
 
-_what = in_section("What to test")
+_what = in_section("Policy")
 policy_options = handing(
     "which",
     which_policy,
-    _what("-f", "--file", type=PATH, metavar="POLICY", help="The policy. Default: sqlaudit.yml, here or above."),
+    _what(
+        "-f",
+        "--file",
+        type=PATH,
+        metavar="POLICY",
+        help="Policy file. Default: sqlaudit.yml, here or in a folder above.",
+    ),
     _what(
         "--dbt-project", type=PATH, metavar="FOLDER", help="Read roles and requirements from the meta of dbt models."
     ),
-    _what("--dbt-target", metavar="NAME", help="The target of the dbt profile. Default: dbt's own."),
+    _what("--dbt-target", metavar="NAME", help="Target of the dbt profile. Default: the target of the profile."),
 )
 """Which policy is meant; the command gets `which`, that part of a `GateRequest`."""
 
@@ -182,7 +188,7 @@ select_option = _what(
     "select",
     multiple=True,
     metavar="TESTS",
-    help="As in dbt: tag:release,patients+ (a comma: both must fit; a space, or a second --select: either).",
+    help="Tests to run, as in dbt: tag:release,patients+ (comma: both; space or second --select: either).",
 )
 
 
@@ -204,33 +210,31 @@ _show = in_section("Showing the work")
     policy_options,
     select_option,
     _what("--fail-fast", is_flag=True, help="Stop after the first table with a failing test."),
-    _what("--list", "list_only", is_flag=True, help="Read the policy and list its tests; connect to nothing."),
+    _what("--list", "list_only", is_flag=True, help="Read the policy and list its tests without connecting."),
     _what(
         "--results",
         multiple=True,
         type=PATH,
         metavar="FILE",
-        help="Connect to nothing; judge what a warehouse answered to the statements of 'compile -f' (.json, .jsonl, "
-        ".csv; dbt's run_results.json).",
+        help="Judge a warehouse's results of the statements of 'compile -f', without connecting (.json, .jsonl, .csv; "
+        "dbt's run_results.json).",
     ),
     _what(
         "--db",
         metavar="DATABASE",
-        help="Ask one database behind an ADBC driver by compiled SELECTs, in the place of the policy's connections: "
+        help="Run compiled SELECTs in one database over ADBC, instead of the policy's connections: "
         "adbc:sqlite:///clinic.db, adbc:postgresql://host/db, adbc:flightsql:grpc://host:port.",
     ),
-    _what("--dialect", metavar="NAME", help="With --db: the SQL that it speaks, where its driver does not say that."),
-    _what(
-        "--run", metavar="NAME", help="With --results: only answers to statements that were compiled for this --run."
-    ),
-    _hold("--baseline", type=PATH, metavar="FILE", help="Fail only on what got worse since then."),
+    _what("--dialect", metavar="NAME", help="With --db: SQL dialect, if the driver does not determine it."),
+    _what("--run", metavar="NAME", help="With --results: use only answers to statements compiled for this --run."),
+    _hold("--baseline", type=PATH, metavar="FILE", help="Fail only on tests that got worse than this baseline."),
     _class(
         "--store-failures",
         type=PATH,
         metavar="FILE",
-        help="Keep the classes that fall short in a .duckdb file, without their values.",
+        help="Write failing classes to a .duckdb file, without their values.",
     ),
-    _class("--show-values", is_flag=True, help="With their values, which may name persons."),
+    _class("--show-values", is_flag=True, help="Include values, which may identify people."),
     gate_output_options,
     _show("--show-sql", is_flag=True, help="Print every statement that runs, on stderr."),
     limit_options,
@@ -240,28 +244,30 @@ def test(
 ) -> int:
     """Test whether the tables of a policy may be published.
 
-    The policy (sqlaudit.yml) names tables, the roles of their columns, and what must hold.
-    No report holds a value of a table; --store-failures does when --show-values asks for it.
+    The policy (sqlaudit.yml) has tables, the roles of their columns, and requirements. Reports
+    have no values of a table; --store-failures writes them only with --show-values.
 
     \b
       sqlaudit init --db clinic.duckdb
       sqlaudit test
       sqlaudit test --select tag:release --format github
-    Exit code 0: publish, 1: a test fails, 2: a mistake in the policy, 3: database trouble.
+    Exit code 0: publish, 1: a test fails, 2: mistake in the policy, 3: database error.
     """
     from sqlaudit.gates.api import GateRequest, run_gate
 
     given = {name: value for name, value in asked.items() if value is not None}
     if given["show_values"] and "store_failures" not in given:
-        raise click.UsageError("--show-values belongs to --store-failures; no report of a policy shows values.")
+        raise click.UsageError("--show-values needs --store-failures: reports of a policy never show values.")
     if given["results"] and ("store_failures" in given or show_sql or limits != Limits()):
         raise click.UsageError(
-            "--results connects to nothing: leave out --store-failures, --show-sql, and limits of time or memory."
+            "--results does not connect: leave out --store-failures, --show-sql, and limits of time or memory."
         )
     if "run" in given and not given["results"]:
-        raise click.UsageError("--run belongs to --results.")
+        raise click.UsageError("--run needs --results.")
     if "db" in given and (show_sql or limits != Limits(timeout=limits.timeout)):
-        raise click.UsageError("--db runs what 'compile -f' writes: leave out --show-sql, and limits but --timeout.")
+        raise click.UsageError(
+            "--db runs what 'compile -f' writes: leave out --show-sql, and all limits except --timeout."
+        )
     request = GateRequest(**which, **given, limits=limits)
     if list_only:
         return _list(request.read(), given["select"])
@@ -295,7 +301,7 @@ def _list(policy: Policy, select: tuple[str, ...]) -> ExitCode:
 # `sqlaudit baseline`: accept today's state, or look at how it drifted.
 
 DEFAULT = Path("sqlaudit-baseline.duckdb")
-_kept = in_section("What is kept")
+_kept = in_section("Baseline")
 
 
 @command_of(
@@ -308,10 +314,12 @@ _kept = in_section("What is kept")
         default=DEFAULT,
         show_default=True,
         metavar="FILE",
-        help="The DuckDB file with the accepted state and the runs since.",
+        help="DuckDB file with the accepted state and the runs since.",
     ),
-    _kept("--history", is_flag=True, help="Show how the tests drifted; run and accept nothing."),
-    _kept("--runs", type=WholeRange(1, 1000), default=10, show_default=True, metavar="N", help="Runs in the history."),
+    _kept("--history", is_flag=True, help="Show how the results changed; run and accept nothing."),
+    _kept(
+        "--runs", type=WholeRange(1, 1000), default=10, show_default=True, metavar="N", help="Number of runs to show."
+    ),
     output_options,
     limit_options,
 )
@@ -324,10 +332,10 @@ def baseline(
     output: Output,
     limits: Limits,
 ) -> int:
-    """Accept today's state of the tables, so that only what gets worse fails.
+    """Accept today's results of a policy, so that tests fail only if they get worse.
 
-    Runs the tests of the policy and keeps their figures in a file: levels and counts, no value of
-    a table. `sqlaudit test --baseline FILE` compares with it, and adds each run to the file.
+    Run the tests of the policy and store their levels and counts in a file, without values of a
+    table. `sqlaudit test --baseline FILE` compares with it, and adds each run to the file.
 
     \b
       sqlaudit baseline

@@ -24,22 +24,22 @@ if TYPE_CHECKING:
 TIMEOUT = 60.0
 MEMORY = "1GB"
 """What a call of an agent may take when nobody says otherwise."""
-_what = in_section("What agents may look at")
+_what = in_section("Tables for agents")
 
 
 @command_of(
     click.Argument(["names"], metavar="[FILE|FOLDER]...", nargs=-1),
     _what("--db", metavar="DATABASE", help="A DuckDB or SQLite file, a PostgreSQL URL or conninfo, or a Spark."),
-    _what("--tables", multiple=True, metavar="TABLES", help="With --db: these tables alone. [default: all it has]"),
+    _what("--tables", multiple=True, metavar="TABLES", help="With --db: tables to offer. [default: all]"),
     read_options,
     limit_options,
 )
 def mcp(names: tuple[str, ...], db: str | None, tables: tuple[str, ...], read: ReadOptions, limits: Limits) -> int:
     """Let an agent ask about tables, over the Model Context Protocol on stdin and stdout.
 
-    It may ask for a profile, an audit, sets of columns, worst-case disclosure, and persons with many
-    rows: of the tables named here and no other, with counts and never a value. A call takes 60
-    seconds and 1 GB of memory unless --timeout and --memory-limit say otherwise.
+    The tools are profile, audit, columns, disclosure and persons. They read only the tables named
+    here, and return counts and never values. Default limits of a call: 60 seconds (--timeout) and
+    1 GB of memory (--memory-limit).
 
     \b
       sqlaudit mcp data/
@@ -52,7 +52,7 @@ def mcp(names: tuple[str, ...], db: str | None, tables: tuple[str, ...], read: R
     )
     offered = _offered(names, db, tables, read, bounded)
     if sys.stdin.isatty():
-        tell(f"{len(offered.tables)} tables are offered; waiting for an agent on stdin. Ctrl-C ends.")
+        tell(f"offering {len(offered.tables)} tables, waiting for an agent on stdin. Ctrl-C ends.")
     serve(offered)
     return ExitCode.OK
 
@@ -68,10 +68,10 @@ def _offered(
     from sqlaudit.cli.agents.tools import Offered, database, files_of, not_too_many
 
     if bool(names) == (db is not None):
-        raise UsageError("Name files or folders that agents may look at, or a database with --db, and not both.")
+        raise UsageError("Name either files and folders, or a database with --db.")
     if db is None:
         if tables:
-            raise UsageError("--tables belongs to --db; files are named as arguments.")
+            raise UsageError("--tables needs --db: name files as arguments.")
         return Offered(not_too_many(files_of(names)), None, read, limits)
     place = database(db)
     return Offered(not_too_many(_tables(place, tables, limits)), place, read, limits)

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from sqlaudit.release.compare.result import CompareResult
 
 
-# `sqlaudit releases`: what several releases of one table say together.
+# `sqlaudit releases`: what several releases of one table disclose in combination.
 
 
 def _tables(*, names: tuple[str, ...], db: str | None, **values: Any) -> dict[str, Any]:
@@ -50,7 +50,9 @@ def _tables(*, names: tuple[str, ...], db: str | None, **values: Any) -> dict[st
         _tables,
         click.Argument(["names"], metavar="RELEASE RELEASE...", nargs=-1),
         in_section("Input")(
-            "--db", metavar="DATABASE", help="A DuckDB file, or a PostgreSQL URL or conninfo. Without it: files."
+            "--db",
+            metavar="DATABASE",
+            help="A DuckDB file, or a PostgreSQL URL or conninfo. Default: the releases are files.",
         ),
         *read_parameters,
     ),
@@ -58,11 +60,12 @@ def _tables(*, names: tuple[str, ...], db: str | None, **values: Any) -> dict[st
     require_of("OF_RELEASES", "Requirements", "MODEL=LIMIT", "m_invariance=3"),
 )
 def releases(job: Job, targets: list[Target], request: SeriesRequest) -> int:
-    """Tell what several RELEASEs of one table say together, published one after the other.
+    """Find what several releases of one table disclose in combination.
 
-    Each may be safe alone. Who is known to be in several has a value that all of their classes
-    have; if only one is left, they are singled out. Name all releases, each with the column of
-    persons that the owner keeps. Exit code with --require 0: it holds, 1: it fails.
+    Each release may be safe on its own. A person in several releases has a value that all of their
+    classes have. If only one such value is possible, they are singled out. Name all releases, each
+    with the unpublished column that identifies the person. Exit code with --require, 0: the
+    requirement is met, 1: it fails.
 
     \b
       sqlaudit releases may.csv june.csv july.csv --entity id --qi age,zip --sensitive diagnosis
@@ -93,7 +96,7 @@ def _compared_tables(
     names = {"original": original, "release": release, "other": other_release}
     given = {role: name for role, name in names.items() if name is not None}
     if not all(given.values()):
-        raise UsageError("Name the original and the release: a name is empty.")
+        raise UsageError("The original and the release need names, but one is empty.")
     tables = {role: Target(relation=name, read=read) for role, name in given.items()}
     tables["release"] = in_buckets(tables["release"], *second)
     return {"db": db, "tables": tables}
@@ -103,8 +106,8 @@ _table_options = OptionGroup(
     _compared_tables,
     click.Argument(["original"]),
     click.Argument(["release"]),
-    _tables_of("--db", metavar="DATABASE", help="A DuckDB file, or a PostgreSQL URL. Without it both are files."),
-    _tables_of("--other-release", metavar="TABLE", help="Another release: which of the two is coarser?"),
+    _tables_of("--db", metavar="DATABASE", help="A DuckDB file, or a PostgreSQL URL. Default: both are files."),
+    _tables_of("--other-release", metavar="TABLE", help="Another release, to compare how coarse both are."),
     *read_parameters,
     *bucket_parameters,
 )
@@ -112,15 +115,15 @@ _table_options = OptionGroup(
 
 @declared(_table_options, given_options(CompareRequest, "comparison"), require_options)
 def compare(job: Job, tables: dict[str, Any], comparison: dict[str, Any]) -> int:
-    """Compare RELEASE with its ORIGINAL: is it one, is it safe, what was lost, what is still of use?
+    """Compare a release with its original: is it derived from it, is it safe, what was lost?
 
-    The release is audited by itself as well, and attacked as far as that takes no other
-    table. `sqlaudit attack` knows more attackers.
+    The release is also audited by itself and attacked, as far as this needs no other table.
+    `sqlaudit attack` has more attacks.
 
     \b
       sqlaudit compare patients.csv release.csv --qi age,sex,zip --sensitive diagnosis \\
           --hierarchies hierarchies.yml --require k=5
-    Exit code 1: the release fails a requirement, or is no generalization of the original.
+    Exit code 1: the release fails a requirement, or is not a generalization of the original.
     """
     from sqlaudit.release.compare.run import compare_tables, plan_comparison
 
@@ -141,9 +144,9 @@ def code_of(result: CompareResult) -> ExitCode:
     return verdict(not unsafe and result.generalization.answer is not Answer.NO)
 
 
-# `sqlaudit attack`: what an attacker can still do with a release.
+# `sqlaudit attack`: attacks on a release.
 
-_holds = in_section("What the attacker holds")
+_holds = in_section("Attacker's knowledge")
 
 
 def _published(*, require: tuple[str, ...], node: str | None) -> KnownSearch | None:
@@ -151,29 +154,31 @@ def _published(*, require: tuple[str, ...], node: str | None) -> KnownSearch | N
 
     if not require:
         if node is not None:
-            raise UsageError("--node says where a search ended; say with --require what it searched for.")
+            raise UsageError("--node needs the requirement of the search: name it with --require.")
         return None
     try:
         levels = None if node is None else tuple(whole_number(level) for level in node.split(","))
     except ValueError:
-        raise UsageError("--node is one level for each quasi-identifier, for instance 2,1,0.") from None
+        raise UsageError("--node takes one level per quasi-identifier, for example 2,1,0.") from None
     return KnownSearch(tuple(one for text in require for one in parse_requirements(text)), levels)
 
 
 _search_options = handing(
     "published",
     _published,
-    _holds("--require", multiple=True, metavar="MODEL=LIMIT", help="The release is a minimal one that satisfies this."),
-    _holds("--node", metavar="LEVELS", help="Its levels, for instance 2,1,0. [default: found from the cells]"),
+    _holds("--require", multiple=True, metavar="MODEL=LIMIT", help="Requirement of the search that made the release."),
+    _holds(
+        "--node", metavar="LEVELS", help="Levels of the release, for example 2,1,0. [default: found from the cells]"
+    ),
 )
 
 
 @declared(bucketized_options, role_options, given_options(AttackRequest, "attacker"), _search_options)
 def attack(job: Job, attacker: Mapping[str, Any], published: KnownSearch | None) -> int:
-    """Try attacks on a release: how many persons does each expose, and how surely?
+    """Try attacks on a release and count the people that each exposes.
 
-    TARGET is the release. Every attack that has what it needs is tried; the others say what
-    they lack. The exit code is 0 whatever they find: `sqlaudit audit` gives verdicts.
+    TARGET is the release. Every attack is tried if its inputs are given; the report lists what
+    the others need. The exit code is always 0: `sqlaudit audit` gives verdicts.
 
     \b
       sqlaudit attack release.csv --qi zip,age,sex --sensitive diagnosis

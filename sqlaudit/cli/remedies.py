@@ -37,16 +37,16 @@ if TYPE_CHECKING:
     ),
 )
 def recode(job: Job, recoding: Mapping[str, Any], publication: BucketPublication) -> int:
-    """Make TARGET safe by local recoding: each class as coarse as it must be, and no coarser.
+    """Make a table safe by local recoding: generalize each class only as far as needed.
 
-    Classes are counted in the database and grouped by their counts; the rows are rewritten
-    by SQL where they lie, and the release is audited before it is written. Nothing is
-    changed in the database.
+    Classes are counted in the database and grouped by their counts. The rows are rewritten by
+    SQL in the database, and the release is audited before it is written. Nothing is changed in
+    the database.
 
     \b
       sqlaudit recode patients.csv --qi age,sex,zip --sensitive diagnosis \\
           --hierarchies hierarchies.yml --require k=5 --require l=3 --to release.csv
-    Exit code 0: a recoding was found, 1: there is none, 4: out of time.
+    Exit code 0: a recoding was found, 1: none was found, 4: time limit reached.
     """
     from sqlaudit.lattices.run import targets_of
     from sqlaudit.remedies.recode.run import plan_recoding, recode_and_publish
@@ -55,7 +55,7 @@ def recode(job: Job, recoding: Mapping[str, Any], publication: BucketPublication
         if result.release is not None:
             say_written(publication, result.release.rows)
         elif publication.file is not None:
-            say("nothing was published: there is no recoding.")
+            say("nothing was published: no recoding was found.")
         return verdict(result.passed)
 
     def progress(done: int, groups: int) -> str:
@@ -75,20 +75,20 @@ def recode(job: Job, recoding: Mapping[str, Any], publication: BucketPublication
 
 # `sqlaudit suppress`: the fewest cells to make `*` so that a release is safe, and that release.
 
-_how = in_section("How the cells are chosen")
+_how = in_section("Search")
 
 
 def _how_chosen(*, exact: bool, fast: bool) -> How:
     if exact and fast:
-        raise UsageError("Give --exact or --fast, not both.")
+        raise UsageError("--exact and --fast exclude each other: give one of them.")
     return How.EXACT if exact else How.FAST if fast else How.AUTO
 
 
 _how_options = handing(
     "how",
     _how_chosen,
-    _how("--exact", is_flag=True, help="Prove that no fewer will do, or say how many fewer may; needs HiGHS."),
-    _how("--fast", is_flag=True, help="Take a good answer at once, with a bound. Neither: exact where small."),
+    _how("--exact", is_flag=True, help="Prove the minimum, or report a lower bound; needs HiGHS."),
+    _how("--fast", is_flag=True, help="Take a good answer at once, with a bound. Default: exact for small problems."),
 )
 
 
@@ -101,15 +101,15 @@ _how_options = handing(
     request_options(Publication, "published"),
 )
 def suppress(job: Job, how: How, chosen: Mapping[str, Any], published: Publication) -> int:
-    """Find the fewest cells of TARGET to suppress so that it is safe to publish.
+    """Find the fewest cells to suppress so that a table is safe to publish.
 
-    Cells become *; rows that differ in nothing else are then a class. Patterns of rows are
-    counted in the database, and no value leaves it; the release is audited before it is written.
+    Cells become *, and rows that differ in nothing else become a class. Patterns of rows are
+    counted in the database; no value leaves it. The release is audited before it is written.
 
     \b
       sqlaudit suppress patients.csv --qi age,sex,zip --sensitive diagnosis \\
           --require k=5 --require l=2 --weights zip=2 --to release.parquet
-    Exit code 0: a safe release was found, 4: --exact was asked for and is not proven.
+    Exit code 0: a safe release was found, 4: --exact was given but is not proven.
     """
     from sqlaudit.remedies.suppress.run import plan_suppression, suppress_table, targets_of
 
@@ -146,21 +146,21 @@ _WHERE = ("x", "y", "time")
         Publication,
         "publication",
         last=("publish_sql", "keep_column"),
-        to="Write them to .parquet or .csv, or their SELECT to .sql.",
+        to="Write the messages to .parquet or .csv, or their SELECT to .sql.",
         publish_sql="Print the SELECT of the cloaked messages.",
     ),
-    in_section("Boxes of somebody else")(
-        "--audit-only", is_flag=True, help="MESSAGES have boxes already: audit these."
+    in_section("Audit of existing boxes")(
+        "--audit-only", is_flag=True, help="Audit the boxes that MESSAGES already have."
     ),
     given_options(BoxRequest, "boxes"),
     given_options(Background, "known"),
 )
 def cloak(job: Job, publication: Publication, audit_only: bool, **given: Mapping[str, Any]) -> int:
-    """Hide each of the messages of TARGET among k users, in a box in space and time.
+    """Hide each message among k users, in a box in space and time.
 
-    Every box holds messages of at least k different users, and no two boxes overlap. Boxes
-    are as fine as that allows, within the largest that is tolerated; what fits into none
-    is dropped and counted.
+    Every box has messages of at least k different users, and no two boxes overlap. Boxes are as
+    small as possible, up to the largest allowed size. Messages that fit into no box are dropped
+    and counted.
 
     \b
       sqlaudit cloak messages.csv --user user --x x --y y --time sent --k 5 \\
@@ -168,7 +168,7 @@ def cloak(job: Job, publication: Publication, audit_only: bool, **given: Mapping
       sqlaudit cloak messages.csv --user user --x x --y y --time sent --k 5 \\
           --box 1km --delay 10min --interval 1min --to cloaked.parquet
       sqlaudit cloak theirs.csv --audit-only --k 5 --properties flats.csv
-    Exit code 1: no message can be published, or (--audit-only) boxes hold too few users.
+    Exit code 1: no message can be published, or (--audit-only) boxes have too few users.
     """
     from sqlaudit.remedies.cloak.run import cloak_arrivals, cloak_messages, plan_arrivals, plan_cloaking
 
@@ -179,10 +179,10 @@ def cloak(job: Job, publication: Publication, audit_only: bool, **given: Mapping
     if audit_only:
         return _audit_boxes(job, given, publication)
     if given["boxes"]:
-        raise UsageError(f"--{next(iter(given['boxes']))} belongs to --audit-only.")
+        raise UsageError(f"--{next(iter(given['boxes']))} needs --audit-only.")
     for option in ("box", "interval"):
         if option not in given["cloaking"]:
-            raise UsageError(f"--{option} says how large a box may become, for instance --box 1km --interval 10min.")
+            raise UsageError(f"--{option} limits the size of a box, for example --box 1km --interval 10min.")
     request = job.request(
         CloakRequest,
         given["cloaking"],
@@ -209,11 +209,11 @@ def _audit_boxes(job: Job, given: Given, publication: Publication) -> int:
     unused += [one.name for name, one in options_of(Publication) if getattr(publication, name) != one.default]
     if unused:
         name = unused[0].replace("_", "-")
-        raise UsageError(f"--{name} says how boxes are made; --audit-only looks at boxes that are there.")
+        raise UsageError(f"--{name} and --audit-only exclude each other: existing boxes are only audited.")
     places = given["places"]
     placed = [name for name in _WHERE if places.get(name)]
     if placed and "positions" not in given["boxes"] and "observations" not in given["known"]:
-        raise UsageError(f"--{placed[0]} names a column of --positions or --observations; name such a table.")
+        raise UsageError(f"--{placed[0]} needs --positions or --observations: name such a table.")
     request = job.request(
         BoxRequest,
         {**job.beside(given["boxes"], "positions"), "k": given["cloaking"]["k"]},
@@ -236,5 +236,5 @@ def _said(request: type[Any], given: Mapping[str, Any]) -> list[str]:
 
 def _background(job: Job, known: Mapping[str, Any]) -> Background:
     if "properties" not in known and known.keys() & {"property_bounds", "owner"}:
-        raise UsageError("--property-bounds and --owner name columns of --properties; name that table.")
+        raise UsageError("--property-bounds and --owner need --properties: name that table.")
     return request_from(Background, job.beside(known, "properties", "observations"))

@@ -56,7 +56,7 @@ class Sectioned(click.Command):
             is_flag=True,
             expose_value=False,
             callback=_be_quiet,
-            help="Say nothing on stderr but errors, and draw no progress.",
+            help="Print errors only.",
         )
         self.params.append(quiet)
 
@@ -185,8 +185,8 @@ _DURATION = re.compile(r"(\d+(?:\.\d+)?|\.\d+)\s*([smh]?)", re.IGNORECASE | re.A
 _RANGE = re.compile(r"(?:(\d{1,6})\s*(?:\.\.|-)\s*)?(\d{1,6})", re.ASCII)
 _SPELLED_DELIMITERS = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "pipe": "|", "space": " "}
 _SAID = {
-    "fold": "Persons and sensitive values that differ only in case, blanks, width or invisible characters are one.",
-    "exact": "They are different, as they are written.",
+    "fold": "Treat values that differ only in case, blanks, width or invisible characters as one.",
+    "exact": "Treat values as written.",
 }
 PATH = click.Path(path_type=Path)
 
@@ -204,7 +204,7 @@ def one_column(text: str, option: str) -> str:
     """
     names = split_list(text, option)
     if len(names) > 1:
-        who = ": the one that says which person a row is about" if option == "--entity" else ""
+        who = ": the one that identifies the person" if option == "--entity" else ""
         raise UsageError(f"{option} takes one column{who}.")
     return names[0]
 
@@ -223,7 +223,7 @@ def weights(texts: Iterable[str], option: str) -> dict[str, Fraction]:
         try:
             found[name] = exact_share(number if equals and name else "")
         except UsageError:
-            raise UsageError(f"{option} takes column=number, for instance age=2, not {item!r}.") from None
+            raise UsageError(f"{option} takes column=number, for example age=2, not {item!r}.") from None
     return found
 
 
@@ -320,7 +320,7 @@ def duration(text: str) -> float:
     """
     found = _DURATION.fullmatch(text.strip())
     if found is None or float(found[1]) <= 0:
-        raise ValueError("not a time; write 90, 90s, 15m or 2h.")
+        raise ValueError("not a time. Write 90, 90s, 15m or 2h.")
     return float(found[1]) * _UNITS[found[2].lower()]
 
 
@@ -331,7 +331,7 @@ def size(text: str) -> str:
         ValueError: it is no such amount.
     """
     if _SIZE.fullmatch(text.strip()) is None:
-        raise ValueError("not an amount of memory; write 500MB or 4GB.")
+        raise ValueError("not an amount of memory. Write 500MB or 4GB.")
     return text.strip()
 
 
@@ -343,7 +343,7 @@ def pieces(text: str) -> tuple[int, int]:
     """
     found = _RANGE.fullmatch(text.strip())
     if found is None:
-        raise ValueError("not a range of numbers; write 0..12, or 12.")
+        raise ValueError("not a range of numbers. Write 0..12 or 12.")
     return int(found[1] or 0), int(found[2])
 
 
@@ -356,7 +356,7 @@ def probability(text: str) -> Fraction:
     try:
         number = exact_number(text)
     except UsageError:
-        raise ValueError("not a number; write 0.7.") from None
+        raise ValueError("not a number. Write for example 0.7.") from None
     if not 0 < number <= 1:
         raise ValueError("not a probability above 0 and at most 1.")
     return number
@@ -369,7 +369,7 @@ def number_or_worst(text: str) -> int | str:
         ValueError: it is neither.
     """
     if text != "worst" and not (text.isascii() and text.isdecimal() and len(text) < 7):
-        raise ValueError("not a number of pieces; put --witness behind the TARGET.")
+        raise ValueError("not a number of pieces. Put --witness after the TARGET.")
     return text if text == "worst" else int(text)
 
 
@@ -451,7 +451,7 @@ def _either(one: Option) -> tuple[SectionedOption, ...]:
     def read(ctx: click.Context, param: click.Parameter, value: bool) -> str | None:
         before, word = ctx.params.get(one.name), param.opts[0][2:].partition("-")[0]
         if value and before not in (None, word):
-            raise click.UsageError(f"{' and '.join(flags_of(one))} contradict each other; give one of them.", ctx)
+            raise click.UsageError(f"{' and '.join(flags_of(one))} contradict each other. Give one of them.", ctx)
         found = ctx.params[one.name] = word if value else before
         return found
 

@@ -33,8 +33,7 @@ PATIENCE = 0.5
 FORCED = ("FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE")
 """Variables by which rich takes for a terminal what is none."""
 NOT_CANCELLED = (
-    "the database did not take the request to cancel, so the running statement may go on there for a while. "
-    "Nothing was changed."
+    "the database did not cancel the running statement, which may continue for a while. Nothing was changed."
 )
 
 

@@ -129,8 +129,8 @@ class LastResort:
     def __enter__(self) -> LastResort:
         if self._timeout is not None:
             sentence = (
-                f"The time limit of {self._timeout:g} seconds was reached, and the database does not answer any more; "
-                "its statement may go on there for a while."
+                f"The time limit of {self._timeout:g} seconds was reached, and the database does not respond. Its "
+                "statement may continue for a while."
             )
             self._after(self._timeout + GRACE, sentence, ExitCode.INCOMPLETE)
         return self
@@ -142,8 +142,8 @@ class LastResort:
     def signalled(self) -> None:
         """A signal asked what runs to stop."""
         sentence = (
-            f"{ENDING.word}; what ran did not stop within {PATIENCE:g} s and was left alone: a statement may go on in "
-            "the database for a while. Nothing was changed."
+            f"{ENDING.word}; the running statement did not stop within {PATIENCE:g} s and may continue in the database "
+            "for a while. Nothing was changed."
         )
         self._after(PATIENCE, sentence, ExitCode.INTERRUPTED)
 

@@ -97,35 +97,41 @@ def stored(path: Path) -> Document:
 
 # `sqlaudit verify`: a certificate run again.
 
-_what, _trust, _show = (in_section(name) for name in ("Input", "Whom to trust", "Showing the work"))
+_what, _trust, _show = (in_section(name) for name in ("Input", "Trust", "Showing the work"))
 
 
 @command_of(
     click.Argument(["certificate"], type=PATH),
     click.Argument(["target"], default=""),
-    _what("--db", metavar="DATABASE", help="Where the table is: a DuckDB or SQLite file, a PostgreSQL URL, or Spark."),
-    _what("--where", default="", metavar="CONDITION", help="The condition of the audit, if it had one."),
-    _what("--query", default="", metavar="SQL", help="The SELECT of the audit, if it had one."),
-    _what("--inputs", type=PATH, metavar="FILE", help="The further inputs of the audit, if it had some."),
-    _trust("--key", type=PATH, metavar="FILE", help="Whose signature it has to carry: a public Ed25519 key in PEM."),
-    _trust("--trust-expressions", is_flag=True, help="Run any SQL expression of its roles; read them first."),
+    _what(
+        "--db", metavar="DATABASE", help="Database of the table: a DuckDB or SQLite file, a PostgreSQL URL, or Spark."
+    ),
+    _what("--where", default="", metavar="CONDITION", help="Condition of the audit, if any."),
+    _what("--query", default="", metavar="SQL", help="SELECT of the audit, if any."),
+    _what("--inputs", type=PATH, metavar="FILE", help="Further inputs of the audit, if any."),
+    _trust("--key", type=PATH, metavar="FILE", help="Public Ed25519 key (PEM) of the required signature."),
+    _trust(
+        "--trust-expressions",
+        is_flag=True,
+        help="Allow any SQL expression in the certificate's roles. Read them first.",
+    ),
     _show("--show-sql", is_flag=True, help="Print every statement that runs, on stderr."),
     output_options,
     limit_options,
 )
 def verify(certificate: Path, output: Output, limits: Limits, show_sql: bool, db: str | None, **given: Any) -> int:
-    """Run CERTIFICATE again and say what differs.
+    """Repeat the audit of a certificate and report differences.
 
-    TARGET is the table or file, if it has another name now. SQL is made anew from the
-    certificate's roles: no text of the file is run, except expressions in the place of columns,
-    and of these only arithmetic, CASE and common functions.
+    TARGET is the table or file, if its name has changed. SQL is recomputed from the certificate's
+    roles. No text of the file is run, except expressions in place of columns, and of these only
+    arithmetic, CASE and common functions.
 
     \b
       sqlaudit audit patients.csv --qi age,zip --require k=5 --certificate audit.json
       sqlaudit verify audit.json
       sqlaudit verify audit.json --key officer.pub.pem
-    Exit code 0: everything is as it says, 1: something differs, 2: it cannot
-    be run as written, 3: database trouble, 4: out of time.
+    Exit code 0: the table matches the certificate, 1: it differs, 2: invalid
+    certificate or request, 3: database error, 4: time limit reached.
     """
     from sqlaudit.certificates.certificate import public_key, read_certificate, spec_from
     from sqlaudit.certificates.making import Verification
@@ -137,7 +143,7 @@ def verify(certificate: Path, output: Output, limits: Limits, show_sql: bool, db
     key = public_key(given["key"]) if given["key"] is not None else None
     spec = spec_from(found["asked"], given["target"], given["where"], given["query"], inputs_from(given["inputs"]))
     if found["asked"]["database"] and db is None:
-        raise click.UsageError("The certificate is of a table in a database: say with --db in which.")
+        raise click.UsageError("The certificate covers a table in a database: name the database with --db.")
     verification = Verification(certificate, found, spec, key, given["trust_expressions"])
     with session(db, limits, Work(show_sql=show_sql), spec.target, *further_targets(spec)) as engine:
         result = verification.run(engine)

@@ -63,7 +63,7 @@ def choose_columns(
     every = (Chosen(one.name, quote(one.name, dialect), one.kind, one.type) for one in relation.columns)
     chosen = [one for one in named or every if one.name not in left_out]
     if not chosen:
-        raise UsageError("No column is left to search; exclude fewer.")
+        raise UsageError("No column is left to search. Exclude fewer.")
     return each_once(chosen)
 
 
@@ -233,7 +233,9 @@ def _totals(engine: Engine, source: Raw, entity: Raw | None) -> tuple[int, int]:
         render("column_sets/columns_totals.sql", engine.dialect, source=source, entity=entity)
     )[0]
     if nameless:
-        raise UsageError(f"The entity column is missing in {nameless} of {rows} rows; every row must name its person.")
+        raise UsageError(
+            f"The entity column is missing in {nameless:,} of {rows:,} rows. Fill it, or leave these rows out."
+        )
     return int(rows), int(persons)
 
 

@@ -1,4 +1,4 @@
-"""What is searched for: the property, the way to find it, and how far."""
+"""The request for a search for column sets: their property, the kind of search, and its limits."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ class FindSets(StrEnum):
 
 
 class Ratio(StrEnum):
-    """How nearly a set identifies: by its different values, or by the pairs of rows that it separates."""
+    """The ratio of an approximately identifying set: of its distinct values, or of the pairs of rows it separates."""
 
     DISTINCT = "distinct"
     SEPARATION = "separation"
 
 
 class RankBy(StrEnum):
-    """The figure that a ranking sorts by, largest first."""
+    """The sort key of a ranking, largest first."""
 
     AT_RISK = "at-risk"
     UNIQUE = "unique"
@@ -39,11 +39,11 @@ class RankBy(StrEnum):
 
 
 DEFAULT_MAX_SIZE = 4
-"""The attacker who knows at most four columns: the size limit where a search without one could be endless."""
+"""The size limit where an unlimited search could take very long: an attacker knows at most four columns."""
 
 ANY_SIZE = 1 << 30
 
-_WHO, _SETS, _FAR = "Which columns", "Which sets", "How far"
+_WHO, _SETS, _FAR = "Columns", "Column sets", "Extent"
 
 
 def missing_values(section: str) -> Any:
@@ -57,48 +57,48 @@ class ColumnRequest:
     """A search for column sets.
 
     Args:
-        columns: names or expressions that take part; empty = all but the excluded and the entity.
-        exclude: columns that do not take part.
-        entity: the column that says which person a row belongs to; sizes then count persons.
-        values: whether persons whom folding merges are one; None = nobody said.
+        columns: names or expressions to search; empty = all but the excluded and the entity.
+        exclude: columns to leave out.
+        entity: the column that identifies the person; group sizes then count people.
+        values: whether persons that folding merges count as one; None = not given.
         identifying: search identifying sets instead of violating ones.
-        k: rows (or persons) a class must have at least.
-        tolerance: share of rows that may lie in smaller classes, between 0 and 1.
-        epsilon: how far below 1 the ratio may lie, between 0 and 1 (1 excluded).
-        delta: above 0, sets that separate all pairs of a random sample are searched, one so large that with a chance of
-            at least 1 - delta each of them separates at least 1 - epsilon of all pairs of rows.
+        k: minimum rows (or people) of a class.
+        tolerance: share of rows allowed in smaller classes, between 0 and 1.
+        epsilon: the allowed distance of the ratio from 1, between 0 and 1 (1 excluded).
+        delta: above 0, search sets that separate all pairs of a random sample, so large that with a probability of at
+            least 1 - delta each of them separates at least 1 - epsilon of all pairs of rows.
         ratio: which ratio; only with epsilon.
         max_size: the largest size of a set, None = any.
         find: which sets are wanted. rank_by: the figure of a ranking.
-        limit: how many sets are reported; all are counted.
+        limit: the number of reported sets; all are counted.
         start: the columns a greedy walk starts from, in order; empty = all.
-        restarts: further greedy walks from random orders. seed: of those orders, and of a sample.
+        restarts: further greedy walks from random orders. seed: of random orders and samples.
         nulls: how missing values are read.
         time_budget: seconds, None = no limit.
-        effects: whether to count what leaving out or coarsening each column would save.
+        effects: whether to count the effect of leaving out or coarsening each column.
 
     Raises:
-        UsageError: a number out of its range, or a combination that has no meaning.
+        UsageError: a number out of its range, or options that contradict each other.
     """
 
     columns: tuple[str, ...] = option(
         (), NAMES, 'Columns or expressions to search: age,zip,"year(birth)".', _WHO, metavar="COLUMNS"
     )
     exclude: tuple[str, ...] = option(
-        (), NAMES, "Columns to leave out, for instance record numbers.", _WHO, metavar="COLUMNS"
+        (), NAMES, "Columns to leave out, for example record numbers.", _WHO, metavar="COLUMNS"
     )
     entity: str | None = option(
-        None, TEXT, "Which person a row is about; sizes then count persons.", _WHO, metavar="COLUMN"
+        None, TEXT, "Column that identifies the person; group sizes then count people.", _WHO, metavar="COLUMN"
     )
     values: Folding | None = values_option(_WHO)
     identifying: bool = option(
-        False, FLAG, "Sets that tell all rows apart, instead of sets that break k-anonymity.", _SETS
+        False, FLAG, "Search sets that separate all rows, instead of sets that violate k-anonymity.", _SETS
     )
-    k: int = option(5, WHOLE, "Rows that a class must have at least.", _SETS, shown="5", least=1)
+    k: int = option(5, WHOLE, "Minimum rows of a class.", _SETS, shown="5", least=1)
     tolerance: Fraction = option(
         Fraction(0),
         SHARE,
-        "Rows that may lie in smaller classes: 1% or 0.01.",
+        "Share of rows allowed in smaller classes: 1% or 0.01.",
         _SETS,
         metavar="SHARE",
         least=0,
@@ -107,7 +107,7 @@ class ColumnRequest:
     epsilon: Fraction = option(
         Fraction(0),
         SHARE,
-        "How far below 1 the ratio of an identifying set may lie.",
+        "Allowed distance of an identifying set's ratio from 1.",
         _SETS,
         metavar="SHARE",
         least=0,
@@ -116,53 +116,53 @@ class ColumnRequest:
     delta: Fraction = option(
         Fraction(0),
         SHARE,
-        "Search a random sample; the chance that a set found there leaves more pairs of rows than epsilon unseparated.",
+        "Search a random sample; probability that a set found there separates fewer row pairs than 1 - epsilon.",
         _SETS,
         metavar="SHARE",
         least=0,
         below=1,
     )
-    ratio: Ratio = option(Ratio.DISTINCT, choice(Ratio), "Of different values, or of row pairs.", _SETS)
-    find: FindSets = option(FindSets.ALL, choice(FindSets), "Which sets are wanted.", _SETS, shown="all")
-    rank_by: RankBy = option(RankBy.AT_RISK, choice(RankBy), "The figure that a ranking sorts by.", _SETS)
+    ratio: Ratio = option(Ratio.DISTINCT, choice(Ratio), "Ratio of distinct values, or of row pairs.", _SETS)
+    find: FindSets = option(FindSets.ALL, choice(FindSets), "Sets to find.", _SETS, shown="all")
+    rank_by: RankBy = option(RankBy.AT_RISK, choice(RankBy), "Sort key of a ranking.", _SETS)
     start: tuple[str, ...] = option(
-        (), ORDERED, "The columns that the greedy search starts from, in order.", _SETS, metavar="COLUMNS"
+        (), ORDERED, "Columns that the greedy search starts from, in order.", _SETS, metavar="COLUMNS"
     )
     restarts: int = option(0, WHOLE, "Further greedy searches from random orders.", _SETS, metavar="N", least=0)
-    seed: int = option(0, WHOLE, "The seed of random orders and samples.", _SETS, metavar="N")
+    seed: int = option(0, WHOLE, "Seed of random orders and samples.", _SETS, metavar="N")
     nulls: NullPolicy = missing_values(_SETS)
     max_size: int | None = option(
         None,
         MOST,
-        "Columns that an attacker knows at most. [default: 4 for violating sets]",
+        "Largest number of columns that an attacker knows. [default: 4 for violating sets]",
         _FAR,
         metavar="N|all",
         least=1,
         every=ANY_SIZE,
     )
-    limit: int = option(1000, WHOLE, "Sets in the report.", _FAR, metavar="N", shown="1000", least=1)
+    limit: int = option(1000, WHOLE, "Number of sets in the report.", _FAR, metavar="N", shown="1000", least=1)
     time_budget: float | None = option(
-        None, SECONDS, "Stop after this time and say what is proven.", _FAR, metavar="TIME"
+        None, SECONDS, "Stop after this time and report what is proven.", _FAR, metavar="TIME"
     )
-    effects: bool = option(True, FLAG, "Count what leaving out or coarsening each column would save.", _FAR)
+    effects: bool = option(True, FLAG, "Count the effect of leaving out or coarsening each column.", _FAR)
 
     def __post_init__(self) -> None:
         check_bounds(self)
         if self.identifying and self.nulls is NullPolicy.WILDCARD:
             raise UsageError(
-                "Identifying sets need classes, and with wildcards a missing value belongs to several; "
-                "read missing values as equal or distinct."
+                "Identifying sets cannot be searched with wildcards, because a missing value belongs to several "
+                f"classes. Use {spelled('nulls', 'equal')} or distinct."
             )
         if self.nulls is NullPolicy.WILDCARD and self.rank_by in (RankBy.DISTINCTION, RankBy.SEPARATION):
             raise UsageError(
-                f"With wildcards there are no classes to rank by {self.rank_by}; rank by at-risk or unique."
+                f"With wildcards there are no classes to rank by {self.rank_by}. Rank by at-risk or unique."
             )
         if self.delta:
             self._check_sample()
         if self.start and self.find is not FindSets.GREEDY:
-            raise UsageError("A start order is for the greedy search.")
+            raise UsageError(f"{spelled('start')} applies to the greedy search: use {spelled('find', 'greedy')}.")
         if self.restarts and self.find is not FindSets.GREEDY:
-            raise UsageError("Restarts are for the greedy search.")
+            raise UsageError(f"{spelled('restarts')} applies to the greedy search: use {spelled('find', 'greedy')}.")
 
     def _check_sample(self) -> None:
         needed = (
@@ -173,16 +173,16 @@ class ColumnRequest:
         missing = [said for said, given in needed if not given]
         if missing:
             raise UsageError(
-                "A sample tells which share of the pairs of rows a set separates at least, and nothing of small "
-                f"classes; with {spelled('delta')} give {' and '.join(missing)}, too."
+                f"{spelled('delta')} also needs {' and '.join(missing)}: a sample bounds the share of row pairs that a "
+                "set separates, not the size of classes."
             )
         if self.find is FindSets.RANKING:
-            raise UsageError("A sample cannot rank sets: what it tells of each of them is the same.")
+            raise UsageError(f"A sample cannot rank sets: leave out {spelled('delta')}.")
         if self.entity is not None:
-            raise UsageError("A sample is of pairs of rows; leave out the entity or delta.")
+            raise UsageError(f"A sample consists of rows: leave out {spelled('entity')} or {spelled('delta')}.")
 
     def size_limit(self, width: int) -> int | None:
-        """The size limit that applies; violating sets of any size are searched only when asked for by a large limit."""
+        """The size limit that applies; violating sets of any size are searched only with a large limit."""
         if self.max_size is not None:
             return min(self.max_size, width)
         bounded = self.find is FindSets.RANKING or (self.find is FindSets.ALL and not self.identifying)

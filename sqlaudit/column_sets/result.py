@@ -1,4 +1,4 @@
-"""What a search for column sets found, and its report. Frozen; `to_dict` gives the documented JSON."""
+"""The result of a search for column sets, and its report. Frozen; `to_dict` gives the documented JSON."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ class ColumnSet(base.Documented):
         columns: names, in the table's order.
         classes: equivalence classes; None where missing values match any value (they overlap).
         min_size: members of the smallest class.
-        rows_at_risk: rows (persons with an entity) in classes below k.
-        unique_rows: rows (persons) alone in their class.
-        share_at_risk: rows_at_risk as a share of all rows (persons).
+        rows_at_risk: rows (people, with an entity) in classes smaller than k.
+        unique_rows: unique rows (people).
+        share_at_risk: rows_at_risk as a share of all rows (people).
         distinction: classes as a share of the classes of all columns together.
         distinct_share: classes as a share of the rows.
-        separation: share of the pairs of rows that lie in different classes; None for persons and with wildcards.
+        separation: share of the pairs of rows in different classes; None for people and with wildcards.
     """
 
     columns: tuple[str, ...]
@@ -47,14 +47,14 @@ class ColumnSet(base.Documented):
 
 @dataclass(frozen=True)
 class Effect(base.Documented):
-    """What one column contributes, and what leaving it out or coarsening it would save.
+    """The contribution of one column: the share at risk without it, and with it coarsened.
 
     Args:
         column: its name. in_sets: in how many of the found sets it is.
         at_risk: share at risk when all searched columns are known.
         without: the same without this column; None when it was not counted.
-        coarsened: the same with this column coarsened as `coarsening` says; None when it was not counted.
-        coarsening: what the column could be instead.
+        coarsened: the same with this column coarsened by `coarsening`; None when it was not counted.
+        coarsening: the coarser form of the column.
     """
 
     column: str
@@ -66,11 +66,11 @@ class Effect(base.Documented):
 
     @property
     def stays(self) -> bool:
-        """Whether leaving the column out is known to change nothing."""
+        """Whether leaving out the column is known to change nothing."""
         return self.at_risk is not None and self.at_risk == self.without
 
     def sentence(self, unit: str = "rows") -> str:
-        """The sentence that a user acts on.
+        """The effect in words.
 
         Example:
             >>> Effect("zip", 2, Fraction(41, 100), Fraction(3, 100)).sentence()
@@ -87,13 +87,13 @@ class Effect(base.Documented):
 
 @dataclass(frozen=True)
 class Sampled(base.Documented):
-    """What was drawn for a search in a sample.
+    """The sample of a search.
 
     Args:
-        rows: rows of the table. drawn: rows of the sample, without replacement. seed: of the drawing.
-        delta: at most this is the chance, in drawing, that some set that separates all drawn rows leaves more than a
-            share epsilon of all pairs of rows unseparated.
-        alike: whether two drawn rows are equal in all columns, so that no set separates all of them.
+        rows: rows of the table. drawn: rows of the sample, without replacement. seed: of the sample.
+        delta: an upper bound of the probability that a set separates all sampled rows but leaves more than a share
+            epsilon of all pairs of rows unseparated.
+        alike: whether two sampled rows are equal in all columns, so that no set separates all of them.
     """
 
     rows: int
@@ -105,18 +105,18 @@ class Sampled(base.Documented):
 
 @dataclass(frozen=True)
 class Explanation:
-    """Why a column set re-identifies: its figures, and those of the set without each of its columns."""
+    """Why a column set identifies people: its figures, and those of the set without each of its columns."""
 
     found: ColumnSet
     without: Mapping[str, ColumnSet]
     unit: str
 
     def sentences(self) -> tuple[str, ...]:
-        """One sentence on the set, then one a column, the most telling column first."""
+        """One sentence on the set, then one per column, the most revealing column first."""
         members = ", ".join(self.found.columns) or "no column at all"
         first = (
-            f"Who knows {members} finds {self.found.unique_rows:,} {self.unit} that nobody else shares; "
-            f"{doc.percent(self.found.share_at_risk)} are at risk."
+            f"{members}: {self.found.unique_rows:,} {self.unit} unique, "
+            f"{doc.percent(self.found.share_at_risk)} at risk."
         )
         ranked = sorted(self.without.items(), key=lambda item: (item[1].share_at_risk, item[0]))
         moves = [(name, _moves(self.found.share_at_risk, rest.share_at_risk)) for name, rest in ranked]
@@ -131,12 +131,12 @@ def _moves(before: Fraction, after: Fraction) -> str:
 
 @dataclass(frozen=True)
 class Counts(base.Documented):
-    """How much work it was.
+    """The work of a search.
 
     Args:
-        candidates: how many sets of the allowed sizes there are.
-        decided: how many the walker asked about. counted: how many were counted by a GROUP BY.
-        derived: how many followed from a column that others determine.
+        candidates: sets of the allowed sizes.
+        decided: sets decided one by one. counted: sets counted by a GROUP BY.
+        derived: sets that followed from a column that others determine.
         queries: statements for sets; `sampled` agree sets of row pairs came from sampling and joins.
     """
 
@@ -150,31 +150,31 @@ class Counts(base.Documented):
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class ColumnSets(base.MeasuredResult, Shown):
-    """The column sets that re-identify, and the proof that none is missing.
+    """The column sets that identify people, and the proof that none is missing.
 
     Args:
-        engine: the engine and its version. target: what was searched. columns: the columns that took part.
-        wanted: what was looked for; `separating` in a sample. find: which of these sets.
-        k: rows (or persons) that a class must have.
-        tolerance: share of the rows that may lie in smaller classes; a set with more violates.
+        engine: the engine and its version. target: the table. columns: the searched columns.
+        wanted: the property of the sets; `separating` in a sample. find: which of these sets.
+        k: rows (or people) that a class must have.
+        tolerance: share of the rows allowed in smaller classes; a set with more violates.
         epsilon: a set identifies when its ratio is at least 1 - epsilon. ratio: which ratio that is.
         max_size: the most columns of a set, None = any number. nulls: how missing values are read.
-        unit: what is counted. total: how many there are.
+        unit: rows or persons. total: their number.
         sets: the sets found, the first `limit` of `sets_found`. sets_found: how many were found.
-        border: sets without the property that cannot be widened, the first `limit` of `border_found`: the proof that
+        border: maximal sets without the property, the first `limit` of `border_found`: the proof that
             nothing is missing. border_found: how many there are.
-        counts: how much work it was.
+        counts: the work of the search.
         complete: whether every minimal set (up to the size limit) was found; for a minimum, whether it is proven.
-        decided_size: every set of at most so many columns is decided; -1 when none is, None when sizes were not walked
+        decided_size: every set of up to this many columns is decided; -1 when none is, None when sizes were not walked
             in order.
         open_sets: sets that were next to be decided when the search stopped, as far as they were known; more may lie
             behind them. 0 when nothing is open.
         effects: what each column contributes. whole: the figures of all columns together, None when not counted.
         repair: a smallest group of columns without which no set (of up to max_size columns) violates; None when there
-            is no such, when it does not follow, since not all minimal sets are known or identifying ones were searched,
-            or when the time budget ended before it was proven to be a smallest one.
-        sample: what was drawn, where only a sample was searched: the sets then separate all drawn rows, and all figures
-            are of these; None when all rows were.
+            is none, when not all minimal sets are known, when identifying sets were searched, or when the time budget
+            ended before the proof.
+        sample: the sample, where only a sample was searched: the sets then separate all sampled rows, and all figures
+            are of these; None when all rows were searched.
     """
 
     schema: ClassVar = "sqlaudit-columns/1"
@@ -211,7 +211,7 @@ class ColumnSets(base.MeasuredResult, Shown):
 
     @property
     def by_hand(self) -> bool:
-        """Whether somebody stopped the search."""
+        """Whether the search was interrupted."""
         return self._by_hand
 
     def explain(self, columns: Sequence[str]) -> Explanation:
@@ -225,12 +225,12 @@ class ColumnSets(base.MeasuredResult, Shown):
         """
         unknown = [name for name in columns if name not in self.columns]
         if unknown or self._figures is None:
-            raise UsageError(f"Column {unknown[0]!r} did not take part." if unknown else "Nothing was counted.")
+            raise UsageError(f"Column {unknown[0]!r} was not searched." if unknown else "Nothing was counted.")
         rest = {name: self._figures([other for other in columns if other != name]) for name in columns}
         return Explanation(self._figures(columns), rest, self.unit)
 
 
-# The report of a search for column sets: what re-identifies, which columns to change, how far the proof goes.
+# The report of a search for column sets: the sets, the columns to change, and the proof.
 
 MOST_SETS = 24
 """More would be too narrow to read."""
@@ -245,12 +245,12 @@ def sets_picture(result: ColumnSets) -> doc.Picture | None:
     first = "" if len(shown) == result.sets_found else f" The first {doc.count(len(shown))}."
     return doc.Picture(
         "matrix",
-        f"Which columns belong to which set, those with most {result.unit} at risk first.{first}",
+        f"Columns of each set, sets with most {result.unit} at risk first.{first}",
         {
             "columns": [name for name in result.columns if name in used],
             "sets": [list(one.columns) for one in shown],
             "labels": [doc.percent(one.share_at_risk) for one in shown],
-            "x": f"{result.unit} at risk (in classes below {result.k})",
+            "x": f"{result.unit} at risk (in classes smaller than {result.k})",
         },
     )
 
@@ -262,7 +262,7 @@ _OFTEN = 5
 
 READS = {
     "equal": "equal to each other",
-    "distinct": "equal to nothing: such a row is a class of its own",
+    "distinct": "equal to nothing: such a row is unique",
     "wildcard": "equal to anything; a row counts the rows that it matches",
 }
 
@@ -277,8 +277,8 @@ def columns_document(result: ColumnSets) -> doc.Document:
         doc.Toned(f"{result.target}: {found}", "bad" if result.sets_found and result.find != "ranking" else "plain"),
         (_lead(result),),
         doc.section("Column sets", *_sets(result)),
-        doc.section("What each column adds", _effects(result)),
-        doc.section("How it was measured", _how(result)),
+        doc.section("Effect of each column", _effects(result)),
+        doc.section("Method", _how(result)),
         sql_section(result),
     )
 
@@ -292,38 +292,37 @@ def _lead(result: ColumnSets) -> Iterator[doc.Words]:
         yield doc.good("No such set exists.") if result.complete else "No such set was found so far."
     elif result.repair:
         yield doc.Toned(
-            f"Leave out {doc.listing(result.repair, len(result.repair))}, and no such set is left.",
-            hint="To see whether a coarser form of a column is enough, search again with that form among "
-            f"{spelled('columns')}.",
+            f"Leave out {doc.listing(result.repair, len(result.repair))}: no such set is left.",
+            hint=f"To check whether a coarser column is enough, search again with it in {spelled('columns')}.",
         )
     yield _proof(result)
 
 
 def _sampled(result: ColumnSets, sample: Sampled) -> Iterator[doc.Words]:
-    """What follows from a sample; nothing that was found in one is called identifying."""
+    """The conclusions from a sample; no set found in one is called identifying."""
     if sample.alike:
         yield doc.Toned(
-            "Two drawn rows are equal in all columns, so that no set separates all of them, and none is told.",
-            hint=f"Search the different rows, SELECT DISTINCT as {spelled('query')}, or all rows: leave out "
+            "Two sampled rows are equal in all columns, so no set separates all of them.",
+            hint=f"Search distinct rows (SELECT DISTINCT in {spelled('query')}), or all rows: leave out "
             f"{spelled('delta')}.",
         )
         return
     if not result.sets:
-        yield "No such set exists in the sample, so none tells all rows apart." if result.complete else _proof(result)
+        yield "No such set exists in the sample, so none separates all rows." if result.complete else _proof(result)
         return
     if sample.drawn == sample.rows:
-        yield "All rows were drawn; fewer would not have been enough here. So all pairs of rows are separated."
+        yield "The sample contains all rows, because fewer are not enough here. So all pairs of rows are separated."
     else:
         yield (
-            f"With a chance of at least {doc.limit(1 - sample.delta)} in drawing, each of them separates at least "
-            f"{doc.limit(1 - result.epsilon)} of all pairs of rows. None is called identifying: the other rows were "
-            "not compared."
+            f"With a probability of at least {doc.limit(1 - sample.delta)}, each set separates at least "
+            f"{doc.limit(1 - result.epsilon)} of all pairs of rows. No set is proven to be identifying, because the "
+            "other rows were not compared."
         )
-    # what tells all rows apart tells those of the sample apart
+    # a set that separates all rows separates those of the sample
     if result.complete and result.find == "all":
-        yield f"For certain: every set{_size(result)} that tells all rows apart contains one of these."
+        yield f"Certain: every set{_size(result)} that separates all rows contains one of these."
     elif result.complete and result.find == "minimum":
-        yield f"For certain: no set of at most {doc.plural(result.decided_size or 0, 'column')} tells all rows apart."
+        yield f"Certain: no set of at most {doc.plural(result.decided_size or 0, 'column')} separates all rows."
     else:
         yield _proof(result)
 
@@ -335,44 +334,42 @@ def _size(result: ColumnSets) -> str:
 def _definition(result: ColumnSets) -> str:
     size = _size(result)
     if result.find == "ranking":
-        return f"All column sets{size} were counted; those with most {result.unit} at risk or alone come first."
+        return f"All column sets{size} were counted. Those with most {result.unit} at risk come first."
     kind = {"all": "Minimal", "minimum": "Smallest", "greedy": "Some minimal"}[result.find] + f" column sets{size}"
     if result.wanted == "violating":
         allowed = f"more than {doc.percent(result.tolerance)} of the" if result.tolerance else "some"
-        return f"{kind} that put {allowed} {result.unit} into classes below {result.k}."
+        return f"{kind} with {allowed} {result.unit} in classes smaller than {result.k}."
     if result.sample is not None:
-        drawn = f"{doc.count(result.sample.drawn)} rows, drawn at random from {doc.count(result.sample.rows)}"
+        drawn = f"{doc.count(result.sample.drawn)} rows sampled from {doc.count(result.sample.rows)}"
         return f"{kind} that separate all pairs of {drawn} (seed {result.sample.seed})."
     if not result.epsilon:
-        return f"{kind} that tell apart all {result.unit} that all columns together tell apart."
+        return f"{kind} that separate all {result.unit} that differ in any column."
     measure = "distinct ratio" if result.ratio == "distinct" else "separation"
     return f"{kind} with a {measure} of at least {doc.limit(1 - result.epsilon)}."
 
 
-_GREEDY = (
-    "Each of them is minimal; there may be others, and smaller ones: no number of restarts proves that there are none."
-)
+_GREEDY = "Each set is minimal. Other sets may exist, also smaller ones: no number of restarts rules them out."
 
 
 def _proof(result: ColumnSets) -> doc.Words:
     if result.complete and result.find == "all":
         safe = "the one safe set" if result.border_found == 1 else f"one of {doc.count(result.border_found)} safe sets"
         inside = [f"is inside {safe}"] if result.border_found else []
-        found = ["contains one that was found"] if result.sets_found or not inside else []
+        found = ["contains one of the found sets"] if result.sets_found or not inside else []
         return f"Complete: every {'other ' if found else ''}set {', or '.join([*inside, *found])}."
     if result.complete and result.find == "minimum":
         if result.sets and not result.decided_size:
-            return "Proven: no set is smaller, as it has one column."
-        smallest = ", so the set is a smallest one" if result.sets else ""
-        return f"Proven: no set of at most {doc.plural(result.decided_size or 0, 'column')} will do{smallest}."
+            return "Proven: the set has one column, so no set is smaller."
+        smallest = ", so this set is a smallest one" if result.sets else ""
+        return f"Proven: no set of at most {doc.plural(result.decided_size or 0, 'column')} qualifies{smallest}."
     if result.find == "greedy" and (result.complete or not result.open_sets):
         return _GREEDY
     if result.complete:
         return "Complete."
     size = -1 if result.decided_size is None else result.decided_size
     decided = f" Every set of at most {doc.plural(size, 'column')} is decided." if size >= 0 else ""
-    ended, left = "it was stopped" if result.by_hand else "the time budget ended", doc.plural(result.open_sets, "set")
-    return doc.warning(f"Not complete: {ended} with {left} waiting.{decided} What is listed is proven.")
+    ended, left = "interrupted" if result.by_hand else "time budget reached", doc.plural(result.open_sets, "set")
+    return doc.warning(f"Not complete: {ended} with {left} undecided.{decided} The listed sets are proven.")
 
 
 def _effects(result: ColumnSets) -> Iterator[doc.Words]:
@@ -384,11 +381,11 @@ def _effects(result: ColumnSets) -> Iterator[doc.Words]:
     elif staying:
         yield (
             f"Without any one of {doc.listing([effect.column for effect in staying])}, {result.unit} at risk stay at "
-            f"{doc.percent(staying[0].at_risk or 0)}: what it tells, the others tell too."
+            f"{doc.percent(staying[0].at_risk or 0)}."
         )
         first, *others = (f"{effect.column} {{}}in {doc.count(effect.in_sets)}" for effect in staying[:_OFTEN])
         often = [first.format("is "), *(one.format("") for one in others)]
-        yield f"Of the {doc.plural(result.sets_found, 'set')}, {doc.listing(often)}."
+        yield f"Of {doc.plural(result.sets_found, 'set')}, {doc.listing(often)}."
 
 
 def _sets(result: ColumnSets) -> Iterator[doc.Table | doc.Picture | None]:
@@ -406,10 +403,10 @@ def _sets(result: ColumnSets) -> Iterator[doc.Table | doc.Picture | None]:
     names = [", ".join(one.columns) or "(none)" for one in first]
     if result.sample is not None:
         rows = ((name, len(one.columns)) for name, one in zip(names, first, strict=True))
-        yield doc.table(("Columns", "#How many"), rows, caption)
+        yield doc.table(("Columns", "#Number"), rows, caption)
         return
     classes = "#Classes" if any(one.classes is not None for one in result.sets) else None
-    heads = ("Columns", "#Smallest class", f"#{result.unit.capitalize()} below k", "#At risk", "#Alone", classes)
+    heads = ("Columns", "#Smallest class", f"#{result.unit.capitalize()} below k", "#At risk", "#Unique", classes)
     yield doc.table(
         heads,
         (
@@ -422,7 +419,7 @@ def _sets(result: ColumnSets) -> Iterator[doc.Table | doc.Picture | None]:
         having = [(name, [one for one in ordered if name in one.columns]) for name in result.columns]
         having.sort(key=lambda pair: -len(pair[1]))
         yield doc.table(
-            ("Column", "#Sets with it", "#Most at risk", "Together with"),
+            ("Column", "#Sets", "#Most at risk", "Together with"),
             (
                 (
                     name,
@@ -441,12 +438,12 @@ def _sets(result: ColumnSets) -> Iterator[doc.Table | doc.Picture | None]:
 def _how(result: ColumnSets) -> doc.Facts:
     counts = result.counts
     size = "any size" if result.max_size is None else f"at most {doc.plural(result.max_size, 'column')}"
-    by_counting = f"{doc.count(counts.counted)} of them by counting in the database"
+    by_counting = f"{doc.count(counts.counted)} by counting in the database"
     return doc.facts(
-        ("rows drawn" if result.sample is not None else result.unit, result.total),
+        ("sampled rows" if result.sample is not None else result.unit, result.total),
         ("columns", f"{doc.count(len(result.columns))}: {', '.join(result.columns)}"),
         ("candidate sets", f"{doc.count(counts.candidates)} of {size}"),
-        ("decided one by one", f"{doc.count(counts.decided)}; {by_counting}"),
+        ("decided sets", f"{doc.count(counts.decided)}, {by_counting}"),
         ("missing values", READS[result.nulls]),
         *made(result),
     )

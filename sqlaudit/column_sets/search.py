@@ -15,7 +15,7 @@ import numpy as np
 
 from sqlaudit.base.errors import STOPPED, BudgetSpent, Stop, UsageError, at_once, by_hand, until
 from sqlaudit.base.options import Given, request_from, takes
-from sqlaudit.base.parameter_names import spelled
+from sqlaudit.base.parameter_names import about, spelled
 from sqlaudit.base.relation import Kind, Relation, Statement
 from sqlaudit.base.spec import Target, roles_from, target_of
 from sqlaudit.base.sql import Raw, environment, render
@@ -270,7 +270,7 @@ def find_columns(
         announce: told the number of candidate sets before the search. tell: told of progress.
 
     Raises:
-        UsageError: an unknown column, or a combination that has no meaning.
+        UsageError: an unknown column, or options that contradict each other.
         EngineError: the database refused, failed or went away.
 
     Example:
@@ -353,8 +353,7 @@ def _rows(
     if needed * len(chosen) > MOST_CODES:
         raise UsageError(
             f"A sample for this {spelled('epsilon')} and {spelled('delta')} needs {needed:,} rows of {len(chosen)} "
-            f"columns, and at most {MOST_CODES:,} cells are drawn; allow a larger {spelled('epsilon')}, or name fewer "
-            "columns."
+            f"columns, but is limited to {MOST_CODES:,} cells. Raise {spelled('epsilon')}, or name fewer columns."
         )
     with workbench_of(engine) as bench:
         try:
@@ -368,7 +367,7 @@ def plan_columns(engine: Engine, relation: Relation, request: ColumnRequest) -> 
     """The first question of a search, for single columns, as a statement that stands alone, for `--dry-run`.
 
     Raises:
-        UsageError: an unknown column, or a combination that has no meaning.
+        UsageError: an unknown column, or options that contradict each other.
     """
     person, chosen = _taking_part(engine, relation, request)
     if request.delta:
@@ -395,11 +394,13 @@ def _refuse_for_persons(request: ColumnRequest, person: Chosen | None, chosen: S
     if person is None:
         return
     if person.name in {one.name for one in chosen}:
-        raise UsageError(f"Column {person.name!r} says which person a row belongs to; it cannot be searched too.")
+        raise UsageError(f"Column {person.name!r} identifies the person and cannot be searched. Leave it out.")
     if request.identifying and request.epsilon:
-        raise UsageError("Approximate identification counts rows or pairs of rows; leave out the entity or epsilon.")
+        raise UsageError(f"{spelled('epsilon')} counts rows, not people: leave it or {spelled('entity')} out.")
     if request.rank_by is RankBy.SEPARATION:
-        raise UsageError("Separation counts pairs of rows; leave out the entity or rank by another figure.")
+        raise UsageError(
+            f"Separation counts rows, not people: leave out {spelled('entity')} or rank by another figure."
+        )
 
 
 @dataclass(frozen=True)
@@ -451,7 +452,7 @@ class SetSearch:
             return list(range(self.width))
         unknown = [name for name in self.request.start if name not in self.columns]
         if unknown:
-            raise UsageError(f"The start order names {unknown[0]!r}, which does not take part.")
+            raise UsageError(f"{about('start')}: {unknown[0]!r} is not among the searched columns.")
         return [self.columns.index(name) for name in dict.fromkeys(self.request.start)]
 
     def _decide(self) -> Decide:
@@ -572,22 +573,21 @@ class SetSearch:
     ColumnRequest,
 )
 def columns(given: Given) -> ColumnSets:
-    """Find the column sets that re-identify (`sqlaudit columns`).
+    """Find sets of columns that identify people (`sqlaudit columns`).
 
     Args:
-        identifying: search sets that tell all rows apart, instead of sets that break k-anonymity.
-        epsilon: how far below 1 the distinct ratio or separation of an identifying set may lie.
-        delta: search a random sample, so large that with a chance of at least 1 - delta every set that separates all
-            its pairs of rows separates at least 1 - epsilon of all pairs; with `identifying`, and `ratio="separation"`.
-        ratio: whether identifying sets are measured by their `distinct` values, or by the `separation` of pairs of
-            rows.
-        max_size: the largest size; None = 4 for all violating sets and rankings, else any.
-        limit: how many sets are reported.
+        identifying: search sets that separate all rows, instead of sets that violate k-anonymity.
+        epsilon: the allowed distance of an identifying set's distinct ratio or separation from 1.
+        delta: search a random sample, so large that with a probability of at least 1 - delta every set that separates
+            all its pairs separates at least 1 - epsilon of all row pairs; with `identifying`, `ratio="separation"`.
+        ratio: `distinct` values, or `separation` of pairs of rows.
+        max_size: the largest size; None = 4 for all violating sets and rankings, otherwise any.
+        limit: the number of reported sets.
         roles: columns, entity and nulls at once, instead of these: a mapping of roles, or what `profile(…).roles`
-            proposes; the quasi-identifiers take part.
+            proposes; the quasi-identifiers are searched.
 
     Raises:
-        UsageError: an unknown column, or a combination that has no meaning.
+        UsageError: an unknown column, or options that contradict each other.
         EngineError: the database refused, failed or went away.
 
     Example:
@@ -599,7 +599,7 @@ def columns(given: Given) -> ColumnSets:
     said = dict(vars(given))
     if given.roles is not None:
         if given.columns:
-            raise UsageError(f"{spelled('roles')} and {spelled('columns')} both name columns; give one of them.")
+            raise UsageError(f"{spelled('roles')} and {spelled('columns')} both name columns. Give one of them.")
         known = roles_from(said | {"qi": ()}, passed_over=("sensitive", "identifiers"))
         said |= {"columns": known.quasi_identifiers, "entity": known.entity}
         said |= {"nulls": known.nulls, "values": known.values}

@@ -87,14 +87,13 @@ def _refuse_others(place: Whereabouts) -> None:
     """What is no file and names neither PostgreSQL nor Spark; none of its words is said, as any may be secret."""
     if place.text.startswith("adbc:"):
         raise UsageError(
-            f"{place.source} is behind an ADBC driver, which answers the tests of a policy and nothing else: "
-            "sqlaudit test, with this database and the policy."
+            f"{place.source} is an ADBC database, which supports only the tests of a policy: use sqlaudit test."
         )
     if "://" in place.text or (place.file is None and looks_like_connection(place.text)):
         raise UsageError(
-            f"{place.source} names no database that sqlaudit knows: write a DuckDB file, a PostgreSQL URL "
-            "(postgresql://host/db) or conninfo, or Spark (spark:local, sc://host:port). An at sign, colon or slash in "
-            "a name or password of a URL is written as %40, %3A or %2F."
+            f"{place.source} is not a supported database. Give a DuckDB file, a PostgreSQL URL "
+            "(postgresql://host/db) or conninfo, or Spark (spark:local, sc://host:port). In a URL, write an at sign, "
+            "colon or slash of a name or password as %40, %3A or %2F."
         )
 
 
@@ -144,7 +143,7 @@ _TAKEN = (
     "open engine of sqlaudit"
 )
 _SESSION_PARTS = ("client_encoding", "fallback_application_name", "krbsrvname", "tty")
-"""What a connection says of itself and no other one has to be told."""
+"""Parameters of a connection that another one does not need."""
 
 
 def is_one(given: Any, package: str, *names: str) -> bool:
@@ -166,8 +165,8 @@ def place_of(db: Any) -> Whereabouts:
         MissingDriver: psycopg is not installed. EngineError: the connection is closed.
     """
     if is_relation(db):
-        said = "name the relation as the table, for instance sqlaudit.audit(connection.table('people'))"
-        raise UsageError(f"{spelled('db')} takes a database, and a relation is a table of one: {said}.")
+        said = "Give a relation as the table, for example sqlaudit.audit(connection.table('people'))"
+        raise UsageError(f"{spelled('db')} takes a database, not a relation. {said}.")
     package = type(db).__module__.partition(".")[0]
     if package in ("psycopg", "psycopg2") and hasattr(db, "info"):
         return _of_psycopg(db)
@@ -200,8 +199,8 @@ def _of_url(url: Any) -> Whereabouts:
     if kind in ("duckdb", "sqlite") and url.database not in (None, "", ":memory:"):
         return Whereabouts(url.database)
     if kind == "duckdb":
-        said = "which only its own connection sees; pass that DuckDB connection itself"
+        said = "which only its own connection can read. Pass that DuckDB connection itself"
         raise UsageError(f"{spelled('db')} is a database in memory, {said}.")
     raise UsageError(
-        f"{spelled('db')} is a SQLAlchemy engine of {kind}; sqlaudit reads DuckDB, SQLite files, PostgreSQL and Spark."
+        f"{spelled('db')} is a SQLAlchemy engine of {kind}. sqlaudit reads DuckDB, SQLite files, PostgreSQL and Spark."
     )

@@ -123,9 +123,9 @@ def adbc_place(db: str) -> AdbcPlace:
     name = {"postgres": "postgresql"}.get(name, name)
     driver = DRIVERS.get(name)
     if driver is None:
-        raise UsageError(f"{about('db')}: behind 'adbc:' stands a driver: {', '.join(DRIVERS)}.")
+        raise UsageError(f"{about('db')}: name a driver after 'adbc:', one of {', '.join(DRIVERS)}.")
     if not rest:
-        raise UsageError(f"{about('db')}: say where the database is: adbc:{name}:// and so on.")
+        raise UsageError(f"{about('db')}: no address is given. Write adbc:{name}:// with the address.")
     if name in ("sqlite", "duckdb"):
         return _of_file(driver, rest)
     if name == "flightsql":
@@ -137,15 +137,14 @@ def _of_file(driver: AdbcDriver, rest: str) -> AdbcPlace:
     """A file, by its path or behind `///`, as in URLs of SQLAlchemy: four slashes begin an absolute path."""
     file = resolved(expanded(rest.removeprefix("///")))
     if not is_file(file):
-        raise UsageError(f"{about('db')}: there is no such file to be opened by the ADBC driver {driver.name}.")
+        raise UsageError(f"{about('db')}: there is no such file for the ADBC driver {driver.name}.")
     if driver.name == "sqlite":
         from sqlaudit.engines.duckdb.sqlite import has_log, is_in_wal_mode
 
         if is_in_wal_mode(file) or has_log(file):
             raise UsageError(
-                f"{about('db')}: this file keeps a write-ahead log, and its driver would write beside it to read it. "
-                "Name the file as a connection of the policy, which does not, or give a copy without a log "
-                "(VACUUM INTO)."
+                f"{about('db')}: this file has a write-ahead log, which its driver cannot read without writing. Name "
+                "the file as a connection of the policy instead, or give a copy without a log (VACUUM INTO)."
             )
         return AdbcPlace(driver, {"uri": f"file:{quote(str(file))}?mode=ro"}, file)
     walls = {"access_mode": "READ_ONLY", "enable_external_access": "false", "lock_configuration": "true"}
@@ -160,7 +159,7 @@ def _flight(rest: str) -> dict[str, str]:
         user, password = unquote(parts.username or ""), unquote(parts.password or "")
     except ValueError:
         raise UsageError(
-            f"{about('db')}: this is no address of a Flight SQL server, such as grpc+tls://host:port."
+            f"{about('db')}: this is not the address of a Flight SQL server. Write for example grpc+tls://host:port."
         ) from None
     named = {"username": user, "password": password}
     return {"uri": parts._replace(netloc=host).geturl(), **{name: value for name, value in named.items() if value}}
@@ -232,15 +231,17 @@ class AdbcReader:
     def _begin(self) -> None:
         """Begin a transaction that only reads, and have the database say so."""
         for setting in self._driver.settings:
-            self._timed(partial(self._set, setting), EngineError, "The database took no setting")
+            self._timed(partial(self._set, setting), EngineError, "The database refused a setting")
         if self._driver.proof is None:
             return
         question, wanted = self._driver.proof
         said = self._timed(
-            partial(self._answer, question), EngineError, "The database did not say whether it only reads"
+            partial(self._answer, question), EngineError, "The database did not report whether it is read-only"
         )
         if [str(value).casefold() for value in said] != [wanted]:
-            raise EngineError("The database does not say that this connection only reads, so nothing was asked of it.")
+            raise EngineError(
+                "The database does not confirm that this connection is read-only, so no statement was run."
+            )
 
     def _again(self) -> None:
         """After a statement that failed, a new transaction: some databases take nothing more in the old one."""

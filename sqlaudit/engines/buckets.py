@@ -39,11 +39,11 @@ def of_buckets(engine: Engine, target: Target, buckets: Buckets) -> Relation:
     counted = _column(buckets.count, values, "bucket_count") if buckets.count else None
     if buckets_of_persons.kind is not bucket.kind:
         raise UsageError(
-            f"{bucket.name} is {buckets_of_persons.kind} in {persons.label} and {bucket.kind} in {values.label}; the "
-            "two tables of a bucketized release have one column of buckets."
+            f"{bucket.name} is {buckets_of_persons.kind} in {persons.label} but {bucket.kind} in {values.label}. Give "
+            "the column of buckets one type in both tables."
         )
     if counted is not None and counted.kind is not Kind.INTEGER:
-        raise UsageError(f"{counted.name} of {values.label} does not hold whole numbers; it is {counted.kind}.")
+        raise UsageError(f"{counted.name} of {values.label} must have whole numbers, but is {counted.kind}.")
     rest = tuple(column for column in values.columns if column not in (bucket, counted))
     if not rest:
         raise UsageError(f"{values.label} has no column of sensitive values beside {bucket.name}.")
@@ -96,13 +96,13 @@ def _refuse_others(engine: Engine, names: dict[str, Any], persons: str, values: 
         (missing, "rows have no bucket"),
         (odd, f"rows of {values} have a count below 1, or none"),
         (alone, f"buckets of {persons} have no values in {values}"),
-        (without, f"buckets of {values} have no persons in {persons}"),
-        (differing, "buckets have another number of persons than of values"),
+        (without, f"buckets of {values} have no people in {persons}"),
+        (differing, "buckets have different numbers of people and values"),
     ]
     wrong = [f"{number:,} {what}" for number, what in said if number]
     if wrong:
         raise UsageError(
             f"{persons} and {values} are not the two tables of one bucketized release: {'; '.join(wrong)}. "
-            f"Each bucket has a row for each person, and as many values (or counts of values, named with "
+            f"Each bucket needs one row per person and as many values (or counts of values, named with "
             f"{spelled('bucket_count')})."
         )

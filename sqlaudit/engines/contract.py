@@ -287,7 +287,7 @@ def partition_columns(paths: Sequence[Path], label: str) -> tuple[str, ...]:
     named = ([folder.name.partition("=") for folder in reversed(path.parents)] for path in paths)
     found = {tuple(name for name, sign, _ in folders if name and sign) for folders in named}
     if len(found) > 1:
-        raise InputError(f"The files of {label!r} lie in folders for different columns; name those of one table.")
+        raise InputError(f"The files of {label!r} are in folders for different columns. Name those of one table.")
     columns = next(iter(found), ())
     repeated = [name for i, name in enumerate(columns) if name.casefold() in map(str.casefold, columns[:i])]
     if repeated:
@@ -305,8 +305,8 @@ def refuse_same(columns: Iterable[str], folders: Sequence[str], label: str) -> N
     for name in columns:
         if name.casefold() in known:
             raise InputError(
-                f"{name!r} is a column of {label!r} and the name of a folder on the way to it; read it without hive "
-                "partitioning, or rename one of them."
+                f"{name!r} is a column of {label!r} and also a folder in its path. Read it without hive partitioning, "
+                "or rename one of them."
             )
 
 
@@ -345,7 +345,7 @@ class View:
         """
         parts = split_name(self.name)
         if len(parts) > 2:
-            raise UsageError(f"{self.name!r} should be a view's name, or schema.view.")
+            raise UsageError(f"{self.name!r} is not a view name. Write view or schema.view.")
         return parts
 
     def quoted(self, dialect: str) -> str:
@@ -378,10 +378,10 @@ def refuse_taken(view: View, kind: str, replace: bool) -> None:
         return
     if kind == "view":
         raise UsageError(
-            f"There is a view {view.name!r} already; {spelled('replace_view', True)} replaces it, or choose "
+            f"There is already a view {view.name!r}. Replace it with {spelled('replace_view', True)}, or choose "
             "another name."
         )
-    raise UsageError(f"There is a {kind} {view.name!r}, which is never replaced; choose another name.")
+    raise UsageError(f"There is a {kind} {view.name!r}, which is never replaced. Choose another name.")
 
 
 # Where a result comes from: the engine, the time, what ran, and in which versions.

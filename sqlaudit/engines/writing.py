@@ -35,9 +35,7 @@ def create_view(db: str | None, view: View, *, replace: bool = False) -> None:
         EngineError: the database refused or is in use elsewhere.
     """
     if not db:
-        raise UsageError(
-            f"A view needs a database to be made in: name it with {spelled('db')}, or write the release to a file."
-        )
+        raise UsageError(f"A view needs a database: name it with {spelled('db')}, or write the release to a file.")
     check_view(db, view)
     if exists(db):
         from sqlaudit.engines.duckdb.store import make_view
@@ -92,12 +90,11 @@ def refuse_overwriting(written: Iterable[str | Path | None], read: Iterable[Path
     for file in wanted:
         own = _identities(file)
         if before & own and (is_file(file) or not exists(file)):
-            raise UsageError(f"{str(file)!r} is named twice to be written, by this or another name; name two files.")
+            raise UsageError(f"{str(file)!r} is named twice for writing, by this or another name. Name two files.")
         before |= own
         if taken & own:
             raise UsageError(
-                f"{str(file)!r} is read here, by this or another name, and would be lost; name a file of its own to "
-                "write."
+                f"{str(file)!r} is an input, by this or another name, and cannot be overwritten. Name another file."
             )
 
 

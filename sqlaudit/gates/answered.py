@@ -39,7 +39,7 @@ from sqlaudit.models.registry import CELL_RULES
 PRINTED = 1e-6
 """Clients print floating-point numbers with six digits and more: figures nearer than this contradict nothing."""
 _STATUS = {"pass": Status.PASS, "fail": Status.FAIL, "undecided": Status.UNDETERMINED}
-_UNDECIDED = "its figures are too near the limit for floating point, or rows cannot be judged"
+_UNDECIDED = "its figures are too close to the limit for floating point, or rows could not be judged"
 
 
 @dataclass
@@ -60,8 +60,8 @@ class WarehouseAnswers:
     wording: Wording | None = None
     failed: dict[str, str] = field(default_factory=dict)
     told: str = (
-        "Judged from what a file says that a warehouse answered: nothing was connected, and nobody looked for columns "
-        "without a role."
+        "Judged from a file with the results of a warehouse, without connecting. Columns without a role were not "
+        "checked."
     )
 
     @cached_property
@@ -76,7 +76,7 @@ class WarehouseAnswers:
         asked = [statements_of(table, spec, one) for one in self.wordings or (Wording("duckdb", run=self.run),)]
         answered = [made for made in asked if any(one.test_id in self.rows for one in made)]
         if len(answered) > 1:
-            return [_error(table, spec, "It is answered in several dialects; keep the results of one.")]
+            return [_error(table, spec, "It has results in several dialects. Keep those of one.")]
         made = (answered or asked)[0]
         self.used |= {one.test_id for one in made}
         attributes = dict.fromkeys(one.sensitive for one in made)
@@ -85,7 +85,7 @@ class WarehouseAnswers:
     def _judged(self, made: Sequence[PolicyStatement], today: datetime.date) -> GateTest:
         table, spec = made[0].table, made[0].spec
         if refused := [one.compiled.refused for one in made if one.compiled.refused]:
-            return _error(table, spec, f"No results tell it: {refused[0]}")
+            return _error(table, spec, f"It has no results: {refused[0]}")
         found: dict[str, tuple[Check, WarehouseRow]] = {}
         for one in made:
             rows = self.rows.get(one.test_id, ())
@@ -108,8 +108,10 @@ class WarehouseAnswers:
         left = [name for name in self.rows if name not in self.used]
         if not left:
             return ()
-        number = f"{len(left)} statements in the results are" if len(left) > 1 else "1 statement in the results is"
-        return (f"{number} of no test here: of another policy, run or selection, or of an older state of this one.",)
+        number = (
+            f"{len(left)} statements in the results belong" if len(left) > 1 else "1 statement in the results belongs"
+        )
+        return (f"{number} to no test: to another policy, run or selection, or to an older version of this policy.",)
 
 
 def read_answers(files: Sequence[Path], run: str = "") -> WarehouseAnswers:
@@ -123,7 +125,7 @@ def read_answers(files: Sequence[Path], run: str = "") -> WarehouseAnswers:
         for row in read_results(file):
             rows.setdefault(row.test_id, []).append(row)
     if not rows:
-        raise InputError(f"There is no row in {', '.join(repr(str(one)) for one in files)}: nothing was answered.")
+        raise InputError(f"There is no row in {', '.join(repr(str(one)) for one in files)}: there are no results.")
     return WarehouseAnswers(rows, run)
 
 
@@ -135,15 +137,15 @@ def _wrong(one: PolicyStatement, rows: Sequence[WarehouseRow]) -> str:
     """Why rows are no answer to a statement; empty = they are."""
     if not rows:
         return (
-            "The results do not answer it as the policy is now: run the statement that `sqlaudit compile` writes "
-            f"today, {one.test_id}."
+            "It has no results for the current policy. Run the statement that `sqlaudit compile` writes now, "
+            f"{one.test_id}."
         )
     if len(rows) > 1:
-        return f"The results answer it {len(rows)} times, and nobody knows which answer holds; keep one."
+        return f"It has {len(rows)} results. Keep one."
     if rows[0].ran and not same_statement(one.compiled.sql, rows[0].ran):
-        return "The results answer another text under its name; run the statement that `sqlaudit compile` writes today."
+        return "Its result is of another statement. Run the one that `sqlaudit compile` writes now."
     wrong = rows[0].wrong or next(_contradictions(one, rows[0]), "")
-    return f"The results answer it with a row that {wrong}; run its statement again." if wrong else ""
+    return f"Its result is a row that {wrong}. Run its statement again." if wrong else ""
 
 
 def _contradictions(one: PolicyStatement, row: WarehouseRow) -> Iterator[str]:
@@ -157,13 +159,13 @@ def _contradictions(one: PolicyStatement, row: WarehouseRow) -> Iterator[str]:
         yield f"says {row.verdict!r}, which its figures contradict"
     failing, short = row.failing_classes or 0, row.failing_rows or 0
     if bool(short) != bool(failing) and row.failing_rows is not None:
-        yield "has rows and no class that fall short, or a class without rows"
+        yield "has failing rows without a failing class, or the reverse"
     if not max(failing, row.undecided_classes, rows > 0) <= classes <= rows or row.unusable > rows:
-        yield "has more classes than rows, or counts more than there are"
+        yield "has more classes than rows, or too large counts"
     if short + classes - failing > rows or short < failing:
-        yield "has other numbers of rows that fall short than its classes leave"
+        yield "has a number of failing rows that its classes rule out"
     if rows and row.verdict != "undecided" and not _possible(_rule(one), row.level, classes, rows):
-        yield "has a level that no such table has"
+        yield "has an impossible level"
 
 
 def _expected(one: PolicyStatement, row: WarehouseRow) -> tuple[str, ...]:
@@ -274,8 +276,8 @@ def asked_over_adbc(place: AdbcPlace, dialect: str, tables: Sequence[TableEntry]
     spoken = dialect or place.driver.dialect
     if not spoken:
         raise UsageError(
-            f"Which SQL does the database behind {place.driver.name} speak? Name it with {spelled('dialect')}: "
-            f"{', '.join(DIALECTS)}."
+            f"The SQL dialect of the database behind {place.driver.name} is unknown. Name it with "
+            f"{spelled('dialect')}: {', '.join(DIALECTS)}."
         )
     wording = Wording(find_dialect(spoken))
     made = [one for one in policy_statements(tables, wording) if one.compiled.sql]
@@ -288,8 +290,8 @@ def asked_over_adbc(place: AdbcPlace, dialect: str, tables: Sequence[TableEntry]
             except EngineError as error:
                 answers.failed[one.test_id] = str(error)
     answers.told = (
-        f"Judged from what the database answered over ADBC ({place.driver.name}): {place.driver.access}. Nobody looked "
-        "for columns without a role."
+        f"Judged from results over ADBC ({place.driver.name}): {place.driver.access}. Columns without a role were not "
+        "checked."
     )
     return replace(answers, rows=rows)
 

@@ -142,7 +142,7 @@ def run_gate(
         try:
             store.write()
         except SqlauditError as error:
-            lost = Mistake(Place(str(store.path)), f"The classes that fall short are not kept: {error}")
+            lost = Mistake(Place(str(store.path)), f"Failing classes were not written: {error}")
             result = replace(result, mistakes=(*result.mistakes, lost))
             store = None
     notes = [*policy.notes, *([] if store is None else [_stored(store, request.show_values)])]
@@ -162,7 +162,7 @@ def _place(request: GateRequest) -> AdbcPlace | None:
     """
     if not request.db:
         if request.dialect:
-            raise UsageError(f"{spelled('dialect')} belongs to {spelled('db')}.")
+            raise UsageError(f"{spelled('dialect')} needs {spelled('db')}.")
         return None
     if request.results or request.store_failures is not None:
         raise UsageError(
@@ -174,7 +174,7 @@ def _place(request: GateRequest) -> AdbcPlace | None:
 
 def _stored(store: FailureStore, show_values: bool) -> str:
     hidden = "with" if show_values else "without"
-    classes = plural(store.classes, "class that falls short is", "classes that fall short are")
+    classes = plural(store.classes, "failing class is", "failing classes are")
     said = f"{classes} in {str(store.path)!r}, {hidden} their values."
     return " ".join([said, *(f"Not there: {sentence}" for sentence in store.unnamed)])
 
@@ -196,12 +196,12 @@ def _recorded(history: History, result: GateResult, *, accept: bool) -> list[str
     except SqlauditError as error:
         if accept:
             raise
-        return [f"This run is not part of the history: {error}"]
+        return [f"This run was not added to the history: {error}"]
     if not accept:
         return []
     left = sum(test.outcome in UNDECIDED for test in result.tests)
     said = f"Accepted the state of {kept:,} tests in {str(history.path)!r}."
-    return [said] + ([f"{left:,} tests said nothing that could be accepted."] if left else [])
+    return [said] + ([f"{left:,} tests have no result to accept."] if left else [])
 
 
 def drifted(result: GateResult, drift: Drift) -> list[GateTest]:

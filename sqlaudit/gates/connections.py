@@ -111,7 +111,7 @@ def _database(output: Mapping[str, Node], file: str, folder: Path) -> tuple[str,
     if kind.text == "duckdb":
         path = _value(output, "path", ":memory:")
         if path.text == ":memory:" or path.text.startswith("md:"):
-            raise UsageError(f"{file}: this target keeps its tables in {path.shown}, where nobody else can read them.")
+            raise UsageError(f"{file}: this target keeps its tables in {path.shown}, which no other process can read.")
         return str(folder / expanded(path.text)), path.secret or path.text.startswith("~")
     if kind.text != "postgres":
         raise UsageError(
@@ -150,7 +150,7 @@ def _rendered(node: Node, what: str) -> _Value:
             raise node.fail(f"{what}: the environment variable {missing[0]} is not set.")
         return _Value(environment.from_string(written).render(), bool(names))
     except (TemplateError, RecursionError):
-        raise node.fail(f"{what} holds an expression that is more than env_var(); it can't be read here.") from None
+        raise node.fail(f"{what} has an expression other than env_var(), which is not supported.") from None
 
 
 def _variables(template: nodes.Template) -> list[tuple[str, bool]]:
@@ -192,9 +192,9 @@ def quoted(value: str) -> str:
 
 _SECRET = re.compile(r"(?i)pass(word|wd)?\s*=|\bpwd\s*=|token\s*=|secret\s*=")
 KINDS: Keys = {
-    "duckdb": described("A DuckDB file, from the folder of the policy."),
-    "env": described("The environment variable that holds a PostgreSQL URL or the name of a DuckDB file."),
-    "url": described("A PostgreSQL URL without a password; or a Spark: spark:local, spark:yarn, sc://host:15002."),
+    "duckdb": described("A DuckDB file, relative to the policy."),
+    "env": described("Environment variable with a PostgreSQL URL or the name of a DuckDB file."),
+    "url": described("A PostgreSQL URL without a password, or Spark: spark:local, spark:yarn, sc://host:15002."),
     "service": described("A service of PostgreSQL's pg_service.conf."),
     "dbt_profile": described("A profile of dbt's profiles.yml."),
 }
@@ -204,7 +204,7 @@ KEYS: Keys = {
     "target": described("The target of the dbt profile."),
     "profiles_dir": described("The folder of profiles.yml."),
     "description": TEXT,
-    "namespace": described("What catalogues call the database: postgres://db.example.org:5432."),
+    "namespace": described("Name of the database in catalogues: postgres://db.example.org:5432."),
 }
 _NEVER = (
     "a password has no place in a policy: put the whole URL into an environment variable and name it under 'env', "
@@ -230,16 +230,16 @@ def _connection(name: str, node: Node, mistakes: Mistakes) -> Connection | None:
     found = own.section(node, "a connection", KEYS)
     kinds = [kind for kind in KINDS if kind in found]
     if len(kinds) != 1:
-        own.add(node, f"connection {name!r} is said by one of {', '.join(KINDS)}.")
+        own.add(node, f"connection {name!r} needs one of {', '.join(KINDS)}.")
         mistakes += own
         return None
     kind = kinds[0]
     given = {key: found.take(key, text, "") for key in found}
     for key in ("target", "profiles_dir"):
         if key in found and kind != "dbt_profile":
-            own.add(found[key], f"{key!r} belongs to a dbt_profile.")
+            own.add(found[key], f"{key!r} needs a dbt_profile.")
     if "password_env" in found and kind not in ("url", "service"):
-        own.add(found["password_env"], "'password_env' belongs to a url or service.")
+        own.add(found["password_env"], "'password_env' needs a url or service.")
     for key in ("url", "service", "namespace"):
         if holds_password(given.get(key, "")):
             own.add(found[key], f"connection {name!r}: {_NEVER}")

@@ -80,11 +80,11 @@ def _manifest(file: Path) -> Mapping[str, Any]:
     try:
         found = json.loads(file.read_text(encoding="utf-8"), parse_float=str)
     except OSError:
-        raise InputError(f"{file}: cannot be read; `dbt parse` writes it.") from None
+        raise InputError(f"{file}: cannot be read. Run `dbt parse` to write it.") from None
     except (ValueError, RecursionError):  # no JSON or UTF-8; nested too deeply
-        raise InputError(f"{file}: is no manifest of dbt; `dbt parse` writes it anew.") from None
+        raise InputError(f"{file}: is not a manifest of dbt. Run `dbt parse` to write it again.") from None
     if not isinstance(found, dict) or not isinstance(found.get("nodes"), dict):
-        raise InputError(f"{file}: is no manifest of dbt; `dbt parse` writes it anew.")
+        raise InputError(f"{file}: is not a manifest of dbt. Run `dbt parse` to write it again.")
     return found
 
 
@@ -126,7 +126,7 @@ def _table(
     roles = _roles(node, place, mistakes)
     said = _located(entry, _meta(node).get(KEY, {}), place)
     if node.get("config", {}).get("materialized") == "ephemeral":
-        gone = f"{_name(node)} is ephemeral: the database holds no table that could be tested."
+        gone = f"{_name(node)} is ephemeral, so the database has no table to test."
         mistakes.append(Mistake(place, gone))
     owner = _meta(node).get("owner")
     extra = {
@@ -167,9 +167,7 @@ def _roles(node: Mapping[str, Any], place: Place, mistakes: list[Mistake]) -> Ro
         found.setdefault(_ROLES[role], []).append(str(column.get("name") or name))
     entity = found.pop("entity", [])
     if len(entity) > 1:
-        mistakes.append(
-            Mistake(place, f"{_name(node)}: {' and '.join(entity)} are both the entity; one column can be.")
-        )
+        mistakes.append(Mistake(place, f"{_name(node)}: {' and '.join(entity)} are both the entity. Keep one."))
     return Roles(**{role: tuple(names) for role, names in found.items()}, entity=entity[0] if entity else None)  # type: ignore[arg-type]
 
 

@@ -99,7 +99,7 @@ def outcome_of(spec: TestSpec, check: Check, rows: int) -> tuple[Outcome, str]:
     if check.status is Status.PASS:
         return Outcome.PASS, ""
     if check.status not in (Status.FAIL, Status.WARN):
-        why = check.note or ("there is no row to test" if not rows else "it cannot be decided")
+        why = check.note or ("the table has no rows" if not rows else "it could not be decided")
         return Outcome.WARN if gentle else Outcome.UNDETERMINED, f"{why[0].upper()}{why[1:].rstrip('.')}."
     failing, said = check.failing_rows, ""
     if failing is None:
@@ -110,8 +110,8 @@ def outcome_of(spec: TestSpec, check: Check, rows: int) -> tuple[Outcome, str]:
         if limit is None or limit.met(failing, rows):
             return outcome, said
         if not limit.met(rows, rows):
-            return outcome, f"'{limit.text}' allows every row of this table, so it is not used; write a smaller limit."
-        said = said or f"So few are allowed: the limit is '{limit.text}'."
+            return outcome, f"'{limit.text}' allows every row of this table, so it is not used. Write a smaller limit."
+        said = said or f"Within the limit '{limit.text}'."
     return Outcome.PASS, said
 
 

@@ -188,7 +188,7 @@ def flag(node: Node, what: str) -> bool:
     """True or false."""
     word = node.text(what).casefold()
     if word not in _YES:
-        raise node.fail(f"{what} is true or false.")
+        raise node.fail(f"{what} must be true or false.")
     return _YES[word]
 
 
@@ -203,7 +203,7 @@ def choice(node: Node, what: str, known: Iterable[str]) -> str:
     """One of some words."""
     names, word = list(known), node.text(what)
     if word not in names:
-        raise node.fail(f"{what} is one of {', '.join(names)}, not {word!r}.{closest(word, names)}")
+        raise node.fail(f"{what} must be one of {', '.join(names)}, not {word!r}.{closest(word, names)}")
     return word
 
 
@@ -211,7 +211,7 @@ def whole(node: Node, what: str, kind: str = "from 1", digits: int = 9) -> int:
     """A positive whole number of so many digits at most; `kind` says in errors which ones are meant."""
     word = node.text(what)
     if not (word.isascii() and word.isdecimal() and len(word) <= digits and int(word)):
-        raise node.fail(f"{what} is a whole number {kind}, not {word!r}.")
+        raise node.fail(f"{what} must be a whole number {kind}, not {word!r}.")
     return int(word)
 
 
@@ -220,22 +220,22 @@ def day(node: Node, what: str) -> datetime.date:
     try:
         return datetime.date.fromisoformat(node.text(what))
     except ValueError:
-        raise node.fail(f"{what} is a date such as 2027-06-30.") from None
+        raise node.fail(f"{what} must be a date such as 2027-06-30.") from None
 
 
 def share(node: Node, what: str) -> Fraction:
     """A share from 0 to below 1: `1%` or `0.01`."""
     found = number(node, what, "share such as 1% or 0.01")
     if not 0 <= found < 1:
-        raise node.fail(f"{what} is a share of at least 0 and below 1.")
+        raise node.fail(f"{what} must be a share of at least 0 and below 1.")
     return found
 
 
-def number(node: Node, what: str, kind: str = "number, for instance 0.2, 1/3 or 20%") -> Fraction:
+def number(node: Node, what: str, kind: str = "number, for example 0.2, 1/3 or 20%") -> Fraction:
     """An exact number, `0.2`, `1/3` or `20%`: read as a decimal or a fraction, never as a float."""
     found = _NUMBER.fullmatch(node.text("a number").strip())
     if found is None or (found[2] and not int(found[2])):
-        raise node.fail(f"{what} is a {kind}.")
+        raise node.fail(f"{what} must be a {kind}.")
     return Fraction(Decimal(found[1])) / (int(found[2]) if found[2] else 1) / (100 if found[3] else 1)
 
 
@@ -246,9 +246,9 @@ def threshold(node: Node, what: str) -> Threshold:
     """
     found = _condition(node, what)
     if found.operator not in (">", ">=") and not (found.operator == "!=" and found.number == 0):
-        raise node.fail(f"{what} says from how many rows on that fall short: write > or >=, for instance '> 1%'.")
+        raise node.fail(f"{what} is a lower limit of failing rows: write > or >=, for example '> 1%'.")
     if found.share and not found.met(1, 1):
-        raise node.fail(f"{what} '{found.text}' is more than all rows; write a smaller share.")
+        raise node.fail(f"{what} '{found.text}' is more than all rows. Write a smaller share.")
     return found
 
 
@@ -256,10 +256,10 @@ def _condition(node: Node, what: str) -> Threshold:
     written = node.text(what).strip()
     found = _THRESHOLD.fullmatch(written)
     if found is None:
-        raise node.fail(f"{what} is a condition on the rows that fall short, for instance '> 10' or '> 1%'.")
+        raise node.fail(f"{what} must be a condition on the number of failing rows, for example '> 10' or '> 1%'.")
     number, is_share = Fraction(found[2]), found[3] == "%"
     if not is_share and number.denominator != 1:
-        raise node.fail(f"{what} counts whole rows; write a share with %, for instance '> 1%'.")
+        raise node.fail(f"{what} counts whole rows. Write a share with %, for example '> 1%'.")
     return Threshold(written, found[1], number / 100 if is_share else number, is_share)
 
 
@@ -267,5 +267,5 @@ def up_to(node: Node, what: str) -> Threshold:
     """A bound on the rows that fall short: `12` or `1%`."""
     found = _condition(Node(f"<= {node.text(what).strip()}", node.place), what)
     if found.share and found.number > 1:
-        raise node.fail(f"{what} is at most 100%.")
+        raise node.fail(f"{what} must be at most 100%.")
     return found

@@ -303,7 +303,7 @@ def _finding(test: GateTest, root: Path) -> dict[str, Any]:
         found["properties"] = {"tags": sorted(set(test.tags))}
     if test.outcome in _SUPPRESSED:
         exception = test.exception if test.outcome is Outcome.EXCEPTED else None
-        why = f"Until {exception.until}: {exception.reason}" if exception else "No worse than the accepted baseline."
+        why = f"Until {exception.until}: {exception.reason}" if exception else "Not worse than the accepted baseline."
         kind = "inSource" if exception else "external"
         found["suppressions"] = [{"kind": kind, "justification": visible(why)}]
     if test.change is not None:

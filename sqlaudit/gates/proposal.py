@@ -80,16 +80,16 @@ def scalar(text: str) -> str:
 def _lines(connection: tuple[str, str] | None, tables: Sequence[ProposedTable], schema: str) -> Iterator[str]:
     if schema:
         yield f"# yaml-language-server: $schema={schema}"
-    yield "# What must hold before these tables are published. `sqlaudit test` checks it, docs/gate.md explains it."
-    yield "# The roles are proposals, from names and counts of values. Who knows the people decides."
+    yield "# Requirements for the publication of these tables. `sqlaudit test` checks them, docs/gate.md explains them."
+    yield "# The roles are proposals from names and counts of values. Check them."
     yield "version: 1"
     yield ""
     if connection is not None:
         yield "connections:"
-        yield "  # A password never stands here: it comes from an environment variable, a service file or ~/.pgpass."
+        yield "  # Never put a password here: use an environment variable, a service file or ~/.pgpass."
         yield f"  main: {{{connection[0]}: {scalar(connection[1])}}}"
         yield ""
-    yield "# What every table has unless it says otherwise."
+    yield "# Defaults of every table."
     yield "defaults:"
     yield "  severity: error # or warn"
     yield "  # owner: data-protection@example.org"
@@ -97,7 +97,7 @@ def _lines(connection: tuple[str, str] | None, tables: Sequence[ProposedTable], 
     yield ""
     yield "tables:"
     if not any(is_judged(table) for table in tables):
-        yield "  [] # no table has columns that others are likely to know; name its roles, and take the # away"
+        yield "  [] # no table has columns that others are likely to know; add its roles and remove the #"
     for table in tables:
         lines = [f"  {line}" if line else "" for line in _table(table)]
         yield from lines if is_judged(table) else (f"  # {line.strip()}" if line.strip() else "" for line in lines)
@@ -119,11 +119,11 @@ def _table(table: ProposedTable) -> Iterator[str]:
         yield from _cells(table.profile.cells)
         return
     if table.things:
-        yield f"  # it does not seem to be about people ({_printable(table.things)}); if it is, take the # away"
+        yield f"  # it does not seem to be about people ({_printable(table.things)}); if it is, remove the #"
     elif not is_judged(table):
-        yield "  # no column here is one that others are likely to know"
+        yield "  # no column is likely to be known to others"
     if not table.profile.rows:
-        yield "  severity: warn # it has no rows yet, which would be red; an error as soon as it has some"
+        yield "  severity: warn # the table has no rows yet; change to error when it has"
     yield "  # What others may know about a person:"
     yield from _role("quasi_identifiers", _of(table, Role.QUASI_IDENTIFIER))
     if _of(table, Role.SENSITIVE):
@@ -131,37 +131,37 @@ def _table(table: ProposedTable) -> Iterator[str]:
         yield from _role("sensitive", _of(table, Role.SENSITIVE))
     naming = [column for column in _of(table, Role.DIRECT_IDENTIFIER) if column.name != table.entity]
     if naming:
-        yield "  # What names a person: take it out of what is published."
+        yield "  # What identifies a person directly: do not publish it."
         yield from _role("identifiers", naming)
     if table.profile.unreadable:
-        yield f"  # Nobody looked at these, because the role may not read them: {_names(table.profile.unreadable)}"
+        yield f"  # Not checked, because the role may not read them: {_names(table.profile.unreadable)}"
     if table.entity:
-        yield "  # Who a row is about; others may know several rows of somebody:"
+        yield "  # Column that identifies the person; others may know several rows of a person:"
         yield f"  entity: {scalar(table.entity)} # {_printable(table.why)}"
     else:
         yield "  # entity: patient_id # when a person may have several rows"
     yield "  requirements:"
-    yield "    - k: 5 # everybody shares these values with four others at least"
+    yield "    - k: 5 # every group has at least five members"
     if table.entity:
-        yield "    - km@2: 5 # and so does whoever is known by two rows"
+        yield "    - km@2: 5 # also for attackers who know two rows of a person"
     if _of(table, Role.SENSITIVE):
-        yield "    - l: 2 # no class says what a person has"
+        yield "    - l: 2 # every group has at least two values"
         yield "      severity: warn"
-    yield "    # - column_sets: {max_size: 3, k: 5, share: 1%} # nobody stands out by any three columns"
-    yield "    # - disclosure@3: 0.8 # three pieces of knowledge leave nobody known with 80%"
+    yield "    # - column_sets: {max_size: 3, k: 5, share: 1%} # no three columns single people out"
+    yield "    # - disclosure@3: 0.8 # three pieces of knowledge reveal no value with 80% certainty"
     yield "  # exceptions:"
     yield "  #   - {requirement: k=5, until: 2027-06-30, reason: the old regions go away in May, up_to: 12}"
     yield ""
 
 
 def _cells(found: CountTable) -> Iterator[str]:
-    yield "  # Every row looks like a cell of a published table, and not like a person."
+    yield "  # Every row seems to be a cell of a published table, not a person."
     yield "  requirements:"
     yield "    - aggregates:"
     yield f"        by: [{_names(found.by)}]"
     yield f"        count: {_names([found.count])}"
-    yield "        require: [threshold=5] # nobody is in a cell with fewer than four others"
-    yield "        # before: last_month.csv # nor in what changed since then"
+    yield "        require: [threshold=5] # every cell has at least five contributors"
+    yield "        # before: last_month.csv # also for changes since then"
     yield ""
 
 

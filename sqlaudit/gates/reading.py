@@ -75,7 +75,7 @@ def _read_contract(root: Node, path: str | Path) -> Policy:
     file, found, mistakes = Path(path), children(root), Mistakes()
     version = text_or_empty(found.get("apiVersion"))
     if not version.removeprefix("v").startswith("3."):
-        raise found.get("apiVersion", root).fail("this sqlaudit reads data contracts of 'apiVersion' v3.0 and later.")
+        raise found.get("apiVersion", root).fail("data contracts need 'apiVersion' v3.0 or later.")
     servers = _servers(found.get("servers"), mistakes)
     connections = {name: _connection(name, node, file.parent, mistakes) for name, node in servers.items()}
     objects = mistakes.items(found.get("schema"), "'schema'")
@@ -225,20 +225,20 @@ def _server(given: Node | None, servers: Mapping[str, Node], block: Node, mistak
 DEFAULT_POLICY = "sqlaudit.yml"
 VERSION = "1"
 TOP: Keys = {
-    "version": {"const": int(VERSION), "description": "The version of the policy's form."},
+    "version": {"const": int(VERSION), "description": "The version of the policy's format."},
     "connections": described(
-        "Where tables are, by a name of your own. Never with a password.",
+        "Databases of the tables, by a name of your choice. Never with a password.",
         {"type": "object", "additionalProperties": {"$ref": "#/$defs/connection"}},
     ),
     "defaults": {"$ref": "#/$defs/defaults"},
     "persons": described(
-        "Tables of persons, for every table of their connection that has the persons' column.",
+        "Tables of people, for every table of their connection with the column that identifies the person.",
         {"type": "array", "items": {"$ref": "#/$defs/persons"}},
     ),
-    "tables": {"type": "array", "items": {"$ref": "#/$defs/table"}, "description": "What is tested."},
+    "tables": {"type": "array", "items": {"$ref": "#/$defs/table"}, "description": "Tables to test."},
 }
 DEFAULTS: Keys = {
-    "connection": described("The connection of tables that name none."),
+    "connection": described("Default connection."),
     "severity": SEVERITY,
     **keys_of(Roles, "nulls"),
     "tags": TAGS,
@@ -253,13 +253,13 @@ ROLES: Keys = {
     **keys_of(Sampling),
 }
 _ABOUT: Keys = {
-    "name": described("What reports call it; unique in the policy."),
+    "name": described("Name in reports; unique in the policy."),
     "description": TEXT,
     "owner": OWNER,
     "tags": TAGS,
     "severity": SEVERITY,
     "derived_from": DERIVED_FROM,
-    "inputs": {"type": ["string", "object"], "description": "What some models need besides: a file, or its content."},
+    "inputs": {"type": ["string", "object"], "description": "Further inputs of models: a file, or its content."},
     "requirements": REQUIREMENTS,
     "exceptions": {"type": "array", "items": {"$ref": "#/$defs/exception"}},
     **keys_of(Coverage, "insensitive", "all_columns_named"),
@@ -268,7 +268,7 @@ TABLE: Keys = {
     **PLACE,
     **ROLES,
     **_ABOUT,
-    "persons": described("false: no table under persons is about those of this one.", YES_OR_NO),
+    "persons": described("false: no table under persons belongs to this one.", YES_OR_NO),
 }
 
 
@@ -289,18 +289,18 @@ def load_policy(path: str | Path) -> Policy:
         raise UsageError(f"There is no {DEFAULT_POLICY} here or in a folder above; {said}.")
     root = load_nodes(file)
     if root is None:
-        raise UsageError(f"{path}: is empty; `sqlaudit init` writes a policy to begin with.")
+        raise UsageError(f"{path}: is empty. `sqlaudit init` writes a policy to start from.")
     if text_or_empty(children(root).get("kind")) == KIND:
         return _read_contract(root, path)
     mistakes = Mistakes()
     found = mistakes.section(root, "the policy", TOP)
     if not root.is_mapping:
-        raise UsageError(f"{path}: a policy is a mapping with the keys {', '.join(TOP)}.")
+        raise UsageError(f"{path}: a policy must be a mapping with the keys {', '.join(TOP)}.")
     if "version" in found and found["version"].value != VERSION:
-        raise found["version"].fail(f"this sqlaudit reads policies of version {VERSION}.")
+        raise found["version"].fail(f"the version of the policy must be {VERSION}.")
     connections = read_connections(found["connections"], mistakes) if "connections" in found else {}
     if "tables" not in found:
-        mistakes.add(root, "the policy has no 'tables'; name what is to be tested.")
+        mistakes.add(root, "the policy has no 'tables'. Name the tables to test.")
     filled = found.filled
     defaults = mistakes.section(filled["defaults"], "'defaults'", DEFAULTS) if "defaults" in filled else _no_keys(root)
     listed = mistakes.items(filled.get("tables"), "'tables'")
@@ -356,12 +356,12 @@ def _filled(
     places = _role_places(filled)
     required = filled.over(defaults.filled).get("requirements")
     if required is None:
-        mistakes.add(node, "this table has no 'requirements'; write for instance [k=5].")
+        mistakes.add(node, "this table has no 'requirements'. Write for example [k=5].")
     tests = [*mistakes.attempt(read_requirements, required, (), common, roles)]
     named = place_of(found["all_columns_named"]) if found.take("all_columns_named", flag, False) else None
     tests += coverage_tests(roles, places, place_of(node), named=named)
     if not tests and not mistakes:
-        mistakes.add(node, "nothing is required of this table; write for instance [k=5].")
+        mistakes.add(node, "this table has no requirements. Write for example [k=5].")
     derived = filled.take("derived_from", texts, ())
     name = own.take("name", text, "") or extra.get("name", "") or (target.name if target else "")
     return TableEntry(

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
-from sqlaudit.base.result import MEANING, Status
+from sqlaudit.base.result import MEANING, Status, Warned
 from sqlaudit.gates.result import ALLOWED, UNDECIDED, Drift, GateResult, GateTest, Moment, Outcome, for_attribute
 from sqlaudit.gates.stored import Key, number_of
 from sqlaudit.models.base import Check
@@ -15,7 +15,7 @@ from sqlaudit.reports import document as doc
 from sqlaudit.reports.stored import moment
 
 OUTCOMES: dict[Outcome, doc.Toned] = {
-    Outcome.PASS: doc.good("holds"),
+    Outcome.PASS: doc.good("passes"),
     Outcome.WARN: doc.warning("warns"),
     Outcome.FAIL: doc.bad("FAILS"),
     Outcome.UNDETERMINED: doc.bad("undetermined"),
@@ -26,7 +26,7 @@ OUTCOMES: dict[Outcome, doc.Toned] = {
 }
 _COUNTED = {
     Outcome.FAIL: ("fails", "fail"),
-    Outcome.UNDETERMINED: ("cannot be decided", "cannot be decided"),
+    Outcome.UNDETERMINED: ("could not be decided", "could not be decided"),
     Outcome.ERROR: ("could not be run", "could not be run"),
     Outcome.WARN: ("warns", "warn"),
     Outcome.EXCEPTED: ("is excepted", "are excepted"),
@@ -35,8 +35,8 @@ _COUNTED = {
 }
 _STATUS = {Outcome.PASS: Status.PASS, Outcome.UNDETERMINED: Status.UNDETERMINED}
 _NOT_SAID = (
-    "That the roles are right: a policy holds for the columns that it names, not for what else an attacker may know.",
-    "Whether publication is lawful: that is for people to decide, with these figures in hand.",
+    "A policy covers the columns that it names, not anything else that an attacker may know.",
+    "Whether publication is lawful is not decided here.",
     MEANING,
 )
 
@@ -53,12 +53,12 @@ def gate_document(result: GateResult) -> doc.Document:
         gate_headline(result),
         (about, (*_mistakes(result), *lead), *notices_of(result)),
         doc.section("Warnings and exceptions", (told_line(test, result.policy) for test in told)),
-        doc.section("Since the baseline", _drift(result)),
+        doc.section("Changes since the baseline", _drift(result)),
         doc.section("All tests", _tests(result)),
-        doc.section("What the audits warn of", dict.fromkeys(unsaid)),
+        doc.section("Warnings of the audits", dict.fromkeys(unsaid)),
         doc.section("Notes", result.notes),
-        doc.section("How this was computed", _how(result)),
-        doc.section("What this does not say", _NOT_SAID),
+        doc.section("Method", _how(result)),
+        doc.section("Limits of this audit", _NOT_SAID),
         figures=_key_figures(result),
     )
 
@@ -78,11 +78,11 @@ def gate_headline(result: GateResult) -> doc.Toned:
     whole, counted = len(result.tests), result.counted()
     parts = [f"{counted[one]} {words[counted[one] > 1]}" for one, words in _COUNTED.items() if one in counted]
     if tolerated := sum(test.tolerated for test in result.tests):
-        parts.append(f"{tolerated} {'holds' if tolerated == 1 else 'hold'} by a threshold")
+        parts.append(f"{tolerated} {'passes' if tolerated == 1 else 'pass'} by a threshold")
     if result.mistakes:
         parts.append(f"the policy has {doc.plural(len(result.mistakes), 'mistake')}")
     if not parts:
-        return doc.good("PASS: the test holds" if whole == 1 else f"PASS: all {whole} tests hold")
+        return doc.good("PASS: the test passes" if whole == 1 else f"PASS: all {whole} tests pass")
     if tolerated or counted.keys() - {Outcome.PASS}:
         parts[0] = parts[0].replace(" ", f" of {whole} tests ", 1)
     word = "PASS" if result.passed else "FAIL" if Outcome.FAIL in counted else "ERROR"
@@ -107,7 +107,7 @@ def _verdict(test: GateTest) -> doc.Toned:
 
 
 def sentence(test: GateTest) -> str:
-    """What a test found, and what its policy says of that; column names and counts, never a value."""
+    """The result of a test, with its exception; column names and counts, never a value."""
     parts = [_figures(test), test.message, _exception(test), test.change.sentence if test.change else ""]
     return " ".join(part for part in parts if part) or "It was not run, because an earlier test failed."
 
@@ -134,10 +134,12 @@ def _column_sets(check: Check, unit: str) -> str:
     given = check.parameters
     found = int(check.level or 0)
     said = "No column set" if not found else doc.plural(found, "minimal column set")
-    verb = "puts" if found <= 1 else "put"
+    verb = "has" if found <= 1 else "have"
     columns = doc.plural(int(given["max_size"]), "column")
     share = f"any of the {unit}" if not given["share"] else f"more than {doc.percent(given['share'])} of the {unit}"
-    return f"{said} of at most {columns} {verb} {share} into classes below {given['k']}" + ("." if not found else ":")
+    return f"{said} of at most {columns} {verb} {share} in classes smaller than {given['k']}" + (
+        "." if not found else ":"
+    )
 
 
 def _exception(test: GateTest) -> str:
@@ -150,10 +152,15 @@ def _mistakes(result: GateResult) -> list[doc.Toned]:
     return [doc.bad(f"{mistake.place}: {mistake.message}") for mistake in result.mistakes]
 
 
-def notices_of(result: GateResult) -> tuple[doc.Bullets, ...]:
-    """What the verdict does not cover, table by table."""
-    said = (replace(notice, message=f"{table}: {notice.message}") for table, notice in result.notices)
-    return doc.notices_block(said)
+def notices_of(result: GateResult) -> tuple[doc.Block, ...]:
+    """What the verdict does not cover, grouped by table."""
+    grouped: dict[str, list[Warned]] = {}
+    for table, one in result.notices:
+        grouped.setdefault(table, []).append(one)
+    found: list[doc.Block] = []
+    for table, some in grouped.items():
+        found += [doc.Paragraph(f"{table}:"), *doc.notices_block(some)]
+    return tuple(found)
 
 
 def _drift(result: GateResult) -> Iterator[doc.Words]:
@@ -173,8 +180,8 @@ def _tests(result: GateResult) -> doc.Table:
         if (check := test.check) is not None:
             figures = (level_text(check), limit_text(check), short_cell(check, test.rows or 0))
         rows.append((test.table, test.wanted, _verdict(test), *figures, test.change.drift.value if test.change else ""))
-    drifted = "baseline" if any(test.change is not None for test in result.tests) else None
-    return doc.table(("table", "requirement", "outcome", "#level", "#limit", "#fall short", drifted), rows)
+    drifted = "Baseline" if any(test.change is not None for test in result.tests) else None
+    return doc.table(("Table", "Requirement", "Outcome", "#Level", "#Limit", "#Failing", drifted), rows)
 
 
 def _how(result: GateResult) -> doc.Facts:
@@ -198,13 +205,13 @@ def accepted_document(result: GateResult) -> doc.Document:
     accepted = [test for test in result.tests if test.outcome not in UNDECIDED]
     short = [test for test in accepted if test.outcome is not Outcome.PASS]
     from_now_on = doc.Toned(
-        "With this baseline a gate fails only on what gets worse from now on.",
-        hint=f"It is `sqlaudit test --baseline {result.baseline}`.",
+        "With this baseline, tests fail only if they get worse.",
+        hint=f"Run `sqlaudit test --baseline {result.baseline}`.",
     )
     return doc.compose(
-        doc.Toned(f"Accepted the state of {doc.plural(len(accepted), 'test')}, {len(short)} of which fall short today"),
+        doc.Toned(f"Accepted the state of {doc.plural(len(accepted), 'test')}, {len(short)} of which fail today"),
         (from_now_on, *notices_of(result)),
-        doc.section("Accepted although it falls short", (told_line(test, result.policy) for test in short)),
+        doc.section("Accepted failures", (told_line(test, result.policy) for test in short)),
         doc.section("Not accepted", (*_mistakes(result), *(told_line(test, result.policy) for test in left))),
     )
 
@@ -243,9 +250,9 @@ def _table(moments: Sequence[Moment]) -> doc.Table:
         )
         for moment in moments
     )
-    return doc.table(("#run", "finished", "outcome", "#level", "#rows that fall short", "#rows"), rows)
+    return doc.table(("#Run", "Finished", "Outcome", "#Level", "#Failing rows", "#Rows"), rows)
 
 
 def not_accepted(result: GateResult) -> list[GateTest]:
-    """The tests that say nothing that could be accepted."""
+    """The tests without a result to accept."""
     return [test for test in result.tests if test.outcome in UNDECIDED]

@@ -73,12 +73,12 @@ YES_OR_NO: Key = {"type": "boolean"}
 POSITIVE: Key = {"type": "integer", "minimum": 1}
 LIMIT: Key = {"$ref": "#/$defs/number"}
 READ: Key = {"$ref": "#/$defs/read"}
-REQUIREMENTS: Key = {"$ref": "#/$defs/requirements", "description": "What must hold."}
+REQUIREMENTS: Key = {"$ref": "#/$defs/requirements", "description": "Requirements."}
 SEVERITIES = ("error", "warn")
-SEVERITY: Key = {"enum": list(SEVERITIES), "description": "error keeps the table back, warn only says so."}
+SEVERITY: Key = {"enum": list(SEVERITIES), "description": "error: the test blocks publication, warn: it does not."}
 TAGS: Key = TEXT_OR_TEXTS | {"description": "For --select tag:…"}
-OWNER: Key = TEXT | {"description": "Who answers for it."}
-DERIVED_FROM: Key = TEXT_OR_TEXTS | {"description": "Names of tables that this one is made of, for --select name+"}
+OWNER: Key = TEXT | {"description": "Person responsible for the table."}
+DERIVED_FROM: Key = TEXT_OR_TEXTS | {"description": "Names of tables from which this one is made, for --select name+"}
 _KINDS: Mapping[str, Key] = {
     DELIMITER.name: {"type": "string"},
     **dict.fromkeys((FLAG.name, SWITCH.name), YES_OR_NO),
@@ -127,7 +127,7 @@ CELL_KEYS: Keys = {
     **{name: key_of(one) for name, one in CELL_OPTIONS.items()},
     "before": described("Older releases: of the same connection, or files.", TEXT_OR_TEXTS),
     "linked": described("Further tables of the same people, judged together with this one.", TEXT_OR_TEXTS),
-    SHOWN: described("Name unsafe cells by their dimensions in what is told.", YES_OR_NO),
+    SHOWN: described("Name unsafe cells by their dimensions in reports.", YES_OR_NO),
     "require": described(f"Rules for cells: {', '.join(CELL_RULES)}.", TEXT_OR_TEXTS),
 }
 
@@ -139,7 +139,7 @@ def read_cells(found: PolicySection, connection: str, folder: Path) -> tuple[Cel
         found: the section. connection: of the table, empty for files. folder: what relative paths start from.
     """
     if "require" not in found:
-        found.mistakes.add(found.node, "aggregates needs require: the rules for cells, such as threshold=5.")
+        found.mistakes.add(found.node, "aggregates needs 'require': rules for cells, such as threshold=5.")
         return ()
     given = found.take_options(AggregatesRequest, *CELL_OPTIONS, values=text, negative=text)
     shown = found.take(SHOWN, flag, False)
@@ -197,14 +197,17 @@ def _parts(limit: CellLimit) -> Iterator[str]:
 LOSS = "loss"
 FIGURES = ("value", "mean", "share")
 LOSS_KEYS: Keys = {
-    "original": described("The table before it was made safe: of the same connection, or a file."),
+    "original": described("The original table: of the same connection, or a file."),
     "measure": {"enum": list(OF_RELEASES), "description": "As for sqlaudit compare."},
-    "of": {"enum": list(FIGURES), "description": "The value, its mean, or its share of complete suppression."},
+    "of": {
+        "enum": list(FIGURES),
+        "description": "The value, its mean, or its share of the loss of complete suppression.",
+    },
     "at_most": LIMIT,
     "at_least": LIMIT,
-    "column": described("Of one quasi-identifier; without it of all together."),
+    "column": described("One quasi-identifier. Default: all together."),
     **keys_of(CompareRequest, "key", "by_position"),
-    "hierarchies": described("A file or folder; without it those of the inputs."),
+    "hierarchies": described("A file or folder. Default: those of the inputs."),
     **keys_of(CompareRequest, "distance"),
 }
 
@@ -259,13 +262,13 @@ def check_loss(loss: LossLimit, roles: Roles) -> None:
     """
     measure = OF_RELEASES[loss.measure]
     if not roles.quasi_identifiers:
-        raise UsageError("a loss needs quasi-identifiers; name them under 'quasi_identifiers'.")
+        raise UsageError("a loss needs quasi-identifiers: name them under 'quasi_identifiers'.")
     if measure.sensitive and not roles.sensitive:
-        raise UsageError(f"the loss {loss.measure!r} needs a sensitive column; name one under 'sensitive'.")
+        raise UsageError(f"the loss {loss.measure!r} needs a sensitive column: name one under 'sensitive'.")
     if loss.key and loss.by_position:
-        raise UsageError("rows are paired by 'key' or 'by_position', not by both.")
+        raise UsageError("'key' and 'by_position' exclude each other. Keep one.")
     if loss.column is not None and loss.column not in roles.quasi_identifiers:
-        raise UsageError(f"{loss.column!r} is no quasi-identifier of this table.")
+        raise UsageError(f"{loss.column!r} is not a quasi-identifier of this table.")
     if measure.complement is not loss.at_least:
         better, bound = ("better", "at_least") if measure.complement else ("worse", "at_most")
         raise UsageError(f"the measure {loss.measure!r} is {better} when it is higher; write {bound}.")
@@ -275,9 +278,9 @@ def check_loss(loss: LossLimit, roles: Roles) -> None:
 
 M_INVARIANCE = "m_invariance"
 SERIES_KEYS: Keys = {
-    "m": described("Fewest rows of a class, all with different sensitive values.", POSITIVE),
+    "m": described("Minimum rows of a class, all with different sensitive values.", POSITIVE),
     "before": described("All older releases of this table: of the same connection, or files.", TEXT_OR_TEXTS),
-    "entity": described("The column of persons, where the table names none."),
+    "entity": described("The column that identifies the person, if the table has no 'entity'."),
     "counterfeits": described("Rows without an entity are counterfeits.", YES_OR_NO),
 }
 
@@ -332,7 +335,7 @@ def check_series(limit: SeriesLimit, roles: Roles) -> None:
 _CONDITION = {
     "type": "string",
     "pattern": r"^\s*((>=|>)\s*[0-9]+(\.[0-9]+)?\s*(%|rows?)?|!=\s*0\s*(%|rows?)?)\s*$",
-    "description": "A condition on the rows that fall short: '> 10' or '> 1%'.",
+    "description": "A condition on the number of failing rows: '> 10' or '> 1%'.",
 }
 OPTIONS: Keys = {
     "severity": SEVERITY,
@@ -347,8 +350,8 @@ OPTIONS: Keys = {
 COLUMN_SETS = "column_sets"
 _AMONG = ("quasi_identifiers", "all")
 COLUMN_KEYS: Keys = {
-    "max_size": described("How many columns an attacker knows at most.", POSITIVE),
-    "k": described("How many must share the values at least.", POSITIVE),
+    "max_size": described("Largest number of columns that an attacker knows.", POSITIVE),
+    "k": described("Minimum rows with the same values.", POSITIVE),
     "share": described(
         "A share of the rows: 1% or 0.01.",
         {"oneOf": [{"type": "number", "minimum": 0, "exclusiveMaximum": 1}, {"type": "string"}]},
@@ -455,11 +458,11 @@ def _tests(item: Node, common: Common, roles: Roles) -> list[TestSpec]:
 
 def _one_subject(names: Sequence[str]) -> str:
     if not names:
-        return "no requirement stands beside its options; write for instance k: 5."
+        return "a requirement is missing beside its options. Write for example k: 5."
     if unknown := [name for name in names if not _is_subject(name)]:
         known = (*OPTIONS, *(short for model in REGISTRY.values() for short in (*model.short_forms, model.name)))
         return f"there is no option or privacy model {unknown[0]!r}.{closest(unknown[0], known)}"
-    return f"{' and '.join(map(repr, names))} stand in one requirement; write each as an item of its own."
+    return f"{' and '.join(map(repr, names))} are in one requirement. Write each as its own item."
 
 
 def _is_subject(name: str) -> bool:
@@ -475,7 +478,7 @@ def _options(found: PolicySection, common: Common, roles: Roles) -> TestSpec:
     severity = found.take("severity", choice, common.severity, SEVERITIES)
     warn_if, error_if = found.take("warn_if", threshold, None), found.take("error_if", threshold, None)
     if error_if is not None and severity == "warn":
-        mistakes.add(found["error_if"], "error_if has no meaning beside severity: warn.")
+        mistakes.add(found["error_if"], "error_if and severity: warn exclude each other.")
     if warn_if is not None and error_if is None and severity == "error":
         said = "warn_if alone changes nothing: any row is an error. Write severity: warn, or an error_if beside it."
         mistakes.add(found["warn_if"], said)
@@ -521,7 +524,7 @@ def _model(name: str, value: Node) -> Requirement:
 
 def _column_limit(found: PolicySection, *_: object) -> tuple[ColumnLimit, ...]:
     if "max_size" not in found:
-        raise found.node.fail("column_sets needs max_size: how many columns an attacker knows at most.")
+        raise found.node.fail("column_sets needs max_size, the largest number of columns that an attacker knows.")
     max_size, k, allowed = found.take("max_size", whole, 1), found.take("k", whole, 5), found.take("share", share, 0)
     one_word = "among" in found and isinstance(found["among"].value, str)
     among = found.take("among", choice, "", _AMONG) if one_word else found.take("among", texts, _AMONG[0])
@@ -542,19 +545,19 @@ def _checked(test: TestSpec, roles: Roles) -> TestSpec:
         return test
     model = REGISTRY[test.model.model]
     if model.needs_sensitive and not roles.sensitive:
-        raise UsageError(f"{test.requirement!r} needs a sensitive column; name one under 'sensitive'.")
+        raise UsageError(f"{test.requirement!r} needs a sensitive column: name one under 'sensitive'.")
     if not roles.quasi_identifiers:
-        raise UsageError(f"{test.requirement!r} needs quasi-identifiers; name them under 'quasi_identifiers'.")
+        raise UsageError(f"{test.requirement!r} needs quasi-identifiers: name them under 'quasi_identifiers'.")
     if model.verdict_by_level:
-        _refuse_thresholds(test, f"{test.requirement!r} is about the whole table, where no single row falls short")
+        _refuse_thresholds(test, f"{test.requirement!r} is about the whole table, which has no failing rows")
     if test.sensitive and not model.needs_sensitive and not roles.joint:
-        raise UsageError(f"{test.requirement!r} is about no sensitive column; leave 'sensitive' out.")
+        raise UsageError(f"{test.requirement!r} does not use a sensitive column: leave out 'sensitive'.")
     return test
 
 
 def _check_columns(limit: ColumnLimit, roles: Roles) -> None:
     if limit.among == _AMONG[0] and not roles.quasi_identifiers:
-        raise UsageError("column_sets looks at the quasi-identifiers, and the table names none; add 'among'.")
+        raise UsageError("column_sets searches the quasi-identifiers, but the table has none. Add 'among'.")
     if limit.among != _AMONG[0]:  # persons may have further quasi-identifiers
         columns_to_search(limit, roles)
 
@@ -570,13 +573,13 @@ def columns_to_search(limit: ColumnLimit, roles: Roles) -> tuple[str, ...]:
     named = roles.quasi_identifiers if limit.among == _AMONG[0] else limit.among
     left = tuple(name for name in named if name not in limit.exclude)
     if named and not left:
-        raise UsageError("No column is left to search; exclude fewer.")
+        raise UsageError("No column is left to search. Exclude fewer.")
     return left
 
 
 def _refuse_thresholds(test: TestSpec, why: str) -> None:
     if test.warn_if is not None or test.error_if is not None:
-        raise UsageError(f"warn_if and error_if count rows that fall short, and {why}; leave them out.")
+        raise UsageError(f"warn_if and error_if count failing rows, but {why}: leave them out.")
 
 
 @dataclass(frozen=True)

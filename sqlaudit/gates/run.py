@@ -90,7 +90,7 @@ class TableTests:
             return ()  # which is said already
         given = dict.fromkeys(one for entry in self.entries for one in entry.persons)
         return tuple(
-            Mistake(one.place, f"no table has the column {one.entity!r} of the persons in {one.target.name}.")
+            Mistake(one.place, f"no table has the column {one.entity!r} of {one.target.name}.")
             for one in given
             if one not in self._persons.used
         )
@@ -273,7 +273,7 @@ def select(tables: Sequence[TableEntry], wanted: Sequence[str]) -> tuple[TableEn
             tags = [f"tag:{tag}" for table, test in every.values() for tag in (*table.tags, *test.tags)]
             listed = ", ".join(dict.fromkeys([*names, *tags]))[:300]
             hint = closest(union.strip("+"), [*names, *tags]) or f" There are: {listed}."
-            raise UsageError(f"{about('select')} {union!r} fits no test.{hint}")
+            raise UsageError(f"{about('select')} {union!r} matches no test.{hint}")
         kept |= found
     chosen = (
         replace(table, tests=tuple(test for i, test in enumerate(table.tests) if (table.name, i) in kept))
@@ -350,7 +350,7 @@ def run_policy(policy: Policy, run: GateRun) -> GateResult:
     tables = select(policy.tables, run.selected)
     mistakes = [*policy.mistakes, *(mistake for table in policy.tables for mistake in table.mistakes)]
     if not tables and not mistakes:
-        raise UsageError(f"{policy.file}: there is nothing to test.")
+        raise UsageError(f"{policy.file}: no tables to test.")
     run.of_tables(policy, tables)
     return GateResult(
         policy=policy.file,
@@ -501,7 +501,7 @@ class GateRun:
                 except UsageError:
                     missing.append(table.name)
         if missing:
-            number = f"{len(missing)} of {len(tables)} tables cannot be read, and their tests will be errors"
+            number = f"{len(missing)} of {len(tables)} tables cannot be read. Their tests will be errors"
             self.tell(f"{number}: {', '.join(missing)}.")
 
     def _keep(self, found: Sequence[tuple[TableEntry, list[GateTest]]]) -> None:

@@ -39,7 +39,7 @@ from sqlaudit.release.compare.request import CompareRequest
 from sqlaudit.release.compare.result import CompareResult, Loss
 from sqlaudit.release.compare.run import compare_tables
 from sqlaudit.release.series.result import ReleasesResult
-from sqlaudit.reports.document import percent
+from sqlaudit.reports.document import percent, plural
 from sqlaudit.tabular.result import AggregatesResult, RuleFound
 
 # Tests that one result answers together: it is made for the first of them and kept for the others.
@@ -99,7 +99,7 @@ def read_alike(entry: TableEntry, others: Iterable[Target]) -> list[Target]:
 
 # Tests of the cells of published tables: one reading for all rules over the same cells.
 
-_OUTSIDERS = "Hidden cells are judged for outsiders, and not for contributors, who know their own part."
+_OUTSIDERS = "Hidden cells are checked against outsiders only, not against contributors, who know their own part."
 
 
 class CellTests(SharedRuns[CellLimit, AggregatesResult]):
@@ -229,7 +229,7 @@ def _sets_said(found: ColumnSets) -> str:
     ranked = sorted(found.sets, key=lambda one: (-one.rows_at_risk, one.columns))
     said = "; ".join(
         f"{', '.join(one.columns) or 'no column at all'}: {one.rows_at_risk:,} of {found.total:,} {found.unit} "
-        f"({percent(one.share_at_risk)}) in classes below {found.k}"
+        f"({percent(one.share_at_risk)}) in classes smaller than {found.k}"
         for one in ranked[:_SETS_SAID]
     )
     more = f"; and {len(found.sets) - _SETS_SAID} more" if len(found.sets) > _SETS_SAID else ""
@@ -281,7 +281,7 @@ def _of(result: CompareResult, spec: TestSpec, limit: LossLimit) -> list[Loss]:
     figures = (loss for loss in result.losses if (loss.measure, loss.column) == (limit.measure, limit.column))
     found = [loss for loss in figures if spec.is_about(loss.sensitive)]
     if not found:  # a test that says nothing must not pass by being absent
-        raise UsageError(f"The comparison tells no loss {limit.measure!r} of this column and sensitive attribute.")
+        raise UsageError(f"The comparison has no loss {limit.measure!r} for this column and sensitive attribute.")
     return found
 
 
@@ -290,7 +290,7 @@ def _loss_check(loss: Loss, spec: TestSpec, limit: LossLimit) -> Check:
     level = figures[limit.figure]
     operator = ">=" if limit.at_least else "<="
     title = OF_RELEASES[loss.measure].title + (f" of {loss.column}" if loss.column else "")
-    words = {"value": "", "mean": ", on average", "share": ", as a share of what complete suppression loses,"}
+    words = {"value": "", "mean": ", on average", "share": ", as a share of the loss of complete suppression,"}
     status = Status.UNDETERMINED
     if level is not None:
         status = Status.PASS if compares(level, operator, limit.limit) else Status.FAIL
@@ -343,7 +343,6 @@ class SeriesTests(SharedRuns[SeriesLimit, ReleasesResult]):
             check, own = check_of_series(requirement, found), found.releases[-1]
             test = judged(entry, spec, check, own.rows, own.classes, self.today)
             if found.singled_out:
-                verb = "person is" if found.singled_out == 1 else "persons are"
-                said = f"{found.singled_out:,} {verb} singled out by the releases that they are in."
+                said = f"The releases in combination single out {plural(found.singled_out, 'person', 'people')}."
                 test = replace(test, message=f"{test.message} {said}".strip())
             yield test

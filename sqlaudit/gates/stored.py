@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 FLOAT_TIE = 1e-9
 """Floats of one table agree between engines to 1e-12, so nearer than this is no drift."""
-_OTHER = "It asks something else than what was accepted: its rows, roles or inputs have changed. Accept it again."
+_OTHER = "Its rows, roles or inputs have changed since it was accepted. Accept it again."
 _FALLS_SHORT = (Outcome.FAIL, Outcome.WARN, Outcome.EXCEPTED, Outcome.ACCEPTED)
 
 
@@ -99,7 +99,7 @@ def settled(test: GateTest, before: Accepted | None) -> GateTest:
         return replace(test, change=Change(Drift.NEW, _OTHER))
     worse, better = list(_moves(test, before, now, worse=True)), list(_moves(test, before, now, worse=False))
     if test.outcome is Outcome.FAIL and not before.falls_short and not worse:
-        worse = ["it held, and does not hold now"]  # whatever its figures say or leave open
+        worse = ["it passed before and fails now"]  # whatever its figures say or leave open
     drift = Drift.WORSE if worse else Drift.BETTER if better else Drift.SAME
     moves = worse or better
     said = "; ".join(moves)
@@ -121,7 +121,7 @@ def _moves(test: GateTest, before: Accepted, now: Accepted, *, worse: bool) -> I
         yield f"the level was {before.level} and is {now.level}"
     old, new = before.failing_rows, now.failing_rows
     if old is not None and new is not None and old != new and (new > old) is worse:
-        yield f"{old:,} rows fell short and {new:,} do"
+        yield f"{old:,} rows failed before and {new:,} fail now"
 
 
 def _set_moves(before: Accepted, now: Accepted, unit: str, *, worse: bool) -> Iterator[str]:
@@ -263,7 +263,7 @@ class History:
                 f"There is no baseline {str(self.path)!r}; `sqlaudit baseline --baseline {self.path}` accepts today's "
                 "state."
             )
-        with _open_file(self.path, f"The baseline {str(self.path)!r} can't be used", read_only=must_exist) as store:
+        with _open_file(self.path, f"The baseline {str(self.path)!r} cannot be used", read_only=must_exist) as store:
             self._check(store, must_exist)
             yield store
 
@@ -272,7 +272,7 @@ class History:
         found = store.relations()
         for name, columns in _OURS.items():
             if name not in found and must_exist:
-                raise UsageError(f"{str(self.path)!r} is a DuckDB file without a baseline in it.")
+                raise UsageError(f"{str(self.path)!r} is a DuckDB file without a baseline.")
             if name in found and (found[name][0], found[name][2]) != ("table", columns):
                 raise UsageError(
                     f"{str(self.path)!r} holds a {found[name][0]} {name!r} that sqlaudit did not make: it is no "
@@ -348,7 +348,7 @@ class FailureStore:
             yield batch
 
     def _open(self, *also: Path) -> AbstractContextManager[Store]:
-        return _open_file(self.path, f"{str(self.path)!r} can't be written", also=also)
+        return _open_file(self.path, f"{str(self.path)!r} cannot be written", also=also)
 
 
 def _row(table: str, item: FailingClass) -> list[Any]:

@@ -25,10 +25,10 @@ from sqlaudit.models.registry import find_model
 
 PLACE: Keys = {
     "table": described("A table or view of the connection."),
-    "file": described("A CSV, Parquet, JSON or Arrow file, from the folder of the policy; globs work."),
-    "query": described("One SELECT over the connection; give it a name."),
+    "file": described("A CSV, Parquet, JSON or Arrow file, relative to the policy; globs work."),
+    "query": described("One SELECT over the connection; needs a name."),
     "connection": described("A name under connections."),
-    "where": described("Only the rows for which this SQL condition holds."),
+    "where": described("SQL condition on the rows."),
     "read": READ,
 }
 _NULLS = described("Texts that mean NULL.", {"type": "array", "items": {"type": "string"}})
@@ -50,13 +50,13 @@ def read_connection(
         name = next(iter(connections))
     else:
         said = "name its 'connection'" if connections else "the policy has no 'connections'; for a file write 'file'"
-        mistakes.add(found.node, f"it is not said where this table is: {said}.")
+        mistakes.add(found.node, f"this table has no connection: {said}.")
         return ""
     if name and name not in connections:
         hint = closest(name, connections) or (f" There are: {', '.join(connections)}." if connections else "")
         mistakes.add(given or found.node, f"there is no connection {name!r}.{hint}")
     elif name and connections[name] is None:  # keeps its tables from being tested
-        mistakes.add(given or found.node, f"there is a mistake in its connection {name!r}.")
+        mistakes.add(given or found.node, f"its connection {name!r} has a mistake.")
     return name
 
 
@@ -74,12 +74,12 @@ def read_target(found: PolicySection, connection: str, folder: Path) -> Target |
         return None
     where = found.filled.take("where", text, "")
     if kind == "query" and where:
-        mistakes.add(found["where"], "put the condition into the query itself.")
+        mistakes.add(found["where"], "put the condition into the query.")
     if kind == "file" and connection:
-        mistakes.add(found["file"], "a file has no connection; for a table write 'table'.")
+        mistakes.add(found["file"], "a file has no connection. For a table write 'table'.")
     read = _read_options(found["read"], mistakes) if "read" in found.filled else ReadOptions()
     if kind == "query" and "name" not in found:
-        mistakes.add(found["query"], "a query needs a 'name', by which reports call it.")
+        mistakes.add(found["query"], "a query needs a 'name' for reports.")
     label = found.take("name", text, "") or ("" if kind == "query" else written)
     if kind == "query":
         return Target(query=written, read=read, label=label)
@@ -106,11 +106,11 @@ def _null_values(node: Node, what: str) -> tuple[str, ...]:
 
 PERSON_KEYS: Keys = {
     **PLACE,
-    "table": described("A table or view of the connection, with a row a person."),
-    "file": described("A file, from the folder of the policy."),
-    "name": described("What errors call it."),
-    "entity": described("The column that says who somebody is, of the same name in all tables."),
-    "static": described("What is known of a person beside what other tables say.", TEXT_OR_TEXTS),
+    "table": described("A table or view of the connection, with one row per person."),
+    "file": described("A file, relative to the policy."),
+    "name": described("Name in errors."),
+    "entity": described("The column that identifies the person, with the same name in all tables."),
+    "static": described("What is known about a person besides other tables.", TEXT_OR_TEXTS),
     "description": TEXT,
 }
 
@@ -130,14 +130,14 @@ def read_persons(
         target = read_target(found, connection, folder)
         entity = found.take("entity", text, "")
         if "entity" not in found:
-            mistakes.add(node, "a table of persons needs 'entity', the column that says who somebody is.")
+            mistakes.add(node, "a table of persons needs 'entity', the column that identifies the person.")
         static = found.filled.take("static", texts, ())
         if target is not None and entity:
             kept.append(PersonsEntry(target, connection, entity, static, place_of(node)))
     for number, entry in enumerate(kept):
         same = (one for one in kept[:number] if one.connection == entry.connection)
         if any(one.entity.casefold() == entry.entity.casefold() for one in same):
-            said = f"two tables of 'persons' have the entity {entry.entity!r}; keep one."
+            said = f"two tables of 'persons' have the entity {entry.entity!r}. Keep one."
             mistakes.append(Mistake(entry.place, said))
     return tuple(kept)
 
@@ -211,13 +211,13 @@ def _named(relation: Relation, name: str) -> str | None:
 
 EXCEPTION_KEYS: Keys = {
     "requirement": TEXT,
-    "identifier": described("A direct identifier that may be in the table for a while."),
+    "identifier": described("A direct identifier that may be in the table until a date."),
     "sensitive": TEXT,
     "until": described(
-        "The last day on which it holds.", {"type": "string", "format": "date", "pattern": r"^\d{4}-\d{2}-\d{2}$"}
+        "Last day of the exception.", {"type": "string", "format": "date", "pattern": r"^\d{4}-\d{2}-\d{2}$"}
     ),
     "reason": TEXT,
-    "up_to": {"type": ["integer", "string"], "description": "How many rows may fall short: 12 or 1%."},
+    "up_to": {"type": ["integer", "string"], "description": "Largest number of failing rows: 12 or 1%."},
 }
 
 
@@ -240,7 +240,7 @@ def _exception(node: Node, tests: Sequence[TestSpec], mistakes: Mistakes) -> Pol
         requirement = _excepted_identifier(found, tests)
     elif requirement and not any(excepts(requirement, test) for test in tests):
         hint = closest(requirement, [test.requirement for test in tests])
-        own.add(found["requirement"], f"no requirement here is {requirement!r}.{hint}")
+        own.add(found["requirement"], f"this table has no requirement {requirement!r}.{hint}")
     sensitive, reason = found.take("sensitive", text, ""), found.take("reason", text, "")
     limit, until = found.take("up_to", up_to, None), found.take("until", day, datetime.date.min)
     mistakes += own
@@ -251,11 +251,11 @@ def _excepted_identifier(found: PolicySection, tests: Sequence[TestSpec]) -> str
     """The requirement that an exception for a direct identifier means."""
     node, own = found["identifier"], found.mistakes
     if "requirement" in found:
-        own.add(node, "an exception is for a requirement or for an identifier; keep one.")
+        own.add(node, "an exception has a requirement or an identifier. Keep one.")
     name = found.take("identifier", text, "")
     known = [test.identifier for test in tests if test.identifier]
     if name and name not in known:
-        own.add(node, f"no direct identifier here is {name!r}.{closest(name, known)}")
+        own.add(node, f"this table has no direct identifier {name!r}.{closest(name, known)}")
     return no_identifier(name)
 
 

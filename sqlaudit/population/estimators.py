@@ -193,11 +193,11 @@ def pitman(sample: Sample) -> Estimate:
         return Estimate(PITMAN, people, 0.0)
     fitted = fit_pitman(sample)
     if fitted is None:
-        return Estimate(PITMAN, people, None, "its likelihood has no maximum in the range of its parameters")
+        return Estimate(PITMAN, people, None, "its likelihood has no maximum for valid parameters")
     parameters = {"theta": fitted.theta, "alpha": fitted.alpha}
     uniques = fitted.uniques(people)
     if not uniques <= people:
-        return Estimate(PITMAN, people, None, "its estimate exceeds the number of people", parameters)
+        return Estimate(PITMAN, people, None, "the estimate exceeds the number of people", parameters)
     return Estimate(PITMAN, people, uniques, "", parameters)
 
 
@@ -401,10 +401,10 @@ def slide_negative_binomial(sample: Sample) -> Estimate:
         return Estimate(SNB, people, float(uniques))
     solved = solve_snb(sample)
     if solved is None:
-        return Estimate(SNB, people, None, "no α > 0 and β from 0 to 1 explain as many uniques and pairs")
+        return Estimate(SNB, people, None, "no α > 0 and β from 0 to 1 explain the numbers of uniques and pairs")
     parameters = {"alpha": solved.alpha, "beta": solved.beta, "classes": solved.classes}
     if not solved.uniques <= people:
-        return Estimate(SNB, people, None, "its estimate exceeds the number of people", parameters)
+        return Estimate(SNB, people, None, "the estimate exceeds the number of people", parameters)
     return Estimate(SNB, people, solved.uniques, "", parameters)
 
 

@@ -146,19 +146,19 @@ def cell_risk(frame: Frame, dialect: str, fraction: float, ask: Ask) -> CellRisk
     """
     if frame.entity is not None or frame.solo:
         given = spelled("entity") if frame.entity is not None else spelled("nulls", "distinct")
-        raise UsageError(f"A log-linear model counts rows in cells, which {given} rules out. Use another estimator.")
+        raise UsageError(f"A log-linear model does not support {given}. Use another estimator.")
     *shape, total = (int(value) for value in ask(_statement(frame, dialect, "shape"))[0])
     if prod(shape) > MOST_CELLS:
         rest = Raw(f"{(1 - fraction) / fraction:.17e}")
         tau1, tau2 = ask(_statement(frame, dialect, "main", total=total, rest=rest))[0]
-        why = f"its fit cannot be tested with {prod(shape):,} cells (the limit is {MOST_CELLS:,})"
+        why = f"its fit cannot be tested with {prod(shape):,} cells (at most {MOST_CELLS:,})"
         return CellRisk(MAIN, float(tau1 or 0), float(tau2 or 0), None, why)
     rows = ask(_statement(frame, dialect, "cells"))
     cells = {tuple(int(place) for place in row[:-1]): int(row[-1]) for row in rows}
     best = chosen(fit_models(shape, cells, fraction))
     if best.good:
         return best
-    return replace(best, why_not=f"the test of fit rejects all models ({best.test:.2f} for {best.model})")
+    return replace(best, why_not=f"the test of fit rejects every model ({best.test:.2f} for {best.model})")
 
 
 def _statement(frame: Frame, dialect: str, stage: str, **more: Any) -> Statement:

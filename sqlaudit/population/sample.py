@@ -40,8 +40,8 @@ class Sample:
     def __post_init__(self) -> None:
         if self.population < self.members:
             raise UsageError(
-                f"{spelled('population_size')} says {self.population:,} people, but the sample has "
-                f"{self.members:,}: a population is at least as large as its sample."
+                f"{spelled('population_size')} is {self.population:,}, but the sample has {self.members:,} people. A "
+                "population is at least as large as its sample."
             )
 
     @classmethod
@@ -160,11 +160,11 @@ def check_weights(rows: int, refused: int, largest: float | None, column: str) -
     """
     if refused:
         raise UsageError(
-            f"{about('weights')}: {column} is missing, 0 or negative in {refused:,} of {rows:,} rows; a weight says "
-            "how many people of the population a row stands for, itself included."
+            f"{about('weights')}: {column} is missing, 0 or negative in {refused:,} of {rows:,} rows. Give each row "
+            "the number of people it stands for, including itself."
         )
     if largest is not None and not (isfinite(largest) and largest < LARGEST):
-        raise UsageError(f"{about('weights')}: {column} holds a number too large to be a number of people.")
+        raise UsageError(f"{about('weights')}: {column} has a number that is too large for a number of people.")
 
 
 def refuse_no_numbers(column: str, kind: Kind) -> None:
@@ -180,8 +180,7 @@ def refuse_no_numbers(column: str, kind: Kind) -> None:
 def _of_weights(engine: Engine, relation: Relation, weights: Resolved, given: Roles) -> SampledFrom:
     if given.entity is not None:
         raise UsageError(
-            f"{spelled('weights')} says how many people a row stands for, and {spelled('entity')} that several rows "
-            "are about one person; give a table with one row a person."
+            f"{spelled('weights')} and {spelled('entity')} exclude each other. Give a table with one row per person."
         )
     refuse_no_numbers(weights.label, weights.kind)
     roles = ResolvedRoles((), (), (), None, weights)
@@ -192,8 +191,8 @@ def _of_weights(engine: Engine, relation: Relation, weights: Resolved, given: Ro
     people = round(Fraction(Decimal(str(added)))) if added is not None else 0
     if people < int(rows):
         raise UsageError(
-            f"{about('weights')}: {weights.label} adds up to {people:,} people, but there are {int(rows):,} rows; a "
-            "weight says how many people of the population a row stands for, itself included."
+            f"{about('weights')}: {weights.label} adds up to {people:,} people, but there are {int(rows):,} rows. Give "
+            "each row the number of people it stands for, including itself."
         )
     return replace(_share_of(int(rows), people), weighted=True)
 

@@ -330,16 +330,15 @@ def _written(name: str, data: npt.NDArray[Any], known: npt.NDArray[np.bool_], hi
     strange = {text for text, number in read.items() if number is None}
     if cells := sum(text in strange for text, there in zip(texts, known, strict=True) if there):
         raise InputError(
-            f"{plural(cells, 'cell')} of {name!r} {'holds' if cells == 1 else 'hold'} something that is no number; "
-            "name the mark of hidden cells with "
-            f"{spelled('hidden')}."
+            f"{plural(cells, 'cell')} of {name!r} {'is not a number' if cells == 1 else 'are not numbers'}. "
+            f"Name the marks of hidden cells with {spelled('hidden')}."
         )
     same = set(map(_number, marks))
     numbers = {text: number for text, number in read.items() if number is not None and number not in same}
     exponents = [number.normalize(_EXACT).as_tuple().exponent for number in numbers.values()]
     places = max([0, *(-one for one in exponents if isinstance(one, int))])
     if places > MOST_PLACES:
-        raise InputError(f"{name!r} has numbers with more than {MOST_PLACES} decimal places; round them.")
+        raise InputError(f"{name!r} has numbers with more than {MOST_PLACES} decimal places. Round them.")
     whole = {text: int(number.scaleb(places, _EXACT)) for text, number in numbers.items()}
     units = wholes([whole.get(text, 0) for text in texts])
     return CellMeasure(units, np.array([text in whole for text in texts], dtype=np.bool_), places)

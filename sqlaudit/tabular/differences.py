@@ -132,21 +132,21 @@ def with_codes_of_both(*tables: tuple[TableCells, Mapping[tuple[int, int], str]]
         yield TableCells(dimensions, own, cells.count, cells.contributors, cells.value)
 
 
-_UNLIKE = "Fewer than half of the cells are in both tables: compare tables whose values are spelled alike."
-_TWICE = "A cell has several rows in one of the tables, so that its change is not known: give every cell one row."
-_UNCLEAR = "Cells of one of the tables may be totals, from which hidden cells follow: name them with {}."
-_OPEN = "It is not known whether published cells of one of the tables give its hidden ones away."
-_WRONG = "Totals of one of the tables are not the sums of its cells, so that rows may have been left out of it."
-_NOISY = "One of the tables has noise in its numbers, so that what changed is not known."
+_UNLIKE = "Fewer than half of the cells are in both tables. Compare tables that spell their values the same way."
+_TWICE = "A cell has several rows in one of the tables, so its change is unknown. Give every cell one row."
+_UNCLEAR = "Cells of one of the tables may be totals that reveal hidden cells. Name totals with {}."
+_OPEN = "Hidden cells of one of the tables could not be checked: published cells may reveal them."
+_WRONG = "Totals of one of the tables are not the sums of its cells. Rows may be missing from it."
+_NOISY = "One of the tables has noise in its numbers, so its changes are unknown."
 _OTHER_NAMES = (
-    "Values that only one of the tables has may be the same by another name, and then too few changed: spell them "
-    "alike, or compare tables with the same values."
+    "Values that only one of the tables has may be other spellings of the same values. Too few people would then have "
+    "changed. Spell them the same way, or compare tables with the same values."
 )
 
 
 @dataclass(frozen=True, eq=False)
 class TableChange:
-    """What two releases tell beside each other.
+    """The changes between two releases.
 
     Args:
         before, after: their places. listed: where the cells are. cells: the changes. doubt: why nothing passes, else
@@ -182,7 +182,7 @@ def _of_rows(
     engine: Engine, releases: Sequence[Relation], request: AggregatesRequest, top: int
 ) -> Iterator[TableChange]:
     if not request.person:
-        raise UsageError(f"Rows of two releases are compared by person: name their column with {spelled('person')}.")
+        raise UsageError(f"Rows of two releases are compared by person. Name the column with {spelled('person')}.")
     alone = []
     for one in releases:
         listed = listed_cells(engine, one, request)
@@ -308,7 +308,9 @@ def each_release(engine: Engine, before: Sequence[Target], newest: Target | Rela
             continue
         older = [path for path in paths if path not in own]
         if not older:
-            raise UsageError(f"{spelled('before')}: no file but the newest release fits the pattern {target.name!r}.")
+            raise UsageError(
+                f"{spelled('before')}: the pattern {target.name!r} matches no file except the newest release."
+            )
         found += (replace(target, relation=str(path), label=path.name) for path in older)
     return found
 

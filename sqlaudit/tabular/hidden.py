@@ -1,4 +1,4 @@
-"""What published cells and totals of a table together tell of its hidden cells."""
+"""What published cells and totals of a table reveal about its hidden cells."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from sqlaudit.tabular.secondary.intervals import CellVerdicts, Deduced, Protecti
 from sqlaudit.tabular.secondary.system import FREE, Contradiction, Integers, PublishedTable, rounding_base, unrounded
 from sqlaudit.tabular.totals import AddedUp, added_up, missed_sums
 
-_EXACT = "numbers that can be added up exactly; give them in thousands or millions"
-_NOISY = "numbers without noise, as nothing follows exactly from these"
-_CIRCLE = "the table that all these tables are margins of, which has too many cells: link fewer"
+_EXACT = "smaller numbers: give them in thousands or millions"
+_NOISY = "numbers without noise"
+_CIRCLE = "fewer linked tables: the table that combines them all has too many cells"
 ANY_WIDTH = Fraction(1, 10**18)
 """Limits that are less apart are equal."""
 SECONDS = 60.0
@@ -155,7 +155,7 @@ def find_pinned(cells: TableCells, width: Fraction) -> Verdicts:
     """Hidden cells that published ones leave less than a width, where that is decided, and what was missing."""
     unsafe = np.zeros(len(cells), dtype=np.bool_)
     judged = np.full(len(cells), added_up(cells) is not None)
-    missing = "" if added_up(cells) is not None else "one row for each cell, and not too many totals left out"
+    missing = "" if added_up(cells) is not None else "one row for each cell and more of the totals"
     for one in hidden_cells(cells):
         narrow, known = one.judge(width)
         unsafe |= narrow

@@ -1,4 +1,4 @@
-"""Published tables that share cells, as one: what several of them say of the same people, somebody adds up.
+"""Published tables that share cells, judged as one: what one of them hides, the others may reveal.
 
 Each table is broken down by some of the dimensions; its cells are about all values of the others. Totals are found in
 each table by itself, as these may call them differently; then they are one value, and a cell that several tables have
@@ -140,8 +140,8 @@ def _parents(tables: Sequence[_OneTable], place: int, listed: Mapping[int, int])
                 continue
             if parents[code] not in (NO_PARENT, whole):
                 raise UsageError(
-                    f"The linked tables add up values of {table.cells.dimensions[place].name!r} in different ways: say "
-                    f"with {spelled('hierarchies')} which are part of which."
+                    f"The linked tables add up values of {table.cells.dimensions[place].name!r} in different ways. "
+                    f"Define the subtotals with {spelled('hierarchies')}."
                 )
             parents[code] = whole
     return parents

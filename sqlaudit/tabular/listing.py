@@ -117,7 +117,7 @@ def _units(column: Resolved, option: str, dialect: str) -> tuple[Raw, int]:
     if column.kind is Kind.INTEGER:
         return Raw(column.sql), 0
     if column.column is not None and column.kind not in (Kind.DECIMAL, Kind.FLOAT, Kind.OTHER):
-        raise UsageError(f"{about(option)}: {column.label!r} holds no numbers.")
+        raise UsageError(f"{about(option)}: {column.label!r} is not numeric.")
     # The decimal places of `DECIMAL(18,3)`; `PLACES` of any other type
     _, _, inside = column.type.partition("(")
     parts = inside.rstrip(")").split(",")
@@ -137,21 +137,22 @@ def check_contributions(measures: dict[str, CellMeasure]) -> None:
     )
     if nobody is not None and (cells := int((nobody.units > 0).sum())):
         raise UsageError(
-            f"{plural(cells, 'cell')} {'has' if cells == 1 else 'have'} rows without a person, so it is not known how "
-            f"many are behind them; leave these out with {spelled('where')} (the person column IS NOT NULL), or fill "
-            "it."
+            f"{plural(cells, 'cell')} {'has' if cells == 1 else 'have'} rows without a person, so contributors cannot "
+            f"be counted. Leave these rows out with {spelled('where')} (the person column IS NOT NULL), or fill it."
         )
     if least is not None and (cells := int((least.units < 0).sum())):
         raise UsageError(
-            f"{plural(cells, 'cell')} {'has' if cells == 1 else 'have'} negative contributions, of which rules say "
-            f"nothing; take their absolute values with {spelled('negative', 'absolute')}."
+            f"{plural(cells, 'cell')} {'has' if cells == 1 else 'have'} negative contributions, which the rules do not "
+            f"cover. Take their absolute values with {spelled('negative', 'absolute')}."
         )
     if unsteady is not None and (cells := int((unsteady.units > 0).sum())):
         raise UsageError(
-            f"Persons of {plural(cells, 'cell')} have several weights, or none; give every person one weight."
+            f"In {plural(cells, 'cell')}, people have several weights or none. Give every person one weight."
         )
     if lightest is not None and (cells := int((lightest.units < 10**lightest.places).sum())):
-        raise UsageError(f"{plural(cells, 'cell')} {'has' if cells == 1 else 'have'} weights below 1.")
+        raise UsageError(
+            f"{plural(cells, 'cell')} {'has' if cells == 1 else 'have'} weights below 1. Use weights of at least 1."
+        )
 
 
 @dataclass(frozen=True)

@@ -25,22 +25,20 @@ from sqlaudit.tabular.totals import AddedUp, added_up, broken_totals, facets_of,
 # What is wrong with a table of counts and sums itself, before any rule: each kind of mistake once, by cell.
 
 _WRONG = (
-    "have another value than their parts together: correct them, or give cells that were left out a row without number"
+    "have a value that is not the sum of the parts. Correct the numbers, or add a row without a number for each "
+    "omitted cell"
 )
 
-_NOISY = (
-    "have nearly the value of their parts together, as where noise was added: what follows from such numbers is not "
-    "exact, and nothing is said of it"
-)
+_NOISY = "have a value close to the sum of the parts, as after noise was added. Hidden cells were not checked"
 _OTHER_NAMES = (
-    "have a value that may be the same as another one by another name, and then hidden cells may follow: spell values "
-    "alike, in all linked tables"
+    "have a label that may be another spelling of a different one. Hidden cells may then be revealed: spell labels the "
+    "same way in all linked tables"
 )
-_DISAGREEING = "have different numbers in linked tables: correct them, or link tables of the same people alone"
-_LEFT_OUT = "have no row, although totals exceed the rows below them: such cells count as hidden"
+_DISAGREEING = "have different numbers in linked tables. Correct them, or link only tables of the same people"
+_LEFT_OUT = "have no row, although a total exceeds the rows below it. Omitted cells count as hidden"
 _UNCLEAR = (
-    "may be a total, or a part of one that the hierarchy leaves out, from which hidden cells follow: name a total with "
-    "{} (NULL for a missing value), list a part in the hierarchy, or say with {} that there is no total"
+    "may be a total, or a part that the hierarchy leaves out, and may reveal hidden cells. Name a total with {} (NULL "
+    "for a missing value), add a part to the hierarchy, or use {} if there is no total"
 )
 
 
@@ -50,9 +48,9 @@ def problems_of(cells: TableCells, *, added_up: bool = False) -> Iterator[tuple[
     counts = [one for one in (cells.count, cells.contributors, cells.holdings) if one is not None]
     negative = np.logical_or.reduce([np.zeros(len(cells), np.bool_), *(one.known & (one.units < 0) for one in counts)])
     for code, which, said in (
-        ("duplicate_cells", _repeated(cells), "have a key that another cell has, too: give every cell one row"),
+        ("duplicate_cells", _repeated(cells), "have the same key as another cell. Give every cell one row"),
         ("negative_counts", negative, "have a negative count"),
-        ("fractional_counts", cells.fractional, "have a count that is no whole number"),
+        ("fractional_counts", cells.fractional, "have a count that is not a whole number"),
         ("unclear_totals", cells.unclear if hides else cells.rolled_up, _unclear()),
         ("other_names", cells.misnamed if hides else None, _OTHER_NAMES),
         ("linked_numbers", cells.disagreeing, _DISAGREEING),
@@ -65,9 +63,11 @@ def problems_of(cells: TableCells, *, added_up: bool = False) -> Iterator[tuple[
             yield TableProblem(code, number, f"{_of(number, said)}."), cells.keys[which]
     missing = cells.keys[:0] if added_up else missing_totals(cells)
     if number := len(missing):
-        verb, they = ("is", "it") if number == 1 else ("are", "them")
-        said = f"{plural(number, 'total')} of published cells {verb} not in the table"
-        yield TableProblem(MISSING_TOTALS, number, f"{said}: nothing is said of one that has {they}."), missing
+        said = f"{plural(number, 'total')} of published cells {'is' if number == 1 else 'are'} not in the table"
+        yield (
+            TableProblem(MISSING_TOTALS, number, f"{said} and {'was' if number == 1 else 'were'} not checked."),
+            missing,
+        )
 
 
 def _unclear() -> str:
@@ -173,12 +173,14 @@ def round_cells(
     for name, one in released(cells):
         given = _hiding(added, cells, name, one, unsafe, rules)
         if bool(equations.residuals(given.values).any()):
-            raise UsageError("Cells that do not add up cannot be protected: correct the totals first.")
+            raise UsageError(
+                "The table cannot be protected, because its cells do not add up. Correct the totals first."
+            )
         step = base * 10**one.places
         found = round_together(equations, given.values, step, seconds=seconds_left(end))
         if found is None:
             raise UsageError(
-                f"No table of multiples of {base} that adds up was found; allow more {spelled('time_limit')}."
+                f"No rounding to multiples of {base} that adds up was found in time. Raise {spelled('time_limit')}."
             )
         values[name], moved, bound = found.values[: len(cells)], moved + found.moved, bound + found.bound
         stopped = found.stopped or stopped
@@ -207,18 +209,16 @@ def _complete(cells: TableCells) -> AddedUp:
     """
     added = added_up(cells)
     if added is None:
-        raise UsageError("A table is protected when every cell has one row.")
+        raise UsageError("The table cannot be protected, because a cell has several rows. Give every cell one row.")
     if cells.unclear is not None and bool(cells.unclear.any()):
         raise UsageError(f"{_of(int(cells.unclear.sum()), _unclear())}.")
     if in_circle(facets_of(cells)):
         raise UsageError(
-            "These are margins of one table that is not there, and more follows from them than from their sums: give "
-            "that table, too."
+            "The tables cannot be protected, because they are margins of a table that is missing. Add the table that "
+            "combines them."
         )
     if bool(cells.hidden.any()):
-        raise UsageError(
-            "Cells that have no number yet cannot be protected: give the table before anything was hidden."
-        )
+        raise UsageError("Hidden cells cannot be protected. Give the table before any cell was hidden.")
     return added
 
 
@@ -244,7 +244,7 @@ def _hiding(
     values = as_integers(one)
     if values is None or bool((values < 0).any()):
         raise UsageError(
-            f"The column of {spelled(name)} has numbers below zero, or too large ones to be added up exactly."
+            f"The column of {spelled(name)} has negative numbers, or numbers too large to be added up exactly."
         )
     sliding, below, above = np.where(unsafe, _width(name, one, values, rules), 0), None, None
     if name == "value":
@@ -278,7 +278,7 @@ def _costs(cells: TableCells, price: CellPrice) -> Integers:
     if measure is not None and units is not None:
         return np.asarray(np.maximum(1, units // 10**measure.places), dtype=np.int64)
     if price is not CellPrice.ONE:
-        raise UsageError(f"{spelled('price', str(price))} needs a column that says it.")
+        raise UsageError(f"{spelled('price', str(price))} needs a column: name it with {spelled(str(price))}.")
     return np.ones(len(cells), dtype=np.int64)
 
 

@@ -1,4 +1,4 @@
-"""What is asked of a published table of counts and sums."""
+"""The request for the audit of a published table of counts and sums."""
 
 from __future__ import annotations
 
@@ -30,14 +30,11 @@ from sqlaudit.base.options import (
 from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.spec import Folding, Requirement, values_option
 
-CELLS, ROWS = "What a cell is", "Rows that a table is to be made from"
+CELLS, ROWS = "Cells", "Tables made from rows"
 
+PROTECTED = "Protected table"
 
-# What is asked of a published table of counts and sums.
-
-PROTECTED = "The protected table"
-
-TOTALS, SHOWN = "How cells belong together", "What is shown"
+TOTALS, SHOWN = "Totals and related tables", "Output"
 
 _OF_TABLES = ("count", "contributors", "largest", "hidden", "total", "hierarchies", "structural")
 
@@ -56,7 +53,7 @@ LABELS = OptionKind("names", _labels, python="Mapping[str, str | None] | Sequenc
 
 
 class CellPrice(StrEnum):
-    """What it costs to hide a cell: its contributors, its value, or as much as any other."""
+    """The cost of hiding a cell: its contributors, its value, or 1."""
 
     COUNT = "count"
     VALUE = "value"
@@ -65,90 +62,95 @@ class CellPrice(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class AggregatesRequest:
-    """Which columns say what of a cell, which cells are totals, and what must hold of each.
+    """The columns of a published table, its totals, and the rules for its cells.
 
     Args:
-        by: names or expressions of the dimensions. count: the column of counts. value: that of sums.
-        contributors: that of the number of contributors, where it is not the count. holdings: that of the number of
-            holdings that they belong to.
+        by: names or expressions of the dimensions. count: the column of counts. value: the column of sums.
+        contributors: the column with the number of contributors, where it is not the count. holdings: the column with
+            the number of holdings that they belong to.
         largest: the columns of the largest, second largest … contribution to the value.
         hidden: texts that mark a hidden cell, besides a missing number.
-        total: `dimension=value`, the values that stand for all others; `dimension=NULL` for a missing value, and
-            `dimension=` where none does.
+        total: `dimension=value`, the value that stands for all others; `dimension=NULL` for a missing value, and
+            `dimension=` for a dimension without a total.
         hierarchies: for dimensions, which values are part of which others: a YAML file, a folder of CSV files, or a
             mapping.
-        structural: a condition over the columns that is true for cells in which nobody can be.
-        microdata: whether the rows are contributions, of which the table is yet to be made; `value` is then what a row
-            contributes, and `holdings` names the holding of its person.
-        person: the column of persons, whose rows are one contribution. weight: that of their sampling weights.
-        values: whether persons and holdings that folding merges are one; None = nobody said.
+        structural: a condition that is true for cells that must be empty.
+        microdata: whether the rows are contributions from which the table is made; `value` is then the contribution of
+            a row, and `holdings` the holding of its person.
+        person: the column that identifies the person; all rows of a person are one contribution. weight: the column
+            of sampling weights.
+        values: whether persons and holdings that folding merges count as one; None = not given.
         negative: `refuse`, or `absolute` to take the absolute value of a person's contribution.
-        grouping: which tables are made of them, `region;region,sector;()`; empty = one by all dimensions.
-        protect: whether further cells are hidden. price: what hiding a cell costs. fast: without looking for the
-            cheapest. round_to: round to multiples of this instead. time_limit: seconds for that, None = any.
-        to: where the protected table goes.
-        show_values: whether the keys of unsafe cells are told.
+        grouping: the tables to make from rows, `region;region,sector;()`; empty = one by all dimensions.
+        protect: whether to hide further cells. price: the cost of hiding a cell. fast: whether to take the first good
+            answer. round_to: round to multiples of this instead. time_limit: seconds for the search, None = no limit.
+        to: the file for the protected table.
+        show_values: whether to show the keys of unsafe cells.
         requirements: the rules for cells.
 
     Raises:
-        UsageError: nothing to judge, or a combination that has no meaning.
+        UsageError: nothing to judge, or options that contradict each other.
     """
 
-    by: tuple[str, ...] = option((), NAMES, "What the table is broken down by.", CELLS, metavar="COLUMNS")
-    count: str = option("", COLUMN, "How many are in a cell.", CELLS, metavar="COLUMN")
-    value: str = option("", COLUMN, "The sum of a cell, for instance its turnover.", CELLS, metavar="COLUMN")
+    by: tuple[str, ...] = option((), NAMES, "Dimensions of the table.", CELLS, metavar="COLUMNS")
+    count: str = option("", COLUMN, "Number of people or firms in a cell.", CELLS, metavar="COLUMN")
+    value: str = option("", COLUMN, "Sum of a cell, for example its turnover.", CELLS, metavar="COLUMN")
     contributors: str = option(
-        "", COLUMN, "How many persons or firms are behind a cell, if not the --count.", CELLS, metavar="COLUMN"
+        "", COLUMN, "Number of contributors of a cell, if not the --count.", CELLS, metavar="COLUMN"
     )
     holdings: str = option(
-        "", COLUMN, "How many households or groups of firms these belong to.", CELLS, metavar="COLUMN"
+        "", COLUMN, "Number of households or groups of firms that the contributors belong to.", CELLS, metavar="COLUMN"
     )
     largest: tuple[str, ...] = option(
-        (), NAMES, "The largest contributions to the value, largest first.", CELLS, metavar="COLUMNS"
+        (), NAMES, "Largest contributions to the value, largest first.", CELLS, metavar="COLUMNS"
     )
     hidden: tuple[str, ...] = option(
-        (), TEXTS, "What marks a hidden cell, for instance *; a missing number always does.", CELLS, metavar="TEXTS"
+        (), TEXTS, "Marks of hidden cells, for example *. A missing number always marks one.", CELLS, metavar="TEXTS"
     )
     total: tuple[str, ...] = option(
         (),
         LABELS,
-        "Which value stands for all others: region=Total, region=NULL; region= for none.",
+        "Value that stands for all others: region=Total, region=NULL; region= for none.",
         TOTALS,
         metavar="COLUMN=VALUE",
     )
     hierarchies: Any = option(
         None,
         SOURCE,
-        "Which values are sums of others: a YAML file, or a folder with …COLUMN.csv files.",
+        "Values that are sums of others: a YAML file, or a folder with …COLUMN.csv files.",
         TOTALS,
         metavar="FILE|DIR",
     )
-    structural: str = option("", COLUMN, "True for cells in which nobody can be.", TOTALS, metavar="CONDITION")
+    structural: str = option(
+        "", COLUMN, "Condition that is true for cells that must be empty.", TOTALS, metavar="CONDITION"
+    )
     microdata: bool = option(
-        False, FLAG, "TARGET has rows of persons, from which a table is to be made.", ROWS, flags=("--from",)
+        False, FLAG, "Make the table from TARGET, which has rows of people.", ROWS, flags=("--from",)
     )
-    person: str = option("", COLUMN, "Whose a row is; without it, each row is somebody.", ROWS, metavar="COLUMN")
+    person: str = option(
+        "", COLUMN, "Column that identifies the person; without it, each row is a person.", ROWS, metavar="COLUMN"
+    )
     values: Folding | None = values_option(ROWS)
-    weight: str = option("", COLUMN, "How many a person stands for (sampling weight).", ROWS, metavar="COLUMN")
+    weight: str = option("", COLUMN, "Sampling weight: how many people a person stands for.", ROWS, metavar="COLUMN")
     negative: str = option(
-        "refuse", one_of("refuse", "absolute"), "What to do with negative contributions.", ROWS, shown="refuse"
+        "refuse", one_of("refuse", "absolute"), "Treatment of negative contributions.", ROWS, shown="refuse"
     )
-    grouping: str = option("", TEXT, 'Tables to be made: "region;region,sector;()".', ROWS, metavar="SETS")
+    grouping: str = option("", TEXT, 'Tables to make: "region;region,sector;()".', ROWS, metavar="SETS")
     protect: bool = option(
-        False, FLAG, "Hide unsafe cells, and the cheapest others that keep totals from telling them.", PROTECTED
+        False, FLAG, "Hide unsafe cells, and the cheapest others so that totals do not reveal them.", PROTECTED
     )
     price: CellPrice = option(
         CellPrice.COUNT,
         choice(CellPrice),
-        "What hiding a cell costs: its contributors, its value, or 1.",
+        "Cost of hiding a cell: its contributors, its value, or 1.",
         PROTECTED,
         shown="count",
     )
-    fast: bool = option(False, FLAG, "Take the first good answer, and do not look for the cheapest.", PROTECTED)
+    fast: bool = option(False, FLAG, "Take the first good answer instead of the cheapest.", PROTECTED)
     round_to: int | None = option(
         None,
         WHOLE,
-        "Round to multiples of this, so that totals still add up, instead of hiding cells.",
+        "Round to multiples of N instead of hiding cells; totals still add up.",
         PROTECTED,
         metavar="N",
         least=2,
@@ -156,7 +158,7 @@ class AggregatesRequest:
     time_limit: float | None = option(
         60.0,
         SECONDS,
-        "Time to look for the cheapest; then the best so far, with its gap.",
+        "Time limit of the search; then take the best answer so far and report its gap.",
         PROTECTED,
         metavar="TIME",
         shown="60s",
@@ -172,29 +174,27 @@ class AggregatesRequest:
         check_bounds(self)
         self._check_protection()
         if not self.by:
-            raise UsageError(f"Name what the table is broken down by with {spelled('by')}.")
+            raise UsageError(f"No dimensions are given. Name the columns with {spelled('by')}.")
         if self.microdata:
             self._check_rows()
             return
         for name in _OF_ROWS:
             if getattr(self, name):
-                raise UsageError(f"{spelled(name)} is about rows of persons: say {spelled('microdata', True)}, too.")
+                raise UsageError(f"{spelled(name)} applies to rows of people only: add {spelled('microdata', True)}.")
         if not (self.count or self.contributors or self.value):
-            raise UsageError(
-                f"Name the column of counts with {spelled('count')}, or that of sums with {spelled('value')}."
-            )
+            raise UsageError(f"No numbers are given. Name a column with {spelled('count')} or {spelled('value')}.")
         if self.largest and not self.value:
-            raise UsageError(f"{spelled('largest')} are parts of a sum: name its column with {spelled('value')}.")
+            raise UsageError(f"{spelled('largest')} needs the column of sums: name it with {spelled('value')}.")
 
     def _check_protection(self) -> None:
-        """Nothing when what is asked of a protected table has a meaning.
+        """Check the options of a protected table.
 
         Raises:
             UsageError: a file without a protected table, or one that cannot be written.
         """
         for name in ("to", "round_to"):
             if getattr(self, name) is not None and not self.protect:
-                raise UsageError(f"{spelled(name)} is about a protected table: say {spelled('protect', True)}, too.")
+                raise UsageError(f"{spelled(name)} applies to a protected table only: add {spelled('protect', True)}.")
         if self.to is not None:
             check_destination(self.to, TABLE_SUFFIXES)
 
@@ -202,10 +202,12 @@ class AggregatesRequest:
         for name in _OF_TABLES:
             if getattr(self, name):
                 raise UsageError(
-                    f"{spelled(name)} is about a finished table, and not with {spelled('microdata', True)}."
+                    f"{spelled(name)} applies to a finished table; it cannot be used with {spelled('microdata', True)}."
                 )
         if self.weight and not self.person:
-            raise UsageError(f"{spelled('weight')} belongs to persons: name their column with {spelled('person')}.")
+            raise UsageError(
+                f"{spelled('weight')} needs the column that identifies the person: name it with {spelled('person')}."
+            )
         self.sets()
 
     def sets(self) -> tuple[tuple[int, ...], ...]:
@@ -226,7 +228,7 @@ class AggregatesRequest:
             found.append(one)
         left = [name for place, name in enumerate(self.by) if found and not any(place in one for one in found)]
         if left:
-            raise UsageError(f"{left[0]!r} is in no set of {spelled('grouping')}; leave it out of {spelled('by')}.")
+            raise UsageError(f"{left[0]!r} is in no set of {spelled('grouping')}: leave it out of {spelled('by')}.")
         return tuple(found) if found != [tuple(range(len(self.by)))] else ()
 
     def totals(self) -> dict[str, str]:
@@ -239,12 +241,10 @@ class AggregatesRequest:
         for text in self.total:
             name, equals, label = text.partition("=")
             if not equals:
-                raise UsageError(f"{spelled('total')} takes column=value, for instance region=Total.")
+                raise UsageError(f"{spelled('total')} takes column=value, for example region=Total.")
             if name not in self.by or name in found:
                 what = (
-                    "names a dimension twice"
-                    if name in found
-                    else f"is about {name!r}, which is not in {spelled('by')}"
+                    "names a dimension twice" if name in found else f"names {name!r}, which is not in {spelled('by')}"
                 )
                 raise UsageError(f"{spelled('total')} {what}.")
             found[name] = label

@@ -1,4 +1,4 @@
-"""What was found about a published table, and its report. Frozen; keys of cells only where somebody asked."""
+"""The result for a published table, and its report. Frozen; keys of cells only with `--show-values`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class RuleFound(Documented):
         rule: its name, as `sqlaudit models` lists it. cells: cells that are unsafe. parameters: the rule's parameters.
         text: the requirement as it was written. judged: published cells that could be decided.
         undecided: published cells that could not be decided. status: the verdict.
-        severity: `error`, or `warn` for a rule that only warns. note: only where cells are undecided: what was missing.
+        severity: `error`, or `warn` for a rule that only warns. note: what was missing to decide the undecided cells.
         keys: only with `--show-values`: keys of such cells, by dimension; None is a missing value, or all values
             together.
     """
@@ -40,15 +40,15 @@ class RuleFound(Documented):
 
 
 MISSING_TOTALS, LEFT_OUT = "missing_totals", "left_out_cells"
-"""What is worth knowing of a table and no mistake: of itself it changes no verdict."""
+"""Codes of remarks about a table that change no verdict."""
 
 
 @dataclass(frozen=True)
 class TableProblem(Documented):
-    """Something about the table itself.
+    """A problem of the table itself.
 
     Args:
-        code: a stable code. cells: how many cells. message: one sentence without values of the table.
+        code: a stable code. cells: how many cells. message: a text without values of the table.
         keys: keys of such cells, by dimension, only where they are shown.
     """
 
@@ -59,7 +59,7 @@ class TableProblem(Documented):
 
     @property
     def is_mistake(self) -> bool:
-        """Whether nothing that the table says holds for certain."""
+        """Whether no cell of the table can count as safe."""
         return self.code not in (MISSING_TOTALS, LEFT_OUT)
 
 
@@ -68,7 +68,7 @@ class LinkedTable(Documented):
     """One of several tables that were judged together.
 
     Args:
-        target: what was looked at. by: what it is broken down by.
+        target: the table. by: its dimensions.
     """
 
     target: str
@@ -77,11 +77,11 @@ class LinkedTable(Documented):
 
 @dataclass(frozen=True)
 class ReleaseDifference(Documented):
-    """What two releases of a table say together, over cells of what changed between them.
+    """What two releases of a table disclose in combination: the cells that changed between them.
 
     Args:
-        before, after: what was looked at. changed: cells that are not the same in both.
-        unsafe_cells: those whose change falls short of at least one rule.
+        before, after: the releases. changed: cells that differ.
+        unsafe_cells: those whose change fails at least one rule.
         unsafe: each rule over the changes, as for cells.
     """
 
@@ -97,17 +97,17 @@ CountOrValue = Annotated[str, Literal["count", "value"]]
 
 @dataclass(frozen=True)
 class CellInterval(Documented):
-    """What published cells and totals leave a hidden cell. Only where values are shown.
+    """The values that published cells and totals allow for a hidden cell. Only where values are shown.
 
     Args:
         measure: whether it is the count or the value of the cell.
-        lower: the least value that is possible, None without limit.
-        upper: the largest value that is possible, None without limit.
-        required: how far apart both must be, 0 where nothing was asked.
-        unsafe: whether they are nearer; None where that is not known.
+        lower: the smallest possible value, None without limit.
+        upper: the largest possible value, None without limit.
+        required: the required distance between both, 0 without a requirement.
+        unsafe: whether they are closer than that; None where this is unknown.
         cell: the key of the cell, by dimension; None is all values together, or a missing one.
-        adds: published cells that are added up to get a cell that is known.
-        takes: published cells that are taken away from these.
+        adds: published cells whose sum gives the cell, where it can be computed.
+        takes: published cells to subtract from these.
     """
 
     measure: CountOrValue
@@ -122,11 +122,11 @@ class CellInterval(Documented):
 
 @dataclass(frozen=True)
 class RoundedMeasure(Documented):
-    """A measure all of whose published values are multiples of a base, more of them than chance would have it.
+    """A measure all of whose published values are multiples of a base, more than chance explains.
 
     Args:
         measure: whether it is the count or the value. base: the base of rounding.
-        deducible: cells whose value before rounding totals give away; None where that was not found out.
+        deducible: cells whose value before rounding follows from totals; None where this is unknown.
     """
 
     measure: CountOrValue
@@ -136,12 +136,12 @@ class RoundedMeasure(Documented):
 
 @dataclass(frozen=True)
 class DrawnTable(Documented):
-    """The published table of one or two dimensions as it is read, with marks. Only where values are shown.
+    """The published table of one or two dimensions, with marks. Only where values are shown.
 
     Args:
         rows: the values of the first dimension. columns: the values of the second, or none.
-        cells: row by row what stands there: a number with `!` where a rule finds it unsafe, `*` where it is hidden, `?`
-            where that can be computed, and nothing where there is no cell.
+        cells: the cells row by row: a number, with `!` where a rule finds it unsafe; `*` where it is hidden, with `?`
+            where it can be computed; empty where there is no cell.
     """
 
     rows: tuple[str, ...]
@@ -151,15 +151,15 @@ class DrawnTable(Documented):
 
 @dataclass(frozen=True)
 class CellProtection(Documented):
-    """Further cells that are hidden, so that totals do not give back unsafe ones.
+    """Further hidden cells, so that totals do not reveal unsafe ones.
 
     Args:
         unsafe: cells that rules find, all hidden. further: other cells that are hidden. cost: what these cost.
-        bound: no answer costs less, as far as is proven. open: unsafe cells that nothing protects.
-        safe: whether it is proven that every unsafe cell is open enough. stopped: why the search ended early, or empty.
-        file: what was written; empty when nothing was.
+        bound: a proven lower bound of the cost. open: unsafe cells that nothing protects.
+        safe: whether every unsafe cell is proven to be safe. stopped: why the search ended early, or empty.
+        file: the file written, or empty.
         keys: the keys of the further cells, only where values are shown.
-        rounded_to: cells were rounded to multiples of this instead, and nothing is hidden; `cost` is by how much.
+        rounded_to: the base, where cells were rounded instead of hidden; `cost` is then the sum of changes.
     """
 
     unsafe: int
@@ -176,31 +176,30 @@ class CellProtection(Documented):
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class AggregatesResult(MeasuredResult, Shown):
-    """Which cells of a published table say too much of the few behind them.
+    """The cells of a published table that disclose too much about their contributors.
 
     Args:
-        engine: the engine and its version. target: what was looked at. by: what the table is broken down by.
-        columns: which column says what of a cell: count, value, contributors, holdings, largest_1, …
+        engine: the engine and its version. target: the table. by: its dimensions.
+        columns: the column of each measure: count, value, contributors, holdings, largest_1, …
         totals: the dimensions in which some cells are the sum of others.
-        subtotals: how many values are the sum of others, but for those of everything, by dimension.
-        cells: cells, those of totals among them.
-        contributors: persons, firms ... behind all cells; None when nothing says it.
-        contributors_added_up: whether `contributors` is a sum over cells, as no total of all is published: who is in
-            several cells counts in each. unsafe_cells: cells that fall short of at least one rule.
-        rules: each rule that was asked for. hidden: cells that are not published.
-        linked: the tables that were judged together, this one first; none of a table alone.
-        differences: what each two releases of the table say together, over cells of what changed between them; empty
-            unless asked for.
-        deducible: hidden cells whose value follows from published ones; None when nothing is hidden, or nobody knows.
-        intervals: what published cells leave hidden ones, the narrowest first, twenty of each measure; only where
-            values are shown.
-        outsiders_only: whether a rule judged what hidden cells leave open to somebody who is in none of them, and not
-            what contributors deduce, who know their own part.
-        small_counts_hidden: whether small counts were hidden and totals left that give them back.
+        subtotals: how many values are the sum of others, by dimension, apart from grand totals.
+        cells: cells, including totals.
+        contributors: people or firms in all cells; None when unknown.
+        contributors_added_up: whether `contributors` is a sum over cells because no grand total is published: a person
+            in several cells counts in each. unsafe_cells: cells that fail at least one rule.
+        rules: each rule that was required. hidden: cells that are not published.
+        linked: the tables that were judged together, this one first; empty for a single table.
+        differences: what each pair of releases discloses in combination; empty without other releases.
+        deducible: hidden cells whose value follows from published ones; None when nothing is hidden, or unknown.
+        intervals: the possible values of hidden cells, the narrowest first, twenty of each measure; only where values
+            are shown.
+        outsiders_only: whether hidden cells were judged against outsiders only, and not against contributors, who know
+            their own part.
+        small_counts_hidden: whether small counts were hidden and the published totals reveal them.
         rounded: measures all of whose published values are multiples of a base.
         drawn: the table itself with marks, where values are shown and it is small.
-        protection: the protected table, None when nobody asked for it.
-        problems: what is wrong with the table itself, and totals that it does not have.
+        protection: the protected table, None without `--protect`.
+        problems: mistakes of the table itself, and totals that it lacks.
     """
 
     schema: ClassVar = "sqlaudit-aggregates/1"
@@ -243,70 +242,71 @@ class AggregatesResult(MeasuredResult, Shown):
 
     @property
     def mistakes(self) -> tuple[TableProblem, ...]:
-        """What is wrong with the table, so that nothing it says holds for certain."""
+        """Mistakes of the table, because of which no cell counts as safe."""
         return tuple(one for one in self.problems if one.is_mistake)
 
     @property
     def passed(self) -> bool:
-        """Whether everything that was required holds, or only warns."""
+        """Whether every requirement is met, or only warns."""
         return self.status in (Status.PASS, Status.WARN)
 
 
-# The report on a published table: which cells say too much.
+# The report on a published table.
 
 Keys = Sequence[Mapping[str, str | None]]
 _TONES: dict[Status, doc.Tone] = {Status.PASS: "good", Status.FAIL: "bad"}
-_EARLY = {"time": ", as the time was used up", "interrupted": ", as somebody stopped the search"}
+_EARLY = {"time": " (time limit reached)", "interrupted": " (search interrupted)"}
 NOT_SAID = (
-    "What somebody learns from this table beside another one: an older state, or a table of a part of the same people.",
-    "What the contributors of a cell know of each other besides what they contributed.",
-    "What follows where a value is the sum of some others, and neither its name, a hierarchy nor the numbers say so.",
+    "Other tables of the same people, such as an older release, may reveal more together with this one.",
+    "Contributors may know more about each other than their own contribution.",
+    "Subtotals that neither a name, a hierarchy nor the numbers show were not used to compute hidden cells.",
 )
 
 OUTSIDERS = (
-    "What hidden cells leave open is judged for outsiders. It is not judged for contributors, who know their own part: "
-    "to one of a hidden count it is 1 at least, and with it other hidden cells may follow."
+    "Hidden cells are checked against outsiders only. A contributor knows their own part, so that the hidden count is "
+    "at least 1, and may compute other hidden cells."
 )
 
 
 def aggregates_document(result: AggregatesResult) -> doc.Document:
-    """What was found about a published table, as a document for any layout."""
+    """The report on a published table, as a document for any layout."""
     changed = (_rule_keys(result, f"From {two.before}", two.unsafe) for two in result.differences)
     further = [] if result.protection is None else [("unsafe cells", result.protection.keys)]
     return doc.report_on(
         result,
         _headline(result),
         (_lead(result),),
-        doc.section("Rules for cells", _rules(result)),
-        doc.section("The table", *_drawn(result)),
         doc.section("Unsafe cells", _rule_keys(result, "Rule", result.rules)),
-        doc.section("What changed between releases", _differences(result)),
+        doc.section("Table", *_drawn(result)),
+        doc.section("Rules", _rules(result)),
+        doc.section("Changes between releases", _differences(result)),
         doc.section("Unsafe changes", *changed),
         doc.section("Hidden cells", _hidden(result)),
-        doc.section("Further cells to hide", _keys(result, "Protects", further)),
-        doc.section("Cells with mistakes", _keys(result, "What", [(one.code, one.keys) for one in result.problems])),
-        doc.section("How it was measured", _how(result)),
+        doc.section("Further hidden cells", _keys(result, "Protects", further)),
+        doc.section("Problem cells", _keys(result, "Problem", [(one.code, one.keys) for one in result.problems])),
+        doc.section("Method", _how(result)),
         sql_section(result),
-        doc.section("What this does not say", NOT_SAID),
+        doc.section("Limits of this audit", NOT_SAID),
     )
 
 
 def _headline(result: AggregatesResult) -> doc.Words:
     if not result.cells:
-        return doc.warning(f"{result.target}: there is no cell")
+        return doc.warning(f"{result.target}: the table has no cells")
     if not result.rules:
-        return f"{result.target}: {doc.plural(result.cells, 'cell')}; no rule was asked for"
+        return f"{result.target}: {doc.plural(result.cells, 'cell')}, no rules given"
     short = doc.warning if result.passed else doc.bad
     if result.unsafe_cells:
-        verb = "says" if result.unsafe_cells == 1 else "say"
-        return short(f"{result.target}: {_of(result, result.unsafe_cells)} {verb} too much of the few behind them")
+        verb, whose = ("discloses", "its") if result.unsafe_cells == 1 else ("disclose", "their")
+        cells = _of(result, result.unsafe_cells)
+        return short(f"{result.target}: {cells} {verb} too much about {whose} contributors")
     if any(two.unsafe_cells for two in result.differences):
-        return short(f"{result.target}: with an older release it tells of the few who came, left or changed")
+        return short(f"{result.target}: an older release reveals the few who joined, left or changed")
     if result.status is Status.UNDETERMINED:
-        return doc.warning(f"{result.target}: it cannot be said of all cells that they are safe")
-    whom = " from outsiders" if result.outsiders_only else ""
+        return doc.warning(f"{result.target}: not every cell could be checked")
+    whom = " against outsiders" if result.outsiders_only else ""
     rules = doc.listing(one.text for one in result.rules)
-    return doc.good(f"{result.target}: every published cell is safe{whom} by {rules}")
+    return doc.good(f"{result.target}: every published cell is safe{whom} ({rules})")
 
 
 def _of(result: AggregatesResult, cells: int) -> str:
@@ -314,12 +314,14 @@ def _of(result: AggregatesResult, cells: int) -> str:
 
 
 def _lead(result: AggregatesResult) -> Iterator[doc.Words]:
-    for problem in result.problems:
-        yield doc.warning(problem.message) if problem in result.mistakes else problem.message
+    hint = f"{spelled('show_values', True)} lists the cells."
     for one in result.rules:
-        yield doc.Toned(_sentence(result, one), _TONES.get(one.status, "warn"))
+        shown, hint = (hint, "") if one.cells and not one.keys else ("", hint)
+        yield doc.Toned(_sentence(result, one), _TONES.get(one.status, "warn"), shown)
         if one.note:
             yield doc.warning(one.note)
+    for problem in result.problems:
+        yield doc.warning(problem.message) if problem in result.mistakes else problem.message
     for two in result.differences:
         yield from _changes(two)
     if result.hidden:
@@ -327,13 +329,15 @@ def _lead(result: AggregatesResult) -> Iterator[doc.Words]:
     if result.deducible:
         verb = "follows" if result.deducible == 1 else "follow"
         text = f"{doc.count(result.deducible)} of {doc.plural(result.hidden, 'hidden cell')} {verb} from published ones"
-        yield doc.bad(f"{text}: hide further cells, or leave totals out.")
+        yield doc.bad(f"{text}: hide further cells or omit totals.")
     if result.outsiders_only:
         yield OUTSIDERS
     if result.small_counts_hidden:
-        yield doc.bad("Small counts were hidden and their totals left, so that subtraction gives them back.")
+        yield doc.bad("Small counts are hidden but their totals are not, so subtraction reveals them.")
     for found in result.rounded:
-        back = f"; totals give {doc.plural(found.deducible, 'cell')} back as before rounding" if found.deducible else ""
+        back = (
+            f"; totals reveal the unrounded value of {doc.plural(found.deducible, 'cell')}" if found.deducible else ""
+        )
         said = f"Every published {found.measure} is a multiple of {found.base}{back}."
         yield doc.Toned(said, "bad" if back else "plain")
     if result.protection is not None:
@@ -341,24 +345,24 @@ def _lead(result: AggregatesResult) -> Iterator[doc.Words]:
 
 
 def _protected(found: CellProtection) -> Iterator[doc.Words]:
-    """What became of the protected table, in one sentence or two."""
+    """The outcome for the protected table, in one sentence or two."""
     written = f"; written to {found.file}" if found.file else ""
     if found.rounded_to is not None:
         what, still = f"Rounded to multiples of {found.rounded_to}", doc.plural(found.open, "cell")
-        too_close = f"{still} can still be told too closely; nothing was written. Take a larger number."
-        yield doc.good(f"{what}, and totals still add up{written}.") if found.safe else doc.bad(f"{what}: {too_close}")
+        too_close = f"{still} can still be estimated too closely. Nothing was written. Use a larger number."
+        yield doc.good(f"{what}; totals still add up{written}.") if found.safe else doc.bad(f"{what}: {too_close}")
         return
     cells = f"{doc.plural(found.unsafe, 'unsafe cell')} and {doc.plural(found.further, 'further cell')}"
     if found.safe:
         yield doc.good(f"Protected by hiding {cells}{written}.")
     else:
         in_time = f" within {spelled('time_limit')}" if found.stopped else ""
-        which = f"it is not proven to be enough{in_time}"
+        which = f"its safety was not proven{in_time}"
         if found.open:
             which = f"{doc.plural(found.open, 'cell')} cannot be protected"
-        yield doc.bad(f"Hiding {cells} does not protect the table: {which}; nothing was written.")
+        yield doc.bad(f"Hiding {cells} does not protect the table: {which}. Nothing was written.")
     if found.further:
-        needed = f"at least {doc.count(found.bound)} is needed" if found.bound else "whether less would do is not known"
+        needed = f"the minimum is at least {doc.count(found.bound)}" if found.bound else "the minimum is unknown"
         proven = "no other choice costs less" if found.bound == found.cost else needed
         yield f"The further cells cost {doc.count(found.cost)}; {proven}{_EARLY.get(found.stopped, '')}."
 
@@ -369,21 +373,22 @@ def _sentence(result: AggregatesResult, one: RuleFound) -> str:
     if one.cells:
         return f"{opening}. {_of(result, one.cells)} {'is' if one.cells == 1 else 'are'} unsafe."
     if one.undecided:
-        return f"{opening}. {_of(result, one.undecided)} cannot be judged."
+        return f"{opening}. {_of(result, one.undecided)} could not be checked."
     if one.status is Status.UNDETERMINED:
-        return f"{opening}. What is said of the table above leaves it open."
+        return f"{opening}. Problems of the table leave it open."
     return f"{opening}, in {doc.plural(one.judged, 'published cell')}."
 
 
 def _changes(two: ReleaseDifference) -> Iterator[doc.Words]:
     between = f"From {two.before} to {two.after}"
     if two.unsafe_cells:
-        cells = f"{doc.count(two.unsafe_cells)} of {doc.plural(two.changed, 'changed cell')}"
-        yield doc.bad(f"{between}: the changes of {cells} tell of the few who came, left or changed.")
+        verb = "reveals" if two.unsafe_cells == 1 else "reveal"
+        cells = f"{doc.count(two.unsafe_cells)} of {doc.plural(two.changed, 'changed cell')} {verb}"
+        yield doc.bad(f"{between}: {cells} the few who joined, left or changed.")
     elif any(one.undecided for one in two.unsafe):
-        yield doc.warning(f"{between}: it cannot be said of all changes that they are safe.")
+        yield doc.warning(f"{between}: not every change could be checked.")
     else:
-        yield doc.good(f"{between}: {doc.plural(two.changed, 'cell')} changed, and no change falls short.")
+        yield doc.good(f"{between}: {doc.plural(two.changed, 'cell')} changed, and every change is safe.")
     for one in two.unsafe:
         if one.note:
             yield doc.warning(one.note)
@@ -399,18 +404,18 @@ def _differences(result: AggregatesResult) -> doc.Table:
 
 
 def _drawn(result: AggregatesResult) -> Iterator[doc.Content]:
-    """The table as it is read, with marks."""
+    """The table with marks."""
     if result.drawn is None:
         return
     shown = result.drawn
     measure = str(result.columns.get("count") or result.columns.get("value", ""))
     columns = (doc.Column(result.by[0]), *(doc.Column(name, True) for name in shown.columns or (measure,)))
     yield doc.Table(columns, tuple((name, *row) for name, row in zip(shown.rows, shown.cells, strict=True)))
-    yield ("! unsafe by a rule, * hidden, ? hidden and yet known from the others",)
+    yield ("! unsafe, * hidden, ? hidden but computable from published cells",)
 
 
 def _hidden(result: AggregatesResult) -> doc.Table:
-    """What published cells leave hidden ones, and which of them give one away."""
+    """The possible values of hidden cells, and the published cells that reveal one."""
 
     def cells(one: CellInterval) -> Iterator[str]:
         yield from (*(one.cell[name] or "–" for name in result.by), one.measure)
@@ -418,7 +423,7 @@ def _hidden(result: AggregatesResult) -> doc.Table:
         yield _sum(result, one)
 
     rows = map(cells, result.intervals)
-    return doc.table((*map(doc.Column, result.by), "Of", "#At least", "#At most", "Follows from"), rows)
+    return doc.table((*map(doc.Column, result.by), "Measure", "#At least", "#At most", "Computed as"), rows)
 
 
 def _sum(result: AggregatesResult, one: CellInterval) -> str:
@@ -446,16 +451,16 @@ def _rule_keys(result: AggregatesResult, what: str, rules: Sequence[RuleFound]) 
 
 def _how(result: AggregatesResult) -> doc.Facts:
     columns = ", ".join(f"{what.replace('_', ' ')} = {name}" for what, name in result.columns.items())
-    sum_of_cells = ", added up: who is in several cells counts in each" if result.contributors_added_up else ""
-    behind = None if result.contributors is None else doc.plural(result.contributors, "contributor") + sum_of_cells
+    sum_of_cells = " (people in several cells count in each)" if result.contributors_added_up else ""
+    behind = None if result.contributors is None else doc.count(result.contributors) + sum_of_cells
     said = (
         ("cells", doc.count(result.cells)),
-        ("broken down by", ", ".join(result.by)),
+        ("dimensions", ", ".join(result.by)),
         *(("linked table", f"{one.target}, by {', '.join(one.by)}") for one in result.linked),
         ("columns", columns),  # its name stands there even when there is none
-        ("totals in", ", ".join(result.totals) or "no dimension"),
+        ("totals in", ", ".join(result.totals) or "none"),
         *((f"subtotals in {name}", doc.plural(number, "value")) for name, number in result.subtotals.items()),
-        *([("behind all cells", behind)] if behind else []),
+        *([("contributors", behind)] if behind else []),
         ("hidden cells", doc.count(result.hidden)),
         *made(result),
     )

@@ -1,4 +1,4 @@
-"""From a published table to the cells that say too much: what each rule says of them, and what follows from others."""
+"""Find the unsafe cells of a published table: the verdict of each rule, and what other cells reveal."""
 
 from __future__ import annotations
 
@@ -63,12 +63,12 @@ def find_unsafe_cells(
     before: Sequence[Target] = (),
     linked: Sequence[Target] = (),
 ) -> AggregatesResult:
-    """Judge the cells of a published table.
+    """Check the cells of a published table against rules.
 
     Args:
-        engine: an open engine. target: a table with a row for each cell, or rows that one is to be made from.
-        request: which column says what of a cell, and what must hold.
-        before: releases before this one, oldest first, a pattern for one in each file; each two of all are compared.
+        engine: an open engine. target: a table with one row per cell, or rows from which to make one.
+        request: the columns of the table and the rules.
+        before: earlier releases, oldest first; a pattern names one in each file. All pairs are compared.
         linked: further tables of the same people, judged together with this one.
 
     Raises:
@@ -91,7 +91,9 @@ def find_unsafe_cells(
     if linked:
         _check_linked(request, before)
     if before and not any(rule_of(one).of_changes for one in request.requirements):
-        raise UsageError(f"Say what the change of a cell must hold with {spelled('require', 'threshold=5')}.")
+        raise UsageError(
+            f"No rule for changes between releases is given. Name one with {spelled('require', 'threshold=5')}."
+        )
     already = len(engine.executed)
     relation = engine.open(target) if isinstance(target, Target) else target
     if request.protect:
@@ -144,17 +146,21 @@ def _refuse_merged(engine: Engine, releases: Sequence[Relation], request: Aggreg
 
 
 def _check_linked(request: AggregatesRequest, before: Sequence[Target]) -> None:
-    """Nothing when what is asked of linked tables has a meaning.
+    """Check the options of linked tables.
 
     Raises:
         UsageError: rows, releases, or a protected table.
     """
     if request.microdata:
-        raise UsageError(f"Tables that are made of rows are named by {spelled('grouping')}, not {spelled('linked')}.")
+        raise UsageError(
+            f"{spelled('linked')} takes finished tables. Name tables made from rows with {spelled('grouping')}."
+        )
     if before:
-        raise UsageError(f"Compare releases with {spelled('before')} table by table, without {spelled('linked')}.")
+        raise UsageError(
+            f"{spelled('before')} and {spelled('linked')} exclude each other: compare releases table by table."
+        )
     if request.protect:
-        raise UsageError(f"Linked tables are protected as one table: put them together, without {spelled('linked')}.")
+        raise UsageError(f"Linked tables cannot be protected: join them into one table, without {spelled('linked')}.")
 
 
 def _cells(
@@ -242,7 +248,7 @@ def _marks(cells: TableCells, unsafe: Bools) -> list[str]:
     return found
 
 
-_OF_NUMBERS = "{} can be judged of a change when the rows are compared that the tables were made from."
+_OF_NUMBERS = "{} can be checked for changes only in the rows that the tables were made from."
 MOST_KEYS = 20
 """So many keys of unsafe cells are shown for a rule."""
 MOST_INTERVALS = 20
@@ -378,9 +384,9 @@ class JudgedCells:
             found = find_pinned(self.cells, ANY_WIDTH)
             open_ones = self.cells.hidden & ~found.judged & ~found.unsafe
             if number := int(open_ones.sum()):
-                said = f"It is not known of {plural(number, 'hidden cell')} whether published ones give them away"
+                said = f"{plural(number, 'hidden cell')} could not be checked"
                 yield (
-                    TableProblem("undecided_hidden_cells", number, f"{said}: that needs {found.missing}."),
+                    TableProblem("undecided_hidden_cells", number, f"{said}: this needs {found.missing}."),
                     self.cells.keys[open_ones],
                 )
 
@@ -396,7 +402,7 @@ class JudgedCells:
         """
         rules = [rule for _, rule, _ in self._verdicts]
         if all(rule.of_hidden for rule in rules):
-            raise UsageError(f"Say which cells are unsafe with {spelled('require', 'threshold=5')}.")
+            raise UsageError(f"No rule for unsafe cells is given. Name one with {spelled('require', 'threshold=5')}.")
         cells, unsafe, request = self.cells, self._unsafe, self.request
         hidden, values = np.zeros_like(unsafe), dict[str, Wholes]()
         if request.round_to is not None:
@@ -448,7 +454,7 @@ def rule_of(requirement: Requirement) -> CellRule:
         UsageError: it is no rule for cells.
     """
     if requirement.model not in CELL_RULES:
-        raise UsageError(f"{requirement.text or requirement.model!r} is no rule for the cells of a table.")
+        raise UsageError(f"{requirement.text or requirement.model!r} is not a rule for cells.")
     return CELL_RULES[requirement.model](requirement.parameters, Context(None, 0))
 
 
@@ -463,21 +469,21 @@ def rule_of(requirement: Requirement) -> CellRule:
     time_limit=("float | None", 60.0),
 )
 def aggregates(given: Given) -> AggregatesResult:
-    """Tell which cells of a published table say too much of the few behind them (`sqlaudit aggregates`).
+    """Find cells of a published table that disclose too much about their contributors (`sqlaudit aggregates`).
 
     Args:
-        target: a table with a row for each cell: a table, view, file path or glob, or a pandas, polars or Arrow table;
+        target: a table with one row per cell: a table, view, file path or glob, or a pandas, polars or Arrow table;
             None with `query`.
-        total: for dimensions, the value that stands for all others; None for a missing value. What is usual is found.
+        total: for dimensions, the value that stands for all others; None for a missing value. Usual words are found.
         hierarchies: for dimensions, which values are sums of others: a YAML file, a folder of CSV files, or a mapping.
-        microdata: whether the target has rows of persons, from which a table is to be made; `value` is then what a row
-            contributes, and `holdings` names the holding of its person.
-        grouping: which tables are made: `region;region,sector;()`; empty = one by all dimensions.
-        before: releases before this one, oldest first: each two of all are compared, by the same rules. A pattern
+        microdata: whether to make the table from rows of people; `value` is then the contribution of a row, and
+            `holdings` the holding of its person.
+        grouping: the tables to make: `region;region,sector;()`; empty = one by all dimensions.
+        before: earlier releases, oldest first: all pairs are compared, by the same rules. A pattern
             (`releases/*.parquet`) names one in each file.
-        linked: further tables of the same people, judged together with this one; each is broken down by some of `by`.
+        linked: further tables of the same people, judged together with this one; each has some of the dimensions.
         require: rules for cells: `{"threshold": 5, "p_percent": 10}`, or texts such as `dominance=n:2,k:85`.
-        time_limit: seconds to look for the cheapest, None = any; then the best so far, with its gap.
+        time_limit: seconds for the search, None = no limit; then the best answer so far, with its gap.
 
     Raises:
         UsageError: an unknown column or rule, cells that are neither a number nor marked as hidden.

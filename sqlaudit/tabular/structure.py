@@ -447,7 +447,7 @@ def _total_words(engine: Engine, listed: ListedCells, cells: TableCells, named: 
             found[place] = codes
             continue
         if name in named and not (codes and _has(cells, place, codes[0])):
-            raise UsageError(f"{spelled('total')}: no cell has the value that stands for all of {name!r}.")
+            raise UsageError(f"{spelled('total')}: no cell has the value given for {name!r}.")
         if codes:
             found[place] = codes[:1] if name in named else codes
     return found
@@ -468,8 +468,8 @@ def _listed_levels(
     for place in wanted:
         if made[place].table is None:
             raise UsageError(
-                f"{made[place].place}: subtotals need the values of {listed.names[place]!r} one by one: a tree, "
-                "values, or a CSV file."
+                f"{made[place].place}: subtotals need a list of the values of {listed.names[place]!r}: a tree, values, "
+                "or a CSV file."
             )
     codes = [np.unique(cells.keys[:, place]).tolist() if place in wanted else [] for place in range(len(made))]
     labels = listed.labels(engine, codes)
@@ -595,8 +595,8 @@ def _check_order(listed: ListedCells, cells: TableCells) -> None:
         if wrong := int((first.known & second.known & (first.units < second.units)).sum()):
             names = [listed.columns[f"largest_{at}"] for at in (place, place + 1)]
             raise InputError(
-                f"{names[0]!r} is less than {names[1]!r} in {plural(wrong, 'cell')}: {spelled('largest')} names the "
-                "column of the largest contribution first, and every row has its contributions in that order."
+                f"{names[0]!r} is less than {names[1]!r} in {plural(wrong, 'cell')}. {spelled('largest')} needs the "
+                "contributions of every row in falling order."
             )
 
 

@@ -131,7 +131,7 @@ def test_buckets_have_the_values_of_their_persons(engine: Engine, data: st.DataO
             {"to": "release.sql"},
             "buckets_to= takes the values of buckets, and to= a .csv or .parquet file with the perso",
         ),
-        ({"buckets_to": None}, "original_qi=True is for a release in buckets; add buckets_to=."),
+        ({"buckets_to": None}, "original_qi=True applies to a release in buckets: add buckets_to=."),
         ({"buckets_to": "values.txt"}, "'values.txt' should end in .csv or .parquet."),
     ],
 )
@@ -153,7 +153,7 @@ def test_starred_rows_and_views_have_no_buckets(tmp_path: Path) -> None:
 
 
 def test_one_file_cannot_take_both_tables(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="is named twice to be written"):
+    with pytest.raises(UsageError, match="is named twice for writing"):
         recode(TABLE, **ASKED, to=tmp_path / "a.csv", buckets_to=tmp_path / "a.csv")
 
 

@@ -89,7 +89,7 @@ def test_every_public_function_is_here() -> None:
             lambda: sqlaudit.hierarchy(PEOPLE, "age", {"widths": [5]}, show_values="no"),
             "show_values= takes True or False, not a value of type str.",
         ),
-        (lambda: sqlaudit.attack(PEOPLE, **ROLES, key=5), "key= takes a column, or a pair of what it is called in bo"),
+        (lambda: sqlaudit.attack(PEOPLE, **ROLES, key=5), "key= takes a column, or a pair of column names"),
         (lambda: sqlaudit.compile_checks("t", qi="age", checks=5), "checks= takes a mapping such as {'k': 5}, a text"),
     ],
 )

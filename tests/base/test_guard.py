@@ -38,23 +38,20 @@ def test_one_select_passes(text: str, spelled: str) -> None:
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("", "query takes one SELECT; this text holds no statements."),
-        ("-- nothing", "query takes one SELECT; this text holds no statements."),
-        ("SELECT 1; SELECT 2", "query takes one SELECT; this text holds 2 statements."),
-        ("SELECT 1; DROP TABLE t", "query takes one SELECT; this text holds 2 statements."),
-        ("DROP TABLE t", "query takes one SELECT; this is a DROP statement."),
-        ("CALL f()", "query takes one SELECT; this is a CALL statement."),
-        ("EXPLAIN SELECT 1", "query takes one SELECT; this is an EXPLAIN statement."),
-        ("COPY t TO 'x'", "query takes one SELECT; this is a COPY statement."),
-        ("ATTACH 'x'", "query takes one SELECT; this is an ATTACH statement."),
-        ("SET x = 1", "query takes one SELECT; this is a SET statement."),
-        ("VALUES (1)", "query takes one SELECT; this is a VALUES statement."),
-        ("WITH a AS (SELECT 1) DELETE FROM t", "query takes one SELECT; this is a DELETE statement."),
-        ("SELECT 1 INTO t", "query may only read, but it contains INTO."),
-        (
-            "WITH a AS (INSERT INTO t VALUES (1) RETURNING *) SELECT * FROM a",
-            "query may only read, but it contains INSERT.",
-        ),
+        ("", "query takes one SELECT; this text has no statements."),
+        ("-- nothing", "query takes one SELECT; this text has no statements."),
+        ("SELECT 1; SELECT 2", "query takes one SELECT; this text has 2 statements."),
+        ("SELECT 1; DROP TABLE t", "query takes one SELECT; this text has 2 statements."),
+        ("DROP TABLE t", "query takes one SELECT, not a DROP statement."),
+        ("CALL f()", "query takes one SELECT, not a CALL statement."),
+        ("EXPLAIN SELECT 1", "query takes one SELECT, not an EXPLAIN statement."),
+        ("COPY t TO 'x'", "query takes one SELECT, not a COPY statement."),
+        ("ATTACH 'x'", "query takes one SELECT, not an ATTACH statement."),
+        ("SET x = 1", "query takes one SELECT, not a SET statement."),
+        ("VALUES (1)", "query takes one SELECT, not a VALUES statement."),
+        ("WITH a AS (SELECT 1) DELETE FROM t", "query takes one SELECT, not a DELETE statement."),
+        ("SELECT 1 INTO t", "query may only read, but has INTO."),
+        ("WITH a AS (INSERT INTO t VALUES (1) RETURNING *) SELECT * FROM a", "query may only read, but has INSERT."),
         ("SELECT * FROM t FOR UPDATE", "query may only read. Leave out FOR UPDATE or FOR SHARE."),
         ("SELECT a FROM", "query could not be read as DuckDB SQL (line 1, column 13)."),
         ("SELECT 'a", "query could not be read as DuckDB SQL."),
@@ -96,7 +93,7 @@ def test_one_expression_passes(text: str, spelled: str) -> None:
 
 
 _ONE = "--where takes one expression over the table's columns."
-_ROW = "--where takes an expression over the columns of one row: no subquery, aggregate or window."
+_ROW = "--where takes an expression over the columns of one row, without subquery, aggregate or window."
 
 
 @pytest.mark.parametrize(
@@ -150,7 +147,7 @@ def test_names_are_split_at_dots_outside_of_quotes(text: str, parts: tuple[str, 
 def test_what_is_no_name_is_refused(text: str) -> None:
     with pytest.raises(UsageError) as caught:
         split_name(text)
-    expected = f"{text!r} is not a table's name; write schema.table, with double quotes around odd names."
+    expected = f"{text!r} is not a table name. Write schema.table, with double quotes around unusual names."
     assert str(caught.value) == expected
 
 
@@ -194,8 +191,8 @@ def test_only_plain_values_are_literals() -> None:
 
 _ENGINES = ("duckdb", "postgres", "spark")
 _ALIAS = (
-    "--where: {!r} would only be a new name (an alias) for what stands before it, and be ignored. Put a comma between "
-    "columns, AND between conditions, double quotes around a name with blanks."
+    "--where: {!r} is an alias here, which has no effect. Put commas between columns, AND between conditions, and "
+    "double quotes around a name with spaces."
 )
 
 
@@ -225,12 +222,12 @@ def test_an_alias_is_refused(text: str, alias: str, dialect: str) -> None:
 def test_a_number_that_the_dialect_would_cut_is_refused(text: str, dialect: str) -> None:
     with pytest.raises(MisreadError) as caught:
         guard_expression(text, dialect, "--where")
-    said = "--where: a number runs into a word. Write numbers with digits only: 50000, not 50_000."
+    said = "--where: a number is followed by a letter or underscore. Write 50000, not 50_000."
     assert str(caught.value) == said
 
 
 def test_a_number_in_a_query_is_not_cut() -> None:
-    with pytest.raises(MisreadError, match="query: a number runs into a word"):
+    with pytest.raises(MisreadError, match="query: a number is followed by a letter"):
         guard_query("SELECT income - 50_000 FROM t", "postgres")
     ordered = "SELECT sex FROM t ORDER BY sex NULLS LAST"
     assert guard_query(ordered, "postgres").sql("postgres") == "SELECT sex FROM t ORDER BY sex"
@@ -240,8 +237,9 @@ def test_a_number_in_a_query_is_not_cut() -> None:
 def test_a_word_that_would_get_lost_is_refused() -> None:
     with pytest.raises(MisreadError) as caught:
         guard_expression("zip::varchar(3)", "duckdb", "--qi")
-    assert str(caught.value) == (
-        "--qi: '3' cannot be translated to DuckDB SQL without changing its meaning. Write it in another way."
+    assert (
+        str(caught.value)
+        == "--qi: '3' cannot be translated to DuckDB SQL without changing its meaning. Write it in another way."
     )
     assert guard_expression("zip::varchar(3)", "postgres", "--qi").sql("postgres") == "CAST(zip AS VARCHAR(3))"
 

@@ -77,10 +77,10 @@ def test_a_request_reads_what_its_options_say() -> None:
     ("given", "said"),
     [
         ({"tolerance": "x"}, "tolerance= takes a share such as 0.01 or 1%, not 'x'."),
-        ({"tolerance": 1}, "tolerance= is a share of at least 0 and below 1; it is 1."),
+        ({"tolerance": 1}, "tolerance= must be a share of at least 0 and below 1, not 1."),
         ({"find": "most"}, "find= is one of all, minimum, greedy, ranking, not 'most'."),
-        ({"k": 0}, "k= is at least 1; it is 0."),
-        ({"max_size": 0}, "max_size= is at least 1; it is 0."),
+        ({"k": 0}, "k= must be at least 1, not 0."),
+        ({"max_size": 0}, "max_size= must be at least 1, not 0."),
     ],
 )
 def test_a_value_that_an_option_does_not_take_is_refused_in_the_words_of_python(
@@ -95,12 +95,11 @@ def test_a_value_that_an_option_does_not_take_is_refused_in_the_words_of_python(
     ("given", "said"),
     [
         ({"suppress": "x"}, "suppress= takes a share such as 0.01 or 1%, not 'x'."),
-        ({"suppress": 2}, "suppress= is a share from 0 to 1 (100%); it is 2."),
-        ({"time_budget": -1}, "time_budget= is a time of 0 seconds or more; it is -1."),
+        ({"suppress": 2}, "suppress= must be a share from 0 to 1 (100%), not 2."),
+        ({"time_budget": -1}, "time_budget= must be a time of 0 seconds or more, not -1."),
         (
             {"weights": {"age": "heavy"}},
-            "weights= takes a number for a column. A share is a number, for instance 0.05, 5% or 1/20; "
-            "this one is 'heavy'.",
+            "weights= takes a number for a column. 'heavy' is not a share. Write for example 0.05, 5% or 1/20.",
         ),
         ({"measure": "los"}, "There is no measure 'los'. Did you mean 'loss'? There are: "),
         ({"chain": "0,0 x"}, "chain= takes nodes such as 0,0 0,1 1,1, not 'x'."),

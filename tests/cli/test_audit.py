@@ -143,7 +143,7 @@ def test_failing_classes_to_a_file(tmp_path: Path) -> None:
 def test_failing_classes_with_their_keys(tmp_path: Path) -> None:
     out = tmp_path / "failing.parquet"
     ran = run("audit", patients(tmp_path), *ALL, "--require", "k=3", "--show-values", "--failing-classes-to", out)
-    assert ran.err == f"sqlaudit: wrote 2 classes that fall short to '{out}'.\n"
+    assert ran.err == f"sqlaudit: wrote 2 failing classes to '{out}'.\n"
     rows = duckdb.sql(f"SELECT age, sex, size, falls_short_of FROM '{out}' ORDER BY size").fetchall()
     assert rows == [(40, "M", 1, "k=3"), (30, "M", 2, "k=3")]
 
@@ -169,7 +169,7 @@ def test_models_that_no_fact_of_a_class_decides_list_their_classes_too(tmp_path:
         "--failing-classes-to",
         out,
     )
-    assert (ran.code, ran.err) == (1, f"sqlaudit: wrote 2 classes that fall short to '{out}'.\n")
+    assert (ran.code, ran.err) == (1, f"sqlaudit: wrote 2 failing classes to '{out}'.\n")
     with out.open(encoding="utf-8", newline="") as file:
         found = list(csv.DictReader(file))
     assert [(line["age"], line["sex"], line["size"], line["rows"], line["falls_short_of"]) for line in found] == [

@@ -62,7 +62,7 @@ def test_the_saved_table_gives_the_same_audit(tmp_path: Path, name: str) -> None
 def test_another_ending_is_refused(tmp_path: Path) -> None:
     ran = run("demo", "--save", tmp_path / "claims.xlsx")
     assert ran.code == 2
-    assert ran.err == f"sqlaudit: '{tmp_path / 'claims.xlsx'}' should end in .csv or .parquet.\n"
+    assert ran.err == f"sqlaudit: '{tmp_path / 'claims.xlsx'}' must end in .csv or .parquet.\n"
 
 
 def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

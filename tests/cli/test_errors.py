@@ -18,25 +18,26 @@ HELP = "See 'sqlaudit audit --help'."
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        ((), "Name a file, table or view to look at, or give a SELECT with --query."),
+        ((), "No target is given. Name a file, table or view, or give a SELECT with --query."),
         (
             ("{file}",),
-            "Name the quasi-identifiers: what others may know about a person, with --qi. `sqlaudit profile` proposes: "
+            "No quasi-identifiers are given. Name what others may know about a person, with --qi. "
+            "`sqlaudit profile` proposes: "
             "sex,age",
         ),
         (("{file}", "--query", "SELECT 1", "--qi", "a"), "Give a table or file, or a --query, not both."),
         (
             ("--query", "SELECT 1 AS a", "--where", "a = 1", "--qi", "a"),
-            "--where restricts a table or file; put the condition into the --query itself.",
+            "--where applies to a table or file: put the condition into --query.",
         ),
         (("{file}", "--qi", "agee"), "--qi: {file} has no column 'agee'. Did you mean 'age'?"),
         (
             ("{file}", "--qi", "age", "--sensitive", "age"),
-            "Column 'age' is named as quasi-identifier and as sensitive attribute; give every column one role.",
+            "Column 'age' is named as quasi-identifier and as sensitive attribute. Give every column one role.",
         ),
         (
             ("{file}", "--qi", "age", "--entity", "a,b"),
-            "--entity takes one column: the one that says which person a row is about.",
+            "--entity takes one column: the one that identifies the person.",
         ),
         (
             ("{file}", "--qi", "age", "--require", "kk=5"),
@@ -50,15 +51,15 @@ HELP = "See 'sqlaudit audit --help'."
         ),
         (
             ("{file}", "--qi", "age", "--timeout", "soon"),
-            f"Invalid value for '--timeout': 'soon' is not a time; write 90, 90s, 15m or 2h. {HELP}",
+            f"Invalid value for '--timeout': 'soon' is not a time. Write 90, 90s, 15m or 2h. {HELP}",
         ),
         (
             ("{file}", "--qi", "age", "--timeout", "0"),
-            f"Invalid value for '--timeout': '0' is not a time; write 90, 90s, 15m or 2h. {HELP}",
+            f"Invalid value for '--timeout': '0' is not a time. Write 90, 90s, 15m or 2h. {HELP}",
         ),
         (
             ("{file}", "--qi", "age", "--memory-limit", "lots"),
-            f"Invalid value for '--memory-limit': 'lots' is not an amount of memory; write 500MB or 4GB. {HELP}",
+            f"Invalid value for '--memory-limit': 'lots' is not an amount of memory. Write 500MB or 4GB. {HELP}",
         ),
         (
             ("{file}", "--qi", "age", "--failing-classes", "-1"),
@@ -66,14 +67,14 @@ HELP = "See 'sqlaudit audit --help'."
         ),
         (("{file}", "--qi", "age", "--temp-directory", "{file}"), "--temp-directory '{file}' is not a folder."),
         (("{file}", "--qi", "age", "--delimiter", "::"), "--delimiter takes one character, or tab."),
-        (("{file}", "--qi", "age", "--output", "{folder}"), "'{folder}' is a folder; name a file to write."),
+        (("{file}", "--qi", "age", "--output", "{folder}"), "'{folder}' is a folder. Name a file."),
         (
             ("{file}", "--qi", "age", "--output", "{folder}/no/r.txt"),
             "The folder of '{folder}/no/r.txt' does not exist.",
         ),
         (
             ("{file}", "--qi", "age", "--failing-classes-to", "{folder}/f.txt"),
-            "'{folder}/f.txt' should end in .csv or .parquet.",
+            "'{folder}/f.txt' must end in .csv or .parquet.",
         ),
         (("--db", "{folder}/no.duckdb", "t", "--qi", "a"), "There is no database file '{folder}/no.duckdb'."),
     ],
@@ -128,8 +129,8 @@ def test_help_of_audit_has_sections() -> None:
         "Requirements:",
         "Failing groups:",
         "Output:",
-        "Whose report it is:",
-        "Showing the work:",
+        "Cover page:",
+        "SQL:",
         "Limits:",
         "Help:",
     ]
@@ -151,16 +152,12 @@ def test_the_worst_code_wins(codes: tuple[int, ...], code: int) -> None:
         (Interrupted("Stopped."), 130, "Stopped."),
         (KeyboardInterrupt(), 130, "stopped by Ctrl-C."),
         (click.Abort(), 130, "stopped by Ctrl-C."),
-        (
-            MemoryError(),
-            4,
-            "the memory of this machine was not enough; --memory-limit makes the database spill to disk instead.",
-        ),
+        (MemoryError(), 4, "out of memory. Set --memory-limit, so that the database spills to disk."),
         (
             ValueError("secret value"),
             3,
-            "internal error (ValueError); this is a fault of sqlaudit, please report it. "
-            "SQLAUDIT_DEBUG=1 shows where it happened, without any value of your table.",
+            "internal error (ValueError). This is a bug in sqlaudit, please report it. "
+            "SQLAUDIT_DEBUG=1 shows where it happened, without values of your table.",
         ),
     ],
 )

@@ -122,9 +122,9 @@ def test_a_full_disk_is_told(tmp_path: Path) -> None:
 def test_destinations_are_checked_before_work(tmp_path: Path) -> None:
     check_destination(tmp_path / "a.csv", (".csv",))
     for path, reason in (
-        (tmp_path, "is a folder; name a file to write."),
+        (tmp_path, "is a folder. Name a file."),
         (tmp_path / "no" / "a.csv", "does not exist."),
-        (tmp_path / "a.txt", "should end in .csv."),
+        (tmp_path / "a.txt", "must end in .csv."),
     ):
         with pytest.raises(UsageError) as caught:
             check_destination(path, (".csv",) if path.suffix else ())

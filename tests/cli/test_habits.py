@@ -51,7 +51,7 @@ def test_short_options_are_the_long_ones(folder: Path) -> None:
 
 def test_quiet_says_nothing_but_errors(folder: Path) -> None:
     told = ran("audit", "people.csv", "--qi", "age", "--require", "k=2", "--failing-classes-to", "f.csv")
-    assert "wrote 1 class" in told.stderr
+    assert "wrote 1 failing class" in told.stderr
     quiet = ran("audit", "people.csv", "--qi", "age", "--require", "k=2", "--failing-classes-to", "f.csv", "-q")
     assert (quiet.stdout.splitlines()[:3], quiet.stderr, quiet.exit_code) == (told.stdout.splitlines()[:3], "", 1)
     assert ran("audit", "people.csv", "--qi", "agee", "--quiet").stderr.startswith("sqlaudit: --qi")
@@ -78,8 +78,8 @@ def test_a_dash_is_the_table_in_a_pipe(folder: Path, given: bytes, more: tuple[s
     ("given", "sentence"),
     [
         (b"", "Standard input is empty (0 bytes)."),
-        (b"a,b\n1,2\n1,2,3\n", "Line 3 of standard input has 3 fields where 2 are expected."),
-        (b'a,b\n"1,2\n1,2\n', "Line 2 of standard input opens a quote that is never closed."),
+        (b"a,b\n1,2\n1,2,3\n", "Line 3 of standard input has 3 fields, but 2 are expected."),
+        (b'a,b\n"1,2\n1,2\n', "Line 2 of standard input has an unclosed quote."),
         (b'{"a": 1\n', "Standard input is not valid JSON near record 2."),
         (b"PAR1 and no more", "Standard input is not a Parquet file, or was cut off."),
         (b"ARROW1 and no more", "Standard input is not an Arrow file, or is damaged."),

@@ -63,7 +63,7 @@ def test_a_report_of_the_console_needs_a_known_ending(tmp_path: Path) -> None:
     for text in (f"\\o {tmp_path / 'r.pdf'}", f"\\report {tmp_path / 'r.pdf'}"):
         ran = run("console", patients(tmp_path), "-c", text)
         assert ran.code == 2
-        assert "should end in " in ran.err
+        assert "must end in " in ran.err
     assert not (tmp_path / "r.pdf").exists()
 
 
@@ -81,10 +81,7 @@ def test_a_full_device_under_help_and_under_errors(tmp_path: Path) -> None:
     with Path("/dev/full").open("w") as full:
         helped = subprocess.run([*COMMAND, "--help"], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
         failed = subprocess.run([*COMMAND, "audit"], stderr=full, stdout=subprocess.PIPE, text=True, check=False)
-    assert (helped.returncode, helped.stderr) == (
-        2,
-        "sqlaudit: what was to be written did not find room: No space left on device.\n",
-    )
+    assert (helped.returncode, helped.stderr) == (2, "sqlaudit: the disk is full: No space left on device.\n")
     assert (failed.returncode, failed.stdout) == (2, "")
 
 

@@ -180,9 +180,9 @@ def test_what_does_not_end_is_ended(
             time.sleep(0.01)
     assert codes == [4, 143]
     assert capfd.readouterr().err == (
-        "sqlaudit: The time limit of 0.01 seconds was reached, and the database does not answer any more; its "
-        "statement may go on there for a while.\n"
-        "sqlaudit: terminated; what ran did not stop within 0 s and was left alone: a statement may go on in the "
+        "sqlaudit: The time limit of 0.01 seconds was reached, and the database does not respond. Its "
+        "statement may continue for a while.\n"
+        "sqlaudit: terminated; the running statement did not stop within 0 s and may continue in the "
         "database for a while. Nothing was changed.\n"
     )
 

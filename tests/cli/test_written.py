@@ -11,7 +11,7 @@ import sqlaudit
 from sqlaudit.base.errors import UsageError
 from tests.cli.runner import Ran, run, write_csv
 
-ALIAS = "{!r} would only be a new name (an alias) for what stands before it"
+ALIAS = "{!r} is an alias here, which has no effect"
 
 
 @pytest.fixture
@@ -53,7 +53,7 @@ def test_a_role_is_no_alias(option: str, people: Path) -> None:
     ran = run("audit", people, *roles, option, "sex zip", "--require", "k=1")
     assert refused(ran, "zip")
     assert f"{option}: " in ran.err
-    assert "Put a comma between columns" in ran.err
+    assert "Put commas between columns" in ran.err
 
 
 def test_columns_to_search_are_no_aliases(people: Path) -> None:
@@ -111,5 +111,5 @@ def test_queries_of_compare_are_read_to_their_end(query: str, alias: str | None,
     if alias == "":
         assert read_queries([query], "duckdb")[0].groups == ("sex",)
         return
-    with pytest.raises(UsageError, match=None if alias is None else "would only be a new name"):
+    with pytest.raises(UsageError, match=None if alias is None else "is an alias here"):
         read_queries([query], "duckdb")

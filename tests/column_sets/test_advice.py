@@ -107,6 +107,6 @@ def test_individual_risk_says_for_which_population() -> None:
         assert found.to_dict()["weights"] == weights
         said.append(" ".join(render_text(records_document(found), width=500).split()))
     assert "If the file is the whole population, about 3 records are expected to be re-identified" in said[0]
-    assert "no weights were named. Where it is a sample, name the column" in said[0]
-    assert "as weight says how many people a row stands for" in said[1]
+    assert "If it is a sample, name its weights" in said[0]
+    assert "with the sampling weights weight" in said[1]
     assert "whole population" not in said[1]

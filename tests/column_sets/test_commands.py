@@ -21,9 +21,9 @@ def test_columns_says_what_to_change_and_how_far_the_proof_goes(tmp_path: Path) 
     ran = run("columns", patients(tmp_path), "--k", 3, "--exclude", "disease")
     assert ran.code == 0
     assert "patients.csv:1columnset" in "".join(ran.said.split())  # a long path is broken anywhere
-    assert "Minimal column sets of at most 2 columns that put some rows into classes below 3." in ran.said
-    assert "Leave out age, and no such set is left." in ran.said
-    assert "Complete: every other set is inside one of 2 safe sets, or contains one that was found." in ran.said
+    assert "Minimal column sets of at most 2 columns with some rows in classes smaller than 3." in ran.said
+    assert "Leave out age: no such set is left." in ran.said
+    assert "Complete: every other set is inside one of 2 safe sets, or contains one of the found sets." in ran.said
     assert "age, sex 1 3 25.0% 1 4" in ran.said
     assert "Without age, rows at risk fall from 25.0% to 0%" in ran.said
     assert ran.err == "2 columns have 4 sets of at most 2 columns; most follow from others.\n"
@@ -54,12 +54,12 @@ def test_columns_as_json(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (("--identifying",), "tell apart all rows that all columns together tell apart"),
+        (("--identifying",), "separate all rows that differ in any column"),
         (("--identifying", "--epsilon", "10%", "--ratio", "separation"), "a separation of at least 0.9"),
-        (("--find", "minimum"), "Proven: no set is smaller, as it has one column."),
-        (("--find", "greedy", "--restarts", 3), "Each of them is minimal; there may be others, and smaller ones: "),
+        (("--find", "minimum"), "Proven: the set has one column, so no set is smaller."),
+        (("--find", "greedy", "--restarts", 3), "Each set is minimal. Other sets may exist, also smaller ones: "),
         (("--find", "ranking", "--max-size", 1), "3 column sets"),
-        (("--max-size", "all", "--tolerance", "0.5"), "more than 50.0% of the rows into classes below 5"),
+        (("--max-size", "all", "--tolerance", "0.5"), "more than 50.0% of the rows in classes smaller than 5"),
         (("--nulls", "wildcard"), "equal to anything"),
     ],
 )
@@ -72,7 +72,7 @@ def test_every_way_to_search_has_its_sentence(tmp_path: Path, options: tuple[obj
 def test_a_budget_that_is_too_small_is_an_incomplete_answer(tmp_path: Path) -> None:
     ran = run("columns", patients(tmp_path), "--time-budget", "0.0000001s", "--no-effects")
     assert ran.code == 4
-    assert "Not complete: the time budget ended with 1 set waiting." in ran.said
+    assert "Not complete: time budget reached with 1 set undecided." in ran.said
 
 
 def test_a_search_that_is_stopped_prints_what_is_proven(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -93,7 +93,7 @@ def test_a_search_that_is_stopped_prints_what_is_proven(tmp_path: Path, monkeypa
     assert (told["complete"], told["decided_size"], expected["complete"]) == (False, 0, True)
     assert told["sets"] == [] != expected["sets"]
     asked.clear()
-    assert "Not complete: it was stopped with" in run("columns", patients(tmp_path)).said
+    assert "Not complete: interrupted with" in run("columns", patients(tmp_path)).said
 
 
 @pytest.mark.parametrize(
@@ -101,8 +101,8 @@ def test_a_search_that_is_stopped_prints_what_is_proven(tmp_path: Path, monkeypa
     [
         (("--columns", "agee"), "has no column 'agee'. Did you mean 'age'?"),
         (("--tolerance", "x"), "--tolerance takes a share such as 0.01 or 1%, not 'x'."),
-        (("--identifying", "--nulls", "wildcard"), "Identifying sets need classes"),
-        (("--entity", "age", "--columns", "age,sex"), "it cannot be searched too"),
+        (("--identifying", "--nulls", "wildcard"), "Identifying sets cannot be searched with wildcards"),
+        (("--entity", "age", "--columns", "age,sex"), "cannot be searched"),
     ],
 )
 def test_what_columns_refuses(tmp_path: Path, options: tuple[object, ...], said: str) -> None:
@@ -127,13 +127,13 @@ def people(folder: Path) -> Path:
 def test_records_shows_records_only_when_asked(tmp_path: Path) -> None:
     ran = run("records", people(tmp_path), "--qi", "age,sex,job")
     assert ran.code == 0
-    assert "2 special records of 5" in ran.said
+    assert "2 of 5 records (40.0%) are unique on few columns" in ran.said
     assert "secret" not in ran.out
     ran = run("records", people(tmp_path), "--qi", "age,sex,job", "--key", "id", "--show-values")
     assert "SUDA" not in ran.said
     ran = run("records", people(tmp_path), "--qi", "age,sex,job", "--key", "id", "--show-values", "--suda")
     assert "id SUDA DIS-SUDA" in ran.said
-    assert "Which columns make records special" in ran.said
+    assert "Contribution of each column" in ran.said
     data = json.loads(
         run("records", people(tmp_path), "--qi", "age,sex,job", "--key", "id", "--show-values", "--format", "json").out
     )
@@ -150,7 +150,7 @@ def test_both_commands_on_postgres(load: Loader, postgres_url: str) -> None:
     assert ran.code == 0
     assert "2 column sets" in ran.said
     ran = run("records", "--db", postgres_url, table.replace('"', ""), "--qi", "age,sex")
-    assert "2 special records of 4" in ran.said
+    assert "2 of 4 records (50.0%) are unique on few columns" in ran.said
 
 
 def test_the_python_calls(tmp_path: Path) -> None:
@@ -160,5 +160,5 @@ def test_the_python_calls(tmp_path: Path) -> None:
     assert found.tolerance == Fraction(1, 2)
     assert found.explain(["zip", "sex"]).found.unique_rows == 4
     assert sqlaudit.records(data, qi=["zip", "sex"]).uniques_by_size == (0, 4)
-    with pytest.raises(UsageError, match="Name the quasi-identifiers"):
+    with pytest.raises(UsageError, match="No quasi-identifiers are given"):
         sqlaudit.records(data)

@@ -111,32 +111,32 @@ def said(**more: Any) -> str:
 def test_the_report_promises_what_follows_and_calls_nothing_identifying() -> None:
     text = said()
     assert "in a sample of 205 rows" in text
-    assert "separate all pairs of 205 rows, drawn at random from 1,000 (seed 0)." in text
+    assert "separate all pairs of 205 rows sampled from 1,000 (seed 0)." in text
     assert (
-        "With a chance of at least 0.95 in drawing, each of them separates at least 0.99 of all pairs of rows. "
-        "None is called identifying: the other rows were not compared." in text
+        "With a probability of at least 0.95, each set separates at least 0.99 of all pairs of rows. No set is proven "
+        "to be identifying, because the other rows were not compared." in text
     )
-    assert "For certain: every set that tells all rows apart contains one of these." in text
+    assert "Certain: every set that separates all rows contains one of these." in text
     assert "below 5" not in text
-    assert "For certain: no set of at most 1 column tells all rows apart." in said(find="minimum")
+    assert "Certain: no set of at most 1 column separates all rows." in said(find="minimum")
 
 
 def test_rows_alike_and_tables_that_are_too_small_are_said() -> None:
     text = said(columns=["sex"])
-    assert "Two drawn rows are equal in all columns, so that no set separates all of them, and none is told." in text
+    assert "Two sampled rows are equal in all columns, so no set separates all of them." in text
     few = sqlaudit.columns(PEOPLE[:5], **ASKED)
     assert few.sample is not None
     assert (few.sample.drawn, [one.columns for one in few.sets]) == (5, [("ward",), ("day",)])
-    assert "All rows were drawn; fewer" in render_text(columns_document(few), width=300)
+    assert "The sample contains all rows, because fewer" in render_text(columns_document(few), width=300)
 
 
 @pytest.mark.parametrize(
     ("given", "sentence"),
     [
-        ({"ratio": "distinct"}, "with delta= give ratio='separation', too."),
-        ({"identifying": False, "epsilon": 0}, "with delta= give identifying=True and epsilon=, too."),
+        ({"ratio": "distinct"}, "delta= also needs ratio='separation':"),
+        ({"identifying": False, "epsilon": 0}, "delta= also needs identifying=True and epsilon=:"),
         ({"find": "ranking"}, "A sample cannot rank sets"),
-        ({"entity": "bed"}, "A sample is of pairs of rows; leave out the entity or delta."),
+        ({"entity": "bed"}, "A sample consists of rows: leave out entity= or delta=."),
     ],
 )
 def test_what_has_no_meaning_in_a_sample_is_refused(given: dict[str, Any], sentence: str) -> None:
@@ -147,7 +147,7 @@ def test_what_has_no_meaning_in_a_sample_is_refused(given: dict[str, Any], sente
 
 def test_a_sample_that_is_too_large_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(search, "MOST_CODES", 400)
-    with pytest.raises(UsageError, match="needs 104 rows of 4 columns, and at most 400 cells are drawn"):
+    with pytest.raises(UsageError, match="needs 104 rows of 4 columns, but is limited to 400 cells"):
         sqlaudit.columns(PEOPLE, **ASKED)
 
 

@@ -288,7 +288,7 @@ def test_explanations_say_what_each_column_adds() -> None:
         assert [one.columns for one in found.sets] == [("zip", "sex"), ("zip", "age")]
         assert found.repair == ("zip",)
         assert found.explain(["zip", "sex"]).sentences() == (
-            "Who knows zip, sex finds 4 rows that nobody else shares; 100% are at risk.",
+            "zip, sex: 4 rows unique, 100% at risk.",
             "Without sex, rows at risk fall from 100% to 0%.",
             "Without zip, rows at risk fall from 100% to 0%.",
         )
@@ -296,7 +296,7 @@ def test_explanations_say_what_each_column_adds() -> None:
         assert next(effect.sentence() for effect in found.effects) == (
             "Without zip, rows at risk fall from 100% to 0%; with zip as ten bands they stay."
         )
-        with pytest.raises(UsageError, match="'salary' did not take part"):
+        with pytest.raises(UsageError, match="'salary' was not searched"):
             found.explain(["salary"])
 
 
@@ -409,9 +409,9 @@ def test_whenever_the_budget_ends_what_is_said_is_right(
     [
         ({"k": 0}, "k= is at least 1; it is 0"),
         ({"tolerance": Fraction(1)}, "tolerance= is a share of at least 0 and below 1; it is 1"),
-        ({"identifying": True, "nulls": NullPolicy.WILDCARD}, "Identifying sets need classes"),
-        ({"start": ("a",)}, "start order is for the greedy"),
-        ({"restarts": 2}, "Restarts are for the greedy"),
+        ({"identifying": True, "nulls": NullPolicy.WILDCARD}, "Identifying sets cannot be searched with wildcards"),
+        ({"start": ("a",)}, "start= applies to the greedy"),
+        ({"restarts": 2}, "restarts= applies to the greedy"),
     ],
 )
 def test_requests_without_a_meaning_are_refused(options: dict[str, Any], message: str) -> None:

@@ -39,11 +39,11 @@ def test_places(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("db", "sentence"),
     [
-        ("adbc:oracle://u:hush@h", "behind 'adbc:' stands a driver: sqlite, duckdb, postgresql, flightsql"),
-        ("adbc:", "behind 'adbc:' stands a driver"),
-        ("adbc:sqlite:", "say where the database is: adbc:sqlite:// and so on"),
-        ("adbc:sqlite:///nowhere/hush.db", "there is no such file to be opened by the ADBC driver sqlite"),
-        ("adbc:flightsql:grpc://[hush", "this is no address of a Flight SQL server"),
+        ("adbc:oracle://u:hush@h", "name a driver after 'adbc:', one of sqlite, duckdb, postgresql, flightsql"),
+        ("adbc:", "name a driver after 'adbc:'"),
+        ("adbc:sqlite:", "no address is given. Write adbc:sqlite:// with the address"),
+        ("adbc:sqlite:///nowhere/hush.db", "there is no such file for the ADBC driver sqlite"),
+        ("adbc:flightsql:grpc://[hush", "this is not the address of a Flight SQL server"),
     ],
 )
 def test_what_is_no_place_gets_a_sentence(db: str, sentence: str) -> None:
@@ -84,14 +84,14 @@ def test_a_database_that_is_asked_is_not_written_over(tmp_path: Path) -> None:
     duckdb.connect(str(file)).close()
     before = file.read_bytes()
     ran = run("test", "-f", a_policy(tmp_path), "--db", f"adbc:duckdb:{file}", "--baseline", file)
-    assert (ran.code, "is read here" in ran.err) == (2, True)
+    assert (ran.code, "is an input" in ran.err) == (2, True)
     assert file.read_bytes() == before
 
 
 def test_other_commands_say_what_answers_over_adbc() -> None:
     ran = run("audit", "--db", "adbc:postgresql://u:hush@h/db", "people", "--qi", "age")
     assert ran.code == 2
-    assert "is behind an ADBC driver, which answers the tests of a policy and nothing else" in ran.err
+    assert "is an ADBC database, which supports only the tests of a policy" in ran.err
     assert "hush" not in ran.err
 
 

@@ -89,19 +89,19 @@ def test_the_command_takes_two_files(tmp_path: Path) -> None:
     left = sqlaudit_command("audit", *asked[:5], "--bucket-column", "bucket")
     assert (left.code, left.err) == (2, "sqlaudit: The table of bucket values is missing. Name it with --buckets.\n")
     certified = sqlaudit_command("audit", *asked, "--certificate", tmp_path / "c.json")
-    assert certified.err == "sqlaudit: A certificate is of one table; leave --certificate or --buckets out.\n"
+    assert certified.err == "sqlaudit: A certificate covers one table: leave out --certificate or --buckets.\n"
 
 
 @pytest.mark.parametrize(
     ("persons", "values", "more", "said"),
     [
-        (ROWS[1:], LISTED, {}, ": 1 buckets have another number of persons than of values. Each bucket has a row"),
-        (ROWS[5:], LISTED, {}, ": 1 buckets of the table of buckets have no persons in frame. "),
+        (ROWS[1:], LISTED, {}, ": 1 buckets have different numbers of people and values. Each bucket needs one row"),
+        (ROWS[5:], LISTED, {}, ": 1 buckets of the table of buckets have no people in frame. "),
         (ROWS, LISTED[5:], {}, ": 1 buckets of frame have no values in the table of buckets. "),
-        (ROWS.assign(bucket=[None, *ROWS.bucket[1:]]), LISTED, {}, ": 1 rows have no bucket; 1 buckets have another"),
+        (ROWS.assign(bucket=[None, *ROWS.bucket[1:]]), LISTED, {}, ": 1 rows have no bucket; 1 buckets have different"),
         (ROWS, LISTED.assign(n=0), {"count": "n"}, ": 10 rows of the table of buckets have a count below 1, or none; "),
-        (ROWS, LISTED, {"count": "disease"}, "disease of the table of buckets does not hold whole numbers; it is text"),
-        (ROWS, LISTED.assign(bucket=1), {}, "bucket is text in frame and integer in the table of buckets; "),
+        (ROWS, LISTED, {"count": "disease"}, "disease of the table of buckets must have whole numbers, but is text"),
+        (ROWS, LISTED.assign(bucket=1), {}, "bucket is text in frame but integer in the table of buckets. "),
         (ROWS, LISTED[["bucket"]], {}, "the table of buckets has no column of sensitive values beside bucket."),
         (ROWS, LISTED, {"column": "buckets"}, "bucket_column: frame has no column 'buckets'. Did you mean 'bucket'?"),
     ],
@@ -309,12 +309,12 @@ def test_columns_of_persons_are_not_what_classes_are_made_of(tmp_path: Path) -> 
     (tmp_path / "s.csv").write_text("bucket,illness\n1,flu\n1,cold\n", "utf-8")
     second = {"table": tmp_path / "s.csv", "column": "bucket"}
     said = (
-        "qi: a release in two tables has no class but the bucket, so 'age' cannot be named. Say qi=['bucket'], the "
-        "column of buckets; its sensitive columns are those of the second table: illness."
+        "qi: the classes of a bucketized release are its buckets, so 'age' cannot be named. Use qi=['bucket'], the "
+        "column of buckets. Its sensitive columns are: illness."
     )
     with pytest.raises(UsageError) as caught:
         sqlaudit.audit(tmp_path / "p.csv", qi="age", buckets=second)
     assert str(caught.value) == said
     tables = (tmp_path / "p.csv", "--buckets", tmp_path / "s.csv", "--bucket-column", "bucket")
     ran = sqlaudit_command("audit", *tables, "--qi", "age")
-    assert (ran.code, "Say --qi bucket, the column of buckets" in ran.err) == (2, True)
+    assert (ran.code, "Use --qi bucket, the column of buckets" in ran.err) == (2, True)

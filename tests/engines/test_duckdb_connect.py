@@ -47,9 +47,9 @@ def test_a_file_that_exists_is_duckdb(tmp_path: Path, monkeypatch: pytest.Monkey
     [
         (
             "mysql://me:secret@host/db",
-            "db names no database that sqlaudit knows: write a DuckDB file, a PostgreSQL URL "
-            "(postgresql://host/db) or conninfo, or Spark (spark:local, sc://host:port). An at sign, colon or slash in "
-            "a name or password of a URL is written as %40, %3A or %2F.",
+            "db is not a supported database. Give a DuckDB file, a PostgreSQL URL "
+            "(postgresql://host/db) or conninfo, or Spark (spark:local, sc://host:port). In a URL, write an at sign, "
+            "colon or slash of a name or password as %40, %3A or %2F.",
         ),
         ("nope.duckdb", "There is no database file 'nope.duckdb'."),
         (":memory:", "There is no database file ':memory:'."),

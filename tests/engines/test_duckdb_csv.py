@@ -138,27 +138,27 @@ def test_a_file_may_have_a_name_that_looks_like_a_pattern(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("content", "expected"),
     [
-        pytest.param("a,b\n1,x\n2,y,SECRET\n", "Line 3 of {f} has 3 fields where 2 are expected.", id="one too many"),
-        pytest.param("a,b,c\n1,x,1\n2,SECRET\n", "Line 3 of {f} has 2 fields where 3 are expected.", id="one too few"),
+        pytest.param("a,b\n1,x\n2,y,SECRET\n", "Line 3 of {f} has 3 fields, but 2 are expected.", id="one too many"),
+        pytest.param("a,b,c\n1,x,1\n2,SECRET\n", "Line 3 of {f} has 2 fields, but 3 are expected.", id="one too few"),
         pytest.param(
             "a,b\n1,x\n" + "2,SECRET,z\n" * 100,
-            "Line 3 of {f} has 3 fields where 2 are expected.",
+            "Line 3 of {f} has 3 fields, but 2 are expected.",
             id="most lines wider",
         ),
         pytest.param(
             "a,b\n" + "1,x\n" * 30_000 + "1,SECRET,z\n",
-            "Line 30002 of {f} has 3 fields where 2 are expected.",
+            "Line 30002 of {f} has 3 fields, but 2 are expected.",
             id="ragged behind the sample",
         ),
-        pytest.param('a,b\n1,"SECRET\n2,y\n', "Line 2 of {f} opens a quote that is never closed.", id="open quote"),
+        pytest.param('a,b\n1,"SECRET\n2,y\n', "Line 2 of {f} has an unclosed quote.", id="open quote"),
         pytest.param(
             "a,b\n1,SECRET\u00e9\n".encode("latin-1"),
-            "Line 2 of {f} is not UTF-8; name the encoding, for instance latin-1 or utf-16.",
+            "Line 2 of {f} is not UTF-8. Name the encoding, for example latin-1 or utf-16.",
             id="latin-1",
         ),
         pytest.param(
             b"a,b\n" + b"1,x\n" * 30_000 + b"1,SECRET\xe9\n",
-            "Line 30002 of {f} is not UTF-8; name the encoding, for instance latin-1 or utf-16.",
+            "Line 30002 of {f} is not UTF-8. Name the encoding, for example latin-1 or utf-16.",
             id="latin-1 behind the sample",
         ),
         pytest.param(
@@ -172,13 +172,12 @@ def test_a_file_may_have_a_name_that_looks_like_a_pattern(tmp_path: Path) -> Non
         pytest.param("", "{f} is empty (0 bytes).", id="nothing"),
         pytest.param(
             b"\xfe\xff" + "a,b\n".encode("utf-16-be"),
-            "{f} is UTF-16 in big-endian order, which is not read here; convert it to UTF-8.",
+            "{f} is UTF-16 in big-endian order, which is not supported. Convert it to UTF-8.",
             id="UTF-16, big-endian",
         ),
         pytest.param(
             "a,A\n1,2\n",
-            "The columns 'a' and 'A' of {f} differ in upper and lower case alone, which DuckDB can't tell apart; "
-            "rename one.",
+            "The columns 'a' and 'A' of {f} differ only in upper and lower case, which DuckDB ignores. Rename one.",
             id="names that differ by case",
         ),
     ],
@@ -198,7 +197,7 @@ def test_a_value_behind_the_sample_that_does_not_fit_its_column(
     body = "".join(f"{i},x{i}\n" for i in range(210_000))
     path = written(tmp_path / "people.csv", "id,note\n" + body + SECRET + ",y\n")
     expected = (
-        f"Line 210002 of {path!r} holds a value in column 1 ('id') that is not a BIGINT; read the file as text, or "
+        f"Line 210002 of {path!r} has a value in column 1 ('id') that is not a BIGINT. Read the file as text, or "
         "name the texts that mean NULL."
     )
     assert error_of(InputError, Target(relation=path, label="people")) == expected
@@ -222,14 +221,14 @@ def test_files_of_a_glob_with_different_columns(tmp_path: Path) -> None:
 def test_options_that_can_not_be_used(tmp_path: Path) -> None:
     path = written(tmp_path / "p.csv", "a,b\n1,2\n")
     assert error_of(UsageError, Target(relation=path, read=ReadOptions(delimiter="abcdefg"))) == (
-        "'abcdefg' can't be a delimiter; it is one character, such as ; or a tab."
+        "'abcdefg' is not a delimiter. Use one character, such as ; or a tab."
     )
     assert error_of(UsageError, Target(relation=path, read=ReadOptions(encoding="cp1252"))) == (
-        "The encoding 'cp1252' is not read here; use utf-8, utf-16 or latin-1 (which also separates the values of "
-        "other one-byte encodings), or convert the file."
+        "The encoding 'cp1252' is not supported. Use utf-8, utf-16 or latin-1 (which "
+        "also keeps the values of other one-byte encodings distinct), or convert the file."
     )
     assert error_of(UsageError, Target(relation=path, read=ReadOptions(format="xml"))) == (
-        "There is no format 'xml'; name one of csv, json, parquet, arrow."
+        "There is no format 'xml'. Use one of csv, json, parquet, arrow."
     )
     assert error_of(
         InputError, Target(relation=written(tmp_path / "s.csv", "a;b\n1;2,5\n"), read=ReadOptions(delimiter=","))
@@ -270,21 +269,19 @@ def _random_file(path: Path, table: list[list[str]], delimiter: str) -> Target:
 def test_a_first_line_that_may_be_a_person_is_not_taken_for_names(tmp_path: Path) -> None:
     path = written(tmp_path / "p.csv", f"ann,f,{SECRET}\nbob,m,xy\neve,f,{SECRET}\n")
     assert error_of(InputError, Target(relation=path)) == (
-        f"Line 1 of {path!r} was taken for the header, but 2 of its 3 fields are values of their columns as well, as "
-        "in a line of data; say read=ReadOptions(header=False) if it is one (header: false), else "
-        "read=ReadOptions(header=True)."
+        f"Line 1 of {path!r} may be data instead of a header: 2 of its 3 fields are also values of their columns. "
+        "Use read=ReadOptions(header=False) for data (header: false), or read=ReadOptions(header=True) for a header."
     )
     assert len(rows_of(path, header=False)) == 3
     assert len(rows_of(path, header=True)) == 2
     assert len(rows_of(written(tmp_path / "q.csv", "name,sex\nann,f\nbob,m\n"))) == 2
     half = written(tmp_path / "h.csv", "x,f\nann,f\nbob,m\n")
-    assert "1 of its 2 fields are values" in error_of(InputError, Target(relation=half))
+    assert "1 of its 2 fields are also values" in error_of(InputError, Target(relation=half))
 
 
 def test_a_header_that_was_guessed_is_told(tmp_path: Path) -> None:
     told = (
-        "was taken for the header, since all its columns are text; say read=ReadOptions(header=False) if it "
-        "is a line of data."
+        "was read as the header, because all its columns are text. If it is data, use read=ReadOptions(header=False)."
     )
     texts = written(tmp_path / "p.csv", f"name,sex,s\n{SECRET},f,s\nbob,m,t\n")  # s is a value of s
     first = Remark("header_guessed", f"Line 1 of 'p.csv' {told}")

@@ -78,7 +78,7 @@ def test_every_way_to_name_a_table(db: str, name: str, sql: str, row: tuple[int,
         ("x.visits", "There is no table or view 'x.visits' in {db}. Did you mean 't.Visits'?"),
         ("VISITS", "'VISITS' is ambiguous in {db}: it may be 's.visits' or 't.Visits'."),
         ("a.b.c.d", "There is no table or view 'a.b.c.d' in {db}."),
-        ('"p', "'\"p' is not a table's name; write schema.table, with double quotes around odd names."),
+        ('"p', "'\"p' is not a table name. Write schema.table, with double quotes around unusual names."),
         ("stale", "There is no table or view 'gone', which the step 'open stale' reads."),
         ("duckdb_tables", "There is no table or view 'duckdb_tables' in {db}."),
     ],
@@ -135,7 +135,7 @@ def test_queries_without_a_database_read_the_files_they_name(tmp_path: Path, mon
     ("query", "expected"),
     [
         ("SELECT * FROM 'aa.csv'", "There is no file 'aa.csv'. Did you mean 'a.csv'?"),
-        ("SELECT * FROM people", "There is no file 'people'; for a table, name its database with db=."),
+        ("SELECT * FROM people", "There is no file 'people'. For a table, name its database with db=."),
         (
             "SELECT * FROM read_csv('a.csv')",
             "A query reads files by name: write FROM 'file.csv' instead of calling a function for it.",
@@ -149,7 +149,7 @@ def test_queries_without_a_database_read_the_files_they_name(tmp_path: Path, mon
             "A query reads files by name: write FROM 'file.csv' instead of calling a function for it.",
         ),
         ("SELECT b FROM 'a.csv'", "There is no column 'b'. Did you mean 'ab'?"),
-        ("DROP TABLE a", "query takes one SELECT; this is a DROP statement."),
+        ("DROP TABLE a", "query takes one SELECT, not a DROP statement."),
     ],
 )
 def test_queries_that_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, query: str, expected: str) -> None:
@@ -160,8 +160,7 @@ def test_queries_that_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 def test_two_result_columns_that_differ_by_case() -> None:
     assert error_of(InputError, Target(query='SELECT 1 AS a, 2 AS "A"')) == (
-        "The columns 'a' and 'A' of 'query' differ in upper and lower case alone, which DuckDB can't tell apart; "
-        "rename one."
+        "The columns 'a' and 'A' of 'query' differ only in upper and lower case, which DuckDB ignores. Rename one."
     )
 
 
@@ -175,7 +174,7 @@ def test_conditions_restrict_a_table(db: str) -> None:
 _NO_FUNCTION = (
     'DuckDB has no function \'{0}\'; a macro of the database is called by its full name, "clinic"."main".{0}(…).'
 )
-_ROW = "where takes an expression over the columns of one row: no subquery, aggregate or window."
+_ROW = "where takes an expression over the columns of one row, without subquery, aggregate or window."
 
 
 @pytest.mark.parametrize(
@@ -185,14 +184,14 @@ _ROW = "where takes an expression over the columns of one row: no subquery, aggr
         ("people.agee = 1", "There is no column 'agee'. Did you mean 'age'?"),
         ("nofunction(age)", _NO_FUNCTION.format("nofunction")),
         ("plus(age) = 1", _NO_FUNCTION.format("plus")),
-        ("year(age) = 1", "The function 'year' does not take (BIGINT); cast its arguments."),
+        ("year(age) = 1", "The function 'year' does not take (BIGINT). Cast its arguments."),
         (
             "age = (SELECT 1)",
-            "where takes an expression over the columns of one row: no subquery, aggregate or window.",
+            "where takes an expression over the columns of one row, without subquery, aggregate or window.",
         ),
         ("1 = 1) OR (1 = 1", "where could not be read as DuckDB SQL (line 1, column 13)."),
         ("list(age) = 1", _ROW),
-        ("entropy(age) = 1", "An expression over the columns of one row may hold no aggregate."),
+        ("entropy(age) = 1", "An expression over the columns of one row must not have an aggregate."),
     ],
 )
 def test_conditions_that_are_refused(db: str, where: str, expected: str) -> None:
@@ -208,17 +207,17 @@ def test_conditions_that_fail_on_a_value(db: str, where: str) -> None:
 
 
 def test_a_view_that_reads_a_file_is_refused(db: str) -> None:
-    expected = "The step 'open outside' reaches for a file that is not an input; access is closed to everything else."
+    expected = "The step 'open outside' reads a file that is not an input. Only the named files can be read."
     assert error_of(PermissionDenied, Target(relation="outside"), db) == expected
 
 
 def test_read_options_have_no_meaning_for_tables(db: str) -> None:
     options = ReadOptions(null_values=("?",))
     assert error_of(UsageError, Target(relation="p", read=options), db) == (
-        "The option 'null values' says how a file is read; it has no meaning for a table of a database."
+        "The option 'null values' applies to files, not to a table of a database."
     )
     assert error_of(UsageError, Target(query="SELECT * FROM p", read=options), db) == (
-        "The option 'null values' says how a file is read; it has no meaning for a query that reads no file."
+        "The option 'null values' applies to files, not to a query that reads no file."
     )
 
 
@@ -276,7 +275,7 @@ def test_files_that_are_no_databases(small: Path) -> None:
     assert error_of(UsageError, Target(relation="p"), missing) == f"There is no database file {missing!r}."
     expected = f"The database {str(folder)!r} is a folder, not a file."
     assert error_of(UsageError, Target(relation="p"), str(folder)) == expected
-    expected = f"{str(small)!r} is a DuckDB database; give it with db= and name a table or view of it."
+    expected = f"{str(small)!r} is a DuckDB database. Give it with db=, and name one of its tables or views."
     assert error_of(UsageError, Target(relation=str(small))) == expected
 
 
@@ -285,7 +284,7 @@ def test_a_database_of_a_newer_duckdb(small: Path) -> None:
     blocks[12:20] = struct.pack("<Q", 9999)
     blocks[0:8] = struct.pack("<Q", _checksum(bytes(blocks[8:4096])))
     path = written(small.with_name("newer.duckdb"), bytes(blocks))
-    expected = f"{path!r} was written by a newer DuckDB; upgrade the duckdb package."
+    expected = f"{path!r} was written by a newer DuckDB. Upgrade the duckdb package."
     assert error_of(EngineError, Target(relation="p"), path) == expected
 
 
@@ -311,12 +310,12 @@ def writer(small: Path) -> Iterator[None]:
 
 @pytest.mark.usefixtures("writer")
 def test_a_database_that_another_process_writes_to(small: Path) -> None:
-    expected = f"{str(small)!r} is open for writing elsewhere; close it there, or audit a copy."
+    expected = f"{str(small)!r} is open for writing elsewhere. Close it there, or audit a copy."
     assert error_of(EngineError, Target(relation="p"), str(small)) == expected
 
 
 def test_a_database_that_this_process_has_open(small: Path) -> None:
-    expected = f"{str(small)!r} is open for writing elsewhere; close it there, or audit a copy."
+    expected = f"{str(small)!r} is open for writing elsewhere. Close it there, or audit a copy."
     with duckdb.connect(str(small)):
         assert error_of(EngineError, Target(relation="p"), str(small)) == expected
     with duckdb.connect(str(small), read_only=True):

@@ -58,7 +58,7 @@ def test_globs_of_parquet_and_arrow(tmp_path: Path) -> None:
     assert sorted(rows_of(str(tmp_path / "*.parquet"))) == [(1,), (2,)]
     assert sorted(rows_of(str(tmp_path / "*.arrow"))) == [(1,), (2,)]
     assert sorted(rows_of(str(tmp_path / "**" / "*.parquet"))) == [(1,), (2,)]
-    expected = f"{str(tmp_path / 'p*')!r} names files of several formats (arrow, parquet); name one at a time."
+    expected = f"{str(tmp_path / 'p*')!r} names files of several formats (arrow, parquet). Name one at a time."
     assert error_of(UsageError, Target(relation=str(tmp_path / "p*"))) == expected
 
 
@@ -115,16 +115,14 @@ def test_damaged_files(tmp_path: Path) -> None:
     json = written(tmp_path / "text.json", '{"a": 1}\n{"a": SECRET}\n')
     assert error_of(InputError, Target(relation=json)) == f"{json!r} is not valid JSON near line 3."
     twice = written(tmp_path / "twice.json", '{"a": 1, "a": 2}')
-    assert error_of(InputError, Target(relation=twice)) == f"{twice!r} holds a JSON record with the same key twice."
+    assert error_of(InputError, Target(relation=twice)) == f"{twice!r} has a JSON record with the same key twice."
 
 
 def test_a_json_record_behind_the_sample_that_does_not_fit(tmp_path: Path) -> None:
     filler = "x" * 1000
     lines = [f'{{"id": {i}, "note": "{filler}"}}' for i in range(33_000)]
     path = written(tmp_path / "p.json", "\n".join([*lines, '{"id": "SECRET", "note": ""}']))
-    expected = (
-        f"Line 33001 of {path!r} holds a value that does not fit those of the records before; read the file as text."
-    )
+    expected = f"Line 33001 of {path!r} has a value that does not fit the earlier records. Read the file as text."
     assert error_of(InputError, Target(relation=path)) == expected
 
 
@@ -142,7 +140,7 @@ def test_arrow_files_with_other_columns_are_refused(tmp_path: Path, other: dict[
         pyarrow.feather.write_feather(pa.table(second), tmp_path / "2.arrow")
         pattern = str(tmp_path / "*.arrow")
         assert error_of(InputError, Target(relation=pattern)) == (
-            f"The files of {pattern!r} do not have the same columns in the same order; write them with one schema, or "
+            f"The files of {pattern!r} do not have the same columns in the same order. Write them with one schema, or "
             "audit them one by one."
         )
 
@@ -160,7 +158,7 @@ def test_an_arrow_stream_that_is_cut(tmp_path: Path, indexed: bool) -> None:
     for content in (*(whole[:at] for at in starts), whole + whole):
         path = written(tmp_path / "cut.arrows", content)
         assert error_of(InputError, Target(relation=path)) == (
-            f"{path!r} does not end with the mark that ends an Arrow stream, so rows may be missing."
+            f"{path!r} is an incomplete Arrow stream: rows may be missing."
         )
     for at in range(0, len(whole), 97):
         if at:
@@ -217,8 +215,8 @@ def test_names_that_differ_by_case_alone(tmp_path: Path, suffix: str) -> None:
     else:
         pyarrow.feather.write_feather(table, path)
     assert error_of(InputError, Target(relation=str(path))) == (
-        f"The columns 'a' and 'A' of {str(path)!r} differ in upper and lower case alone, which DuckDB can't tell "
-        "apart; rename one."
+        f"The columns 'a' and 'A' of {str(path)!r} differ only in upper and lower "
+        "case, which DuckDB ignores. Rename one."
     )
 
 
@@ -234,7 +232,7 @@ def test_options_for_csv_alone(tmp_path: Path) -> None:
     path = parquet(tmp_path / "p.parquet", TABLE)
     for name, value in (("delimiter", ";"), ("null values", ("?",)), ("header", False), ("all text", True)):
         options = ReadOptions(**{name.replace(" ", "_"): value})  # type: ignore[arg-type]
-        expected = f"The option {name!r} is for CSV files; {path!r} is parquet."
+        expected = f"The option {name!r} applies to CSV files, but {path!r} is parquet."
         assert error_of(UsageError, Target(relation=path, read=options)) == expected
 
 
@@ -246,13 +244,14 @@ def test_paths_that_are_no_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     expected = {
         "peple.csv": "There is no file 'peple.csv'. Did you mean 'people.csv'?",
         "nowhere/people.csv": "There is no file 'nowhere/people.csv'.",
-        "*.parquet": "No file fits the pattern '*.parquet'.",
-        "people": "There is no file 'people'; for a table, name its database with db=.",
-        "https://example.org/p.csv": "'https://example.org/p.csv' is a web address; only local files are read, so "
+        "*.parquet": "No file matches the pattern '*.parquet'.",
+        "people": "There is no file 'people'. For a table, name its database with db=.",
+        "https://example.org/p.csv": "'https://example.org/p.csv' is a web address. Only local files are read: "
         "download it first.",
-        "/dev/null": "'/dev/null' is not a regular file; an audit reads its input more than once.",
-        "sheet.xlsx": "'sheet.xlsx' is a spreadsheet; save the sheet as CSV.",
-        "p.csv.bz2": "'p.csv.bz2' is an archive; unpack it, or use gzip or zstd.",
+        "/dev/null": "'/dev/null' is not a regular file, but an audit reads its input more than once. "
+        "Save it as a file.",
+        "sheet.xlsx": "'sheet.xlsx' is a spreadsheet: save the sheet as CSV.",
+        "p.csv.bz2": "'p.csv.bz2' is an archive: unpack it, or use gzip or zstd.",
     }
     assert {path: error_of(UsageError, Target(relation=path)) for path in expected} == expected
 
@@ -279,7 +278,7 @@ def test_a_file_that_may_not_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyP
             return real(self, *args)
 
         monkeypatch.setattr(Path, "open", refuse)
-    expected = f"{path!r} may not be read by this user."
+    expected = f"{path!r} is not readable by this user."
     assert error_of(PermissionDenied, Target(relation=path)) == expected
 
 
@@ -300,5 +299,5 @@ def test_files_are_opened_before_the_first_query_or_announced(tmp_path: Path) ->
         engine.open(restricted)
         with pytest.raises(UsageError) as caught:
             engine.open(other)
-    expected = f"{second!r} has to be opened before the first statement runs; access is closed now."
+    expected = f"{second!r} must be opened before the first statement runs."
     assert str(caught.value) == expected

@@ -110,9 +110,9 @@ def test_a_frame_without_rows() -> None:
 @pytest.mark.parametrize(
     ("frame", "expected"),
     [
-        ([1], "A frame is a pandas, polars or Arrow table; this is a list."),
-        ({"a": [1]}, "A frame is a pandas, polars or Arrow table; this is a dict."),
-        (np.arange(3), "A frame is a pandas, polars or Arrow table; this is a ndarray."),
+        ([1], "A frame must be a pandas, polars or Arrow table, not a list."),
+        ({"a": [1]}, "A frame must be a pandas, polars or Arrow table, not a dict."),
+        (np.arange(3), "A frame must be a pandas, polars or Arrow table, not a ndarray."),
     ],
 )
 def test_what_is_no_frame(frame: object, expected: str) -> None:
@@ -129,8 +129,7 @@ def test_what_is_no_frame(frame: object, expected: str) -> None:
         ),
         (
             pl.DataFrame({"a": [1], "A": [2]}),
-            "The columns 'a' and 'A' of 'frame' differ in upper and lower case alone, which DuckDB can't tell apart; "
-            "rename one.",
+            "The columns 'a' and 'A' of 'frame' differ only in upper and lower case, which DuckDB ignores. Rename one.",
         ),
     ],
 )
@@ -140,7 +139,7 @@ def test_frames_that_can_not_be_read(frame: object, expected: str) -> None:
 
 def test_read_options_have_no_meaning_for_a_frame() -> None:
     target = Target(frame=pa.table(COLUMNS), read=ReadOptions(delimiter=";"))
-    expected = "The option 'delimiter' says how a file is read; it has no meaning for a frame."
+    expected = "The option 'delimiter' applies to files, not to a frame."
     assert error_of(UsageError, target) == expected
 
 
@@ -154,7 +153,7 @@ def test_polars_needs_pyarrow(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_variables_of_python_are_out_of_reach() -> None:
     private = pd.DataFrame({"a": [1]})
     assert len(private) == 1
-    expected = "There is no file 'private'; for a table, name its database with db=."
+    expected = "There is no file 'private'. For a table, name its database with db=."
     assert error_of(UsageError, Target(query="SELECT * FROM private")) == expected
     with connect() as engine, pytest.raises(UsageError) as caught:
         engine.run(Statement("ask", "SELECT * FROM private"))

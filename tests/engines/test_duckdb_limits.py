@@ -198,24 +198,22 @@ def test_the_deadline_ends_with_the_engine() -> None:
         (
             duckdb.IOException("IO Error: Could not write file: No space left on device SECRET"),
             Incomplete,
-            "There is no room left on disk for what the step 'classes' spills; name a larger "
-            "limits=Limits(temp_directory=…).",
+            "The disk is full in the step 'classes'. Name a larger limits=Limits(temp_directory=…).",
         ),
         (
             duckdb.OutOfMemoryException("Out of Memory Error: adjust max_temp_directory_size SECRET"),
             Incomplete,
-            "There is no room left on disk for what the step 'classes' spills; name a larger "
-            "limits=Limits(temp_directory=…).",
+            "The disk is full in the step 'classes'. Name a larger limits=Limits(temp_directory=…).",
         ),
         (
             duckdb.InternalException("INTERNAL Error: SECRET"),
             EngineError,
-            "DuckDB failed inside in the step 'classes'; nothing was changed.",
+            "DuckDB failed with an internal error in the step 'classes'. Nothing was changed.",
         ),
         (
             duckdb.FatalException("FATAL Error: SECRET"),
             EngineError,
-            "DuckDB failed inside in the step 'classes'; nothing was changed.",
+            "DuckDB failed with an internal error in the step 'classes'. Nothing was changed.",
         ),
         (
             duckdb.TransactionException("TransactionContext Error: SECRET"),
@@ -226,7 +224,7 @@ def test_the_deadline_ends_with_the_engine() -> None:
         (
             duckdb.IOException('IO Error: Cannot open file "SECRET": Permission denied'),
             PermissionDenied,
-            "The input may not be read by this user.",
+            "The input is not readable by this user.",
         ),
     ],
 )

@@ -27,7 +27,7 @@ for i in range(int(sys.argv[2])):
 os._exit(0)
 """
 _ADVICE = (
-    "so rows would be missing: open the database once with DuckDB for writing and run CHECKPOINT, or audit a complete "
+    "so rows may be missing. Open the database once with DuckDB for writing and run CHECKPOINT, or audit a complete "
     "copy."
 )
 _HEAD, _FRAME = b"\x64\x00\x62", 16
@@ -83,7 +83,7 @@ def test_a_log_is_found_through_a_link(original: Path, tmp_path: Path) -> None:
 def test_a_log_that_is_not_replayed_to_its_end(copied: Path, change: Callable[[bytes], bytes], reason: str) -> None:
     log = _log(copied)
     log.write_bytes(change(log.read_bytes()))
-    expected = f"{str(copied)!r} has a write-ahead log beside it that {reason}, {_ADVICE}"
+    expected = f"The write-ahead log of {str(copied)!r} {reason}, {_ADVICE}"
     assert error_of(InputError, Target(relation="p"), str(copied)) == expected
 
 
@@ -140,7 +140,7 @@ def test_a_log_that_duckdb_does_not_look_for(original: Path, tmp_path: Path, nam
     path = tmp_path / "a?b.duckdb"
     shutil.copy(original, path)
     shutil.copy(_log(original), tmp_path / name)
-    expected = f"{str(path)!r} has a write-ahead log beside it that is not read ({name!r}), {_ADVICE}"
+    expected = f"The write-ahead log of {str(path)!r} is not read ({name!r}), {_ADVICE}"
     assert error_of(InputError, Target(relation="p"), str(path)) == expected
 
 

@@ -106,9 +106,9 @@ def test_the_sentences_at_the_walls(db: str) -> None:
         with pytest.raises(EngineError) as setting:
             engine.run(Statement("tune", "SET threads = 1"))
     assert [sentence(caught.value) for caught in (reading, writing, setting)] == [
-        "The step 'peek' reaches for a file that is not an input; access is closed to everything else.",
-        "The step 'poke' would change something; an audit only reads.",
-        "The step 'tune' would change something; an audit only reads.",
+        "The step 'peek' reads a file that is not an input. Only the named files can be read.",
+        "The step 'poke' is a change, but an audit only reads.",
+        "The step 'tune' is a change, but an audit only reads.",
     ]
 
 
@@ -207,9 +207,9 @@ def test_a_killed_run_is_cleaned_up_by_the_next(tmp_path: Path) -> None:
         (Limits(memory="lots"), "limits=Limits(memory=…) takes a size such as 4GB, not 'lots'."),
         (Limits(memory="-1"), "limits=Limits(memory=…) takes a size such as 4GB, not '-1'."),
         (Limits(memory="0GB"), "limits=Limits(memory=…) takes a size such as 4GB, not '0GB'."),
-        (Limits(threads=0), "limits=Limits(threads=…) takes a number from 1 on, not 0."),
+        (Limits(threads=0), "limits=Limits(threads=…) takes a number of at least 1, not 0."),
         (Limits(temp_directory="/no/such"), "The temporary directory '/no/such' is not a folder."),
-        (Limits(temp_directory="/proc"), "The temporary directory '/proc' can't be written to."),
+        (Limits(temp_directory="/proc"), "The temporary directory '/proc' is not writable."),
     ],
 )
 def test_limits_that_can_not_be_kept(limits: Limits, expected: str) -> None:

@@ -56,7 +56,7 @@ def test_a_folder_never_hides_a_column_of_the_file(tmp_path: Path, ending: str, 
         assert (found.status.value, found.classes.count, found.checks[0].level) == ("fail", 6, 1)
     said = error_of(InputError, Target(relation=str(file), read=ReadOptions(hive_partitioning=True)))
     assert said.startswith("'zip' is a column of")
-    assert said.endswith("read it without hive partitioning, or rename one of them.")
+    assert said.endswith("Read it without hive partitioning, or rename one of them.")
 
 
 @pytest.mark.parametrize("ending", FORMATS)
@@ -90,7 +90,7 @@ def test_folders_of_different_columns_are_no_table(tmp_path: Path) -> None:
     write(tmp_path / "month=1" / "p.parquet", [{"n": 1}])
     on = ReadOptions(hive_partitioning=True)
     glob = str(tmp_path / "*" / "*.parquet")
-    said = f"The files of {glob!r} lie in folders for different columns; name those of one table."
+    said = f"The files of {glob!r} are in folders for different columns. Name those of one table."
     assert error_of(InputError, Target(relation=glob, read=on)) == said
     write(tmp_path / "a=1" / "A=2" / "p.csv", [{"n": 1}])
     twice = str(tmp_path / "a=1" / "A=2" / "p.csv")
@@ -126,7 +126,7 @@ def test_files_of_one_table_have_one_schema(tmp_path: Path) -> None:
         pyarrow.parquet.write_table(pa.table(other), tmp_path / "c.parquet")
         assert error_of(InputError, Target(relation=glob)) == (
             f"The files of {glob!r} do not have the same columns in the same order: {name!r} is missing in one of "
-            "them, or has another type there; write them with one schema, or audit them one by one."
+            "them, or has another type there. Write them with one schema, or audit them one by one."
         )
 
 

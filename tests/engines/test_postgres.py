@@ -192,23 +192,25 @@ def test_a_condition_restricts_tables_and_queries(load: Loader, postgres_url: st
             engine.open(Target(query="SELECT p.agee FROM patients AS p"))
         with pytest.raises(UsageError, match=r"^There is no table 'patient' in query=\. Did you mean 'patients'\?$"):
             engine.open(Target(query="SELECT 1 AS one FROM patient"))
-        with pytest.raises(UsageError, match=r"^query= gives several columns the name 'age'; name each once \(AS\)\.$"):
+        with pytest.raises(
+            UsageError, match=r"^query= has several columns named 'age'. Give each its own name \(AS\)\.$"
+        ):
             engine.open(Target(query="SELECT age, age FROM patients"))
-        with pytest.raises(UsageError, match=r"^query takes one SELECT; this is a DELETE statement\.$"):
+        with pytest.raises(UsageError, match=r"^query takes one SELECT, not a DELETE statement\.$"):
             engine.open(Target(query="DELETE FROM patients"))
 
 
 def test_what_belongs_to_other_engines_is_refused(load: Loader, postgres_url: str) -> None:
     load("patients", PATIENTS, ["age", "sex", "disease"])
     with PostgresEngine(postgres_url) as engine:
-        with pytest.raises(UsageError, match=r"^A frame is audited without db: it does not live in PostgreSQL\.$"):
+        with pytest.raises(UsageError, match=r"^A frame cannot be audited in PostgreSQL: leave out db\.$"):
             engine.open(Target(frame=pd.DataFrame({"a": [1]})))
-        with pytest.raises(UsageError, match=r"^Options for reading files have no meaning on PostgreSQL;"):
+        with pytest.raises(UsageError, match=r"^Options for reading files do not apply to PostgreSQL"):
             engine.open(Target("patients", read=ReadOptions(null_values=("?",))))
         with pytest.raises(NotImplementedError):
             engine.materialize("t", Statement("t", "SELECT 1"))
     with pytest.raises(
-        UsageError, match=r"^limits=Limits\(temp_directory=…\) has no meaning on PostgreSQL: the server spills into its"
+        UsageError, match=r"^limits=Limits\(temp_directory=…\) does not apply to PostgreSQL: the server spills into its"
     ):
         PostgresEngine(postgres_url, Limits(temp_directory="/tmp"))
 

@@ -107,7 +107,7 @@ def test_who_and_what_is_wrong_is_said(load: Loader, postgres_server: PostgresSe
     )
     load.execute("ALTER ROLE auditor CONNECTION LIMIT 0")
     try:
-        assert failure(url()) == f"The server at {folder}:{port} has no connection to spare; try again later."
+        assert failure(url()) == f"The server at {folder}:{port} has no connection to spare. Try again later."
     finally:
         load.execute("ALTER ROLE auditor CONNECTION LIMIT -1")
 
@@ -126,7 +126,7 @@ def test_where_nobody_answers_is_said() -> None:
     assert failure("service=nowhere") == "There is no service 'nowhere' in pg_service.conf."
     with answering(b"HTTP/1.1 400 Bad Request\r\n") as port:
         assert failure(f"postgresql://u@127.0.0.1:{port}/d") == (
-            f"What answers at 127.0.0.1:{port} is not a PostgreSQL server."
+            f"The server at 127.0.0.1:{port} is not a PostgreSQL server."
         )
     with answering(b"") as port:
         assert failure(f"postgresql://u@127.0.0.1:{port}/d?connect_timeout=2", Limits(timeout=100)) == (
@@ -259,6 +259,6 @@ def test_closing_twice_and_failing_to_open_leave_no_session(postgres_url: str, l
     engine.close()
     with pytest.raises(SqlauditError) as caught:
         engine.run(WHO)
-    assert str(caught.value) == "The connection to PostgreSQL was lost in the step 'who'; nothing was changed."
+    assert str(caught.value) == "The connection to PostgreSQL was lost in the step 'who'. Nothing was changed."
     count = "SELECT COUNT(*) FROM pg_stat_activity WHERE application_name = 'sqlaudit'"
     wait_until(lambda: load.execute(count) == [(0,)], "a session stayed")

@@ -80,17 +80,11 @@ SQL_ERRORS = {
         UsageError,
         "PostgreSQL does not accept the SQL of the step 'classes' near 'age' (42803).",
     ),
-    "INSERT INTO public.ages (age) VALUES (1)": (
-        UsageError,
-        "An audit only reads, and the step 'classes' holds something that writes.",
-    ),
-    "CREATE TEMP TABLE t (a int)": (
-        UsageError,
-        "An audit only reads, and the step 'classes' holds something that writes.",
-    ),
+    "INSERT INTO public.ages (age) VALUES (1)": (UsageError, "An audit only reads, but the step 'classes' writes."),
+    "CREATE TEMP TABLE t (a int)": (UsageError, "An audit only reads, but the step 'classes' writes."),
     "SELECT set_config('transaction_read_only', 'off', FALSE)": (
         UsageError,
-        "An audit only reads, and the step 'classes' tries to change its transaction.",
+        "An audit only reads, but the step 'classes' tries to change its transaction.",
     ),
     "SELECT public.fails(disease) FROM public.ages": (
         EngineError,
@@ -287,7 +281,7 @@ def test_a_connection_that_is_ended_mid_statement_is_said_once_and_then_again(lo
         )
         with pytest.raises(EngineError) as caught:
             engine.run(ONE)
-        assert str(caught.value) == "The connection to PostgreSQL was lost in the step 'one'; nothing was changed."
+        assert str(caught.value) == "The connection to PostgreSQL was lost in the step 'one'. Nothing was changed."
         with pytest.raises(EngineError):
             list(engine.stream(ONE))
         engine.cancel()
@@ -302,7 +296,7 @@ def test_somebody_elses_cancel_is_not_taken_for_ours(load: Loader, postgres_url:
         pytest.raises(EngineError) as caught,
     ):
         engine.run(SLEEP)
-    assert str(caught.value) == "Somebody on the server cancelled the step 'sleep'."
+    assert str(caught.value) == "Another user cancelled the step 'sleep' on the server."
 
 
 def test_disk_and_memory_limits_are_named(load: Loader, postgres_server: PostgresServer) -> None:

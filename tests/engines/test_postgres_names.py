@@ -75,7 +75,7 @@ def test_takes_the_exact_name_first_and_other_letters_second(load: Loader, postg
         )
         assert (
             refused(engine, "Beds")
-            == "'Beds' can mean several tables; write one of 'public.BEDS' or 'public.beds' exactly."
+            == "'Beds' may be several tables. Write one of 'public.BEDS' or 'public.beds' exactly."
         )
 
 
@@ -87,10 +87,10 @@ def test_an_unqualified_name_means_the_one_on_the_search_path(
     load("only_there", [(3,)], ["n"], schema="wing_b")
     with PostgresEngine(postgres_url) as engine:
         assert refused(engine, "shared_name") == (
-            "No table 'shared_name' is on the search path; write 'wing_a.shared_name' or 'wing_b.shared_name'."
+            "No table 'shared_name' is on the search path. Write 'wing_a.shared_name' or 'wing_b.shared_name'."
         )
         assert (
-            refused(engine, "Only_There") == "No table 'Only_There' is on the search path; write 'wing_b.only_there'."
+            refused(engine, "Only_There") == "No table 'Only_There' is on the search path. Write 'wing_b.only_there'."
         )
     load.execute("ALTER ROLE auditor SET search_path = wing_b, wing_a")
     try:

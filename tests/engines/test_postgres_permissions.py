@@ -76,10 +76,7 @@ def test_row_level_security_is_refused_instead_of_auditing_half_a_table(
         CREATE OR REPLACE VIEW guarded_by_owner AS SELECT age, disease FROM guarded;
         GRANT SELECT ON guarded_by_owner TO auditor"""
     )
-    rest = (
-        ", and half a table is not audited. Let a role with BYPASSRLS audit it, or a view that belongs to the table's "
-        "owner."
-    )
+    rest = ", so the table cannot be audited. Use a role with BYPASSRLS, or a view that belongs to the table's owner."
     table = "Row-level security hides rows from this role in the table 'public.guarded'" + rest
     assert denied(postgres_url, Target("guarded")) == table
     assert denied(postgres_url, Target(query="SELECT age FROM guarded")) == table
@@ -105,7 +102,7 @@ def test_a_view_over_a_table_with_policies_for_its_owner_is_refused(load: Loader
         GRANT SELECT ON forced_view TO auditor; RESET ROLE"""
     )
     assert denied(postgres_url, Target("forced_view")).startswith(
-        "Row-level security hides rows from this role in the table 'public.forced_view', and half a table is not"
+        "Row-level security hides rows from this role in the table 'public.forced_view', so the table cannot be audited"
     )
     load.execute("DROP TABLE forced CASCADE; DROP OWNED BY curator; DROP ROLE curator")
 

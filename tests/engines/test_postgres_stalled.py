@@ -59,13 +59,13 @@ def test_a_time_limit_ends_connecting(postgres_server: PostgresServer) -> None:
         proxy.stalled.set()
         with pytest.raises(Incomplete) as caught:
             PostgresEngine(url_through(proxy, postgres_server), Limits(timeout=1))
-    assert str(caught.value) == "The time limit of 1 seconds was reached before the server let us in."
+    assert str(caught.value) == "The time limit of 1 seconds was reached before the connection was established."
 
 
 def test_a_resolver_that_never_answers_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     over = threading.Event()
     monkeypatch.setattr(postgres.connecting.psycopg, "connect", lambda **_: over.wait())
-    with pytest.raises(Incomplete, match="was reached before the server let us in"):
+    with pytest.raises(Incomplete, match="was reached before the connection was established"):
         PostgresEngine("postgresql://silent.example/db", Limits(timeout=0.1))
     over.set()
 
@@ -91,7 +91,7 @@ def test_a_cancel_that_is_not_taken_says_so_and_ends_the_waiting(
             engine.run(Statement("endless", "SELECT 1 AS for_ever"))
         thread.join()
         engine.close()
-    assert told == ["The server did not take the request to cancel; its statement may go on for a while."]
+    assert told == ["The server did not cancel the statement, which may continue for a while."]
 
 
 def test_closing_does_not_wait_for_a_silent_server(
@@ -132,6 +132,6 @@ def test_ctrl_c_does_not_claim_a_cancel_that_failed(postgres_server: PostgresSer
         _, err = process.communicate(timeout=60)
     assert process.returncode == 130
     assert err == (
-        "sqlaudit: stopped by Ctrl-C; the database did not take the request to cancel, so the running statement may go "
-        "on there for a while. Nothing was changed. Nothing was finished by then.\n"
+        "sqlaudit: stopped by Ctrl-C; the database did not cancel the running "
+        "statement, which may continue for a while. Nothing was changed. Nothing was finished by then.\n"
     )

@@ -94,7 +94,7 @@ def test_a_server_that_goes_away_mid_statement_is_said(load: Loader, standby: Po
         with pytest.raises(EngineError) as caught:
             engine.run(Statement("sleep", "SELECT pg_sleep(30)"))
         timer.join()
-    assert str(caught.value) == "The connection to PostgreSQL was lost in the step 'sleep'; nothing was changed."
+    assert str(caught.value) == "The connection to PostgreSQL was lost in the step 'sleep'. Nothing was changed."
     with pytest.raises(ConnectionFailed) as refused:
         PostgresEngine(standby.url())
     assert str(refused.value) == f"No PostgreSQL server answers at {standby.folder}:{standby.port}."

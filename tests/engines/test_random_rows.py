@@ -1,4 +1,4 @@
-"""SQL that gives other rows each time it is read is refused: an audit reads its rows several times."""
+"""SQL that gives different rows each time is refused: an audit reads its rows several times."""
 
 from __future__ import annotations
 

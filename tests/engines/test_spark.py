@@ -173,7 +173,7 @@ def test_tables_queries_and_conditions(plain: SparkEngine) -> None:
         (Target("people", read=ReadOptions(delimiter=";")), "The option 'delimiter' says how text files are read"),
         (Target(query="SELECT agee FROM people"), "There is no column 'agee' in query="),
         (Target(query="SELECT age FROM peple"), "There is no table 'peple' in query=. Did you mean 'people'"),
-        (Target(query="SELECT age, age + 1 AS AGE FROM people"), "query= gives several columns the name 'age'"),
+        (Target(query="SELECT age, age + 1 AS AGE FROM people"), "query= has several columns named 'age'"),
         (Target(query="SELECT * FROM csv.`/etc/passwd`"), "query= reads files by their path (csv.`…`)"),
         (
             Target(query="SELECT a.* FROM (SELECT * FROM Parquet.`a/*.parquet`) AS a"),

@@ -77,9 +77,9 @@ def test_the_commands_know_its_tables(clinic: Path) -> None:
         "sqlaudit: There is no table or view 'grwn' in 'clinic.sqlite'. Did you mean 'grown'?\n",
     )
     ran = run("audit", "clinic.sqlite", "--qi", "age")
-    assert "'clinic.sqlite' is an SQLite database; give it with --db and name a table or view of it." in ran.err
+    assert "'clinic.sqlite' is an SQLite database. Give it with --db, and name one of its tables or views." in ran.err
     ran = run("audit", "--db", "clinic.sqlite", "grown", "--qi", "age", "-o", "clinic.sqlite", "--format", "json")
-    assert "'clinic.sqlite' is read here" in ran.err
+    assert "'clinic.sqlite' is an input" in ran.err
 
 
 def test_values_are_exactly_those_of_the_file(clinic: Path) -> None:
@@ -98,7 +98,7 @@ def test_values_are_exactly_those_of_the_file(clinic: Path) -> None:
 @pytest.mark.parametrize(
     ("cells", "sentence"),
     [
-        ("SELECT 1 AS a UNION ALL SELECT '1'", "Column 'a' of 'odd' holds values of several kinds"),
+        ("SELECT 1 AS a UNION ALL SELECT '1'", "Column 'a' of 'odd' has values of several types"),
         ("SELECT 0.5 AS a UNION ALL SELECT 9007199254740993", "whole numbers beyond 2^53"),
         ("SELECT CAST(X'ff41' AS TEXT) AS a", "'clinic.sqlite' has a text that is not UTF-8."),
     ],
@@ -185,7 +185,7 @@ def test_texts_that_a_collation_takes_for_equal_are_refused(clinic: Path) -> Non
     put(clinic, "CREATE TABLE odd (a TEXT COLLATE NOCASE, b TEXT)", "INSERT INTO odd VALUES ('HIV', 'x'), ('hiv', 'X')")
     put(clinic, "CREATE VIEW one_way AS SELECT LOWER(a) AS a, b FROM odd", "CREATE VIEW same AS SELECT a FROM odd")
     for table in ("odd", "same"):
-        with pytest.raises(UsageError, match=f"Column 'a' of '{table}' has texts that its collation takes for equal"):
+        with pytest.raises(UsageError, match=f"Column 'a' of '{table}' has texts that its collation treats as equal"):
             sqlaudit.audit(table, db="clinic.sqlite", qi="a")
     assert sorted(values(clinic, "one_way")) == [("hiv", "X"), ("hiv", "x")]
     put(clinic, "DELETE FROM odd WHERE b = 'x'")

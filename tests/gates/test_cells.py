@@ -78,18 +78,21 @@ def test_what_cannot_be_judged_is_undetermined(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("requirement", "said"),
     [
-        ("      - aggregates: {by: region, count: n}\n", "aggregates needs require"),
+        ("      - aggregates: {by: region, count: n}\n", "aggregates needs 'require'"),
         (
             "      - aggregates: {by: region, cuont: n, require: threshold=5}\n",
             "has no key 'cuont'. Did you mean 'count'?",
         ),
-        ("      - aggregates: {by: region, count: n, require: k=5}\n", "is about rows of people, not cells"),
-        ("      - aggregates: {by: region, require: threshold=5}\n", "Name the column of counts"),
+        (
+            "      - aggregates: {by: region, count: n, require: k=5}\n",
+            "is about rows of persons and no rule for cells",
+        ),
+        ("      - aggregates: {by: region, require: threshold=5}\n", "No numbers are given"),
         ("      - aggregates: {by: region, count: n, protect: true, require: threshold=5}\n", "has no key 'protect'"),
         ("      - threshold=5\n", "is about the cells of a published table"),
         (
             "      - aggregates: {by: region, count: n, require: threshold=5}\n        error_if: '> 3'\n",
-            "a rule for cells counts cells; leave them out",
+            "a rule for cells counts cells: leave them out",
         ),
     ],
 )
@@ -153,10 +156,10 @@ def test_a_pass_of_hidden_cells_says_that_it_is_about_outsiders(tmp_path: Path) 
     told = [(one.outcome.value, one.message) for one in sqlaudit.gate(file).tests]
     assert told == [
         ("pass", ""),
-        ("pass", "Hidden cells are judged for outsiders, and not for contributors, who know their own part."),
+        ("pass", "Hidden cells are checked against outsiders only, not against contributors, who know their own part."),
     ]
     asking = ("--by", "region", "--count", "n", "--require", "no_unpickable_cell=4")
     ran = run("aggregates", str(tmp_path / "may.csv"), *asking)
     assert ran.code == 0
-    assert "every published cell is safe from outsiders" in ran.out
-    assert "not judged for contributors" in " ".join(ran.out.split())
+    assert "every published cell is safe against outsiders" in ran.out
+    assert "against outsiders only" in " ".join(ran.out.split())

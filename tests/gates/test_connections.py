@@ -108,9 +108,9 @@ def test_targets_of_a_profile(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -
         ("clinc", "", "there is no profile 'clinc'. Did you mean 'clinic'?"),
         ("clinic", "fil", "profile 'clinic' has no target 'fil'. Did you mean 'file'?"),
         ("clinic", "dev", "profiles.yml, line 7: host: the environment variable GATE_HOST is not set."),
-        ("clinic", "memory", "this target keeps its tables in ':memory:', where nobody else can read them."),
+        ("clinic", "memory", "this target keeps its tables in ':memory:', which no other process can read."),
         ("clinic", "cloud", "this target is of type 'snowflake'; sqlaudit connects to duckdb and postgres."),
-        ("clinic", "odd", "path holds an expression that is more than env_var(); it can't be read here."),
+        ("clinic", "odd", "path has an expression other than env_var(), which is not supported."),
     ],
 )
 def test_what_a_profile_cannot_give(
@@ -170,7 +170,7 @@ def test_an_expression_of_dbt_that_may_not_end_is_refused(written: str) -> None:
     from sqlaudit.base.nodes import Node
     from sqlaudit.gates.connections import _rendered
 
-    with pytest.raises(UsageError, match="holds an expression that is more than env_var"):
+    with pytest.raises(UsageError, match="has an expression other than env_var"):
         _rendered(Node(written, "profiles.yml, line 1"), "path")
 
 

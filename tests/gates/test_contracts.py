@@ -177,9 +177,9 @@ def test_a_mistake_is_told_at_its_line(old: str, new: str, line: int, said: str,
     ("contract", "said"),
     [
         (CONTRACT.replace("engine: sqlaudit", "engine: other"), "no quality block of the contract is 'type: custom'"),
-        (CONTRACT.replace("v3.1.0", "v2.2.2"), "line 1: this sqlaudit reads data contracts of 'apiVersion' v3.0"),
-        (CONTRACT + "    quality: []\n", "the same key stands here twice"),
-        ("kind: DataContract\n", "line 1: this sqlaudit reads data contracts"),
+        (CONTRACT.replace("v3.1.0", "v2.2.2"), "line 1: data contracts need 'apiVersion' v3.0"),
+        (CONTRACT + "    quality: []\n", "the same key is here twice"),
+        ("kind: DataContract\n", "line 1: data contracts need"),
     ],
 )
 def test_what_is_no_contract_of_ours_is_refused(contract: str, said: str, tmp_path: Path) -> None:

@@ -158,7 +158,7 @@ def test_a_project_is_tested(tmp_path: Path) -> None:
 def test_the_manifest_is_where_dbt_was_told_to_write_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = project(tmp_path, manifest())
     (folder / "target").rename(folder / "built")
-    with pytest.raises(InputError, match="`dbt parse` writes it"):
+    with pytest.raises(InputError, match="`dbt parse` to write it"):
         load_dbt_policy(folder)
     monkeypatch.setenv("DBT_TARGET_PATH", "built")
     assert len(load_dbt_policy(folder).tables) == 2
@@ -191,15 +191,15 @@ def test_values_that_the_yaml_writes_otherwise_keep_the_line_of_the_model(tmp_pa
         ),
         (
             lambda node: node["config"]["meta"].update(sqlaudit={}),
-            "this table has no 'requirements'; write for instance [k=5].",
+            "this table has no 'requirements'. Write for example [k=5].",
         ),
         (
             lambda node: node["config"].update(materialized="ephemeral"),
-            "release is ephemeral: the database holds no table that could be tested.",
+            "release is ephemeral, so the database has no table to test.",
         ),
         (
             lambda node: node["columns"].update(x=column("x", "entity"), y=column("y", "entity")),
-            "release: x and y are both the entity; one column can be.",
+            "release: x and y are both the entity. Keep one.",
         ),
     ],
 )
@@ -217,10 +217,10 @@ def test_projects_that_cannot_be_read(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="no model, seed, snapshot or source has 'sqlaudit' in its meta"):
         load_dbt_policy(folder)
     (folder / "target" / "manifest.json").write_text("[]", encoding="utf-8")
-    with pytest.raises(InputError, match="is no manifest of dbt; `dbt parse` writes it anew"):
+    with pytest.raises(InputError, match=r"is not a manifest of dbt. Run `dbt parse` to write it again"):
         load_dbt_policy(folder)
     (folder / "target" / "manifest.json").unlink()
-    with pytest.raises(InputError, match="cannot be read; `dbt parse` writes it"):
+    with pytest.raises(InputError, match=r"cannot be read. Run `dbt parse` to write it"):
         load_dbt_policy(folder)
 
 

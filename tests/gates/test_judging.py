@@ -100,9 +100,9 @@ def test_a_threshold_beyond_the_table_loosens_nothing(severity: str, outcome: Ou
     spec = replace(spec, error_if=spec.warn_if if severity == "error" else None)
     assert outcome_of(spec, check(1), 100) == (
         outcome,
-        "'> 100' allows every row of this table, so it is not used; write a smaller limit.",
+        "'> 100' allows every row of this table, so it is not used. Write a smaller limit.",
     )
-    assert outcome_of(spec, check(1), 101) == (Outcome.PASS, "So few are allowed: the limit is '> 100'.")
+    assert outcome_of(spec, check(1), 101) == (Outcome.PASS, "Within the limit '> 100'.")
 
 
 def test_a_share_of_persons_is_of_persons_and_not_of_their_rows() -> None:
@@ -119,7 +119,7 @@ def test_what_cannot_be_decided_keeps_back_unless_it_only_warns() -> None:
     undecided = replace(check(None, Status.UNDETERMINED), note="too many combinations")
     assert outcome_of(SPEC, undecided, 7) == (Outcome.UNDETERMINED, "Too many combinations.")
     assert outcome_of(replace(SPEC, severity="warn"), undecided, 7)[0] is Outcome.WARN
-    assert outcome_of(SPEC, check(0, Status.UNDETERMINED), 0) == (Outcome.UNDETERMINED, "There is no row to test.")
+    assert outcome_of(SPEC, check(0, Status.UNDETERMINED), 0) == (Outcome.UNDETERMINED, "The table has no rows.")
 
 
 def entry(until: str, up: str = "", sensitive: str = "") -> TableEntry:

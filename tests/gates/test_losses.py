@@ -151,8 +151,8 @@ HEAD_T = "connections: {main: {duckdb: c}}\ntables:\n  - {table: t, quasi_identi
         ("{measure: entropy, at_most: 1}", "loss needs original."),
         ("{original: r, measure: entropy}", "loss needs one of at_most and at_least."),
         ("{original: r, measure: entropy, at_most: 1, at_least: 1}", "loss needs one of at_most and at_least."),
-        ("{original: r, measure: entrpy, at_most: 1}", "measure is one of "),
-        ("{original: r, measure: entropy, at_most: much}", "at_most is a number, for instance 0.2, 1/3 or 20%."),
+        ("{original: r, measure: entrpy, at_most: 1}", "measure must be one of "),
+        ("{original: r, measure: entropy, at_most: much}", "at_most must be a number, for example 0.2, 1/3 or 20%."),
         (
             "{original: r, measure: entropy, at_least: 1}",
             "the measure 'entropy' is worse when it is higher; write at_most.",
@@ -163,12 +163,12 @@ HEAD_T = "connections: {main: {duckdb: c}}\ntables:\n  - {table: t, quasi_identi
         ),
         (
             "{original: r, measure: hybrid, at_most: 1}",
-            "the loss 'hybrid' needs a sensitive column; name one under 'sensitive'.",
+            "the loss 'hybrid' needs a sensitive column: name one under 'sensitive'.",
         ),
-        ("{original: r, measure: entropy, at_most: 1, column: b}", "'b' is no quasi-identifier of this table."),
+        ("{original: r, measure: entropy, at_most: 1, column: b}", "'b' is not a quasi-identifier of this table."),
         (
             "{original: r, measure: entropy, at_most: 1, key: i, by_position: true}",
-            "rows are paired by 'key' or 'by_position', not by both.",
+            "'key' and 'by_position' exclude each other. Keep one.",
         ),
         ("{original: r, measure: entropy, at_most: 1, off: mean}", "loss has no key 'off'."),
     ],

@@ -104,7 +104,7 @@ def test_a_table_may_be_kept_apart_or_have_another_column(tmp_path: Path) -> Non
         ("{file: people.csv}", "a table of persons needs 'entity'"),
         ("{file: people.csv, entity: }", "entity is a text."),
         ("{file: people.csv, entity: ' '}", "entity is empty."),
-        ("{entity: who}", "it is not said where this table is"),
+        ("{entity: who}", "this table has no connection"),
         ("{file: people.csv, entity: who, statics: sex}", "Did you mean 'static'?"),
         ("{file: a.csv, entity: who}, {file: b.csv, entity: Who}", "two tables of 'persons' have the entity 'Who'"),
     ],
@@ -126,5 +126,5 @@ def test_persons_of_no_table_are_a_mistake(tmp_path: Path) -> None:
     found = sqlaudit.gate(write(tmp_path, head % "sex" + table))
     (mistake,) = found.mistakes
     assert (mistake.place.line, ExitCode.USAGE in found.exit_codes) == (1, True)
-    assert mistake.message.startswith("no table has the column 'sex' of the persons in")
+    assert mistake.message.startswith("no table has the column 'sex' of")
     assert not sqlaudit.gate(write(tmp_path, head % "who" + table)).mistakes

@@ -139,33 +139,33 @@ MISTAKES = [
     (
         HEAD + "  - table: t\n    quasi_identifiers: [a]\n    requirements:\n      - k: 5\n        l: 2",
         7,
-        "t: 'k' and 'l' stand in one requirement; write each as an item of its own.",
+        "t: 'k' and 'l' are in one requirement. Write each as its own item.",
     ),
     (
         HEAD + "  - {table: t, quasi_identifiers: [a], requirements: [{severity: warn}]}",
         4,
-        "t: no requirement stands beside its options; write for instance k: 5.",
+        "t: a requirement is missing beside its options. Write for example k: 5.",
     ),
     (
         HEAD + "  - {table: t, quasi_identifiers: [a], requirements: [l=2]}",
         4,
-        "t: 'l=2' needs a sensitive column; name one under 'sensitive'.",
+        "t: 'l=2' needs a sensitive column: name one under 'sensitive'.",
     ),
     (
         HEAD + "  - {table: t, requirements: [k=5]}",
         4,
-        "t: 'k=5' needs quasi-identifiers; name them under 'quasi_identifiers'.",
+        "t: 'k=5' needs quasi-identifiers: name them under 'quasi_identifiers'.",
     ),
     (
         HEAD + "  - {table: t, quasi_identifiers: [a], requirements: []}",
         4,
-        "nothing is required of this table; write for instance [k=5].",
+        "this table has no requirements. Write for example [k=5].",
     ),
-    (HEAD + "  - {table: t, quasi_identifiers: [a]}", 4, "this table has no 'requirements'; write for instance [k=5]."),
+    (HEAD + "  - {table: t, quasi_identifiers: [a]}", 4, "this table has no 'requirements'. Write for example [k=5]."),
     (
         HEAD + "  - {table: t, quasi_identifiers: [a], requirements: k=5}",
         4,
-        "'requirements' is a list, for instance [a, b].",
+        "'requirements' must be a list, for example [a, b].",
     ),
     (
         HEAD + "  - {quasi_identifiers: [a], requirements: [k=5]}",
@@ -180,7 +180,7 @@ MISTAKES = [
     (
         HEAD + "  - {query: SELECT 1 AS a, quasi_identifiers: [a], requirements: [k=5]}",
         4,
-        "a query needs a 'name', by which reports call it.",
+        "a query needs a 'name' for reports.",
     ),
     (
         HEAD + "  - {table: t, connection: mian, quasi_identifiers: [a], requirements: [k=5]}",
@@ -190,7 +190,7 @@ MISTAKES = [
     (
         HEAD + "  - {table: t, quasi_identifiers: [a], sensitive: [a], requirements: [k=5]}",
         4,
-        "Column 'a' is named as quasi-identifier and as sensitive attribute; give every column one role.",
+        "Column 'a' is named as quasi-identifier and as sensitive attribute. Give every column one role.",
     ),
     (HEAD + "  - {table: t, quasi_identifiers: [a], requirements: [k=0]}", 4, "t: 'k=0': k is at least 1, not 0."),
     (HEAD + "  - {table: t, quasi_identifiers: [a], requirements: [{k: }]}", 4, "t: the limit of k is a text."),
@@ -207,38 +207,38 @@ MISTAKES = [
     (
         HEAD + "  - {table: t, quasi_identifiers: [a], requirements: [{k: 5, severity: warn, error_if: '> 3'}]}",
         4,
-        "t: error_if has no meaning beside severity: warn.",
+        "t: error_if and severity: warn exclude each other.",
     ),
     (
         HEAD + "  - {table: t, quasi_identifiers: [a], requirements: [{k: 5, error_if: '> 0.5'}]}",
         4,
-        "t: error_if counts whole rows; write a share with %, for instance '> 1%'.",
+        "t: error_if counts whole rows. Write a share with %, for example '> 1%'.",
     ),
     (
         HEAD + "  - {table: t, quasi_identifiers: [a], requirements: [{k: 5, error_if: many}]}",
         4,
-        "t: error_if is a condition on the rows that fall short, for instance '> 10' or '> 1%'.",
+        "t: error_if must be a condition on the number of failing rows, for example '> 10' or '> 1%'.",
     ),
     (
         HEAD + "  - {table: t, quasi_identifiers: [a], requirements: [{average_risk: 0.1, error_if: '> 3'}]}",
         4,
-        "t: warn_if and error_if count rows that fall short, and 'average_risk=0.1' is about the whole table, where no "
-        "single row falls short; leave them out.",
+        "t: warn_if and error_if count failing rows, but 'average_risk=0.1' is about the whole table, which has no "
+        "failing rows: leave them out.",
     ),
     (
         HEAD + "  - {table: t, quasi_identifiers: [a], requirements: [{column_sets: {k: 5}}]}",
         4,
-        "t: column_sets needs max_size: how many columns an attacker knows at most.",
+        "t: column_sets needs max_size, the largest number of columns that an attacker knows.",
     ),
     (
         HEAD + "  - {table: t, quasi_identifiers: [a], requirements: [{column_sets: {max_size: 2, share: 100%}}]}",
         4,
-        "t: share is a share of at least 0 and below 1.",
+        "t: share must be a share of at least 0 and below 1.",
     ),
     (
         HEAD + "  - {table: t, quasi_identifiers: [a], requirements: [{preset: cells-12}]}",
         4,
-        "t: preset is one of ema-0070, hipaa-expert, cells-20, cells-11, cells-10, cells-5, "
+        "t: preset must be one of ema-0070, hipaa-expert, cells-20, cells-11, cells-10, cells-5, "
         "cells-3, not 'cells-12'. Did you mean 'cells-20'?",
     ),
     (
@@ -246,17 +246,17 @@ MISTAKES = [
         4,
         "t: 'z' is no sensitive column of this table.",
     ),
-    (HEAD + T + ", nulls: none}", 4, "nulls is one of equal, distinct, wildcard, not 'none'."),
-    (HEAD + T + ", joint: maybe}", 4, "joint is true or false."),
+    (HEAD + T + ", nulls: none}", 4, "nulls must be one of equal, distinct, wildcard, not 'none'."),
+    (HEAD + T + ", joint: maybe}", 4, "joint must be true or false."),
     (
         HEAD + T + ",\n    exceptions: [{requirement: k=6, until: 2027-01-01, reason: r}]}",
         5,
-        "no requirement here is 'k=6'. Did you mean 'k=5'?",
+        "this table has no requirement 'k=6'. Did you mean 'k=5'?",
     ),
     (
         HEAD + T + ",\n    exceptions: [{requirement: k=5, until: 2027-13-01, reason: r}]}",
         5,
-        "until is a date such as 2027-06-30.",
+        "until must be a date such as 2027-06-30.",
     ),
     (HEAD + T + ",\n    exceptions: [{requirement: k=5, until: 2027-01-01}]}", 5, "an exception needs reason."),
     (HEAD + T + ",\n    exceptions: [{requirement: k=5, until: 2027-01-01, reason: ''}]}", 5, "reason is empty."),
@@ -264,7 +264,7 @@ MISTAKES = [
     (
         "version: 1\nconnections: {main: {duckdb: c, env: X}}\ntables: []",
         2,
-        "connection 'main' is said by one of duckdb, env, url, service, dbt_profile.",
+        "connection 'main' needs one of duckdb, env, url, service, dbt_profile.",
     ),
     (
         "version: 1\nconnections:\n  main: {url: 'postgresql://me:hush@db/x'}\ntables: []",
@@ -286,12 +286,12 @@ MISTAKES = [
         3,
         "connection 'main': a password has no place in a policy:",
     ),
-    ("version: 1\nconnections: {main: {env: X, target: dev}}\ntables: []", 2, "'target' belongs to a dbt_profile."),
+    ("version: 1\nconnections: {main: {env: X, target: dev}}\ntables: []", 2, "'target' needs a dbt_profile."),
     ("version: 1\ntable: []", 2, "the policy has no key 'table'. Did you mean 'tables'?"),
     (
         "version: 1\ntables: [{table: t, quasi_identifiers: [a], requirements: [k=5]}]",
         2,
-        "it is not said where this table is: the policy has no 'connections'; for a file write 'file'.",
+        "this table has no connection: the policy has no 'connections'; for a file write 'file'.",
     ),
 ]
 
@@ -332,9 +332,13 @@ def test_what_can_be_read_is_read_beside_mistakes(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "kind", "said"),
     [
-        ("", UsageError, "is empty; `sqlaudit init` writes a policy to begin with."),
-        ("- a", UsageError, "a policy is a mapping with the keys version, connections, defaults, persons, tables."),
-        ("version: 2\ntables: []", UsageError, "line 1: this sqlaudit reads policies of version 1."),
+        ("", UsageError, "is empty. `sqlaudit init` writes a policy to start from."),
+        (
+            "- a",
+            UsageError,
+            "a policy must be a mapping with the keys version, connections, defaults, persons, tables.",
+        ),
+        ("version: 2\ntables: []", UsageError, "line 1: the version of the policy must be 1."),
         ("a: [b", InputError, "is not YAML (the indentation or a bracket is wrong)."),
     ],
 )

@@ -157,7 +157,7 @@ def test_what_goes_wrong_in_one_table_leaves_the_others(database: Make) -> None:
     said = {test.name: test.message for test in result.tests}
     assert said["missing column: k=2"] == "quasi_identifiers: missing column has no column 'sexx'. Did you mean 'sex'?"
     assert "'patients'" in said["missing table: k=2"] or "patients" in said["missing table: k=2"]
-    assert said["empty: k=2"] == "There is no row to test."
+    assert said["empty: k=2"] == "The table has no rows."
     assert (
         "have no natural order. Declare one under 'order' in a file with 'inputs'"
         in said["does not fit: t_ordered=0.5"]
@@ -277,7 +277,10 @@ def test_limits_on_column_sets(database: Make) -> None:
     first, second, third, fourth, fifth = sqlaudit.gate(policy).tests
     assert [(one.columns, one.at_risk) for one in first.sets] == [(("age",), 2), (("sex",), 2)]
     assert (first.outcome, second.outcome, second.sets) == (Outcome.FAIL, Outcome.PASS, ())
-    assert first.message == "age: 2 of 7 rows (28.6%) in classes below 3; sex: 2 of 7 rows (28.6%) in classes below 3."
+    assert (
+        first.message
+        == "age: 2 of 7 rows (28.6%) in classes smaller than 3; sex: 2 of 7 rows (28.6%) in classes smaller than 3."
+    )
     assert [one.columns for one in third.sets] == [("sex",)]
     # flu and cold of women, and both of men
     assert [(one.columns, one.at_risk) for one in fourth.sets] == [(("disease",), 1)]
@@ -293,7 +296,7 @@ def test_column_sets_of_which_every_column_is_excluded_are_refused(database: Mak
             quasi_identifiers: [age, sex]
             requirements: [{column_sets: {max_size: 1, AMONG}}]
         """
-    said = "No column is left to search; exclude fewer."
+    said = "No column is left to search. Exclude fewer."
     for among in ("among: [sex], exclude: [sex]", "exclude: [sex, age]"):
         (test,) = sqlaudit.gate(made.policy(policy.replace("AMONG", among))).tests
         assert (test.outcome, test.exit_code, said in test.message) == (Outcome.ERROR, ExitCode.USAGE, True)
@@ -411,14 +414,16 @@ def test_inputs_inline_and_from_a_file(tmp_path: Path) -> None:
 
 
 def test_nothing_to_test_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="there is nothing to test"):
+    with pytest.raises(UsageError, match="no tables to test"):
         sqlaudit.gate(write(tmp_path, "version: 1\ntables: []"))
 
 
 def test_what_is_kept_never_goes_into_an_audited_database(tmp_path: Path) -> None:
     made = in_duckdb(tmp_path, {"patients": PATIENTS})
     policy = made.policy(POLICY)
-    with pytest.raises(UsageError, match="is read here, by this or another name, and would be lost; name a file"):
+    with pytest.raises(
+        UsageError, match=r"is an input, by this or another name, and cannot be overwritten. Name another file"
+    ):
         sqlaudit.gate(policy, store_failures=tmp_path / "clinic.duckdb")
     with duckdb.connect(str(tmp_path / "clinic.duckdb"), read_only=True) as connection:
         assert connection.execute("SELECT table_name FROM duckdb_tables()").fetchall() == [("patients",)]

@@ -69,10 +69,10 @@ def test_several_selections_add_up() -> None:
 @pytest.mark.parametrize(
     ("wanted", "said"),
     [
-        ("tag:relase", "select 'tag:relase' fits no test. Did you mean 'tag:release'?"),
-        ("sumary", "select 'sumary' fits no test. Did you mean 'summary'?"),
+        ("tag:relase", "select 'tag:relase' matches no test. Did you mean 'tag:release'?"),
+        ("sumary", "select 'sumary' matches no test. Did you mean 'summary'?"),
         ("tga:release", "select: there is no method 'tga'. Did you mean 'tag'? See table, tag, owner, severity,"),
-        (",", "select ',' fits no test."),
+        (",", "select ',' matches no test."),
     ],
 )
 def test_a_selection_of_nothing_is_an_error(wanted: str, said: str) -> None:

@@ -58,7 +58,7 @@ def test_files_beside_the_policy(tmp_path: Path) -> None:
     assert test.check is not None
     assert (test.outcome, test.check.level, test.rows, test.classes) == (Outcome.FAIL, 0, 4, 2)
     assert test.requirement == "m_invariance=m:2,before:may.csv"
-    assert test.message == "3 persons are singled out by the releases that they are in."
+    assert test.message == "The releases in combination single out 3 people."
 
 
 @pytest.mark.parametrize(

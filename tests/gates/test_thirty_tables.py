@@ -23,8 +23,8 @@ def test_a_warehouse_of_thirty_tables_has_no_false_alarm(tmp_path: Path, monkeyp
     assert len(PEOPLE | COUNTS | EMPTY | THINGS) == 30
     ran = run("init", "--db", "warehouse.duckdb")
     # departments have no column that others know, which is a comment of its own
-    said = "wrote 'sqlaudit.yml' with 30 tables, 19 of them as comments, since they do not seem to be about people"
-    assert "nothing is required yet of departments: no column is one that others are likely to know. If" in ran.err
+    said = "wrote 'sqlaudit.yml' with 30 tables, 19 of them as comments, because they seem not to be about people"
+    assert "no requirements yet for departments: no column is one that others are likely to know. If" in ran.err
     assert f"{said} (currencies, days, dim_country, dim_date, " in ran.err
     policy = load_policy("sqlaudit.yml")
     assert {table.name for table in policy.tables} == {*PEOPLE, *COUNTS, *EMPTY}
@@ -46,7 +46,7 @@ def test_a_warehouse_of_thirty_tables_has_no_false_alarm(tmp_path: Path, monkeyp
     assert "entity: patient_id # 2.0 rows per value; every value is in patient_id of patients" in text
     assert "entity: member_id # 5.0 rows per value; its name suggests that it identifies people" in text
     for said in ("a calendar", "its name suggests migrations", "measurements: one row per date and city"):
-        assert f"  # # it does not seem to be about people ({said}); if it is, take the # away" in text
+        assert f"  # # it does not seem to be about people ({said}); if it is, remove the #" in text
 
 
 @pytest.mark.parametrize(
@@ -86,7 +86,7 @@ def test_missing_tables_are_said_before_anything_runs(tmp_path: Path, monkeypatc
     )
     tested = run("test")
     assert tested.err.splitlines() == [
-        "sqlaudit: 2 of 3 tables cannot be read, and their tests will be errors: peeple, gone."
+        "sqlaudit: 2 of 3 tables cannot be read. Their tests will be errors: peeple, gone."
     ]
     assert tested.code == 2
     assert [one.outcome.value for one in sqlaudit.gate("sqlaudit.yml").tests] == ["pass", "error", "error"]

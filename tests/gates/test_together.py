@@ -96,4 +96,4 @@ def test_what_cannot_be_kept_at_the_end_is_said_beside_the_results(
     monkeypatch.setattr("sqlaudit.gates.stored.FailureStore.write", refuse)
     found = sqlaudit.gate(policy, store_failures=failures)
     assert [test.outcome.value for test in found.tests] == ["fail", "fail"]
-    assert [one.message for one in found.mistakes] == ["The classes that fall short are not kept: The disk is full."]
+    assert [one.message for one in found.mistakes] == ["Failing classes were not written: The disk is full."]

@@ -107,10 +107,10 @@ def test_python_mappings_mean_the_same(tmp_path: Path) -> None:
         ("order: [x,\n  x]", "line 1: a value is listed twice."),
         ("order: [[x]]", "line 1: a list of values holds single values here, not a list or mapping."),
         ("categories: [x]", "line 1: 'categories' is a mapping, for instance {name: …}."),
-        ("categories:\n  a: [x]\n  a: [y]", "line 3: the same key stands here twice."),
-        ("width: 1\nwidth: 2", "line 2: the same key stands here twice."),
+        ("categories:\n  a: [x]\n  a: [y]", "line 3: the same key is here twice."),
+        ("width: 1\nwidth: 2", "line 2: the same key is here twice."),
         ("categories: {a: [x, y]}\ndont_care: [x]", "line 1: 1 of the values of this category are also under"),
-        ("tree: [x, {b: [x]}]", "line 1: this leaf of the tree also stands elsewhere in it."),
+        ("tree: [x, {b: [x]}]", "line 1: this leaf is in the tree twice."),
         ("tree: []", "line 1: the tree has no leaves."),
         ("tree: [x]\ntree_csv: t.csv", "tree"),
         ("- a", "line 1: the file is a mapping"),
@@ -163,7 +163,7 @@ def test_csv_hierarchies(tmp_path: Path, text: str, height: int, leaves: dict[st
     [
         ("a;b;*\nc;*\n", "line 2: has 2 fields, the first line has 3."),
         ("a;x;p;*\nb;x;q;*\n", "line 2: the group at level 1 lies under another group in an earlier line."),
-        ("a;*\na;*\n", "line 2: this leaf of the tree also stands elsewhere in it."),
+        ("a;*\na;*\n", "line 2: this leaf is in the tree twice."),
         ("", "a hierarchy has lines of a value and its levels"),
     ],
 )

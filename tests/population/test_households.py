@@ -135,7 +135,7 @@ def test_what_the_file_is_taken_for() -> None:
 
     assert "If the file is the whole population" in said()
     assert "as the file is 10.0% of its population" in said(sampling_fraction="10%")
-    assert "as w says how many people a row stands for" in said(weights="w")
+    assert "with the sampling weights w" in said(weights="w")
     by_weights, by_fraction = (
         sqlaudit.records(frame, qi=["zip"], **how) for how in ({"weights": "w"}, {"sampling_fraction": 0.1})
     )
@@ -150,8 +150,8 @@ def test_refusals() -> None:
         sqlaudit.records(frame, qi=["zip"], weights="w")
     with pytest.raises(UsageError, match="home is missing in 1 of 2 rows"):
         sqlaudit.records(frame, qi=["zip"], household="home")
-    with pytest.raises(UsageError, match="overlap with nulls='wildcard'"):
+    with pytest.raises(UsageError, match="cannot be combined with nulls='wildcard'"):
         sqlaudit.records(frame, qi=["zip"], household="home", nulls="wildcard")
     worse = pd.DataFrame({"zip": [1, 2], "w": [10, float("inf")]})
-    with pytest.raises(UsageError, match="too large to be a number of people"):
+    with pytest.raises(UsageError, match="too large for a number of people"):
         sqlaudit.records(worse, qi=["zip"], weights="w")

@@ -107,7 +107,7 @@ def test_what_is_said_of_the_population_must_make_sense(audit_on: AuditOn) -> No
     refused("sampling_fraction= and weights= both set the size of the population", sampling_fraction=0.1, weights="w")
     refused("sampling_fraction= is", sampling_fraction=0)
     refused("sampling_fraction= is", sampling_fraction="1.5")
-    refused("population_size= says 30 people, but the sample has 31", population_size=30)
+    refused("population_size= is 30, but the sample has 31 people", population_size=30)
     refused("Column 'zip' is named as quasi-identifier and as sampling weights", weights="zip")
 
 

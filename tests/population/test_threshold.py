@@ -145,11 +145,11 @@ def test_what_the_report_says() -> None:
         return render_text(records_document(found), width=1000)
 
     one = said("1.5%")
-    assert "Individual risk: 4 records (40.0%) are above 0.0125634. Protected down to that, they leave a mean" in one
-    assert "Household risk: 6 records in 3 households (60.0%) are above 0.0147529." in one
-    assert "of 0.01397, at most 0.015 as wanted." in one
-    assert "Individual risk: its mean is 0.01582, at most 0.5 as wanted; no record has to be protected." in said("50%")
-    none = "Household risk: every risk is too high for a mean of 0.001; all of 10 records in 5 households have to be"
+    assert "Individual risk: 4 records (40.0%) are above 0.0125634 and must be protected down to it." in one
+    assert "Household risk: 6 records in 3 households (60.0%) are above 0.0147529 and must" in one
+    assert "The mean is then 0.01397, at most 0.015 as required." in one
+    assert "Individual risk: the mean is 0.01582, at most 0.5 as required. No record needs protection." in said("50%")
+    none = "Household risk: every risk is too high for a mean of 0.001. All of 10 records in 5 households need"
     assert none in said("0.1%")
 
 

@@ -141,7 +141,7 @@ def test_the_report_has_a_section(tmp_path: Path) -> None:
 
 
 def test_an_audit_without_quasi_identifiers_names_what_a_profile_proposes(tmp_path: Path) -> None:
-    said = "Name the quasi-identifiers: what others may know about a person, "
+    said = "No quasi-identifiers are given. Name what others may know about a person, "
     file = patients(tmp_path)
     ran = run("audit", file)
     assert (ran.code, ran.out) == (2, "")

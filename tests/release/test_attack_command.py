@@ -67,15 +67,15 @@ def test_linkage_through_generalized_cells(tmp_path: Path) -> None:
     assert (ran.code, linkage["of"], linkage["figures"]["matched"], linkage["exposed"]) == (0, 13, 12, 0)
     assert (linkage["figures"]["below_k"], linkage["highest"], linkage["figures"]["expected_right"]) == (12, 0.25, 3.0)
     assert (found["linkage_attribute"]["exposed"], found["linkage_attribute"]["figures"]["without_identity"]) == (4, 4)
-    assert "4 of 13 people (30.8%) have the same problem" in found["linkage_attribute"]["sentence"]
+    assert "For 4 of 13 people (30.8%), all candidates have the same problem" in found["linkage_attribute"]["sentence"]
 
 
 def test_the_report_in_words(tmp_path: Path) -> None:
     ran = attack(tmp_path, "--identified", tables(tmp_path)[1], "--all-text")
     assert ran.code == 0
-    assert "release.csv: 4 of 5 attacks expose somebody" in ran.said
-    assert "4 of 12 rows (33.3%) lie in 1 class with a single value of problem" in ran.said
-    assert "Similarity. It needs categories of values (--categories), or a width for numbers (--width)." in ran.said
+    assert "release.csv: 4 of 5 attacks expose people" in ran.said
+    assert "4 of 12 rows (33.3%) are in 1 class with a single value of problem" in ran.said
+    assert "Similarity. It needs categories of values (--categories) or a width for numbers (--width)." in ran.said
     assert "Cancer" not in ran.out
     assert "0223*" not in ran.out
     shown = attack(tmp_path, "--show-values", "--only", "homogeneity", "--all-text")
@@ -90,8 +90,8 @@ def test_the_page_has_pictures_and_tables(tmp_path: Path) -> None:
     ran = attack(tmp_path, "--identified", tables(tmp_path)[1], "--all-text", "--output", page)
     text = page.read_text("utf-8")
     assert (ran.code, text.count("<figure"), text.count("<svg")) == (0, 2, 2)
-    assert "Share of those that each attack could expose and does expose" in text
-    assert "Share of 12 rows that are exposed once an attacker rules out m values of problem" in text
+    assert "Share of people that each attack exposes" in text
+    assert "Share of 12 rows exposed when an attacker rules out m values of problem" in text
     assert "<td>Homogeneity: problem</td>" in text
     assert "Cancer" not in text
     alone = tmp_path / "alone.html"
@@ -106,24 +106,24 @@ def test_a_file_of_categories(tmp_path: Path) -> None:
         "  other: [Viral infection, Fever]\n  cancer: [Cancer]\n"
     )
     ran = attack(tmp_path, "--categories", file, "--all-text", "--only", "similarity")
-    assert "4 of 12 rows (33.3%) lie in classes with all values of problem in one category, none of them" in ran.said
+    assert "4 of 12 rows (33.3%) are in classes with all values of problem in one category; none of them" in ran.said
 
 
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (("--match", "zip"), "--match names columns to link by; name the table to link with"),
+        (("--match", "zip"), "--match needs a table to link with"),
         (("--identified", "nowhere.csv"), "nowhere.csv"),
-        (("--other-qi", "zip"), "belong to another release"),
+        (("--other-qi", "zip"), "need another release"),
         (("--k", "0"), "--k is at least 1; it is 0."),
         (("--pieces", "-1"), "--pieces is at least 0; it is -1."),
         (("--sure", "2"), "--sure"),
         (("--width", "wide"), "--width takes a number"),
         (("--only", "homogenity"), "Did you mean 'homogeneity'?"),
-        (("--node", "1,2"), "--node says where a search ended"),
-        (("--require", "l=2", "--node", "a,b"), "--node is one level for each quasi-identifier"),
+        (("--node", "1,2"), "--node needs the requirement of the search"),
+        (("--require", "l=2", "--node", "a,b"), "--node takes one level per quasi-identifier"),
         (("--key", "a,b"), "--key takes one column"),
-        (("--width", "3"), "hold neither"),
+        (("--width", "3"), "are neither"),
     ],
 )
 def test_what_is_refused(tmp_path: Path, options: tuple[object, ...], said: str) -> None:

@@ -87,7 +87,7 @@ def test_two_safe_releases_are_unsafe_together(engine: Engine) -> None:
     found = join(engine, rows, rows, ("zip",), ("job",), 2)
     assert (found.exposed, found.of) == (4, 4)
     assert (found.figures["newly_below_k"], found.figures["newly_revealed"]) == (4, 4)
-    assert "4 of them hold fewer than 2 people" in found.sentence
+    assert "4 of them are newly smaller than 2 (4 to 4 people)" in found.sentence
 
 
 def test_what_complementary_releases_need(engine: Engine) -> None:
@@ -102,6 +102,6 @@ def test_what_complementary_releases_need(engine: Engine) -> None:
     assert reason(Roles(("zip",), ("s",)), None).startswith("It needs another release")
     assert reason(Roles(("zip",), ("s",)), targets[1]) == "The other release has none of the columns."
     assert "use nulls='equal'" in reason(Roles(("job",), ("s",), nulls=NullPolicy.DISTINCT), targets[1])
-    assert "leave entity= out" in reason(Roles(("job",), ("s",), entity="zip"), targets[1])
+    assert "leave out entity=" in reason(Roles(("job",), ("s",), entity="zip"), targets[1])
     empty = join(engine, [], [], ("zip",), ("zip",), 2)
-    assert (empty.exposed, empty.of, empty.sentence) == (0, 0, "No class of one release fits a class of the other.")
+    assert (empty.exposed, empty.of, empty.sentence) == (0, 0, "No class of one release matches a class of the other.")

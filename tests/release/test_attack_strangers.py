@@ -148,7 +148,7 @@ def test_minimality_beside_the_others(attacked: Any) -> None:
     assert (one["exposed"], one["of"], one["figures"]["finer_nodes"]) == (0, 9, 1)
     both = json.loads(attacked("--require", "l=2", "--only", "minimality", "--format", "json").out)
     reasons = [one["reason"] for one in both["not_tried"]]
-    assert reasons == ["It needs one sensitive attribute, a row a person, and --nulls equal."]
+    assert reasons == ["It needs one sensitive attribute, one row per person, and --nulls equal."]
 
 
 def test_nothing_to_try(tmp_path: Path) -> None:

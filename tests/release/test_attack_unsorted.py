@@ -156,7 +156,7 @@ def test_rows_left_out_of_one_release_shift_the_rest(engine: Engine) -> None:
     ahead = Fraction(sum(left[i][0] == right[i + 1][0] for i in range(33)), 33)
     behind = Fraction(sum(left[i][0] == right[i - 1][0] for i in range(1, 34)), 33)
     assert found.figures["rows_fitting_beside"] == max(ahead, behind) < Fraction(fitting, 34)
-    assert f"{fitting} of 34 rows (58.8%) fit, against" in found.sentence
+    assert f"{fitting} of 34 rows (58.8%) match, compared with" in found.sentence
 
 
 def test_releases_that_are_only_sorted_alike_restore_nothing(engine: Engine) -> None:
@@ -167,7 +167,7 @@ def test_releases_that_are_only_sorted_alike_restore_nothing(engine: Engine) -> 
     assert found.figures["better_than_chance"]
     assert (found.figures["rows_fitting"], found.figures["rows_fitting_beside"]) == (28, Fraction(31, 39))
     assert (found.exposed, found.at_most) == (0, 28)
-    assert found.sentence.endswith("so both may only be sorted alike.")
+    assert found.sentence.endswith("The releases may only have been sorted the same way.")
 
 
 @pytest.mark.few_on_postgres(0)
@@ -196,7 +196,7 @@ def test_a_random_order_is_not_better_than_chance(engine: Engine) -> None:
     order = [3, 6, 1, 4, 7, 2, 5, 0]
     found = match(engine, left, [right[i] for i in order], k=2).exposure("unsorted_matching")
     assert (found.figures["better_than_chance"], found.exposed) == (False, 0)
-    assert "not better than chance" in found.sentence
+    assert "no better than chance" in found.sentence
 
 
 def test_the_order_of_a_file_is_kept(tmp_path: Path) -> None:
@@ -216,7 +216,7 @@ def test_the_order_of_a_file_is_kept(tmp_path: Path) -> None:
 def test_what_unsorted_matching_needs(engine: Engine) -> None:
     left, right = TABLE_6
     query = values_query([{"row": 1, "zip": "1", "age": "2"}] * 2, COLUMNS)
-    with pytest.raises(UsageError, match="position= must number the rows; 2 rows repeat"):
+    with pytest.raises(UsageError, match="position= must number the rows, but 2 rows repeat"):
         attack_release(
             engine,
             Target(query=query),

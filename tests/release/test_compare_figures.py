@@ -7,6 +7,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 
 import sqlaudit
@@ -273,10 +274,19 @@ def test_attribute_linkage_can_be_asked_for_alone(linked: tuple[Path, Path]) -> 
     assert "Did you mean linkage_attribute" in unknown.said or "linkage_attribute" in unknown.err
 
 
+def test_the_last_value_is_never_ruled_out() -> None:
+    """Of two values one is left when the other is ruled out: that makes everyone certain and tells nothing."""
+    release = pd.DataFrame({"q": [1, 1, 2, 2], "s": ["yes", "no", "yes", "no"]})
+    found = sqlaudit.attack(release, qi=["q"], sensitive=["s"]).exposure("background_knowledge")
+    assert (found.exposed, len(found.steps)) == (0, 1)
+    assert found.note == "Ruling out all values of s but one is always certain and not counted."
+
+
 def test_nearly_sure_are_those_about_whom_the_guess_is_right(engine: Engine) -> None:
     rows = [{"q": 1, "s": "flu"}] * 9 + [{"q": 1, "s": "HIV"}] + [{"q": 2, "s": "flu"}, {"q": 2, "s": "HIV"}]
+    rows.append({"q": 3, "s": "cold"})
     target = values_query(rows, {"q": "int", "s": "text"})
     found = sqlaudit.attack(query=target, db=engine, qi=["q"], sensitive=["s"], sure="0.9", pieces=1)
-    assert found.exposure("homogeneity").figures["nearly_sure"] == 9
+    assert found.exposure("homogeneity").figures["nearly_sure"] == 10
     steps = found.exposure("background_knowledge").steps
-    assert [step["nearly_sure"] for step in steps] == [9, 12]
+    assert [step["nearly_sure"] for step in steps] == [10, 13]

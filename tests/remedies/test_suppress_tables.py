@@ -244,7 +244,7 @@ def test_the_release_is_printed_or_written() -> None:
 @pytest.mark.usefixtures("folder")
 def test_the_command_refuses_and_plans() -> None:
     for more, sentence in (
-        (("--exact", "--fast"), "Give --exact or --fast, not both."),
+        (("--exact", "--fast"), "--exact and --fast exclude each other: give one of them."),
         (("--weights", "x"), "--weights takes column=number"),
         (("--weights", "x=1,x=2"), "--weights names 'x' twice."),
         (("--to", "out.txt"), "should end in .parquet or .csv or .sql."),

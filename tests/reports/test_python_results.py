@@ -164,7 +164,7 @@ def test_an_error_in_a_notebook_is_the_users_line_and_the_sentence() -> None:
 @pytest.mark.parametrize(
     ("given", "sentence"),
     [
-        ({"qi": 3}, "qi= takes names, as a list of texts or one text 'age,sex', not a value of type int."),
+        ({"qi": 3}, "qi= takes names, as a list of texts or one text such as 'age,sex', not a value of type int."),
         ({"qi": ["age", 3]}, "not a value of type list with a value of type int."),
         ({"qi": {"age": 1}}, "not a value of type dict."),
         ({"entity": ["age"]}, "entity= takes the name of one column, as a text, not a value of type list."),

@@ -79,7 +79,7 @@ def test_deep_json_gets_a_sentence(tmp_path: Path) -> None:
     (tmp_path / "target" / "manifest.json").write_text("[" * 5000)
     (tmp_path / "dbt_project.yml").write_text("profile: p\n")
     ran = run("test", "--dbt-project", tmp_path)
-    assert (ran.code, "is no manifest of dbt; `dbt parse` writes it anew." in ran.err) == (2, True), ran.err
+    assert (ran.code, "is not a manifest of dbt. Run `dbt parse` to write it again." in ran.err) == (2, True), ran.err
     assert json.dumps(ran.out) == '""'
 
 

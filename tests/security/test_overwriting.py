@@ -18,7 +18,7 @@ from tests.cli.runner import patients, run
 from tests.gates.databases import PATIENTS, in_duckdb, write
 
 TABLES = "tables: [{table: patients, quasi_identifiers: [age, sex], requirements: [k=5]}]\n"
-SENTENCE = "is read here, by this or another name, and would be lost; name a file of its own to write."
+SENTENCE = "is an input, by this or another name, and cannot be overwritten. Name another file of its own to write."
 READ = {
     "--inputs",
     "--hierarchies",
@@ -223,7 +223,7 @@ def test_no_two_results_go_to_one_file(
     (tmp_path / "link.json").symlink_to("a.json")
     ran = run("audit", "patients.csv", "--qi", "age", *options, *(["--format", "text"] if "-o" in options else []))
     assert ran.code == 2
-    assert "is named twice to be written" in ran.err or SENTENCE in ran.err
+    assert "is named twice for writing" in ran.err or SENTENCE in ran.err
     assert sorted(file.name for file in tmp_path.iterdir()) == ["b", "link.json", "patients.csv"]
 
 

@@ -318,7 +318,7 @@ def test_a_policy_refuses_what_might_be_a_password(written: str) -> None:
     [
         "sqlaudit.yml, line 3: there is no column 'e@mail'. Did you mean 'mail'?",
         "write spark:local, spark://host:port, spark:k8s://…, or sc://host:port for Spark Connect.",
-        "--db … is not a URL of Spark Connect; write sc://host:15002.",
+        "--db … is not a URL of Spark Connect. Write sc://host:15002.",
         "There is no file 'C:/data/clinic.csv'.",
         "'a:b.csv' is empty (0 bytes).",
         "The column 'host' is not there.",
@@ -360,7 +360,7 @@ def test_a_profile_is_no_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         write(tmp_path, f'clinic: {{outputs: {{default: {{type: duckdb, path: "{expression}"}}}}}}\n', "profiles.yml")
         if expression == "{{ env_var }}":
             continue
-        with pytest.raises(UsageError, match=r"path holds an expression that is more than env_var\(\)"):
+        with pytest.raises(UsageError, match=r"path has an expression other than env_var\(\)"):
             load_profile("clinic", tmp_path)
     monkeypatch.setenv("DBT_PROFILES_DIR", str(tmp_path / PIECES[0]))
     with pytest.raises(UsageError, match=r"There is no profiles.yml in \$DBT_PROFILES_DIR;") as caught:

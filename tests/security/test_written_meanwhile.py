@@ -143,8 +143,7 @@ def test_a_file_that_changes_during_an_audit_ends_it(
         with pytest.raises(InputError) as caught:
             sqlaudit.audit(str(file), qi=["age"], sensitive="disease", db=engine)
     assert str(caught.value) == (
-        f"{str(file)!r} was changed while it was read, so figures of two states would be mixed; begin again, or audit a"
-        " copy."
+        f"{str(file)!r} was changed while it was read, so its figures are mixed. Try again, or audit a copy."
     )
     if change is not removed:
         assert sqlaudit.audit(str(file), qi=["age"]).rows == (21 if change is touched_later else 42)

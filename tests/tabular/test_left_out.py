@@ -155,7 +155,7 @@ def test_two_that_were_left_out_of_every_sum_hide_each_other() -> None:
 
 def test_a_table_that_may_have_totals_is_not_protected(tmp_path: Path) -> None:
     cube, file = frame(published(PEOPLE, CUBE, "rows"), None), tmp_path / "safe.csv"
-    for total, said in (({}, "may be a total"), (NULLS, "before anything was hidden")):
+    for total, said in (({}, "may be a total"), (NULLS, "before any cell was hidden")):
         with pytest.raises(UsageError, match=said):
             sqlaudit.aggregates(cube, total=total, protect=True, to=file, **ASKED)
     assert not file.exists()
@@ -180,10 +180,10 @@ def test_a_row_that_a_release_leaves_out_is_compared_as_readers_have_it() -> Non
     (two,) = sqlaudit.aggregates(newer, before=[older], total={"region": None}, **asked).differences
     assert [one.keys for one in two.unsafe] == [({"region": "a"},)]
     (two,) = sqlaudit.aggregates(newer[1:], before=[older], total={"region": None}, **asked).differences
-    assert (two.unsafe[0].status.value, "left out" in two.unsafe[0].note) == ("undetermined", True)
+    assert (two.unsafe[0].status.value, "missing from" in two.unsafe[0].note) == ("undetermined", True)
 
 
 def test_contributions_in_the_wrong_order_are_refused() -> None:
     table = pd.DataFrame({"region": ["a", "b"], "x": [100, 90], "l1": [50, 10], "l2": [9, 45]})
-    with pytest.raises(InputError, match="'l1' is less than 'l2' in 1 cell: largest="):
+    with pytest.raises(InputError, match="'l1' is less than 'l2' in 1 cell. largest="):
         sqlaudit.aggregates(table, by=["region"], value="x", largest=["l1", "l2"], require=["p_percent=10"])

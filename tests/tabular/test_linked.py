@@ -131,7 +131,7 @@ def test_a_circle_of_too_many_cells_calls_nothing_safe(monkeypatch: pytest.Monke
     found = linked(table(counts[0], OF_SECTORS), table(counts[1], OF_AGES), table(ages, ("sector", "age", "n")))
     (rule,) = found.rules
     assert (rule.cells, rule.undecided, rule.status.value) == (0, 4, "undetermined")
-    assert "margins of" in rule.note
+    assert "fewer linked tables" in rule.note
 
 
 def test_a_cell_that_one_table_hides_and_another_one_publishes_is_known() -> None:
@@ -202,10 +202,10 @@ def test_subtotals_are_those_of_the_table_that_has_them(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        ({"before": ["x.csv"]}, "Compare releases"),
-        ({"protect": True}, "protected as one table"),
+        ({"before": ["x.csv"]}, "compare releases"),
+        ({"protect": True}, "cannot be protected"),
         ({"by": (*BY, "sex")}, "linked table has a column 'sex'"),
-        ({"microdata": True, "count": ""}, "made of rows"),
+        ({"microdata": True, "count": ""}, "made from rows"),
     ],
 )
 def test_what_linked_tables_cannot_is_one_sentence(more: dict[str, Any], said: str) -> None:

@@ -155,16 +155,16 @@ def test_negative_contributions_are_refused_or_absolute(kind: str, negative: str
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        ({"count": "x"}, "count= is about a finished table"),
-        ({"weight": "x"}, "name their column with person="),
+        ({"count": "x"}, "count= applies to a finished table"),
+        ({"weight": "x"}, "name it with person="),
         ({"grouping": "r;t"}, "names 't', which is not in by="),
         ({"grouping": "r;(r)"}, "names a set twice"),
         ({"grouping": "()"}, "'r' is in no set of grouping="),
         ({"negative": "ignore"}, "negative= is one of refuse, absolute"),
-        ({"value": "r"}, "holds no numbers"),
+        ({"value": "r"}, "is not numeric"),
         ({"weight": "w", "person": "who", "value": "x"}, "have several weights"),
         ({"weight": "x", "person": "who", "value": "x"}, "1 cell has weights below 1"),
-        ({"microdata": False, "count": "x", "person": "who"}, "person= is about rows of persons"),
+        ({"microdata": False, "count": "x", "person": "who"}, "person= applies to rows of people"),
     ],
 )
 def test_what_makes_no_sense_is_one_sentence(more: dict[str, Any], said: str) -> None:

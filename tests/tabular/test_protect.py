@@ -76,15 +76,15 @@ def test_rows_of_persons_become_a_protected_table(tmp_path: Path) -> None:
 
 
 def test_a_table_with_hidden_cells_has_nothing_to_protect() -> None:
-    with pytest.raises(UsageError, match="give the table before anything was hidden"):
+    with pytest.raises(UsageError, match="Give the table before any cell was hidden"):
         protected(counts())
 
 
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        (("--to", "safe.csv"), "--to is about a protected table: say --protect, too"),
-        (("--protect",), "Say which cells are unsafe with --require threshold=5"),
+        (("--to", "safe.csv"), "--to applies to a protected table only: add --protect"),
+        (("--protect",), "No rule for unsafe cells is given. Name one with --require threshold=5"),
         (("--protect", "--require", "threshold=5", "--to", "safe.txt"), "safe.txt"),
     ],
 )

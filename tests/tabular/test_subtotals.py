@@ -134,7 +134,7 @@ def test_a_release_with_a_value_that_a_hierarchy_leaves_out_lets_nothing_pass() 
 @pytest.mark.parametrize(
     ("hierarchies", "said"),
     [
-        ({"region": {"mask": [1]}}, "subtotals need the values of 'region' one by one: a tree, values, or a CSV file"),
+        ({"region": {"mask": [1]}}, "subtotals need a list of the values of 'region': a tree, values, or a CSV file"),
         ({"regoin": {"tree": {"a": ["b"]}}}, "regoin"),
     ],
 )

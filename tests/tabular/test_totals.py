@@ -98,7 +98,7 @@ def test_missing_totals_are_told_by_cell_and_cost_no_verdict() -> None:
     rows: list[tuple[str, str, int | None]] = [("a", "s", 10), ("b", "s", 8), ("Total", "s", 18), ("a", "t", 7)]
     found = asked(rows, require=["threshold=5"], show_values=True)
     (missing,) = found.problems
-    assert missing.message == "1 total of published cells is not in the table: nothing is said of one that has it."
+    assert missing.message == "1 total of published cells is not in the table and was not checked."
     assert missing.keys == ({"region": "Total", "sector": "t"},)
     assert found.passed
     assert not asked(rows, require=["threshold=5"]).problems[0].keys
@@ -208,7 +208,7 @@ def test_a_table_that_may_have_a_total_is_not_protected_before_that_is_said(tmp_
     table = pd.DataFrame({"region": ["Alle Bezirke", "a", "b", "c"], "n": [45, 20, 22, 3]})
     file = tmp_path / "safe.csv"
     asked: dict[str, Any] = {"by": ["region"], "count": "n", "require": {"threshold": 5}, "protect": True, "to": file}
-    with pytest.raises(UsageError, match=r"1 cell may be a total, .* say with total='column=' that there is no total"):
+    with pytest.raises(UsageError, match=r"1 cell may be a total, .* use total='column=' if there is no total"):
         sqlaudit.aggregates(table, **asked)
     assert not file.exists()
     found = sqlaudit.aggregates(table, total={"region": "Alle Bezirke"}, **asked).protection
@@ -260,7 +260,7 @@ def test_no_rule_holds_by_itself_where_the_table_is_not_clear() -> None:
     assert [problem.code for problem in found.problems] == ["unclear_totals"]
     assert [one.status.value for one in (found, *found.rules)] == ["undetermined"] * 3
     said = " ".join(render_text(aggregates_document(found)).split())
-    assert "Undetermined: threshold=5. What is said of the table above leaves it open." in said
+    assert "Undetermined: threshold=5. Problems of the table leave it open." in said
     assert "Holds" not in said
 
 

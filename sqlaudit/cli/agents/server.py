@@ -84,9 +84,9 @@ def made_server(desk: Desk) -> Any:
         )
 
     instructions = (
-        "sqlaudit tells how easily the people in a table can be re-identified, inside the database. It reads and "
-        "never writes, and shows counts and never values. Names of columns are taken, conditions and queries are not. "
-        f"Tables: {', '.join(desk.offered.tables)}. Begin with profile."
+        "sqlaudit measures how easily the people in a table can be re-identified, inside the database. It never writes "
+        "and returns counts, never values. It takes names of columns, not conditions or queries. "
+        f"Tables: {', '.join(desk.offered.tables)}. Start with profile."
     )
     return Server("sqlaudit", version=__version__, instructions=instructions, on_list_tools=tools, on_call_tool=call)
 
@@ -110,7 +110,7 @@ class Desk:
         except SqlauditError as error:
             return visible(str(error)), True
         if len(self._turns) > WAITING:
-            return f"{WAITING} calls wait already; ask again when one of them was answered.", True
+            return f"{WAITING} calls are waiting already. Try again when one was answered.", True
         turn = asyncio.ensure_future(self._run(job, tables))
         self._turns.add(turn)
         turn.add_done_callback(self._turns.discard)
@@ -166,7 +166,7 @@ class Desk:
         """What a call said before it ended, with the names of tables instead of their paths."""
         lines = [line.removeprefix(_SAID) for line in said.splitlines() if line.startswith(_SAID)]
         if not lines:
-            return "The call ended without an answer; it may have taken more memory than it was allowed."
+            return "The call ended without an answer. It may have exceeded its memory limit."
         db = self.offered.db
         names = {relation: name for name, relation in tables.items()} if db is None else {db: "the database"}
         sentence = lines[-1]

@@ -66,12 +66,12 @@ class Offered:
         if relation is None:
             hint = closest(name[:LONGEST], self.tables) or f" There are: {', '.join(list(self.tables)[:12])}."
             raise UsageError(
-                f"There is no table {name[:LONGEST]!r} here: who started this server fixed what may be looked at.{hint}"
+                f"There is no table {name[:LONGEST]!r} here. The server offers a fixed list of tables.{hint}"
             )
         if self.db is None and not _as_it_was(relation):
-            raise UsageError(f"The file of {name!r} is gone, or a link lies in its place; nothing of it was read.")
+            raise UsageError(f"The file of {name!r} is missing or was replaced by a link. It was not read.")
         if self.db is not None and Path(self.db).is_absolute() and not _as_it_was(self.db):
-            raise UsageError("The file of the database is gone, or a link lies in its place; nothing of it was read.")
+            raise UsageError("The file of the database is missing or was replaced by a link. It was not read.")
         return Target(relation=relation, read=self.read, label=name)
 
 
@@ -102,7 +102,7 @@ def files_of(names: Sequence[str]) -> dict[str, str]:
             raise missing(name)
         for label, one in listed:
             if found.setdefault(label, str(resolved(one))) != str(resolved(one)):
-                raise UsageError(f"Two files are called {label!r}; name one of their folders alone.")
+                raise UsageError(f"Two files are called {label!r}. Name only one of their folders.")
     return found
 
 
@@ -124,8 +124,7 @@ def not_too_many(tables: Mapping[str, str]) -> Mapping[str, str]:
         raise UsageError("There is no table to offer.")
     if len(tables) > MOST_TABLES:
         raise UsageError(
-            f"There are {len(tables)} tables, and agents are told of {MOST_TABLES} at most; name those "
-            "that they may ask about."
+            f"There are {len(tables)} tables, but at most {MOST_TABLES} can be offered to agents. Name those to offer."
         )
     return tables
 
@@ -134,7 +133,7 @@ MOST_NAMES = 500
 LONGEST_NAME = 300
 _ONE_COLUMN = ("entity", "sequence")
 _OTHER_TABLE = "static_from"
-_NOT_FOR_AGENTS = "Conditions, queries, expressions, paths and values are for people who run sqlaudit themselves."
+_NOT_FOR_AGENTS = "Agents cannot use conditions, queries, expressions, paths or values."
 _WHOLE = {"knowledge": (0, 200), "known": (1, 6)}
 """Numbers of things that people may also write as ranges, with their bounds."""
 
@@ -144,7 +143,7 @@ class _Required:
     """What must hold."""
 
     require: tuple[str, ...] = option(
-        (), NAMES, "What must hold, for instance k=5, l=3 or t=0.2; the result then says passed or not.", HOLD
+        (), NAMES, "Requirements, for example k=5, l=3 or t=0.2. The result then has a verdict.", HOLD
     )
 
 
@@ -275,8 +274,8 @@ TOOLS = {
         AgentTool(
             "profile",
             "Columns and proposed roles",
-            "Facts of each column of a table (counts of rows, of missing and of different values) and the role that it "
-            "seems to have: direct identifier, quasi-identifier, sensitive. Begin here. Values are never shown.",
+            "Facts of each column of a table (counts of rows, missing and different values) and its proposed role: "
+            "direct identifier, quasi-identifier or sensitive attribute. Start here. Values are never shown.",
             _options(ProfileRequest, "sets"),
             (),
             "profile",
@@ -285,8 +284,8 @@ TOOLS = {
             "audit",
             "Re-identification and disclosure figures",
             "How easily people in a table can be re-identified: k-anonymity, l-diversity, t-closeness and other "
-            "models, with a verdict for what is required. qi names the columns that others may know of a person, "
-            "sensitive those that they should not learn.",
+            "models, with a verdict on requirements. qi: columns that others may know about a person, sensitive: "
+            "columns that they should not learn.",
             {
                 **_options(Roles, "qi", "sensitive", "identifier", "entity", "joint", "nulls", "known_rows", "values"),
                 **_options(Sampling, "sampling_fraction", "population_size"),
@@ -299,8 +298,8 @@ TOOLS = {
         ),
         AgentTool(
             "columns",
-            "Sets of columns that re-identify",
-            "Which sets of columns put somebody into a group of fewer than k rows, or tell all rows apart.",
+            "Sets of columns that identify people",
+            "Sets of columns with rows in groups smaller than k, or that separate all rows.",
             _options(
                 ColumnRequest,
                 *("columns", "exclude", "entity", "k", "tolerance", "nulls", "max_size", "identifying", "epsilon"),
@@ -313,7 +312,7 @@ TOOLS = {
         AgentTool(
             "disclosure",
             "Worst-case background knowledge",
-            "The worst that somebody with 0, 1, 2 … pieces of knowledge can learn of a sensitive column, exactly.",
+            "The most that an attacker with 0, 1, 2 … pieces of knowledge can learn about a sensitive column, exactly.",
             {
                 **_options(Roles, "qi", "sensitive", "entity", "joint", "nulls", "values"),
                 **_options(DisclosureRequest, "knowledge", "threshold", "weakest"),
@@ -323,8 +322,8 @@ TOOLS = {
         ),
         AgentTool(
             "persons",
-            "Persons with many rows",
-            "For tables with a row for each event (visits, purchases): with how few known events is a person found?",
+            "People with many rows",
+            "For tables with one row per event (visits, purchases): how few known events identify a person.",
             {
                 **_options(
                     PersonsRequest,

@@ -13,17 +13,17 @@ from sqlaudit.cli.options import limit_options, read_options, require_options, r
 from sqlaudit.cli.requests import PATH, command_of, handing, in_section
 
 FORMATS = ("table", "csv", "json")
-"""How results look."""
+"""Format of results."""
 
 _what = in_section("Input")
-_run = in_section("What to run")
+_run = in_section("Script")
 _out = in_section("Output")
 
 
 def _script(*, commands: tuple[str, ...], script: str | None) -> tuple[str, ...]:
     """The texts to run, in order; none = a prompt, or what stands in a pipe."""
     if commands and script is not None:
-        raise UsageError("Give -c or -f, not both.")
+        raise UsageError("-c and -f exclude each other: give one of them.")
     if script is not None:
         return (_text_of(script),)
     if not commands and not sys.stdin.isatty():
@@ -43,31 +43,31 @@ def _text_of(file: str) -> str:
 
 @command_of(
     click.Argument(["names"], metavar="[TABLE|FILE]...", nargs=-1),
-    _what("--db", metavar="DATABASE", help="A DuckDB file, or a PostgreSQL URL or conninfo. Without it: files."),
+    _what(
+        "--db", metavar="DATABASE", help="A DuckDB file, or a PostgreSQL URL or conninfo. Default: the names are files."
+    ),
     read_options,
     handing(
         "texts",
         _script,
-        _run(
-            "-c", "--command", "commands", multiple=True, metavar="TEXT", help="Run this, and leave. May be repeated."
-        ),
-        _run("-f", "--file", "script", metavar="FILE", help="Run a script, and leave; - is standard input."),
+        _run("-c", "--command", "commands", multiple=True, metavar="TEXT", help="Run this and exit. Repeatable."),
+        _run("-f", "--file", "script", metavar="FILE", help="Run a script and exit; - is standard input."),
     ),
     role_options,
     require_options,
     _out(
-        "--format", "layout", type=click.Choice(FORMATS), default="table", show_default=True, help="How results look."
+        "--format", "layout", type=click.Choice(FORMATS), default="table", show_default=True, help="Format of results."
     ),
     _out("-o", "--output", "file", type=PATH, metavar="FILE", help="Write all results to a file."),
-    _out("--show-values", is_flag=True, help="Show values of classes, which may name persons."),
+    _out("--show-values", is_flag=True, help="Show values of classes, which may identify people."),
     limit_options,
 )
 def command(**given: Any) -> int:
-    """Explore tables and files with SQL, and audit what you see.
+    """Explore tables and files with SQL, and audit them.
 
-    A prompt for SELECT, AUDIT and AGGREGATES statements and commands; "\\?" lists these. With -c
-    or -f it is a script, with the exit codes of `sqlaudit audit`: 1 when a requirement does not
-    hold. The first TABLE or FILE is what the commands act on. Nothing is written to a database.
+    A prompt for SELECT, AUDIT and AGGREGATES statements and for commands; "\\?" lists them. -c and
+    -f run scripts, with the exit codes of `sqlaudit audit`. Commands act on the first TABLE or
+    FILE. Nothing is written to a database.
 
     \b
       sqlaudit console patients.parquet

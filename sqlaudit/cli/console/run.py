@@ -85,7 +85,7 @@ def run_console(asked: ConsoleRequest) -> ExitCode:
         check_into(asked.file)
     at_prompt = not asked.texts
     if at_prompt and not sys.stdout.isatty():
-        raise UsageError("A prompt needs a terminal; say what to run with -c or -f.")
+        raise UsageError("A prompt needs a terminal. Run statements with -c or -f.")
     outside = Outside(at_prompt)
     with ProgressBar():  # a Spark takes seconds to start
         opened = Workspace(asked.db, replace(asked.limits, timeout=None), asked.read)
@@ -265,7 +265,7 @@ def _fits(text: str) -> bool:
 def converse(session: Session, outside: Outside) -> ExitCode:
     """Read and carry out what somebody types, until they leave."""
     read = prompt_of(session)
-    click.echo(f"sqlaudit {__version__} on {session.engine.version()}. \\? lists the commands, \\q leaves.")
+    click.echo(f"sqlaudit {__version__} on {session.engine.version()}. \\? lists the commands, \\q exits.")
     while not session.left and not ENDING.leaves:
         ENDING.forgive()
         try:

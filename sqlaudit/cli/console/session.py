@@ -161,7 +161,7 @@ class Session:
         """
         found = self.state.target or self.selected
         if found is None:
-            raise UsageError("Name a table or file with \\use, or run a SELECT: the commands act on its result.")
+            raise UsageError("No relation is selected. Name a table or file with \\use, or run a SELECT.")
         return found
 
     def called(self) -> str:
@@ -229,8 +229,8 @@ class Session:
 
         others = {name for names in roles.by_role().values() for name in names}
         proposed = likely_quasi_identifiers(self.engine, self.target(), others)
-        hint = f" \\profile proposes: \\qi {', '.join(proposed)}" if proposed else " For instance: \\qi age sex"
-        raise UsageError(f"Name the quasi-identifiers first: what others may know about a person.{hint}")
+        hint = f" \\profile proposes: \\qi {', '.join(proposed)}" if proposed else " For example: \\qi age sex"
+        raise UsageError(f"No quasi-identifiers are set. Name what others may know about a person.{hint}")
 
     def show(self, result: T) -> T:
         """Show the report of a result, and keep it for another file."""

@@ -338,12 +338,12 @@ def read_requirements(reader: Reader, among: Among = REGISTRY) -> tuple[Requirem
 
 def _one(reader: Reader, among: Among) -> Requirement:
     start = reader.at
-    example = "the name of a model, for instance k" if among is REGISTRY else "a rule, for instance threshold"
+    example = "the name of a model, for example k" if among is REGISTRY else "a rule, for example threshold"
     name = _word(reader, example)
     if reader.skip("@"):
         name += "@" + _number(reader)
     if not reader.is_next(*_SIGNS):
-        raise reader.fail(f"{name} needs a limit, for instance {name} = 5")
+        raise reader.fail(f"{name} needs a limit, for example {name} = 5")
     at_sign = reader.at
     sign = reader.take().text
     is_pair = [one.text for one in reader.tokens[reader.at + 1 : reader.at + 2]] == [":"]
@@ -443,7 +443,7 @@ def parse_audit(text: str, dialect: str, first_line: int = 1) -> AuditStatement:
     relation, query = read_relation(reader)
     reader.expect("BY", "BY is expected here, with the quasi-identifiers in parentheses: BY (age, sex)")
     if not reader.is_next("("):
-        raise reader.fail("the quasi-identifiers stand in parentheses: BY (age, sex)")
+        raise reader.fail("the quasi-identifiers must be in parentheses: BY (age, sex)")
     known = items_of(reader, reader.brackets())
     sensitive, entity, requirements = _clauses(reader)
     try:
@@ -482,13 +482,13 @@ def _clauses(reader: Reader) -> tuple[tuple[str, ...], str | None, tuple[Require
         named = _columns(reader, "ENTITY")
         if len(named) != 1:
             raise reader.error(
-                "ENTITY takes one column: the one that says which person a row is about", reader.tokens[start].start
+                "ENTITY takes one column: the one that identifies the person", reader.tokens[start].start
             )
         entity = named[0]
     requirements: tuple[Requirement, ...] = ()
     if reader.skip("REQUIRE"):
         if reader.token is None:
-            raise reader.fail("a requirement is expected here, for instance k >= 5")
+            raise reader.fail("a requirement is expected here, for example k >= 5")
         requirements = read_requirements(reader)
     if reader.token is not None:
         raise reader.fail("SENSITIVE, ENTITY, REQUIRE or the end is expected here, in this order")
@@ -557,9 +557,9 @@ def parse_cells(text: str, dialect: str, first_line: int = 1) -> CellsStatement:
     reader.take()
     given: dict[str, Any] = {"microdata": reader.skip("FROM")}
     relation, query = read_relation(reader)
-    reader.expect("BY", "BY is expected here, with what the table is broken down by: BY (region, sector)")
+    reader.expect("BY", "BY is expected here, with the dimensions in parentheses: BY (region, sector)")
     if not reader.is_next("("):
-        raise reader.fail("what the table is broken down by stands in parentheses: BY (region, sector)")
+        raise reader.fail("the dimensions must be in parentheses: BY (region, sector)")
     given["by"] = items_of(reader, reader.brackets())
     _read_clauses(reader, given)
     before, linked, rules = (given.pop(name, ()) for name in ("before", "linked", "require"))
@@ -600,7 +600,7 @@ def _read_clauses(reader: Reader, given: dict[str, Any]) -> None:
         return
     reader.take()
     if reader.token is None:
-        raise reader.fail("a rule is expected here, for instance threshold >= 5")
+        raise reader.fail("a rule is expected here, for example threshold >= 5")
     given["require"] = read_requirements(reader, CELL_RULES)
 
 
@@ -657,7 +657,7 @@ def _totals(reader: Reader, clause: str) -> tuple[str, ...]:
     while True:
         tokens = reader.until(lambda: reader.is_next("="))
         if not tokens or reader.token is None:
-            raise reader.fail(f"{clause} takes column = 'value', for instance region = 'Total'")
+            raise reader.fail(f"{clause} takes column = 'value', for example region = 'Total'")
         reader.take()
         is_null = reader.skip("NULL")
         label = "NULL" if is_null else _text(reader, "the value in single quotes, or NULL, is expected here")
@@ -671,7 +671,7 @@ def _sets(reader: Reader, clause: str) -> str:
     found = []
     while True:
         if not reader.is_next("("):
-            raise reader.fail(f"{clause} takes sets in parentheses, for instance (region), ()")
+            raise reader.fail(f"{clause} takes sets in parentheses, for example (region), ()")
         tokens = reader.brackets()
         found.append("(" + ",".join(items_of(reader, tokens) if len(tokens) > 2 else ()) + ")")
         if not reader.skip(","):

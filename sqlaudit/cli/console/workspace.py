@@ -108,7 +108,7 @@ class Workspace:
         try:
             root = guard_query(text, self.dialect)
         except NotASelect as error:
-            raise UsageError(f"The console only reads; this is {error.what}.") from None
+            raise UsageError(f"The console only reads, but this is {error.what}.") from None
         restricted = self._restricted(root)
         if restricted is not None:
             return restricted

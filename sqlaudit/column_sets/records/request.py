@@ -1,4 +1,4 @@
-"""What is asked about single records."""
+"""The request for the risk of single records."""
 
 from __future__ import annotations
 
@@ -11,26 +11,26 @@ from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.spec import NullPolicy
 from sqlaudit.column_sets.request import missing_values
 
-_WHO, _FAR = "Which columns", "How far"
+_WHO, _FAR = "Columns", "Extent"
 
 
 @dataclass(frozen=True)
 class RecordRequest:
-    """What is asked about the records.
+    """The columns, limits and output of an audit of single records.
 
     Args:
         qi: the quasi-identifiers: names or expressions.
-        key: the columns that top records are shown by; empty = the quasi-identifiers.
+        key: the columns that show top records; empty = the quasi-identifiers.
         weights: the column of sampling weights (people that a row stands for, read with six decimals); None = 1 each.
-        household: the column that says which rows live together; their risk is then told, too.
-        max_global_risk: the wanted share of records expected to be re-identified; the threshold of individual risk (and
-            of household risk) that keeps it is then told, too. Above 0 and at most 1.
+        household: the column of households; adds their risk.
+        max_global_risk: the required share of records expected to be re-identified; adds the threshold of individual
+            risk (and of household risk) for it. Above 0 and at most 1.
         nulls: how missing values are read for unique rows and individual risk.
         max_size: the largest size of a minimal sample unique.
-        sampling_fraction: of DIS-SUDA, and where no weights say it also of individual risk; above 0 and at most 1;
-            None = 0.01 for DIS-SUDA, and the file is taken for the population otherwise.
-        suda: whether the report tells the scores, too.
-        top: how many records to show by key. show_values: whether their key may be read.
+        sampling_fraction: of DIS-SUDA, and without weights also of individual risk; above 0 and at most 1;
+            None = 0.01 for DIS-SUDA, and the file is treated as the population otherwise.
+        suda: whether to report the scores, too.
+        top: how many records to show by key. show_values: whether to read their key.
 
     Raises:
         UsageError: a number out of its range.
@@ -40,20 +40,20 @@ class RecordRequest:
         (), NAMES, 'Quasi-identifiers, or expressions: age,sex,"year(birth)".', _WHO, metavar="COLUMNS"
     )
     key: tuple[str, ...] = option(
-        (), NAMES, "What the most special records are shown by. [default: the --qi]", _WHO, metavar="COLUMNS"
+        (), NAMES, "Columns that show the records with the highest scores. [default: the --qi]", _WHO, metavar="COLUMNS"
     )
     weights: str | None = option(
-        None, TEXT, "Sampling weights: how many people of the population a row stands for.", _WHO, metavar="COLUMN"
+        None, TEXT, "Sampling weights: how many people a row stands for.", _WHO, metavar="COLUMN"
     )
     household: str | None = option(
-        None, COLUMN, "Which rows live together: who finds one finds all of them.", _WHO, metavar="COLUMN"
+        None, COLUMN, "Column of households: finding one member finds all.", _WHO, metavar="COLUMN"
     )
     nulls: NullPolicy = missing_values(_WHO)
-    max_size: int = option(3, WHOLE, "The largest column sets looked at.", _FAR, shown="3", least=1)
+    max_size: int = option(3, WHOLE, "Largest number of columns of a set.", _FAR, shown="3", least=1)
     sampling_fraction: Fraction | None = option(
         None,
         SHARE,
-        "The sample's share of the population. [default: for DIS-SUDA 0.01, else the file is the population]",
+        "Share of the population in the sample. [default: for DIS-SUDA 0.01, else the file is the population]",
         _FAR,
         metavar="SHARE",
         above=0,
@@ -62,22 +62,22 @@ class RecordRequest:
     max_global_risk: Fraction | None = option(
         None,
         SHARE,
-        "Tell above which risk records have to be protected so that at most this share of them is found.",
+        "Report the risk above which records need protection, so that at most this share is re-identified.",
         _FAR,
         metavar="SHARE",
         above=0,
         most=1,
     )
     suda: bool = option(
-        False, FLAG, "Also tell SUDA and DIS-SUDA scores and what each column adds (JSON always does).", _FAR
+        False, FLAG, "Also report SUDA and DIS-SUDA scores and each column's contribution (JSON always does).", _FAR
     )
-    top: int = option(50, WHOLE, "How many of the most special records are shown.", _FAR, shown="50", least=0)
-    show_values: bool = option(False, FLAG, "Show them, by their key, which may name persons.", _FAR)
+    top: int = option(50, WHOLE, "Number of records with the highest scores to show.", _FAR, shown="50", least=0)
+    show_values: bool = option(False, FLAG, "Show records by their key, which may identify people.", _FAR)
 
     def __post_init__(self) -> None:
         check_bounds(self)
         if self.household is not None and self.nulls is NullPolicy.WILDCARD:
             raise UsageError(
-                f"{spelled('household')} puts the risks of rows together, which overlap with "
-                f"{spelled('nulls', 'wildcard')}: use {spelled('nulls', 'equal')}."
+                f"{spelled('household')} cannot be combined with {spelled('nulls', 'wildcard')}, because classes "
+                f"overlap: use {spelled('nulls', 'equal')}."
             )

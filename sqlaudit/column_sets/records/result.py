@@ -1,4 +1,4 @@
-"""What was found about single records, and its report. Frozen; without values unless they were asked for."""
+"""The result for single records, and its report. Frozen; without values unless requested."""
 
 from __future__ import annotations
 
@@ -36,15 +36,15 @@ class Scores(base.Documented):
 
 @dataclass(frozen=True)
 class RiskThreshold(base.Documented):
-    """The threshold of risk that keeps the global risk, the expected share of re-identified records, at a wanted one.
+    """The threshold of risk for a required global risk, the expected share of re-identified records.
 
-    It is that of μ-Argus (manual 4.1, section 2.3.4.1) and sdcMicro: who is above it is protected so far that the
-    threshold is left as risk, and counts with that. Where they are left out instead, the global risk is lower still.
+    It is that of μ-Argus (manual 4.1, section 2.3.4.1) and sdcMicro: records above it are protected down to the
+    threshold, and count with that risk. If they are left out instead, the global risk is lower.
 
     Args:
-        most: the wanted global risk. risk: the threshold, the largest risk of the file that keeps it; None = no risk of
-            the file does, and every record has to be protected to a risk of at most `most`.
-        remaining: the global risk when those above count with the threshold; None without one.
+        most: the required global risk. risk: the threshold, the largest risk of the file that meets it; None = no risk
+            of the file does, and every record must be protected to a risk of at most `most`.
+        remaining: the global risk if those above count with the threshold; None without one.
         rows: rows above it. households: households above it, None where the risk is that of rows.
     """
 
@@ -63,7 +63,7 @@ class IndividualRisk(base.Documented):
         expected: Σ of the rows' risks, the number of rows expected to be re-identified.
         highest: the largest risk of a row. mean: expected / rows.
         above: rows whose risk exceeds a threshold, by threshold.
-        threshold: the one that keeps a wanted global risk, None unless one was named.
+        threshold: the one for a required global risk, or None.
     """
 
     expected: Annotated[float, base.FROM_0]
@@ -75,13 +75,13 @@ class IndividualRisk(base.Documented):
 
 @dataclass(frozen=True)
 class HouseholdRisk(base.Documented):
-    """Risk that at least one member of a row's household is found: 1 - Π(1 - risk) over the members.
+    """Risk that at least one member of a row's household is re-identified: 1 - Π(1 - risk) over the members.
 
     Args:
-        column: which rows live together. households: how many there are.
+        column: the column of households. households: their number.
         expected: Σ of the rows' household risks. highest: the largest. mean: expected / rows.
         above: rows whose household risk exceeds a threshold, by threshold.
-        threshold: the one that keeps a wanted global risk, None unless one was named.
+        threshold: the one for a required global risk, or None.
     """
 
     column: str
@@ -135,25 +135,25 @@ def _shares(found: tuple[tuple[str, Fraction], ...]) -> list[_ColumnShare]:
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class RecordRisk(base.MeasuredResult, Shown):
-    """Which records are special, and which columns make them so.
+    """Records that are unique on few columns, and the columns that make them unique.
 
     Args:
-        engine: the engine and its version. target: what was looked at. columns: the quasi-identifiers, A of them.
+        engine: the engine and its version. target: the table. columns: the quasi-identifiers, A of them.
         rows: rows of the target. unique_rows: rows unique on all columns together. paired_rows: rows in classes of two.
         max_size: the largest size of a minimal sample unique searched, M for the scores at most A − 1.
         nulls: how missing values are read for unique rows and individual risk; never part of a minimal sample unique.
         fraction: the sampling fraction of DIS-SUDA.
         file_dis: the file's DIS, the share of correct matches among matches with unique records.
-        uniques_by_size: how many there are, by number of columns. records: records that have one at all.
+        uniques_by_size: minimal sample uniques by number of columns. records: records that have one.
         scores: for each signature (numbers of minimal sample uniques by size) how many records have it, and the scores;
             highest first.
         contributions: for each column the share of the whole SUDA score in minimal sample uniques with it.
         by_set: the column sets that are minimal sample uniques of most records, with their number.
-        risk: individual risk. household: risk of households, None unless a column says which rows live together.
-        of_sample: whether the sampling fraction was named, and individual risk is that of a sample.
-        weights: the column of sampling weights, None = the file was taken for the population.
+        risk: individual risk. household: risk of households, None without a column of households.
+        of_sample: whether a sampling fraction was given, and individual risk is that of a sample.
+        weights: the column of sampling weights, None = the file was treated as the population.
         top: the records with the highest scores; empty unless values may be shown.
-        key: what top records are shown by; empty without --show-values.
+        key: the columns that show top records; empty without --show-values.
     """
 
     schema: ClassVar = "sqlaudit-records/1"
@@ -186,27 +186,26 @@ class RecordRisk(base.MeasuredResult, Shown):
 
     @property
     def highest(self) -> Scores | None:
-        """The scores of the most special record."""
+        """The highest scores of a record."""
         return self.scores[0][2] if self.scores else None
 
 
-# The report on single records: how special they are, and which columns make them so.
+# The report on single records.
 
 _MOST = 20
 
 
 def records_document(result: RecordRisk, suda: bool = True) -> doc.Document:
-    """Per-record uniqueness as a document for any layout; `suda` says whether scores are told."""
+    """Per-record uniqueness as a document for any layout; `suda` = with scores."""
     ranked = sorted(result.contributions, key=lambda item: (-item[1], item[0]))
     contributions = doc.table(
-        ("Column", "#Share of the SUDA score in sets with it"),
-        ((name, doc.percent(share)) for name, share in ranked if share and suda),
+        ("Column", "#Share of SUDA score"), ((name, doc.percent(share)) for name, share in ranked if share and suda)
     )
     sets = doc.table(("Columns", "#Records"), ((", ".join(names), few) for names, few in result.by_set[:_MOST]))
     scores = doc.table(
         ("#Records", "#SUDA", "#DIS-SUDA", "#IHSN"),
         ((number, one.suda, one.dis_suda, one.ihsn) for _, number, one in result.scores[:_MOST]),
-        "The highest scores, and how many records have them.",
+        "The highest scores, with the number of records that have them.",
     )
     columns = ("#SUDA", "#DIS-SUDA") if suda else (None, None)
     top = doc.table(
@@ -216,31 +215,32 @@ def records_document(result: RecordRisk, suda: bool = True) -> doc.Document:
             for one in result.top
         ),
     )
-    # above which risk records have to be protected, so that the file keeps the wanted global risk
+    # the risk above which records must be protected, so that the file meets the required global risk
     thresholds = (
         _threshold(kind, risk.mean, risk.threshold, result.rows)
         for kind, risk in (("individual risk", result.risk), ("household risk", result.household))
         if risk is not None and risk.threshold is not None
     )
+    of = doc.out_of(result.records, result.rows, "record")
     how = doc.facts(
         ("rows", result.rows),
         ("columns", ", ".join(result.columns)),
         ("largest set searched", doc.plural(result.max_size, "column")),
         ("sampling fraction", doc.limit(result.fraction)),
         ("disclosure score of the file (DIS)", float(result.file_dis)),
-        ("missing values", f"never part of a special set; elsewhere {READS[result.nulls]}"),
+        ("missing values", f"never part of a minimal sample unique; otherwise {READS[result.nulls]}"),
         *made(result),
     )
     return doc.report_on(
         result,
-        doc.Toned(f"{result.target}: {doc.plural(result.records, 'special record')} of {doc.count(result.rows)}"),
+        doc.Toned(f"{result.target}: {of} {'is' if result.records == 1 else 'are'} unique on few columns"),
         (_lead(result, suda),),
-        doc.section("Which columns make records special", contributions),
-        doc.section("Column sets that single out most records", sets),
+        doc.section("Contribution of each column", contributions),
+        doc.section("Most revealing column sets", sets),
         doc.section("Scores", scores if suda else None),
         doc.section("Individual risk", *_risks(result), thresholds),
-        doc.section("The most special records", top),
-        doc.section("How it was measured", how),
+        doc.section("Records with highest scores", top),
+        doc.section("Method", how),
         sql_section(result),
     )
 
@@ -252,38 +252,38 @@ def _lead(result: RecordRisk, suda: bool) -> Iterator[doc.Words]:
     yield f"{records}{f' ({share})' if share else ''} {verb} unique on {of if columns > 1 else 'the only column'}."
     unique, verb = doc.plural(result.unique_rows, "record"), "is" if result.unique_rows == 1 else "are"
     paired = doc.plural(result.paired_rows, "record shares its values", "records share their values")
-    yield f"{unique} {verb} unique on all columns together; {paired} with exactly one other."
+    yield f"{unique} {verb} unique on all columns together; {paired} with exactly one other record."
     if suda and result.highest is not None:
-        yield f"The most special record has a DIS-SUDA score of {doc.figure(result.highest.dis_suda)}."
+        yield f"The highest DIS-SUDA score of a record is {doc.figure(result.highest.dis_suda)}."
     expected = f"bout {_records(result.risk.expected)} expected to be re-identified (individual risk)"
     if result.weights is not None:
-        yield f"A{expected}, as {result.weights} says how many people a row stands for."
+        yield f"A{expected}, with the sampling weights {result.weights}."
     elif result.of_sample:
         yield f"A{expected}, as the file is {doc.percent(result.fraction)} of its population."
     else:
         yield doc.Toned(
-            f"If the file is the whole population, a{expected}: no weights were named.",
-            hint=f"Where it is a sample, name the column that says how many people a row stands for with "
-            f"{spelled('weights')}, or its share with {spelled('sampling_fraction')}.",
+            f"If the file is the whole population, a{expected}.",
+            hint=f"If it is a sample, name its weights with {spelled('weights')} or its share of the population with "
+            f"{spelled('sampling_fraction')}.",
         )
 
 
 def _records(expected: float) -> str:
-    """So many records, and the verb: `1 record is`."""
+    """A number of records with the verb: `1 record is`."""
     return f"{doc.figure(expected)} {'record is' if expected == 1 else 'records are'}"
 
 
 def _risks(result: RecordRisk) -> Iterator[doc.Table]:
-    """How many records are at risk, and that at least one member of a household is found."""
+    """Tables of individual and household risk."""
     risk, homes = result.risk, result.household
     above = ((f"above {threshold}", number) for threshold, number in risk.above.items())
     yield doc.table(("Risk", "#Records"), above, f"Highest {doc.figure(risk.highest)}, mean {doc.figure(risk.mean)}.")
     if homes is not None:
-        said = f"about {_records(homes.expected)} expected to be re-identified, themselves or by who lives with them"
+        said = f"about {_records(homes.expected)} expected to be re-identified, directly or through their household"
         yield doc.table(
             ("Household risk", "#Records"),
             ((f"above {threshold}", number) for threshold, number in homes.above.items()),
-            f"Households by {homes.column}, {doc.count(homes.households)} of them: highest "
+            f"{doc.count(homes.households)} households by {homes.column}: highest "
             f"{doc.figure(homes.highest)}, mean {doc.figure(homes.mean)}; {said}.",
         )
 
@@ -291,13 +291,13 @@ def _risks(result: RecordRisk) -> Iterator[doc.Table]:
 def _threshold(kind: str, mean: float, threshold: RiskThreshold, rows: int) -> str:
     wanted, subject = doc.limit(threshold.most), f"{kind[0].upper()}{kind[1:]}"
     if not threshold.rows:
-        return f"{subject}: its mean is {doc.figure(mean)}, at most {wanted} as wanted; no record has to be protected."
+        return f"{subject}: the mean is {doc.figure(mean)}, at most {wanted} as required. No record needs protection."
     homes = f" in {doc.plural(threshold.households, 'household')}" if threshold.households is not None else ""
     above = f"{doc.plural(threshold.rows, 'record')}{homes}"
     if threshold.risk is None:
-        return f"{subject}: every risk is too high for a mean of {wanted}; all of {above} have to be protected."
+        return f"{subject}: every risk is too high for a mean of {wanted}. All of {above} need protection."
     return (
         f"{subject}: {above} ({doc.part(threshold.rows, rows)}) {'is' if threshold.rows == 1 else 'are'} above "
-        f"{doc.figure(threshold.risk, 6)}. Protected down to that, they leave a mean of "
-        f"{doc.figure(threshold.remaining)}, at most {wanted} as wanted."
+        f"{doc.figure(threshold.risk, 6)} and must be protected down to it. The mean is then "
+        f"{doc.figure(threshold.remaining)}, at most {wanted} as required."
     )

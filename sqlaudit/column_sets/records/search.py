@@ -195,21 +195,23 @@ def individual_risk(source: RiskSource, coded: Coded) -> IndividualRisk:
     )
     if too_light:
         raise UsageError(
-            f"In {plural(too_light, 'class', 'classes')} the weights add up to fewer people than rows; "
-            "a weight says how many people of the population a row stands for, itself included."
+            f"In {plural(too_light, 'class', 'classes')} the weights add up to fewer people than rows. Give each row "
+            "the number of people it stands for, including itself."
         )
     return IndividualRisk(**_figures(source, rows, expected, highest, more))
 
 
 def household_risk(source: RiskSource, home: Chosen) -> HouseholdRisk:
-    """The risks of those who live together.
+    """The risks of households.
 
     Raises:
-        UsageError: it is not known of some rows who they live with.
+        UsageError: some rows have no household.
     """
     households, homeless, rows, expected, highest, *more = source.ask("population/household_risk.sql", household=home)
     if homeless:
-        raise UsageError(f"{about('household')}: {home.name} is missing in {int(homeless):,} of {int(rows):,} rows.")
+        raise UsageError(
+            f"{about('household')}: {home.name} is missing in {int(homeless):,} of {int(rows):,} rows. Fill it."
+        )
     figures = _figures(source, rows, expected, highest, more, int(households))
     return HouseholdRisk(home.name, int(households), **figures)
 
@@ -359,7 +361,7 @@ def find_records(engine: Engine, target: Target | Relation, request: RecordReque
         (1, (2, 0, 0), [('zip',), ('job',)])
     """
     if not request.qi:
-        raise UsageError(f"Name the quasi-identifiers with {spelled('qi')}.")
+        raise UsageError(f"No quasi-identifiers are given. Name them with {spelled('qi')}.")
     already = len(engine.executed)
     relation = engine.open(target) if isinstance(target, Target) else target
     chosen = choose_columns(relation, engine.dialect, request.qi, field="qi")
@@ -447,7 +449,7 @@ def _records(source: RiskSource, coded: Coded, kept: Sequence[Chosen], risk: Ind
     RecordRequest,
 )
 def records(given: Given) -> RecordRisk:
-    """Tell which records are special (`sqlaudit records`).
+    """Find records that are unique on few columns (`sqlaudit records`).
 
     Args:
         max_size: the largest size of a minimal sample unique.
@@ -455,7 +457,7 @@ def records(given: Given) -> RecordRisk:
         roles: qi and nulls at once, instead of these: a mapping of roles, or what `profile(…).roles` proposes.
 
     Raises:
-        UsageError: an unknown column, or weights that make no sense.
+        UsageError: an unknown column, or weights that are too small.
         EngineError: the database refused, failed or went away.
 
     Example:

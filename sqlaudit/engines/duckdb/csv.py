@@ -144,7 +144,7 @@ def _delimiter(text: str) -> str:
     """The delimiter itself; a tab may be written as a shell passes it on."""
     delimiter = {"\\t": "\t", "tab": "\t"}.get(text, text)
     if len(delimiter.encode()) > 4 or any(c in delimiter for c in '\r\n"'):
-        raise UsageError(f"{text!r} can't be a delimiter; it is one character, such as ; or a tab.")
+        raise UsageError(f"{text!r} is not a delimiter. Use one character, such as ; or a tab.")
     return delimiter
 
 
@@ -152,8 +152,8 @@ def _encoding(name: str) -> str:
     with suppress(LookupError):
         return _ENCODINGS[codecs.lookup(name).name]
     raise UsageError(
-        f"The encoding {name!r} is not read here; use utf-8, utf-16 or latin-1 (which also separates the values of "
-        "other one-byte encodings), or convert the file."
+        f"The encoding {name!r} is not supported. Use utf-8, utf-16 or latin-1 (which also keeps the values of other "
+        "one-byte encodings distinct), or convert the file."
     )
 
 
@@ -161,7 +161,7 @@ def _encoding_by_mark(path: Path) -> str:
     with path.open("rb") as file:
         start = file.read(2)
     if start == codecs.BOM_UTF16_BE:
-        raise InputError(f"{path.name!r} is UTF-16 in big-endian order, which is not read here; convert it to UTF-8.")
+        raise InputError(f"{path.name!r} is UTF-16 in big-endian order, which is not supported. Convert it to UTF-8.")
     return "utf-16" if start == codecs.BOM_UTF16_LE else "utf-8"
 
 
@@ -216,7 +216,7 @@ class _CsvReader:
         shape = self._sniff(delimiter, plain)
         if shape is None:
             raise InputError(
-                f"{self.files.label!r} can't be read as CSV; name the delimiter, or look for a stray quote."
+                f"{self.files.label!r} cannot be read as CSV. Name the delimiter, or look for a stray quote."
             )
         return shape
 
@@ -338,12 +338,12 @@ class _CsvReader:
         found = self.fetch(expression(template, DIALECT, source=call, columns=columns), names)[0][0]
         if 2 * found >= len(names):
             raise InputError(
-                f"Line 1 of {label!r} was taken for the header, but {found} of its {len(names)} fields are values of "
-                f"their columns as well, as in a line of data; say {spelled('header', False)} if it is one (header: "
-                f"false), else {spelled('header', True)}."
+                f"Line 1 of {label!r} may be data instead of a header: {found} of its {len(names)} fields are also "
+                f"values of their columns. Use {spelled('header', False)} for data (header: false), or "
+                f"{spelled('header', True)} for a header."
             )
-        line = f"Line 1 of {Path(label).name!r} was taken for the header, since all its columns are text"
-        return (Remark("header_guessed", line + f"; say {spelled('header', False)} if it is a line of data."),)
+        line = f"Line 1 of {Path(label).name!r} was read as the header, because all its columns are text"
+        return (Remark("header_guessed", line + f". If it is data, use {spelled('header', False)}."),)
 
     def common_types(self, shape: Shape) -> tuple[tuple[str, str], ...]:
         """Types that fit all files: what DuckDB says when it looks into each of them."""

@@ -180,7 +180,7 @@ class DuckDBEngine(Engine):
 
     def access(self) -> str:
         """DuckDB has no roles: databases are attached read-only, and files that nobody named are closed."""
-        return "read-only; only the named files were read"
+        return "read only; only the named files were read"
 
     def cancel(self) -> None:
         """Stop the running statement; safe from any thread. What runs next is not affected."""
@@ -308,7 +308,7 @@ class ConnectedDuckDB(DuckDBEngine):
 
     def access(self) -> str:
         """What it may do, for reports."""
-        return "read only, beside an open connection of the caller's"
+        return "read only, beside an open connection of the caller"
 
     def _only_theirs(self) -> list[Name]:
         """Tables that the connection sees and a cursor of it does not: temporary ones, and registered frames."""

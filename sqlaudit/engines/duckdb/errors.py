@@ -85,27 +85,27 @@ def of_csv(text: str, place: ErrorPlace) -> SqlauditError | None:
     if fields := _FIELDS.search(text):
         wanted, there = fields.groups()
         verb, plural = "is" if wanted == "1" else "are", "" if there == "1" else "s"
-        return InputError(f"{start}has {there} field{plural} where {wanted} {verb} expected.")
+        return InputError(f"{start}has {there} field{plural}, but {wanted} {verb} expected.")
     if converted := _CONVERTED.search(text):
         return InputError(start + _conversion(converted[1], place.columns.get(place.file(text), {})))
     said = (sentence for sign, sentence in _CSV_SIGNS.items() if sign in text)
-    return InputError(start + next(said, "can't be read as CSV."))
+    return InputError(start + next(said, "cannot be read as CSV."))
 
 
 def _conversion(column: str, columns: Mapping[str, str]) -> str:
     if column not in columns:
-        return "holds a value that does not fit its column; read the file as text, or name the texts that mean NULL."
+        return "has a value that does not fit its column. Read the file as text, or name the texts that mean NULL."
     number, kind = list(columns).index(column) + 1, columns[column]
     article = "an" if kind[:1] in "AEIOU" else "a"
     return (
-        f"holds a value in column {number} ({column!r}) that is not {article} {kind}; read the file as text, or name "
-        "the texts that mean NULL."
+        f"has a value in column {number} ({column!r}) that is not {article} {kind}. Read the file as text, or name the "
+        "texts that mean NULL."
     )
 
 
 _CSV_SIGNS = {
-    "unterminated quote": "opens a quote that is never closed.",
-    "not utf-8 encoded": "is not UTF-8; name the encoding, for instance latin-1 or utf-16.",
+    "unterminated quote": "has an unclosed quote.",
+    "not utf-8 encoded": "is not UTF-8. Name the encoding, for example latin-1 or utf-16.",
     "Invalid unicode": "is not in the encoding that was named.",
     "Maximum line size": "is longer than a line may be (2 MB).",
     "max_line_size": "is longer than a line may be (2 MB).",
@@ -120,7 +120,7 @@ def of_file(text: str, place: ErrorPlace) -> SqlauditError | None:
         if json[1] == "Malformed JSON":  # DuckDB counts one too many here
             return InputError(_capital(f"{place.called(text)} is not valid JSON near {json[2]} {json[3]}."))
         if "duplicate key" not in text:
-            fits = "holds a value that does not fit those of the records before; read the file as text."
+            fits = "has a value that does not fit the earlier records. Read the file as text."
             return InputError(f"{json[2].capitalize()} {json[3]} of {place.called(text)} {fits}")
     said = next((sentence for sign, sentence in _FILE_SIGNS.items() if sign in text), "")
     return InputError(_capital(f"{place.called(text)} {said}")) if said else None
@@ -128,15 +128,15 @@ def of_file(text: str, place: ErrorPlace) -> SqlauditError | None:
 
 _FILE_SIGNS = {
     "CSV Parser state machine": "is not well-formed CSV: look for mixed line ends or stray quotes.",
-    "Error when sniffing file": "can't be read as CSV; name the delimiter, or look for lines of different length.",
+    "Error when sniffing file": "cannot be read as CSV. Name the delimiter, or look for lines of different length.",
     "Schema mismatch between globbed files": "and the other files do not have the same columns.",
     "No magic bytes": "is not a Parquet file, or was cut off.",
     "too small to be a Parquet file": "is not a Parquet file, or was cut off.",
     "Snappy decompression": "is a damaged Parquet file.",
     "ZSTD Decompression": "is a damaged compressed file.",
     "GZIP stream": "is not a complete gzip file.",
-    "has duplicate key": "holds a JSON record with the same key twice.",
-    "has already been consumed": "can be read only once; read it into a table first.",
+    "has duplicate key": "has a JSON record with the same key twice.",
+    "has already been consumed": "can be read only once. Read it into a table first.",
     "TProtocolException": "is a damaged Parquet file.",
     "Failed to read file": "is damaged.",
     "Malformed JSON": "is not valid JSON.",
@@ -185,9 +185,9 @@ def _binder(text: str, place: ErrorPlace) -> SqlauditError | None:
     if missing := _NO_TABLE.match(text):
         return UsageError(f"There is no table or view {missing[1]!r}, which the step {place.step!r} reads.")
     if wrong := _WRONG_TYPES.match(text):
-        return UsageError(f"The function {wrong[1]!r} does not take ({wrong[2]}); cast its arguments.")
+        return UsageError(f"The function {wrong[1]!r} does not take ({wrong[2]}). Cast its arguments.")
     if "cannot contain aggregates" in text:
-        return UsageError("An expression over the columns of one row may hold no aggregate.")
+        return UsageError("An expression over the columns of one row must not have an aggregate.")
     return None
 
 
@@ -219,18 +219,18 @@ def _raises(kind: type[SqlauditError], sentence: str, *words: str) -> Explain:
     return explain
 
 
-_NO_ROOM = "There is no room left on disk for what the step {step!r} spills; name a larger {temp_directory}."
+_NO_ROOM = "The disk is full in the step {step!r}. Name a larger {temp_directory}."
 _NO_MEMORY = (
-    "The step {step!r} ran out of memory. Its limit is {memory}; raise it with {memory_limit}, or lower {threads}."
+    "The step {step!r} ran out of memory. Its limit is {memory}. Raise it with {memory_limit}, or lower {threads}."
 )
-_CLOSED = "The step {step!r} reaches for a file that is not an input; access is closed to everything else."
+_CLOSED = "The step {step!r} reads a file that is not an input. Only the named files can be read."
 _WRONG_LOG = (
     "The write-ahead log beside {file} is damaged, or belongs to another database or to another state of it: put back "
     "the right one, or audit a complete copy."
 )
-_ELSEWHERE = "{file} is open for writing elsewhere; close it there, or audit a copy."
-_NEWER = "{file} was written by a newer DuckDB; upgrade the duckdb package."
-_WOULD_CHANGE = "The step {step!r} would change something; an audit only reads."
+_ELSEWHERE = "{file} is open for writing elsewhere. Close it there, or audit a copy."
+_NEWER = "{file} was written by a newer DuckDB. Upgrade the duckdb package."
+_WOULD_CHANGE = "The step {step!r} is a change, but an audit only reads."
 _NO_VALUE = (
     "An expression in the step {step!r} meets a value that it can't convert or compute; use TRY_CAST, or leave such "
     "rows out with {where}."
@@ -254,10 +254,10 @@ _EXPLANATIONS: tuple[tuple[type[Exception] | tuple[type[Exception], ...], Explai
     ),
     (_FILES, _raises(InputError, "{file} is not a DuckDB database.", "not a valid DuckDB database")),
     (_FILES, _raises(EngineError, _NEWER, "with version number", "newer version of DuckDB", "storage version")),
-    (_FILES, _raises(EngineError, "{file} is encrypted; audit a decrypted copy.", "encrypt", "Encrypt")),
-    (_FILES, _raises(PermissionDenied, "{file} may not be read by this user.", "Permission denied")),
+    (_FILES, _raises(EngineError, "{file} is encrypted. Audit a decrypted copy.", "encrypt", "Encrypt")),
+    (_FILES, _raises(PermissionDenied, "{file} is not readable by this user.", "Permission denied")),
     (_FILES, _raises(UsageError, "{file} is a folder, not a file.", "Is a directory")),
-    (_FILES, _raises(InputError, "{file} is not there any more.", "does not exist", "No files found", "No such file")),
+    (_FILES, _raises(InputError, "{file} no longer exists.", "does not exist", "No files found", "No such file")),
     (_FILES, _raises(InputError, "{file} is damaged or was cut off.", "Could not read", "Could not seek")),
     (duckdb.Error, _raises(InputError, "{file} is a damaged DuckDB database.", "Corrupt database file")),
     ((duckdb.InvalidInputException, duckdb.IOException, duckdb.SerializationException), of_file),
@@ -265,5 +265,5 @@ _EXPLANATIONS: tuple[tuple[type[Exception] | tuple[type[Exception], ...], Explai
     (_SYNTAX, _raises(UsageError, "DuckDB could not read the SQL of the step {step!r}.")),
     (_VALUES, _raises(EngineError, _WOULD_CHANGE, "read-only mode", "configuration has been locked")),
     (_VALUES, _raises(UsageError, _NO_VALUE)),
-    (_INSIDE, _raises(EngineError, "DuckDB failed inside in the step {step!r}; nothing was changed.")),
+    (_INSIDE, _raises(EngineError, "DuckDB failed with an internal error in the step {step!r}. Nothing was changed.")),
 )

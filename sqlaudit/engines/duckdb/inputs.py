@@ -71,8 +71,8 @@ def _changed(
     alone, *changed = session.fetch(statement, "open " + files.label)[0]
     if alone and numbers:
         raise InputError(
-            f"{files.label!r} has numbers with more digits than DuckDB keeps in JSON, so different ones would become "
-            "equal; write them in quotation marks, or as values of objects."
+            f"{files.label!r} has numbers with more digits than DuckDB keeps in JSON, so different ones become equal. "
+            "Write them in quotation marks, or as values of objects."
         )
     times = [
         (name, f"coalesce(json_extract_string(json, {_key(name)}), json_extract_string(json, '$'))", row[1], "")
@@ -83,8 +83,8 @@ def _changed(
     equal = made_equal(session, records, odd_times(session, records, times, step), step)
     if alone and equal:
         raise InputError(
-            f"{files.label!r} has dates or times that are written in several ways, and equal ones would become one; "
-            "write them in one way, or as values of objects."
+            f"{files.label!r} has dates or times in several formats, so equal ones become one. Write them in one "
+            "format, or as values of objects."
         )
     return tuple(one or name in equal for name, one in zip(names, changed, strict=True))
 
@@ -173,7 +173,7 @@ def _refuse_other(schema: Sequence[Row], first: Sequence[Row], label: str) -> No
     odd = [name for name in (*names[0], *names[1]) if names[0].get(name) != names[1].get(name)]
     which = f": {odd[0]!r} is missing in one of them, or has another type there" if odd else ""
     raise InputError(
-        f"The files of {label!r} do not have the same columns in the same order{which}; write them with one schema, or "
+        f"The files of {label!r} do not have the same columns in the same order{which}. Write them with one schema, or "
         "audit them one by one."
     )
 
@@ -279,8 +279,8 @@ def refuse_twins(names: Sequence[str], described: Sequence[Row], label: str) -> 
         twin = first.setdefault(name.lower(), name)
         if twin != name and not {twin, name} <= kept:
             raise InputError(
-                f"The columns {twin!r} and {name!r} of {label!r} differ in upper and lower case alone, which DuckDB "
-                "can't tell apart; rename one."
+                f"The columns {twin!r} and {name!r} of {label!r} differ only in upper and lower case, which DuckDB "
+                "ignores. Rename one."
             )
 
 
@@ -292,7 +292,7 @@ def refuse_read_options(options: ReadOptions, what: str) -> None:
     """
     given = [f.name.replace("_", " ") for f in fields(options) if getattr(options, f.name) != f.default]
     if given:
-        raise UsageError(f"The option {given[0]!r} says how a file is read; it has no meaning for {what}.")
+        raise UsageError(f"The option {given[0]!r} applies to files, not to {what}.")
 
 
 def _refuse_options(files: Files, options: ReadOptions) -> None:
@@ -300,4 +300,4 @@ def _refuse_options(files: Files, options: ReadOptions) -> None:
         given = getattr(options, name) not in ((), "", None, False) or (name == "header" and options.header is False)
         if given and files.format != "csv" and not (name == "all_text" and files.format == "json"):
             words = name.replace("_", " ")
-            raise UsageError(f"The option {words!r} is for CSV files; {files.label!r} is {files.format}.")
+            raise UsageError(f"The option {words!r} applies to CSV files, but {files.label!r} is {files.format}.")

@@ -77,8 +77,7 @@ class Readings:
         for path, (before, label) in self._behind(sql).items():
             if stamp(path) != before:
                 raise InputError(
-                    f"{label!r} was changed while it was read, so figures of two states would be mixed; begin again, "
-                    "or audit a copy."
+                    f"{label!r} was changed while it was read, so its figures are mixed. Try again, or audit a copy."
                 ) from None
 
     def _behind(self, sql: str) -> dict[Path, tuple[Stamp | None, str]]:
@@ -204,7 +203,7 @@ class DuckDBOpener:
         if self.catalog and not exists(name):
             raise unknown_table(name, self._known, self._db)
         if not lies_there(name) and not looks_like_path(name):
-            raise UsageError(f"There is no file {name!r}; for a table, name its database with {spelled('db')}.")
+            raise UsageError(f"There is no file {name!r}. For a table, name its database with {spelled('db')}.")
         files = self._allow(find_files(name, target.read.format))
         stamped = [(path, stamp(path), files.label) for path in files.paths]
         source = file_source(self._session, files, target, self._fresh("sqlaudit_frame"))
@@ -313,7 +312,7 @@ def database_file(place: Whereabouts) -> Path:
         with path.open("rb") as file:
             start = file.read(12)
     except PermissionError:
-        raise PermissionDenied(f"{place.subject} may not be read by this user.") from None
+        raise PermissionDenied(f"{place.subject} is not readable by this user.") from None
     if start[8:] != b"DUCK" and not is_sqlite(path):
         raise InputError(f"{place.subject} is not a DuckDB database.")
     return path.absolute()

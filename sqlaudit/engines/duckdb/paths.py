@@ -36,10 +36,10 @@ _FRAME, _SKIPPED, _SKIPPABLE = 0xFD2FB528, 0x184D2A50, 0xFFFFFFF0
 _RUN = 1
 """The kind of a block that is one byte, said how often."""
 _FOREIGN = {
-    **dict.fromkeys((".xlsx", ".xls", ".ods"), "a spreadsheet; save the sheet as CSV"),
-    **dict.fromkeys((".sas7bdat", ".xpt", ".sav", ".dta", ".rds"), "a statistics file; export CSV or Parquet"),
-    **dict.fromkeys((".sqlite", ".sqlite3"), "called like an SQLite database, and is none"),
-    **dict.fromkeys((".zip", ".bz2", ".xz", ".7z", ".tar", ".tgz"), "an archive; unpack it, or use gzip or zstd"),
+    **dict.fromkeys((".xlsx", ".xls", ".ods"), "a spreadsheet: save the sheet as CSV"),
+    **dict.fromkeys((".sas7bdat", ".xpt", ".sav", ".dta", ".rds"), "a statistics file: export CSV or Parquet"),
+    **dict.fromkeys((".sqlite", ".sqlite3"), "named like an SQLite database, but is not one"),
+    **dict.fromkeys((".zip", ".bz2", ".xz", ".7z", ".tar", ".tgz"), "an archive: unpack it, or use gzip or zstd"),
 }
 _MAGIC = {b"PAR1": "parquet", b"ARROW1": "arrow"}
 
@@ -94,10 +94,10 @@ def find_files(text: str, format: str = "") -> Files:
     """
     if looks_like_connection(text):
         raise UsageError(
-            f"The name of a file or table looks like a connection to a database; give that with {spelled('db')}."
+            f"The name of a file or table looks like a database connection. Give that with {spelled('db')}."
         )
     if "://" in text:
-        raise UsageError(f"{text!r} is a web address; only local files are read, so download it first.")
+        raise UsageError(f"{text!r} is a web address. Only local files are read: download it first.")
     paths = matching(text)
     if not paths:
         raise missing(text)
@@ -107,7 +107,7 @@ def find_files(text: str, format: str = "") -> Files:
         raise InputError(f"{text!r} is empty (0 bytes).")
     kinds = {_format(path, starts[path], format) for path in filled}
     if len(kinds) > 1:
-        raise UsageError(f"{text!r} names files of several formats ({', '.join(sorted(kinds))}); name one at a time.")
+        raise UsageError(f"{text!r} names files of several formats ({', '.join(sorted(kinds))}). Name one at a time.")
     return Files(filled, kinds.pop(), text)
 
 
@@ -135,7 +135,7 @@ def missing(text: str) -> UsageError:
         endings = ", ".join(dict.fromkeys(_SUFFIXES))
         return UsageError(f"The folder {text!r} has no file that ends in {endings}.")
     if glob.has_magic(text):
-        return UsageError(f"No file fits the pattern {text!r}.")
+        return UsageError(f"No file matches the pattern {text!r}.")
     names: list[str] = []
     with suppress(OSError, ValueError):
         names = [entry.name for entry in expanded(text).parent.iterdir()]
@@ -146,19 +146,23 @@ def _read_start(path: Path, text: str) -> bytes:
     """The first bytes of a file that is no database and can be read."""
     name = text if expanded(text).absolute() == path else path.name
     if not is_file(path):
-        raise UsageError(f"{name!r} is not a regular file; an audit reads its input more than once.")
+        raise UsageError(
+            f"{name!r} is not a regular file, but an audit reads its input more than once. Save it as a file."
+        )
     try:
         with path.open("rb") as file:
             start = file.read(16)
     except PermissionError:
-        raise PermissionDenied(f"{name!r} may not be read by this user.") from None
+        raise PermissionDenied(f"{name!r} is not readable by this user.") from None
     except OSError:
         raise InputError(f"{name!r} can't be read from the disk.") from None
     if path.suffix.lower() == ".zst" and _is_cut(path):
         raise InputError(f"{name!r} is not a complete zstd file, so rows may be missing.")
     kind = "a DuckDB" if start[8:12] == b"DUCK" else "an SQLite" if is_sqlite(path) else ""
     if kind:
-        raise UsageError(f"{name!r} is {kind} database; give it with {spelled('db')} and name a table or view of it.")
+        raise UsageError(
+            f"{name!r} is {kind} database. Give it with {spelled('db')}, and name one of its tables or views."
+        )
     return start
 
 
@@ -197,7 +201,7 @@ def _is_cut(path: Path) -> bool:
 def _format(path: Path, start: bytes, format: str) -> str:
     if format:
         if format not in FORMATS:
-            raise UsageError(f"There is no format {format!r}; name one of {', '.join(FORMATS)}.")
+            raise UsageError(f"There is no format {format!r}. Use one of {', '.join(FORMATS)}.")
         return format
     if path.suffix.lower() in _FOREIGN:
         raise UsageError(f"{path.name!r} is {_FOREIGN[path.suffix.lower()]}.")
@@ -255,7 +259,7 @@ def scannable(frame: Any) -> tuple[Any, list[str]]:
     if is_one(frame, "pyarrow.dataset", "Dataset"):
         _refuse_long(frame.schema, "the frame")
         return _with_columns(frame, list(frame.schema.names))
-    raise UsageError(f"A frame is a pandas, polars or Arrow table; this is a {type(frame).__name__}.")
+    raise UsageError(f"A frame must be a pandas, polars or Arrow table, not a {type(frame).__name__}.")
 
 
 def arrow_files(files: Files, folders: Sequence[str] = ()) -> tuple[Any, list[str]]:
@@ -274,7 +278,7 @@ def arrow_files(files: Files, folders: Sequence[str] = ()) -> tuple[Any, list[st
         dataset = ds.dataset(paths, format="ipc")
         if any(not one.physical_schema.equals(dataset.schema) for one in dataset.get_fragments()):
             raise InputError(
-                f"The files of {files.label!r} do not have the same columns in the same order; write them with one "
+                f"The files of {files.label!r} do not have the same columns in the same order. Write them with one "
                 "schema, or audit them one by one."
             )
         _refuse_long(dataset.schema, files.label)
@@ -292,8 +296,8 @@ def arrow_files(files: Files, folders: Sequence[str] = ()) -> tuple[Any, list[st
         raise InputError(f"{files.label!r} is not an Arrow file, or is damaged.") from None
     if folders:
         raise InputError(
-            f"{files.label!r} is an Arrow stream, and only folders of Arrow files (Feather) are read as columns; "
-            "write it as such a file, or as Parquet."
+            f"{files.label!r} is an Arrow stream, but only Arrow files (Feather) can be in folders that are columns. "
+            "Write it as such a file, or as Parquet."
         )
     return _with_columns(table, list(table.schema.names))
 
@@ -309,7 +313,7 @@ def _streamed(path: Path, label: str) -> Any:
         batches.append(batch)
         behind = source.tell()
     if source.tell() - behind not in _ENDS or source.tell() < source.size():
-        raise InputError(f"{label!r} does not end with the mark that ends an Arrow stream, so rows may be missing.")
+        raise InputError(f"{label!r} is an incomplete Arrow stream: rows may be missing.")
     return pa.Table.from_batches(batches, reader.schema)
 
 

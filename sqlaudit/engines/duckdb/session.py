@@ -199,7 +199,7 @@ class DuckDBSession:
         """Say that files (path, the user's name for it) are inputs; to be called before `seal`."""
         for path, label in files:
             if self._sealed and str(path) not in self.files:
-                raise UsageError(f"{label!r} has to be opened before the first statement runs; access is closed now.")
+                raise UsageError(f"{label!r} must be opened before the first statement runs.")
             self.files[str(path)] = label
             self.files[glob.escape(str(path))] = label
 
@@ -297,7 +297,7 @@ def half_of_free(root: Path = Path("/")) -> str:
 def _check(limits: Limits) -> None:
     """Refuse limits that DuckDB would not understand, or would take for no limit at all."""
     if limits.threads is not None and limits.threads < 1:
-        raise UsageError(f"{spelled('threads')} takes a number from 1 on, not {limits.threads}.")
+        raise UsageError(f"{spelled('threads')} takes a number of at least 1, not {limits.threads}.")
     if limits.memory and not (
         re.fullmatch(_SIZE, limits.memory, re.IGNORECASE | re.ASCII) and any(c in "123456789" for c in limits.memory)
     ):
@@ -344,11 +344,11 @@ def refuse_unread_log(path: Path, label: str) -> None:
                 is_read = suffix == _LOG and log == _beside(path, suffix)
                 reason = _fault(log) if is_read else f"is not read ({log.name!r})"
             except OSError:
-                raise PermissionDenied(f"The write-ahead log beside {label!r} may not be read by this user.") from None
+                raise PermissionDenied(f"The write-ahead log beside {label!r} is not readable by this user.") from None
             if reason:
                 raise InputError(
-                    f"{label!r} has a write-ahead log beside it that {reason}, so rows would be missing: open the "
-                    "database once with DuckDB for writing and run CHECKPOINT, or audit a complete copy."
+                    f"The write-ahead log of {label!r} {reason}, so rows may be missing. Open the database once with "
+                    "DuckDB for writing and run CHECKPOINT, or audit a complete copy."
                 )
 
 

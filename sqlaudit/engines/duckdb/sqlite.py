@@ -40,10 +40,10 @@ _COUNTED = (
     "MAX(CASE WHEN typeof(?) = 'integer' THEN ? END)",
 )
 _DECLARED = (("INT", "BIGINT"), ("CHAR", "VARCHAR"), ("CLOB", "VARCHAR"), ("TEXT", "VARCHAR"), ("BLOB", "BLOB"))
-_LOCKED = "is being written by another program; try again, or audit a copy."
-_CLOSED = "can only be read by someone who may write to its folder; audit a copy."
+_LOCKED = "is being written by another program. Try again, or audit a copy."
+_CLOSED = "is readable only with write permission for its folder. Audit a copy."
 _DAMAGED = "is damaged, or encrypted."
-_ELSE = "could not be read by SQLite; a view may need a function of the program that made it."
+_ELSE = "could not be read by SQLite. A view may need a function of the program that made it."
 _SAID: dict[int | None, tuple[type[SqlauditError], str]] = {
     sqlite3.SQLITE_CORRUPT: (InputError, _DAMAGED),
     sqlite3.SQLITE_NOTADB: (InputError, _DAMAGED),
@@ -109,7 +109,7 @@ class SqliteFile:
         rows = self._rows("SELECT * FROM " + quote(name[2], DIALECT))
         self._session.fill(in_sql(name), columns, rows, "open " + self._label)
         if self._before and stamp(self._path) != self._before:
-            raise InputError(f"{self._label!r} was changed while it was read; begin again, or audit a copy.")
+            raise InputError(f"{self._label!r} was changed while it was read. Try again, or audit a copy.")
         self._copied.add(name)
 
     def _rows(self, sql: str) -> Iterator[Sequence[Row]]:
@@ -150,23 +150,23 @@ class SqliteFile:
             equal, written = self._connection.execute("SELECT " + values + " FROM " + quote(table, DIALECT)).fetchone()
             if equal != written:
                 raise UsageError(
-                    f"Column {name!r} of {table!r} has texts that its collation takes for equal, such as letters in "
-                    f"two cases, and an audit would tell them apart. Make a view in {self._label!r} that writes them "
-                    "in one way, for instance with LOWER(…), and name that."
+                    f"Column {name!r} of {table!r} has texts that its collation treats as equal, such as letters in "
+                    f"two cases, but an audit treats as different. Make a view in {self._label!r} with one spelling, "
+                    "for example with LOWER(…), and name that."
                 )
 
     def _type(self, table: str, name: str, cells: Row, declared: str) -> str:
         whole, floating, texts, blobs = (int(count or 0) for count in cells[:4])
         if sum(count > 0 for count in (whole + floating, texts, blobs)) > 1:
             raise UsageError(
-                f"Column {name!r} of {table!r} holds values of several kinds (numbers, texts or bytes), which are "
-                f"never equal in SQLite. Make a view in {self._label!r} that says what they are, for instance with "
-                "CAST(… AS TEXT), and name that."
+                f"Column {name!r} of {table!r} has values of several types (numbers, texts or bytes), which are never "
+                f"equal in SQLite. Make a view in {self._label!r} with one type, for example with CAST(… AS TEXT), and "
+                "name that."
             )
         if whole and floating and not -_EXACT <= cells[4] <= cells[5] <= _EXACT:
             raise UsageError(
-                f"Column {name!r} of {table!r} holds floating-point numbers and whole numbers beyond 2^53, which no "
-                "type holds exactly. Name a view without it."
+                f"Column {name!r} of {table!r} has floating-point numbers and whole numbers beyond 2^53, which no type "
+                "stores exactly. Name a view without it."
             )
         if not whole + floating + texts + blobs:
             return next((ours for part, ours in _DECLARED if part in declared.upper()), "VARCHAR")

@@ -125,7 +125,7 @@ def _attempt(
             return None, _too_late(timeout)
         return None, connection_failed(error, named_parts(place, given), seconds)
     except (UnicodeError, ValueError):  # the resolver's, for a host with a part of more than 63 signs, or a NUL
-        return None, UsageError(f"{place.source} names a host that can be no host's name.")
+        return None, UsageError(f"{place.source} names an invalid host.")
 
 
 def _connected(parameters: dict[str, Any], timeout: float | None) -> psycopg.Connection[tuple[Any, ...]]:
@@ -141,7 +141,9 @@ def _connected(parameters: dict[str, Any], timeout: float | None) -> psycopg.Con
 
 
 def _too_late(timeout: float | None) -> Incomplete:
-    return Incomplete(f"The time limit of {timeout or 0:.3g} seconds was reached before the server let us in.")
+    return Incomplete(
+        f"The time limit of {timeout or 0:.3g} seconds was reached before the connection was established."
+    )
 
 
 def sever(connection: psycopg.Connection[Any]) -> None:
@@ -160,7 +162,7 @@ def settings(limits: Limits) -> dict[str, str | None]:
     """
     if limits.temp_directory:
         raise UsageError(
-            f"{spelled('temp_directory')} has no meaning on PostgreSQL: the server spills into its own "
+            f"{spelled('temp_directory')} does not apply to PostgreSQL: the server spills into its own "
             "temp_tablespaces."
         )
     if limits.threads is not None and limits.threads < 1:

@@ -289,9 +289,9 @@ def _reason(error: psycopg.Error, view: View) -> SqlauditError:
             "own a view that it replaces."
         )
     if code == "25006":
-        return EngineError(f"The server is read-only, so the view {view.name!r} cannot be made; name the primary.")
+        return EngineError(f"The server is read-only, so the view {view.name!r} cannot be made. Name the primary.")
     if code == "3F000":
         return UsageError(f"There is no schema for the view {view.name!r}.")
     if code == "2BP01":
-        return UsageError(f"Other views read {view.name!r}, so it is not replaced; choose another name.")
+        return UsageError(f"Other views read {view.name!r}, so it cannot be replaced. Choose another name.")
     return sentence(error, DURING)

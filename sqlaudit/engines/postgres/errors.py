@@ -22,8 +22,8 @@ NO_COLUMN, NO_TABLE, CANCELLED = "42703", "42P01", "57014"
 
 _TEXTS: dict[type[SqlauditError], dict[str, str]] = {
     UsageError: {
-        "25": "An audit only reads, and {during} tries to change its transaction.",
-        "25006": "An audit only reads, and {during} holds something that writes{near}.",
+        "25": "An audit only reads, but {during} tries to change its transaction.",
+        "25006": "An audit only reads, but {during} writes{near}.",
         "42": "PostgreSQL does not accept the SQL of {during}{near} ({code}).",
         "42601": "PostgreSQL could not read the SQL of {during}{near}.",
         "42703": "There is no column {name} in {during}.{hint}",
@@ -40,7 +40,7 @@ _TEXTS: dict[type[SqlauditError], dict[str, str]] = {
         "{memory_limit}.",
     },
     EngineError: {
-        "08": "The connection to PostgreSQL was lost in {during}; nothing was changed.",
+        "08": "The connection to PostgreSQL was lost in {during}. Nothing was changed.",
         "0A": "PostgreSQL cannot do what {during} asks for here{near} ({code}).",
         "22": "PostgreSQL could not compute a value in {during}: {what} ({code}).",
         "25P03": "The server's idle_in_transaction_session_timeout ended the audit before {during}; ask for a longer "
@@ -48,14 +48,14 @@ _TEXTS: dict[type[SqlauditError], dict[str, str]] = {
         "25P04": "The server's transaction_timeout ended the audit in {during}; ask for a longer one for this role.",
         "40": "The standby had to cancel {during} to keep up with its primary ({code}); try again, raise "
         "max_standby_streaming_delay, or turn hot_standby_feedback on.",
-        "53300": "The server has no connection to spare for {during}; try again later.",
+        "53300": "The server has no connection to spare for {during}. Try again later.",
         "53": "The server has too few resources for {during} ({code}).",
         "54": "A limit of PostgreSQL was reached in {during} ({code}).",
         "55000": "Something that {during} reads cannot be read now: a materialized view without data, or a foreign "
         "server without a handler.",
         "55P03": "Another session keeps a table of {during} locked (as ALTER TABLE or VACUUM FULL do); {lock_wait}.",
         "57P01": "The server ended the connection in {during} (an administrator, or a shutdown); nothing was changed.",
-        "57P02": "The server crashed in {during} and restarts; nothing was changed.",
+        "57P02": "The server crashed in {during} and restarts. Nothing was changed.",
         "57P03": "The server does not accept connections now; {during} was not run.",
         "57P04": "The database was dropped in {during}.",
         "58": "The server could not read or write its files in {during} ({code}); its log says more.",
@@ -121,16 +121,16 @@ def sentence(
 def row_security(during: str) -> PermissionDenied:
     """The refusal to audit half a table."""
     return PermissionDenied(
-        f"Row-level security hides rows from this role in {during}, and half a table is not audited. Let a role with "
-        "BYPASSRLS audit it, or a view that belongs to the table's owner."
+        f"Row-level security hides rows from this role in {during}, so the table cannot be audited. Use a role with "
+        "BYPASSRLS, or a view that belongs to the table's owner."
     )
 
 
 def _without_code(error: psycopg.Error, during: str) -> SqlauditError:
     if isinstance(error, psycopg.OperationalError | psycopg.InterfaceError):
-        return EngineError(f"The connection to PostgreSQL was lost in {during}; nothing was changed.")
+        return EngineError(f"The connection to PostgreSQL was lost in {during}. Nothing was changed.")
     if isinstance(error, psycopg.ProgrammingError):
-        return UsageError(f"An audit only reads, and {during} is not a query.")
+        return UsageError(f"An audit only reads, but {during} is not a query.")
     return EngineError(f"A value that PostgreSQL sent in {during} could not be read ({type(error).__name__}).")
 
 
@@ -181,15 +181,15 @@ _CONNECTING: tuple[tuple[tuple[str, ...], str], ...] = (
     ),
     (
         ("too many clients", "connection slots", "too many connections", "no more connections"),
-        "The server at {place} has no connection to spare; try again later.",
+        "The server at {place} has no connection to spare. Try again later.",
     ),
     (
         ("starting up", "shutting down", "recovery mode", "not yet accepting", "not accepting"),
-        "The server at {place} is starting or stopping; try again later.",
+        "The server at {place} is starting or stopping. Try again later.",
     ),
     (('fatal:  database "', "no such database"), "There is no database{dbname} at {place}."),
     (('fatal:  role "',), "There is no such role{user} at {place}."),
-    (("invalid response",), "What answers at {place} is not a PostgreSQL server."),
+    (("invalid response",), "The server at {place} is not a PostgreSQL server."),
     (("session is ", "server is "), "No server at {place} is in the state that target_session_attrs asks for."),
     (
         ("root certificate file",),
@@ -198,7 +198,7 @@ _CONNECTING: tuple[tuple[tuple[str, ...], str], ...] = (
     ),
     (
         ("does not match host name",),
-        "The certificate of the server at {place} is of another host (sslmode=verify-full).",
+        "The certificate of the server at {place} is for another host (sslmode=verify-full).",
     ),
     (
         ("certificate verify failed",),
@@ -224,4 +224,6 @@ def connection_failed(error: psycopg.Error, parts: Mapping[str, str], seconds: i
     for words, text in _CONNECTING:
         if any(word in said for word in words):
             return ConnectionFailed(text.format(**parts, seconds=seconds))
-    return ConnectionFailed(f"The PostgreSQL server at {parts['place']} could not be reached, or did not let us in.")
+    return ConnectionFailed(
+        f"The PostgreSQL server at {parts['place']} could not be reached, or refused the connection."
+    )

@@ -121,8 +121,8 @@ def _chosen(candidates: Sequence[FoundRelation], text: str, qualified: bool) -> 
         return candidates[0]  # `check` says what is missing
     names = " or ".join(repr(found.full_name) for found in candidates[:5])
     if not meant:
-        raise UsageError(f"No table {text!r} is on the search path; write {names}.")
-    raise UsageError(f"{text!r} can mean several tables; write one of {names} exactly.")
+        raise UsageError(f"No table {text!r} is on the search path. Write {names}.")
+    raise UsageError(f"{text!r} may be several tables. Write one of {names} exactly.")
 
 
 def check(found: FoundRelation, role: str) -> None:
@@ -244,11 +244,9 @@ class PostgresOpener:
     def open(self, target: Target) -> Relation:
         """The relation of a target; see `Engine.open` for what is raised."""
         if target.frame is not None:
-            raise UsageError(f"A frame is audited without {about('db')}: it does not live in PostgreSQL.")
+            raise UsageError(f"A frame cannot be audited in PostgreSQL: leave out {about('db')}.")
         if target.read != ReadOptions():
-            raise UsageError(
-                f"Options for reading files have no meaning on PostgreSQL; say what you mean in {spelled('query')}."
-            )
+            raise UsageError(f"Options for reading files do not apply to PostgreSQL. Use {spelled('query')}.")
         return self._open_query(target) if target.query else self._open_table(target)
 
     def _open_table(self, target: Target) -> Relation:
@@ -295,7 +293,7 @@ class PostgresOpener:
         names = [name for name, *_ in fields]
         twice = [name for name, times in Counter(names).items() if times > 1]
         if twice:
-            raise UsageError(f"{spelled('query')} gives several columns the name {twice[0]!r}; name each once (AS).")
+            raise UsageError(f"{spelled('query')} has several columns named {twice[0]!r}. Give each its own name (AS).")
         during = spelled("where" if where else "query")
         columns, read = self._columns(_select(names, source, where), during, lambda _: names)
         sql = _parenthesized(_select(names, source, where, read) if read.changed or where else query)

@@ -102,7 +102,7 @@ class PostgresSession(Engine):
         """Without its transaction the audit has lost its snapshot, its settings and its promise to write nothing."""
         if self._connection.pgconn.transaction_status == TransactionStatus.IDLE:
             self._connection.close()
-            raise UsageError(f"An audit only reads, and {during} ended its transaction.")
+            raise UsageError(f"An audit only reads, but {during} ended its transaction.")
 
     def _recover(self) -> None:
         """Back to the savepoint, so that the next statement runs in the same snapshot; useless once disconnected."""
@@ -126,13 +126,13 @@ class PostgresSession(Engine):
         if left is not None and left < 0.05:
             return self.out_of_time(during)
         if self._severed:
-            return EngineError(f"The connection was given up before {during}: the server did not answer.")
+            return EngineError(f"The connection was closed before {during}: the server did not respond.")
         if self._server_limit and seconds * 1000 >= self._server_limit * 0.99:
             return Incomplete(
                 f"The server's statement_timeout of {self._server_limit / 1000:g} s was reached in {during}; ask for a "
                 "longer one for this role."
             )
-        return EngineError(f"Somebody on the server cancelled {during}.")
+        return EngineError(f"Another user cancelled {during} on the server.")
 
     def cancel(self) -> None:
         """Stop the running statement, which then raises `Interrupted`; does nothing when none runs.
@@ -151,7 +151,7 @@ class PostgresSession(Engine):
             ignored = True
         if ignored and self._running:
             self._sever()
-            raise EngineError("The server did not take the request to cancel; its statement may go on for a while.")
+            raise EngineError("The server did not cancel the statement, which may continue for a while.")
 
     def _sever(self) -> None:
         """Give up on a server that does not answer: the statement that waits for it fails."""

@@ -495,8 +495,8 @@ def refuse_fleeting(db: str, session: Any) -> None:
     own = session.conf.get("spark.sql.catalogImplementation", "in-memory") == "in-memory"
     if not db.startswith("sc://") and own and session.catalog.currentCatalog() == "spark_catalog":
         raise UsageError(
-            "The catalog of this Spark ends with the process that started it, so a view in it would not last: name a "
-            "server of Spark Connect (sc://host:port), configure a metastore, or write the release to a file "
+            "The catalog of this Spark is temporary, so it cannot keep a view. Name a server of Spark Connect "
+            "(sc://host:port), configure a metastore, or write the release to a file "
             f"({spelled('to')})."
         )
 

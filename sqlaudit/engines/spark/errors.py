@@ -21,13 +21,13 @@ _TEXTS: dict[type[SqlauditError], dict[str, str]] = {
         "SCHEMA_NOT_FOUND": "There is no schema {name} in {during}.",
         "UNRESOLVED_COLUMN": "There is no column {name} in {during}.{hint}",
         "UNRESOLVED_ROUTINE": "Spark has no function {name} in {during}; expressions are written in Spark's own SQL.",
-        "AMBIGUOUS_REFERENCE": "The column {name} in {during} could be one of several.",
+        "AMBIGUOUS_REFERENCE": "The column {name} in {during} is ambiguous.",
         "COLUMN_ALREADY_EXISTS": "Two columns have one name in {during} (Spark ignores case).",
         "DATATYPE_MISMATCH": "The types in {during} do not fit.",
         "PARSE_SYNTAX_ERROR": "Spark could not read the SQL of {during}.",
         "PATH_NOT_FOUND": "Spark finds no such file in {during}.",
-        "UNABLE_TO_INFER_SCHEMA": "The files in {during} hold no column that Spark could find.",
-        "FAILED_READ_FILE": "A file in {during} could not be read as what its name says.",
+        "UNABLE_TO_INFER_SCHEMA": "The files in {during} have no column that Spark could find.",
+        "FAILED_READ_FILE": "A file in {during} could not be read in the format of its name.",
         "MALFORMED_RECORD_IN_PARSING": "A line in {during} does not have the columns of the others.",
         "MALFORMED_CSV_RECORD": "A line in {during} does not have the columns of the others.",
         "GROUP_EXPRESSION_TYPE_IS_NOT_ORDERABLE": "A column in {during} has a type without equality, so that its "
@@ -98,7 +98,7 @@ def sentence(error: Exception, during: str, names: Iterable[str] = ()) -> Sqlaud
         type(error).__name__ in ("Py4JNetworkError", "ConnectionRefusedError", "ConnectionResetError")
         or ("UNAVAILABLE" in str(error))
     ):
-        return EngineError(f"The connection to Spark was lost in {during}; nothing was changed.")
+        return EngineError(f"The connection to Spark was lost in {during}. Nothing was changed.")
     shown = f" ({code})" if code and code.replace("_", "").replace(".", "").isalnum() else ""
     return EngineError(f"Spark failed in {during}{shown}.")
 

@@ -38,8 +38,8 @@ _OTHERS = (".csv", ".tsv", ".tab", ".txt", ".json", ".ndjson", ".jsonl", ".orc",
 READERS = ("csv", "json", "parquet", "orc", "text", "avro", "xml", "binaryfile")
 """What stands before a path in a query of Spark: csv.`path`."""
 REFUSAL = (
-    "On Spark only Parquet files are audited: it may change or leave out values of others while it reads them. "
-    "Audit CSV and JSON with DuckDB, without {db}, which reads them exactly, or load them as a table or Parquet."
+    "On Spark only Parquet files can be audited, because Spark may change or omit values of other files. Audit CSV and "
+    "JSON with DuckDB (without {db}), or load them as a table or Parquet."
 )
 HIDDEN = {"ignoredPathSegmentRegex": "^[._]"}
 """What Spark leaves out of folders by itself, whatever the session says."""
@@ -63,7 +63,7 @@ def parquet_path(text: str, read: ReadOptions) -> str:
     """
     is_parquet = text.lower().endswith(_PARQUET) or is_folder(text)
     if read.format != "parquet" and (read.format or not is_parquet):
-        raise UsageError(f"{text!r} is not called a Parquet file. " + REFUSAL.format(db=spelled("db")))
+        raise UsageError(f"{text!r} does not have the name of a Parquet file. " + REFUSAL.format(db=spelled("db")))
     refuse_read_options(read, "Parquet", ("hive_partitioning",))
     if "://" in text:
         return text
@@ -120,7 +120,7 @@ def refuse_read_options(read: ReadOptions, what: str, allowed: tuple[str, ...] =
     given = [f.name for f in fields(read) if f.name != "format" and getattr(read, f.name) != f.default]
     refused = [name.replace("_", " ") for name in given if name not in allowed]
     if refused:
-        raise UsageError(f"The option {refused[0]!r} says how text files are read; it has no meaning for {what}.")
+        raise UsageError(f"The option {refused[0]!r} applies to text files, not to {what}.")
 
 
 # Frames of Python as Arrow tables, which is how they reach Spark.
@@ -142,7 +142,7 @@ def arrow_table(frame: Any) -> Any:
         try:
             found = long_as_text(pa.Table.from_pandas(_with_wide_integers(found), preserve_index=False))
         except (pa.ArrowException, OverflowError):
-            raise InputError("A column of the frame holds values that do not fit together.") from None
+            raise InputError("A column of the frame has values of different types.") from None
     elif hasattr(found, "to_arrow"):
         found = found.to_arrow()
     elif hasattr(found, "to_table"):
@@ -229,7 +229,7 @@ class SparkOpener:
         twice = [name for name, times in Counter(map(str.casefold, names)).items() if times > 1]
         if twice:  # one name to Spark, which would refuse each statement in its own words
             raise UsageError(
-                f"{target.name} has several columns called {twice[0]!r} (Spark ignores case); rename all but one."
+                f"{target.name} has several columns called {twice[0]!r} (Spark ignores case). Rename all but one."
             )
         self._refuse_unread_rows(names, target.name)
         self._refuse_random(source, target.name)
@@ -265,7 +265,7 @@ class SparkOpener:
         names = [field.name for field in frame.schema.fields]
         twice = [name for name, times in Counter(name.casefold() for name in names).items() if times > 1]
         if twice:
-            raise UsageError(f"{spelled('query')} gives several columns the name {twice[0]!r}; name each once (AS).")
+            raise UsageError(f"{spelled('query')} has several columns named {twice[0]!r}. Give each its own name (AS).")
         return self._relation(target, self._kept(frame, "query", "(" + text + ")"), tables, frame, where)
 
     def _file(self, target: Target, where: exp.Expression | None) -> Relation:
@@ -310,7 +310,7 @@ class SparkOpener:
             if odd:
                 raise InputError(
                     f"The files of {label!r} do not have the same columns: {odd[0]!r} is missing in one of them, or "
-                    "has another type there; write them with one schema, or audit them one by one."
+                    "has another type there. Write them with one schema, or audit them one by one."
                 )
         return list(first)
 
@@ -320,7 +320,7 @@ class SparkOpener:
             reader = table.db.lower() in READERS or "." in table.db
             if reader and not table.catalog and not self._exists((table.db, table.name)):
                 raise UsageError(
-                    f"{spelled('query')} reads files by their path ({table.db}.`…`), which are not audited: name a "
+                    f"{spelled('query')} reads files by their path ({table.db}.`…`), which is not supported. Name a "
                     "table there, or Parquet files as the target."
                 )
 
@@ -330,8 +330,8 @@ class SparkOpener:
         kept_in = str(self.do("Spark's settings", lambda: self.session.conf.get(named, "_corrupt_record")))
         if kept_in.casefold() in map(str.casefold, names):
             raise UsageError(
-                f"{label} has a column {kept_in!r}: there Spark keeps lines that it could not read, and their other "
-                "values are NULL. Read them again without a loss, or leave out these rows and the column with a query."
+                f"{label} has a column {kept_in!r}, where Spark keeps lines that it could not read. Read the files "
+                "again without loss, or leave out these rows and the column with a query."
             )
 
     def _frame(self, frame: Any) -> str:
@@ -363,8 +363,8 @@ class SparkOpener:
         found = self.behind.get(relation.sql, relation.sql)
         if not found:
             raise UsageError(
-                f"{relation.label} is known to this session of Spark alone, so a view over it would not last: name a "
-                "table, or a Parquet file."
+                f"{relation.label} exists only in this session of Spark, so a view cannot read it. Name a table, or a "
+                "Parquet file."
             )
         return found
 

@@ -131,7 +131,7 @@ def _not_started(error: Exception, log: Path, where: str) -> SqlauditError:
     """Why Spark did not start; its own words stay in the log, which goes away with the folder."""
     said = log.read_text(errors="replace") if log.exists() else ""
     if "UnsupportedClassVersionError" in said or "Unrecognized option" in said:
-        return MissingDriver("Spark needs a Java runtime of version 17 or newer; the one found is older.")
+        return MissingDriver("Spark needs a Java runtime of version 17 or newer, but the one found is older.")
     if "Could not parse Master URL" in str(error):
         return UsageError(f"Spark does not understand {_called(where)}.")
     if where.startswith(("local", "local-cluster")):
@@ -197,9 +197,9 @@ def megabytes(size: str) -> str:
     try:
         amount = float(text[:-1]) * _UNITS[text[-1:]]
     except (KeyError, ValueError):
-        raise UsageError(f"{about('memory_limit')} {size!r} is not a size; write for instance 4GB.") from None
+        raise UsageError(f"{about('memory_limit')} {size!r} is not a size. Write for example 4GB.") from None
     if not 512 <= amount < 2**31:
-        raise UsageError(f"{about('memory_limit')} {size!r} does not do for Spark, which starts with 512MB at least.")
+        raise UsageError(f"{about('memory_limit')} {size!r} is too small for Spark, which needs at least 512MB.")
     return f"{int(amount)}m"
 
 
@@ -258,7 +258,7 @@ class _Context:
                 self.started = wanted
             elif self.started != wanted:
                 raise UsageError(
-                    "This process runs one Spark already, on another master or with other limits; close its engines "
+                    "This process already runs a Spark on another master or with other limits. Close its engines "
                     "first, or give its SparkSession as db."
                 )
             self.users += 1
@@ -317,7 +317,7 @@ def _refuse_limits(limits: Limits, what: str) -> None:
     }
     for option, is_given in given.items():
         if is_given:
-            raise UsageError(f"{option} is for a Spark that is started here; {what} has its own.")
+            raise UsageError(f"{option} applies to a Spark that sqlaudit starts, but {what} has its own. Leave it out.")
 
 
 def of_session(session: Any) -> Lease:
@@ -326,10 +326,7 @@ def of_session(session: Any) -> Lease:
         try:
             clone = session.cloneSession()
         except _NO_CLONE:
-            raise UsageError(
-                "This session of Spark Connect cannot be cloned, and an audit leaves it alone; give its URL (sc://…) "
-                "as db."
-            ) from None
+            raise UsageError("This session of Spark Connect cannot be cloned. Give its URL (sc://…) as db.") from None
         return Lease(clone, True, _once(clone.stop))
     cloned = session._jsparkSession.cloneSession()
     return Lease(type(session)(session.sparkContext, cloned), False, lambda: None)
@@ -406,7 +403,7 @@ def connected(where: Whereabouts) -> Lease:
         return Lease(session, True, partial(_stop, session))
     if session is not None:
         _stop(session)
-    raise ConnectionFailed(f"What answers at {named} is no Spark Connect server, or it did not let us in.")
+    raise ConnectionFailed(f"The server at {named} is not a Spark Connect server, or refused the connection.")
 
 
 def _stop(session: Any) -> None:
@@ -421,7 +418,7 @@ def _place(where: Whereabouts) -> tuple[str, int]:
     except ValueError:
         host, port = None, PORT
     if not host:
-        raise UsageError(f"{where.source} is not a URL of Spark Connect; write sc://host:15002.")
+        raise UsageError(f"{where.source} is not a URL of Spark Connect. Write sc://host:15002.")
     return host, port
 
 

@@ -155,8 +155,8 @@ class _Fitting:
         read = {text: cell for text, cell in reader.read_all(cells).items() if not isinstance(cell, Exact)}
         if len(read) * len(known) > MAX_COMPARED:
             raise UsageError(
-                f"{hierarchy.column}: {len(read):,} generalized cells and {len(known):,} different values are "
-                "too many to compare one by one; leave the column out, or compare a coarser expression."
+                f"{hierarchy.column}: {len(read):,} generalized cells and {len(known):,} different values are too many "
+                "to compare. Leave the column out, or compare a coarser expression."
             )
         # a text of the other table that cannot be read is covered by nothing but `*`
         others = [(text, value) for text in dict.fromkeys(known) if (value := reader.read(text)) is not None]
@@ -211,8 +211,8 @@ class _Fitting:
         )
         if len(rows) > MAX_VALUES:
             raise UsageError(
-                f"{match.label} has more than {MAX_VALUES:,} different values to compare with generalized cells; "
-                "leave it out, or compare by a coarser expression."
+                f"{match.label} has more than {MAX_VALUES:,} different values to compare with generalized cells. "
+                "Leave it out, or compare a coarser expression."
             )
         return sorted(str(row[0]) for row in rows)
 
@@ -343,7 +343,7 @@ class ClassAttack(Attack):
         if not release.attributes:
             return f"It needs a sensitive attribute ({spelled('sensitive')})."
         if release.overlapping:
-            return f"Classes overlap with {spelled('nulls', 'wildcard')}; use {spelled('nulls', 'equal')} or distinct."
+            return f"Classes overlap with {spelled('nulls', 'wildcard')}: use {spelled('nulls', 'equal')} or distinct."
         return ""
 
     def run(self, release: AttackedRelease) -> Iterator[Exposure]:

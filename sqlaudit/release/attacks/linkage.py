@@ -56,8 +56,7 @@ class Linkage(Attack):
             return f"It needs a table with names ({spelled('identified')})."
         if release.roles.entity is not None:
             return (
-                f"It counts rows as candidates; leave {spelled('entity')} out, or give one row a person with "
-                f"{spelled('query')}."
+                f"It counts rows: leave out {spelled('entity')}, or select one row per person with {spelled('query')}."
             )
         return ""
 
@@ -102,8 +101,7 @@ class Linkage(Attack):
             figures=figures,
             note=""
             if release.request.key
-            else "A match is certain if the person is known to be in the release; "
-            f"{spelled('key')} would tell which are right.",
+            else f"A match is certain only if the person is in the release. {spelled('key')} confirms matches.",
         )
 
     def _attributes(self, release: AttackedRelease, people: list[Size]) -> Iterator[Exposure]:
@@ -111,11 +109,11 @@ class Linkage(Attack):
         for position, attribute in enumerate(release.roles.sensitive):
             same = [(one.size, one.same[position]) for one in people if one.size]
             exposed, beyond = sum(n for _, n in same), sum(n for size, n in same if size > 1)
-            sentence = f"Nobody's candidates all have the same {attribute.label}."
+            sentence = f"No one's candidates all have the same {attribute.label}."
             if exposed:
                 sentence = (
-                    f"All candidates of {of_all(exposed, everybody, 'people')} have the same {attribute.label}, so it "
-                    f"is learned; {beyond:,} of them {'is' if beyond == 1 else 'are'} not identified by name."
+                    f"For {of_all(exposed, everybody, 'people')}, all candidates have the same {attribute.label}; "
+                    f"{beyond:,} of them {'is' if beyond == 1 else 'are'} not identified by name."
                 )
             yield self.exposure(
                 attack=AttributeLinkage.name,
@@ -131,7 +129,7 @@ class Linkage(Attack):
 
 
 class AttributeLinkage(Linkage):
-    """What linkage tells about sensitive attributes, without who is who."""
+    """Sensitive values that linkage reveals without identifying the person."""
 
     name: ClassVar[str] = "linkage_attribute"
     title: ClassVar[str] = "Attribute linkage"
@@ -154,19 +152,19 @@ def _members(sizes: list[Size]) -> int:
 
 def _identity_sentence(release: AttackedRelease, everybody: int, figures: dict[str, Figure]) -> str:
     if not figures["matched"]:
-        return f"None of {some(everybody, 'people')} fits a row of the release."
+        return f"None of {some(everybody, 'people')} matches a row of the release."
     matched, unique, few = (int(figures[name] or 0) for name in ("matched", "unique", "below_k"))
     said = (
-        f"{of_all(matched, everybody, 'people', ('fits', 'fit'))} rows of the release: {unique:,} a single "
-        f"row, {few:,} fewer than {release.request.k}."
+        f"{of_all(matched, everybody, 'people', ('matches', 'match'))} rows of the release: {unique:,} a single "
+        f"row, {few:,} fewer than {release.request.k} rows."
     )
     if "confirmed_unique" in figures:
         return (
-            f"{said} The key confirms {figures['confirmed_unique']:,} of the single rows and "
-            f"{figures['confirmed_below_k']:,} among fewer than {release.request.k}."
+            f"{said} The key confirms {figures['confirmed_unique']:,} of the former and "
+            f"{figures['confirmed_below_k']:,} of the latter."
         )
     expected = figures["expected_right"]
-    return f"{said} If all of them are in the release, guessing gets about {figure(Fraction(expected or 0))} right."
+    return f"{said} If all of them are in the release, about {figure(Fraction(expected or 0))} guesses are right."
 
 
 def _sizes(release: AttackedRelease, identified: Relation) -> tuple[list[Size], list[Size]]:
@@ -201,7 +199,6 @@ def _key(release: AttackedRelease, identified: Relation) -> list[Raw] | None:
     if any(repeated):
         where, number = ("the release", repeated[0]) if repeated[0] else ("the identified table", repeated[1])
         raise UsageError(
-            f"{spelled('key')} must tell persons apart: {some(number, 'rows')} of {where} repeat the key of "
-            "another one."
+            f"{spelled('key')} must be unique, but {some(number, 'rows')} of {where} repeat the key of another row."
         )
     return key

@@ -299,7 +299,7 @@ class Minimality(Attack):
         """The requirement, the people, one sensitive attribute, and classes that do not overlap."""
         published = release.request.published
         if published is None:
-            return f"It needs the requirement that the release is a minimal node for ({spelled('require')})."
+            return f"It needs the requirement of the search that made the release ({spelled('require')})."
         if release.identified is None:
             return f"It needs the exact quasi-identifiers of the people in the release ({spelled('identified')})."
         if (
@@ -307,12 +307,12 @@ class Minimality(Attack):
             or release.roles.entity is not None
             or release.given.nulls is not NullPolicy.EQUAL
         ):
-            return f"It needs one sensitive attribute, a row a person, and {spelled('nulls', 'equal')}."
+            return f"It needs one sensitive attribute, one row per person, and {spelled('nulls', 'equal')}."
         if release.workbench is None:
-            return "It needs a workbench for hierarchies beside this database."
+            return "It needs a DuckDB workbench for hierarchies."
         unknown = [one.text or one.model for one in published.requirements if not REGISTRY[one.model].by_counts]
         if unknown:
-            return f"It is modelled for k, l, alpha, entropy_l and recursive_l, not for {unknown[0]}."
+            return f"It supports k, l, alpha, entropy_l and recursive_l, not {unknown[0]}."
         return ""
 
     def run(self, release: AttackedRelease) -> Iterator[Exposure]:
@@ -323,7 +323,7 @@ class Minimality(Attack):
         rule = rule_of(published.requirements)
         steps = [_step(release, columns, position, rule) for position, column in enumerate(columns) if column.level > 0]
         if not steps:
-            raise CannotTry("The release is the finest node, so there is no finer one that could have been unsafe.")
+            raise CannotTry("The release is the finest node, so no finer node was rejected.")
         if all(step["chance_unsafe"] is None for step in steps):
             raise CannotTry("The classes of the release have too many possible worlds to count.")
         label = release.attributes[0].label
@@ -353,25 +353,25 @@ def _gain(step: Mapping[str, Figure]) -> float:
 
 def _sentence(release: AttackedRelease, label: str, best: Mapping[str, Figure]) -> str:
     if _gain(best) <= 0:
-        return f"That no finer node was safe tells nothing about anybody's {label}."
+        return f"The rejected finer nodes reveal nothing about {label}."
     prior, posterior = float(best["prior"] or 0), float(best["posterior"] or 0)
     said = (
-        f"That {best['column']} had to be so coarse raises the chance of a value of {label} from {chance(prior)} to "
-        f"{chance(posterior)} for somebody"
+        f"The coarsening of {best['column']} raises the chance of a value of {label} from {chance(prior)} to "
+        f"{chance(posterior)} for at least one person"
     )
     exposed = int(best["newly_certain"] or 0)
-    return f"{said}, and makes {of_all(exposed, release.rows, 'people')} certain." if exposed else f"{said}."
+    return f"{said} and makes {of_all(exposed, release.rows, 'people')} certain." if exposed else f"{said}."
 
 
 def _note(impossible: Sequence[Figure], missing: int, steps: int) -> str:
     if impossible:
         return (
-            f"With {impossible[0]} one level finer the requirement would have held in every possible world: the "
-            "release is no minimal node for it."
+            f"With {impossible[0]} one level finer, every possible world meets the requirement: the release is not a "
+            "minimal node for it."
         )
     if missing:
-        return f"{missing} of {some(steps, 'finer nodes')} left too many possible worlds to count."
-    return "Finer nodes are used one at a time; all together can tell more."
+        return f"Not counted: {missing} of {some(steps, 'finer nodes')}, with too many possible worlds."
+    return "Finer nodes are used one at a time; in combination they may reveal more."
 
 
 # --- one finer node ---
@@ -452,8 +452,8 @@ def _kinds(
     if others:
         have = "has" if others == 1 else "have"
         raise CannotTry(
-            f"It needs exactly the people of the release: {some(others, 'classes')} {have} another number of people in "
-            "the identified table."
+            f"It needs exactly the people of the release, but {some(others, 'classes')} {have} a different size in the "
+            "identified table."
         )
     return [(_sizes(row[0]), tuple(sorted(_sizes(row[1]), reverse=True)), int(row[3])) for row in rows]
 
@@ -483,7 +483,7 @@ def _columns(release: AttackedRelease, published: KnownSearch) -> list[Labelled]
         name = people.get(role.label, role.label)
         theirs = resolve(name, release.identified, release.engine.dialect, about("match"))
         if theirs.kind is Kind.FLOAT:
-            raise UsageError(f"{about('match')}: {name} holds floats, which have no exact spelling; round them.")
+            raise UsageError(f"{about('match')}: {name} has floats, which have no exact spelling. Round them.")
         values = _values(release, release.identified, theirs, hierarchy, position)
         level = _level(release, role, hierarchy, values, None if node is None else node[position])
         found.append(Labelled(role, theirs, values, level))
@@ -504,7 +504,7 @@ def _values(
     )
     workbench.drop(name)
     if len(rows) > MAX_VALUES:
-        raise UsageError(f"{column.label} has more than {MAX_VALUES:,} different values; leave it out.")
+        raise UsageError(f"{column.label} has more than {MAX_VALUES:,} different values. Leave it out.")
     return [tuple("" if label is None else f"={label}" for label in row) for row in rows]
 
 

@@ -204,7 +204,7 @@ class UnsortedMatching(Attack):
         if not shared_columns(release, release.other):
             return "The other release has none of the columns."
         if release.request.position is None and not release.engine.own_workbench:
-            return f"Rows have no order here; name a column that numbers them in both releases ({spelled('position')})."
+            return f"Rows have no order here: name a column that numbers them in both releases ({spelled('position')})."
         return ""
 
     def run(self, release: AttackedRelease) -> Iterator[Exposure]:
@@ -231,7 +231,7 @@ class UnsortedMatching(Attack):
         alike = p <= LEVEL and (fitting > beside or fitting == 1)
         note = ""
         if not telling:
-            note = "No column has two values on both sides, so no order could be told from chance."
+            note = "No column has two values on both sides, so an order cannot be distinguished from chance."
         elif positions < release.rows:
             note = f"{some(release.rows - positions, 'rows')} of the release have no partner."
         return self.exposure(
@@ -275,7 +275,7 @@ def _position(release: AttackedRelease, other: Relation) -> Sequence[Raw | str]:
     found, numbers = numbered(release, other, release.request.position, "position", "positions")
     if repeated := sum(numbers):
         raise UsageError(
-            f"{spelled('position')} must number the rows; {some(repeated, 'rows')} repeat the number of another one."
+            f"{spelled('position')} must number the rows, but {some(repeated, 'rows')} repeat another row's number."
         )
     return found
 
@@ -367,21 +367,21 @@ def _sentence(
     often = f"at most {p:.2g}" if p >= 1e-6 else "less than one in a million"
     if p > LEVEL:
         return (
-            "Pairing the rows of both releases by position is not better than chance "
-            f"(it would be as good in {often} of random orders)."
+            "Pairing the rows of both releases by position is no better than chance "
+            f"(as good in {often} of random orders)."
         )
     best = min(tests, key=lambda test: min(test.agree, test.alike))
     said = (
-        "Rows in the same position of both releases agree far more than by chance, most of all in "
-        f"{best.label} (as good in {often} of random orders); {of_all(merged['fitting'], positions, 'rows')} fit, "
-        f"against {chance(float(beside))} of rows beside each other"
+        f"Rows in the same position of both releases agree far more often than by chance, above all in {best.label} "
+        f"(as good in {often} of random orders). {of_all(merged['fitting'], positions, 'rows')} match, compared with "
+        f"{chance(float(beside))} of neighboring rows."
     )
     if not alike:
-        return f"{said}, so both may only be sorted alike."
+        return f"{said} The releases may only have been sorted the same way."
     return (
-        f"{said}. If the order is the same, that restores {some(merged['cells'], 'cells')} in "
-        f"{some(merged['restored'], 'rows')}; {merged['below_after']:,} rows are then in classes below "
-        f"{release.request.k}, against {merged['below_before']:,} before. Publish releases in random order."
+        f"{said} If the order is the same, it restores {some(merged['cells'], 'cells')} in "
+        f"{some(merged['restored'], 'rows')} and leaves {some(merged['below_after'], 'rows')} in classes smaller than "
+        f"{release.request.k} ({merged['below_before']:,} before). Publish releases in random order."
     )
 
 
@@ -410,7 +410,9 @@ class ComplementaryReleases(Attack):
         if release.given.nulls is not NullPolicy.EQUAL:
             return f"It compares classes of both releases, in which NULLs are equal; use {spelled('nulls', 'equal')}."
         if release.roles.entity is not None:
-            return f"It counts rows; leave {spelled('entity')} out, or give one row a person with {spelled('query')}."
+            return (
+                f"It counts rows: leave out {spelled('entity')}, or select one row per person with {spelled('query')}."
+            )
         return ""
 
     def run(self, release: AttackedRelease) -> Iterator[Exposure]:
@@ -428,9 +430,9 @@ class ComplementaryReleases(Attack):
             sentence=_complementary_sentence(release, found),
             figures=found,
             at_most=found["newly_at_most"] or 0,
-            note="It assumes that both releases are about the same people, one row each. Counted are people in classes "
-            f"that only both releases together bring below {release.request.k}: not those in classes that are smaller "
-            "in one release already, nor those of whom a single sensitive value is left.",
+            note="Both releases are assumed to contain the same people, one row each. Only people in classes that fall "
+            f"below {release.request.k} by the combination are counted: not those in classes that are smaller in one "
+            "release, nor those with a single sensitive value left.",
         )
 
 
@@ -461,14 +463,14 @@ def _joined(release: AttackedRelease, other: Relation) -> list[int | None]:
 def _complementary_sentence(release: AttackedRelease, found: dict[str, int | None]) -> str:
     k, classes = release.request.k, found["joined_classes"] or 0
     if not classes:
-        return "No class of one release fits a class of the other."
+        return "No class of one release matches a class of the other."
     fresh, revealed = found["newly_below_k"] or 0, found["newly_revealed"] or 0
     if not fresh and not revealed:
-        return f"Both releases together have {some(classes, 'classes')}, none of them newly below {k}."
+        return f"Combined, the releases have {some(classes, 'classes')}, none of them newly smaller than {k}."
     least, most = found["newly_at_least"] or 0, found["newly_at_most"] or 0
-    hold = "holds" if fresh == 1 else "hold"
+    hold = "is" if fresh == 1 else "are"
     said = (
-        f"Both releases together have {some(classes, 'classes')}; {fresh:,} of them {hold} fewer than {k} people "
-        f"though the classes in each release do not: between {least:,} and {most:,} people are in these"
+        f"Combined, the releases have {some(classes, 'classes')}; {fresh:,} of them {hold} newly smaller than {k} "
+        f"({least:,} to {most:,} people)."
     )
-    return f"{said}. In {some(revealed, 'classes')} a single sensitive value is left that neither release gives away."
+    return f"{said} In {some(revealed, 'classes')}, only the combination leaves a single sensitive value."

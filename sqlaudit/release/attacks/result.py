@@ -1,4 +1,4 @@
-"""What attacks on a release found, and the report. Frozen; `to_dict` gives the documented JSON."""
+"""The result of attacks on a release, and the report. Frozen; `to_dict` gives the documented JSON."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Example(base.Documented):
 
     Args:
         key: the cells of the class by column, None for a finding about values alone.
-        size: how many persons. value: what is learned about them.
+        size: the number of people. value: what is learned about them.
     """
 
     key: Mapping[str, Any] | None = field(metadata=base.AS_TEXT)
@@ -59,20 +59,20 @@ class Example(base.Documented):
 
 @dataclass(frozen=True)
 class Exposure(base.Documented):
-    """What one attack achieves.
+    """The result of one attack.
 
     Args:
         attack: its short name. title: its name for people. about: the sensitive attribute, None when none is involved.
-        exposed: persons about whom the attacker is right with at least `probability`. of: how many could have been.
+        exposed: people about whom the attacker is right with at least `probability`. of: the number attacked.
         unit: what `exposed` and `of` count: rows, persons or people.
-        probability: how sure the attacker is of each of the exposed at least (1 = certain); None when only counted.
-        highest: the best chance that the attack gives against anybody, None when it has no meaning.
-        sentence: all that in words. figures: further numbers by name.
-        steps: the same attack at growing strength, or column by column, one mapping of figures a step.
-        examples: classes with their values, when values may be shown. source: who described the attack.
-        note: what the figures do not cover, empty when there is nothing to say.
-        at_most: where `exposed` is only known to be at least, how many it may be; else None. It bounds what this attack
-            counts, and not everybody whom the release exposes.
+        probability: the attacker's certainty about each exposed person at least (1 = certain); None when only counted.
+        highest: the best chance of the attack against any person, None where it does not apply.
+        sentence: the result in words. figures: further numbers by name.
+        steps: the same attack at growing strength, or column by column, one mapping of figures per step.
+        examples: classes with their values, when values may be shown. source: the publication of the attack.
+        note: what the figures do not cover, or empty.
+        at_most: an upper bound of `exposed`, where only a lower bound is known; else None. It bounds what this attack
+            counts, not everyone whom the release exposes.
     """
 
     attack: Attack
@@ -108,7 +108,7 @@ class NotTried(base.Documented):
     """An attack that could not be tried.
 
     Args:
-        reason: what it would have needed.
+        reason: what it needs.
     """
 
     attack: Attack
@@ -118,14 +118,14 @@ class NotTried(base.Documented):
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class AttackResult(base.MeasuredResult, Shown):
-    """What an attacker can still do with a release.
+    """The result of attacks on a release.
 
     Args:
         engine: the engine and its version. target: the release. rows: its rows.
         classes: its equivalence classes, None where they overlap.
         smallest: the size of the smallest class, None when there is none.
-        k: who hides among fewer persons counts as exposed by linkage.
-        exposures: what was tried, in a fixed order. not_tried: the rest, with what it would have needed.
+        k: people with fewer candidates are reported by linkage.
+        exposures: the attacks that were tried, in a fixed order. not_tried: the others, with what they need.
     """
 
     schema: ClassVar = "sqlaudit-attack/1"
@@ -162,14 +162,14 @@ def exposed_most(exposures: Sequence[Exposure]) -> list[Exposure]:
     return sorted(exposures, key=lambda one: one.share or Fraction(0), reverse=True)
 
 
-# The report of attacks on a release: what each achieves, in words and figures, and what was not tried.
+# The report of attacks on a release.
 
 
 def exposed_picture(result: AttackResult) -> doc.Picture | None:
     """A bar an attack: the share of those that it could expose; None with fewer than two attacks on somebody."""
     tried = [one for one in result.exposures if one.of]
     series = {"exposed": [float(one.share or 0) for one in tried]}
-    title, names = "Share of those that each attack could expose and does expose", (one.heading for one in tried)
+    title, names = "Share of people that each attack exposes", (one.heading for one in tried)
     return doc.bars(title, names, series, "share exposed", share=True) if len(tried) > 1 else None
 
 
@@ -178,9 +178,9 @@ def ruled_out_picture(one: Exposure) -> doc.Picture | None:
     if len(one.steps) < 2 or not one.of:
         return None
     names = {
-        "certain, person by person": "certain",
+        "certain, values per person": "certain",
         "nearly sure": "nearly_sure",
-        "certain, the same for everybody": "certain_if_ruled_out_for_all",
+        "certain, same values for everyone": "certain_if_ruled_out_for_all",
     }
     curves = {
         said: [[float(step["ruled_out"] or 0), float(step[name] or 0) / one.of] for step in one.steps]
@@ -188,7 +188,7 @@ def ruled_out_picture(one: Exposure) -> doc.Picture | None:
         if name in one.steps[0]
     }
     whom = f"{doc.count(one.of)} {one.unit}"
-    title = f"Share of {whom} that are exposed once an attacker rules out m values of {one.about}"
+    title = f"Share of {whom} exposed when an attacker rules out m values of {one.about}"
     return doc.curves(title, curves, "values ruled out, m", f"share of {one.unit}", "upper left")
 
 
@@ -197,49 +197,46 @@ _SHARES |= {"chance_unsafe", "prior", "posterior", "right_guesses", "right_guess
 _NAMES = {
     "exposed": "People",
     "of": "Of",
-    "certain_if_ruled_out_for_all": "Certain, ruled out for all",
+    "certain_if_ruled_out_for_all": "Certain, same values for everyone",
     "highest_of_the_rest": "Best chance of the rest",
     "highest": "Best chance",
-    "largest_posterior_over_prior": "Times as likely, at most",
-    "times": "More than … times",
-    "chance": "As good by chance in",
+    "largest_posterior_over_prior": "Largest ratio of likelihoods",
+    "times": "Times as likely, more than",
+    "chance": "Probability by chance",
     "agree_by_chance": "By chance",
     "alike_pairs_by_chance": "By chance",
-    "chance_of_agreeing": "So many agree in",
-    "chance_of_alike": "So many alike in",
-    "chance_unsafe": "Unsafe in",
-    "matched": "People who fit some row",
-    "unique": "People who fit a single row",
-    "below_k": "People who fit fewer than k rows",
-    "one_to_one": "One person and one row, fitting nobody else",
-    "expected_right": "Right guesses to expect",
-    "rows_matched": "Rows that fit somebody",
-    "rows_of_one_person": "Rows that fit a single person",
-    "rows_below_k": "Rows that fit fewer than k people",
+    "chance_of_agreeing": "Probability by chance",
+    "chance_of_alike": "Probability by chance",
+    "chance_unsafe": "Unsafe worlds",
+    "matched": "People who match a row",
+    "unique": "People who match a single row",
+    "below_k": "People who match fewer than k rows",
+    "one_to_one": "One-to-one matches",
+    "expected_right": "Expected right guesses",
+    "rows_matched": "Rows that match a person",
+    "rows_of_one_person": "Rows that match a single person",
+    "rows_below_k": "Rows that match fewer than k people",
     "in_release": "People in the release, by the key",
-    "confirmed": "Their row is among those that fit",
-    "confirmed_unique": "The single row is theirs",
-    "confirmed_below_k": "Theirs is among fewer than k",
-    "wrong_unique": "The single row is somebody else's",
-    "without_identity": "Learned without being identified",
+    "confirmed": "Own row among the matches",
+    "confirmed_unique": "Single match, own row",
+    "confirmed_below_k": "Own row among fewer than k",
+    "wrong_unique": "Single match, another person's row",
+    "without_identity": "Value learned without identity",
 }
 
 
 def attack_document(result: AttackResult) -> doc.Document:
     """Attacks as a document for any layout."""
     hit = [one for one in result.exposures if one.exposed]
-    heads = ("Attack", "#Exposed", "#Of", "#Share", "#Sure at least", "#Best chance")
+    heads = ("Attack", "#Exposed", "#Of", "#Share", "#Certainty", "#Best chance")
     classes = "overlapping classes" if result.classes is None else doc.plural(result.classes, "class", "classes")
     how = doc.facts(
         ("rows", result.rows),
-        (
-            "classes",
-            classes if result.smallest is None else f"{classes}, the smallest has {doc.count(result.smallest)}",
-        ),
+        ("classes", classes if result.smallest is None else f"{classes} (smallest: {doc.count(result.smallest)})"),
         ("quasi-identifiers", ", ".join(result.quasi_identifiers)),
         ("sensitive", ", ".join(result.sensitive) or "none"),
         ("missing values", READS[result.nulls]),
-        ("counted as found", f"who hides among fewer than {doc.count(result.k)}"),
+        ("reported matches", f"fewer than {doc.count(result.k)} candidates"),
         ("persons", result.entity),
         *made(result),
     )
@@ -247,12 +244,10 @@ def attack_document(result: AttackResult) -> doc.Document:
         result,
         doc.Toned(_headline(result, len(hit)), "bad" if hit else "good"),
         (_lead(result),),
-        doc.section(
-            "What each attack achieves", doc.table(heads, map(_row, result.exposures)), exposed_picture(result)
-        ),
+        doc.section("Attacks", doc.table(heads, map(_row, result.exposures)), exposed_picture(result)),
         *map(_details, result.exposures),
         doc.section("Not tried", (doc.Toned(f"{one.title}.", hint=one.reason) for one in result.not_tried)),
-        doc.section("How it was attacked", how),
+        doc.section("Method", how),
         sql_section(result),
         figures=_key_figures(result.exposures, hit),
     )
@@ -270,16 +265,16 @@ def _key_figures(tried: Sequence[Exposure], hit: Sequence[Exposure]) -> Iterator
 def _headline(result: AttackResult, hit: int) -> str:
     tried = doc.plural(len(result.exposures), "attack")
     if hit:
-        return f"{result.target}: {doc.count(hit)} of {tried} {'exposes' if hit == 1 else 'expose'} somebody"
+        return f"{result.target}: {doc.count(hit)} of {tried} {'exposes' if hit == 1 else 'expose'} people"
     if not result.exposures:
         return f"{result.target}: no attack could be tried"
     may = sum(1 for one in result.exposures if one.at_most)
     surely = f" for sure, {doc.count(may)} may" if may else ""
-    return f"{result.target}: none of {tried} exposes anybody{surely}"
+    return f"{result.target}: none of {tried} exposes anyone{surely}"
 
 
 def _lead(result: AttackResult) -> Iterator[doc.Words]:
-    """Those that expose somebody, worst first; those that may; the names of the others."""
+    """Attacks that expose people, worst first, attacks that may, and the names of the others."""
     for one in exposed_most(result.exposures):
         if one.exposed or one.at_most:
             yield doc.Toned(one.sentence, "bad" if one.exposed else "warn")
@@ -289,7 +284,7 @@ def _lead(result: AttackResult) -> Iterator[doc.Words]:
         if not one.exposed and not one.at_most
     ]
     if harmless:
-        yield doc.good(f"Nobody is exposed by {doc.listing(harmless)}.")
+        yield doc.good(f"No one is exposed by {doc.listing(harmless)}.")
 
 
 def _row(one: Exposure) -> tuple[str, ...]:

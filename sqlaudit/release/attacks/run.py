@@ -198,17 +198,17 @@ def attack(given: Given) -> AttackResult:
 
     Args:
         target: the release: a table, view, file path or glob, or a pandas, polars or Arrow table; None with `query`.
-        match: the columns to link by, as `zip`, `zip=plz` or a pair; all quasi-identifiers when empty.
-        other_qi: quasi-identifiers of the other release; those of this one that it has when empty.
-        position: a column that numbers the rows in both, where rows have no order of their own.
+        match: the columns to link by, as `zip`, `zip=plz` or a pair; empty = all quasi-identifiers.
+        other_qi: quasi-identifiers of the other release; empty = those of this one that it has.
+        position: a column that numbers the rows in both releases, where rows have no order.
         categories: categories of sensitive values: a file, or a mapping as `sqlaudit.classes.inputs.read_inputs` takes
             it.
         hierarchies: hierarchies of the quasi-identifiers, to read their labels in cells: a file, folder or mapping.
-        require, node: the release is a minimal node of a search for these requirements, at these levels (found from the
-            cells when None): what follows from that alone.
-        pieces: the most values that an attacker rules out.
+        require, node: the requirements and levels of the search that made the release, for the minimality attack (None
+            = levels found from the cells).
+        pieces: the largest number of values that an attacker rules out.
         only: the attacks to try, by name; empty = all.
-        show_values, top: whether classes and values may be shown, and how many for each attack.
+        show_values, top: whether to show classes and values, and how many per attack.
 
     Raises:
         UsageError: a column that is not there, or an input that does not fit.

@@ -69,11 +69,11 @@ class Homogeneity(ClassAttack):
 def _homogeneity_sentence(unit: str, label: str, found: dict[str, Any]) -> str:
     exposed, members = int(found["exposed"]), int(found["members"])
     if not exposed:
-        return f"No class holds a single value of {label}."
-    alone = f", {found['alone']:,} of them alone" if found["alone"] and exposed > 1 else ""
+        return f"No class has a single value of {label}."
+    alone = f" ({found['alone']:,} unique)" if found["alone"] and exposed > 1 else ""
     return (
-        f"{of_all(exposed, members, unit, ('lies', 'lie'))} in {some(int(found['exposed_classes']), 'classes')} with "
-        f"a single value of {label}{alone}: who knows that somebody is there knows the value for certain."
+        f"{of_all(exposed, members, unit, ('is', 'are'))} in {some(int(found['exposed_classes']), 'classes')} with a "
+        f"single value of {label}{alone}. Anyone known to be in such a class has that value."
     )
 
 
@@ -100,7 +100,7 @@ class Similarity(ClassAttack):
             or any("categories" in one.inputs for one in release.attributes)
         ):
             return missing
-        return f"It needs categories of values ({spelled('categories')}), or a width for numbers ({spelled('width')})."
+        return f"It needs categories of values ({spelled('categories')}) or a width for numbers ({spelled('width')})."
 
     def run(self, release: AttackedRelease) -> Iterator[Exposure]:
         """One exposure for each attribute and each notion of similar that fits it."""
@@ -110,7 +110,7 @@ class Similarity(ClassAttack):
             if release.request.width is not None and attribute.table.ordered:
                 yield self._within(release, attribute, release.request.width)
         if release.request.width is not None and not any(one.table.ordered for one in release.attributes):
-            raise UsageError(f"{spelled('width')} measures numbers and dates; the sensitive columns hold neither.")
+            raise UsageError(f"{spelled('width')} applies to numbers and dates, but the sensitive columns are neither.")
 
     def attack(self, release: AttackedRelease, attribute: AttackedAttribute) -> Exposure:
         """Members of classes with all values in one category; the don't-care set is none."""
@@ -152,7 +152,7 @@ class Similarity(ClassAttack):
         )
         rows = [tuple(map(int, row)) for row in release.engine.run(statement)]
         if len(rows) > MAX_RANGES:
-            raise UsageError(f"{attribute.label} has too many different ranges of values; round it first.")
+            raise UsageError(f"{attribute.label} has too many different ranges of values. Round it first.")
         null = table.distinct - 1 if table.has_null else -1
         near = [
             (low, high, classes, size)
@@ -190,8 +190,8 @@ def _similarity_sentence(unit: str, label: str, what: str, exposed: int, several
     if not exposed:
         return f"No class has all its values of {label} in {what}."
     return (
-        f"{of_all(exposed, members, unit, ('lies', 'lie'))} in classes with all values of {label} in {what}, "
-        f"{f'{several:,}' if several else 'none'} of them in classes that look diverse."
+        f"{of_all(exposed, members, unit, ('is', 'are'))} in classes with all values of {label} in {what}; "
+        f"{f'{several:,}' if several else 'none'} of them in classes with several values."
     )
 
 
@@ -234,11 +234,11 @@ class Skewness(ClassAttack):
 
 def _skewness_sentence(unit: str, label: str, found: dict[str, Any], exposed: int, members: int) -> str:
     if found["highest"] is None:
-        return f"There is nobody whose {label} could be suspected."
-    likely = "as likely" if found["highest"] == 1 else f"up to {_times(found['highest'])} times as likely"
+        return f"No row has a value of {label}."
+    likely = f" (up to {_times(found['highest'])} times)" if exposed else ""
     return (
-        f"A value of {label} is {likely} in a class as in the whole release; "
-        f"{of_all(exposed, members, unit, ('has', 'have'))} a value that the release makes more than twice as likely."
+        f"For {of_all(exposed, members, unit)}, the value of {label} is more than twice as likely in the class as in "
+        f"the whole release{likely}."
     )
 
 
@@ -278,7 +278,8 @@ class BackgroundKnowledge(ClassAttack):
 
     def attack(self, release: AttackedRelease, attribute: AttackedAttribute) -> Exposure:
         """Members who are certain at every m, and what the worst common choice of values does."""
-        pieces = min(release.request.pieces, max(attribute.table.distinct - 1, 0))
+        most = max(attribute.table.distinct - 2, 0)  # with all values but one ruled out, that one is always certain
+        pieces = min(release.request.pieces, most)
         found = _instance(release, attribute, pieces)
         common = _demographic(attribute, pieces)
         steps = tuple(_step(found, m, common) for m in range(pieces + 1))
@@ -287,6 +288,13 @@ class BackgroundKnowledge(ClassAttack):
             values, chosen = attribute.table.values, {one.lanes: one for one in reversed(common) if one.lanes}
             harmful = reversed(chosen.items())
             examples = tuple(Example(None, one.certain, tuple(values[x] for x in lanes)) for lanes, one in harmful)
+        note = (
+            "" if common is not None else "Values ruled out for everyone were not checked: too many different classes."
+        )
+        if most < release.request.pieces:
+            note = (
+                f"Ruling out all values of {attribute.label} but one is always certain and not counted. {note}".strip()
+            )
         return self.exposure_of(
             release,
             attribute,
@@ -297,7 +305,7 @@ class BackgroundKnowledge(ClassAttack):
             figures={"ruled_out": pieces, "nearly_sure": steps[-1]["nearly_sure"]},
             steps=steps,
             examples=examples,
-            note="" if common is not None else "Too many different classes to say what ruling out for all does.",
+            note=note,
         )
 
 
@@ -382,17 +390,17 @@ def _step(found: Mapping[str, Any], m: int, common: list[Choice] | None) -> dict
 def _background_sentence(unit: str, label: str, steps: tuple[dict[str, Figure], ...], members: int) -> str:
     if len(steps) == 1:
         exposed = of_all(int(steps[0]["certain"] or 0), members, unit, ("is", "are"))
-        return f"Without ruling out a value of {label}, {exposed} certain."
+        return f"Without ruling out any value of {label}, {exposed} certain."
     last = steps[-1]
     rest = last["highest_of_the_rest"]
-    others = "" if rest is None else f"; among the others the best chance is {chance(float(rest))}"
+    others = "" if rest is None else f" For the others, the best chance is {chance(float(rest))}."
     certain, before = int(last["certain"] or 0), int(steps[0]["certain"] or 0)
     said = (
-        f"Who can rule out {some(len(steps) - 1, 'values')} of {label} for a person is certain about "
-        f"{of_all(certain, members, unit)}, against {before:,} without{others}."
+        f"Ruling out {some(len(steps) - 1, 'values')} of {label} per person makes {of_all(certain, members, unit)} "
+        f"certain ({before:,} without).{others}"
     )
     common = last.get("certain_if_ruled_out_for_all")
     if common is None:
         return said
-    least = "" if last["proven"] else "at least "
-    return f"{said} Ruled out for everybody alike, the worst such values make {least}{common:,} certain."
+    least = "" if last["proven"] else "(or more than) "
+    return f"{said} Ruling out the same values for everyone makes up to {least}{common:,} certain."

@@ -189,7 +189,7 @@ _PAIRINGS = {
     "none": "not known (containment is not unique)",
 }
 _OF_AUDIT = (FAILING_GROUPS, ALL_FIGURES, WARNINGS)
-_OF_ATTACKS = "What each attack achieves"
+_OF_ATTACKS = "Attacks"
 _ATTACKED = "Attacks on the release alone"
 
 

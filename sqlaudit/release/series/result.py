@@ -1,4 +1,4 @@
-"""What several releases say together, and the report. Frozen; `to_dict` gives the documented JSON."""
+"""The result for several releases of one table, and the report. Frozen; `to_dict` gives the documented JSON."""
 
 from __future__ import annotations
 
@@ -20,13 +20,11 @@ class ReleaseFigures(Documented):
     """One release by itself.
 
     Args:
-        release: its name, or its place among frames. rows: how many. persons: rows that name somebody.
-        counterfeits: rows that stand for nobody.
-        classes: how many. smallest: rows of the smallest, None without rows.
+        release: its name, or its place among frames. rows: its rows. persons: rows of a person.
+        counterfeits: rows of no person. classes: its classes. smallest: the rows of the smallest, None without rows.
         repeating_classes: classes in which a value occurs more than once. repeating_rows: their rows.
-        fewest_values: the fewest different values of a class; None without rows.
-        without_value: rows whose value is missing, which counts
-            as a value of its own.
+        fewest_values: the fewest different values of a class, None without rows.
+        without_value: rows with a missing value, which counts as a value of its own.
     """
 
     release: str
@@ -43,7 +41,7 @@ class ReleaseFigures(Documented):
 
 @dataclass(frozen=True)
 class ValuesLeft(Documented):
-    """How many persons have so many values left."""
+    """Number of people with this many possible values."""
 
     values: Annotated[int, FROM_1]
     persons: int
@@ -51,11 +49,11 @@ class ValuesLeft(Documented):
 
 @dataclass(frozen=True)
 class SingledOut(Documented):
-    """A person of whom one value is left, as somebody may see who may see values.
+    """A person with one possible value; only where values are shown.
 
     Args:
-        person: the key. releases: numbers of the releases with them, from 1. value: what is left.
-        by_elimination: whether it takes what is known of others.
+        person: the key. releases: numbers of their releases, from 1. value: the possible value.
+        by_elimination: whether it follows only from the values of others.
     """
 
     person: Any = field(metadata=AS_TEXT)
@@ -66,19 +64,19 @@ class SingledOut(Documented):
 
 @dataclass(frozen=True)
 class AttributeFigures(Documented):
-    """What the releases say of one sensitive attribute.
+    """The figures of one sensitive attribute.
 
     Args:
         sensitive: its name. releases: each release by itself, in order.
-        unsteady: persons whose classes have other values in another release.
-        candidates: persons by how many values are left when the values of all their classes are intersected; with the
-            values struck out that others are known to have. fewest: the fewest values left, None without persons.
-        singled_out: persons of whom one value is left; at least so many unless `complete`.
+        unsteady: people whose classes have different values in different releases.
+        candidates: people by number of possible values: those in all of their classes, without the values that others
+            are known to have. fewest: the fewest possible values, None without people.
+        singled_out: people with one possible value; a lower bound unless `complete`.
         of_one_release: those whose class in one release has one value.
-        by_comparing: those whom no release alone gives away, but several together.
-        by_elimination: those who are left one value only since others are known.
-        complete: whether elimination was followed to its end; else more may be singled out.
-        shown: some persons who are singled out: only with --show-values.
+        by_comparing: those singled out only by several releases in combination.
+        by_elimination: those singled out only because the values of others are known.
+        complete: whether elimination was followed to its end; otherwise more people may be singled out.
+        shown: some people who are singled out: only with --show-values.
     """
 
     sensitive: str
@@ -112,13 +110,13 @@ class AttributeFigures(Documented):
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class ReleasesResult(WithVerdict, MeasuredResult, Shown):
-    """What several releases of one table say together.
+    """What several releases of one table disclose in combination.
 
     Args:
         engine: the engine and its version. releases: the names of the releases, in the order given.
-        entity: the column that names persons. persons: different persons in all releases.
-        in_several: those in more than one. attributes: what they say of each sensitive attribute.
-        checks: what was required, judged: only where something was.
+        entity: the column that identifies the person. persons: different people in all releases.
+        in_several: those in more than one. attributes: the figures of each sensitive attribute.
+        checks: the verdict on each requirement.
     """
 
     schema: ClassVar = "sqlaudit-releases/1"
@@ -137,7 +135,7 @@ class ReleasesResult(WithVerdict, MeasuredResult, Shown):
 
     @property
     def target(self) -> str:
-        """What it is about, in a few words."""
+        """The releases in a few words."""
         return " and ".join(self.releases) if len(self.releases) < 3 else f"{self.releases[0]} to {self.releases[-1]}"
 
     def attribute(self, name: str) -> AttributeFigures:
@@ -149,19 +147,19 @@ class ReleasesResult(WithVerdict, MeasuredResult, Shown):
         return {one.sensitive: one for one in self.attributes}[name]
 
 
-# The report on several releases of one table: the verdict, who is singled out by being in them, each by itself.
+# The report on several releases of one table: the verdict, people who are singled out, and each release by itself.
 
 NOT_SAID = (
-    "Anything about a release that was published and is not here: name all of them.",
-    "Whether the classes hide persons from somebody who knows more than the quasi-identifiers.",
-    "What follows where no m holds: counted here is what intersecting the values of a person's classes tells, and who "
-    "is left one value once others are known. Somebody who works out all possible worlds may learn more.",
+    "Releases that are not named here were not checked. Name all published releases.",
+    "An attacker who knows more than the quasi-identifiers may learn more.",
+    "Without m-invariance, an attacker who works out all possible worlds may learn more. Counted are people with one "
+    "possible value after intersecting their classes and eliminating the known values of others.",
 )
 _MOST = 12
 
 
 def releases_document(result: ReleasesResult) -> doc.Document:
-    """What several releases say together, as a document for any layout."""
+    """The report on several releases, as a document for any layout."""
     required = requirement_lines(result.checks)
     found = headline(result)
     lead = [words for one in result.attributes for words in _lead(result, one)]
@@ -169,11 +167,11 @@ def releases_document(result: ReleasesResult) -> doc.Document:
     how = doc.facts(
         ("releases", doc.listing(result.releases, 12)),
         (
-            "persons",
+            "people",
             f"by {result.entity}: {doc.count(result.persons)}, {doc.count(result.in_several)} in several releases",
         ),
         ("quasi-identifiers", doc.listing(result.quasi_identifiers, 12)),
-        ("sensitive columns", doc.listing(result.sensitive, 12)),
+        ("sensitive", doc.listing(result.sensitive, 12)),
         ("missing values", f"a value of their own in {doc.listing(sorted(missing))}" if missing else ""),
         *made(result),
     )
@@ -182,18 +180,18 @@ def releases_document(result: ReleasesResult) -> doc.Document:
         verdict_of(result.checks) if required else found,
         (*([found.text] if required else []), *required, lead),
         *(_sections(result, one) for one in result.attributes),
-        doc.section("How it was measured", how),
+        doc.section("Method", how),
         sql_section(result),
-        doc.section("What this does not say", (*NOT_SAID, *([MEANING] if required else []))),
+        doc.section("Limits of this audit", (*NOT_SAID, *([MEANING] if required else []))),
     )
 
 
 def headline(result: ReleasesResult) -> doc.Toned:
-    """How many persons being in the releases singles out."""
+    """The number of people whom the releases single out."""
     singled = max((one.singled_out for one in result.attributes), default=0)
-    what = f"{doc.plural(len(result.releases), 'release')}, {doc.plural(result.persons, 'person')}"
+    what = f"{doc.plural(len(result.releases), 'release')}, {doc.plural(result.persons, 'person', 'people')}"
     if not singled:
-        return doc.Toned(f"{what}: nobody is singled out by being in them")
+        return doc.Toned(f"{what}: no one is singled out")
     return doc.bad(f"{what}: {doc.count(singled)} {'is' if singled == 1 else 'are'} singled out")
 
 
@@ -201,24 +199,24 @@ def _lead(result: ReleasesResult, one: AttributeFigures) -> Iterator[doc.Words]:
     if one.singled_out:
         atleast, share = "" if one.complete else "at least ", doc.part(one.singled_out, result.persons)
         yield doc.bad(
-            f"{one.sensitive} of {atleast}{doc.plural(one.singled_out, 'person')} ({share}) follows for certain: of "
-            f"{doc.count(one.of_one_release)} from one release, of {doc.count(one.by_comparing)} only from comparing "
-            f"releases, of {doc.count(one.by_elimination)} only since others are known."
+            f"{one.sensitive} is certain for {atleast}{doc.plural(one.singled_out, 'person', 'people')} ({share}): "
+            f"{doc.count(one.of_one_release)} from one release, {doc.count(one.by_comparing)} by comparing releases, "
+            f"{doc.count(one.by_elimination)} because others are known."
         )
     elif one.fewest is not None:
-        fewest = doc.plural(one.fewest, "value")
-        yield f"{one.sensitive}: everybody keeps at least {fewest} after comparing the releases."
+        fewest = doc.plural(one.fewest, "possible value")
+        yield f"{one.sensitive}: everyone has at least {fewest} after comparing the releases."
     if one.m:
-        yield f"{one.sensitive}: the releases are {doc.count(one.m)}-invariant, and for no larger m."
+        yield f"{one.sensitive}: the releases are {doc.count(one.m)}-invariant (largest m)."
     if one.m != 0:
         return
     reasons = []
     if one.repeating:
         reasons.append(f"{doc.plural(one.repeating, 'class repeats', 'classes repeat')} a value")
     if one.unsteady:
-        of = f"{doc.count(one.unsteady)} of {doc.plural(result.in_several, 'person')} in several releases"
-        reasons.append(f"the classes of {of} have other values in another one")
-    yield f"{one.sensitive}: the releases are m-invariant for no m, as {' and '.join(reasons)}."
+        of = f"{doc.count(one.unsteady)} of {doc.plural(result.in_several, 'person', 'people')} in several releases"
+        reasons.append(f"the classes of {of} change their values")
+    yield f"{one.sensitive}: the releases are not m-invariant for any m: {' and '.join(reasons)}."
 
 
 def _sections(result: ReleasesResult, one: AttributeFigures) -> Iterator[doc.Section]:
@@ -226,22 +224,22 @@ def _sections(result: ReleasesResult, one: AttributeFigures) -> Iterator[doc.Sec
     if rest := one.candidates[_MOST:]:
         left.append((f"{doc.count(rest[0].values)} or more", sum(row.persons for row in rest)))
     rows = ((values, persons, doc.part(persons, result.persons)) for values, persons in left)
-    lines = doc.table(("#values left", "#persons", "#share"), rows)
-    yield from doc.section(f"Which values of {one.sensitive} are left", lines)
+    lines = doc.table(("#Possible values", "#People", "#Share"), rows)
+    yield from doc.section(f"Possible values of {one.sensitive}", lines)
     names = ("rows", "counterfeits", "classes", "smallest", "fewest_values", "repeating_classes")
     releases = ((side.release, *(getattr(side, name) for name in names)) for side in one.releases)
-    heads = ("release", "#rows", "#counterfeits", "#classes", "#smallest", "#fewest values", "#repeating a value")
-    yield from doc.section(f"{one.sensitive} in each release", doc.table(heads, releases))
+    heads = ("Release", "#Rows", "#Counterfeits", "#Classes", "#Smallest", "#Fewest values", "#Repeating a value")
+    yield from doc.section(f"Releases: {one.sensitive}", doc.table(heads, releases))
     persons = (
         (
             str(found.person),
             doc.listing([result.releases[number - 1] for number in found.releases]),
             "missing" if found.value is None else str(found.value),
-            "others are known" if found.by_elimination else "their classes",
+            "others are known" if found.by_elimination else "own classes",
         )
         for found in one.shown
     )
     yield from doc.section(
-        f"Persons whose {one.sensitive} follows",
-        doc.table((doc.Column(result.entity), "in", doc.Column(one.sensitive), "follows from"), persons),
+        f"People whose {one.sensitive} is certain",
+        doc.table((doc.Column(result.entity), "Releases", doc.Column(one.sensitive), "Reason"), persons),
     )

@@ -82,14 +82,14 @@ def _opened(engine: Engine, target: Target, request: SeriesRequest) -> SeriesSid
     if len({one.sql for one in found}) < len(found):
         raise UsageError(
             f"A column of {relation.label} is named twice among {spelled('entity')}, {spelled('qi')} and "
-            f"{spelled('sensitive')}; give every column one role."
+            f"{spelled('sensitive')}. Give every column one role."
         )
     for one in (found[0], *found[len(request.qi) + 1 :]):
         if one.column in relation.respelled:  # read with one spelling here, and perhaps with another one elsewhere
             raise UsageError(
-                f"{one.label} of {relation.label} takes texts for equal that are written differently (its collation or "
-                "type), so it is not known which of them another release means. Give all releases a view with one "
-                "spelling of it, for instance in lower case."
+                f"{one.label} of {relation.label} treats differently written texts as equal (by its collation or "
+                "type), so values of other releases cannot be matched. Give all releases a view with one spelling, for "
+                "example in lower case."
             )
     kinds = _kinds(engine, relation, found)
     entity, *rest = [replace(one, kind=kind) for one, kind in zip(found, kinds, strict=True)]
@@ -119,9 +119,9 @@ def _refuse_unlike(columns: Sequence[Resolved], sides: Sequence[SeriesSide], rol
     for one, side in zip(columns, sides, strict=True):
         if one.kind is not first and not (one.kind in _EXACT and first in _EXACT):
             raise UsageError(
-                f"{about(role)}: {name} is of kind {first.value} in {sides[0].label} and of kind {one.kind.value} in "
-                f"{side.label}, so it is not known which values are the same. Give it one type in all releases; of "
-                f"files, {spelled('all_text', True)} reads every column as text."
+                f"{about(role)}: {name} is of type {first.value} in {sides[0].label} but of type {one.kind.value} in "
+                f"{side.label}, so values cannot be matched. Give it one type in all releases. For files, "
+                f"{spelled('all_text', True)} reads every column as text."
             )
 
 
@@ -137,8 +137,8 @@ def find_in_releases(engine: Engine, targets: Sequence[Target], request: SeriesR
         request: the roles, and what must hold.
 
     Raises:
-        UsageError: fewer than two releases, a column that is not there, rows that name nobody, persons with several
-            rows in a release or with another value in another one, or nobody who is in two releases.
+        UsageError: fewer than two releases, an unknown column, rows without a person, people with several
+            rows in a release or with different values in different ones, or no one in two releases.
         EngineError: the database refused, failed or went away.
 
     Example:
@@ -192,13 +192,13 @@ def plan_releases(engine: Engine, targets: Sequence[Target], request: SeriesRequ
     return [
         *(_alone_statement(engine, side, place) for place in places for side in sides),
         *(_series(engine, "series_persons", "persons", sides, place) for place in places),
-        *(_series(engine, "series_candidates", "values left", sides, place, rounds=0) for place in places),
+        *(_series(engine, "series_candidates", "possible values", sides, place, rounds=0) for place in places),
     ]
 
 
 def _sides(engine: Engine, targets: Sequence[Target], request: SeriesRequest) -> list[SeriesSide]:
     if len(targets) < 2:
-        raise UsageError("Name all releases of the table, at least two: one alone is what an audit is for.")
+        raise UsageError("At least two releases are needed. Name all of them, or audit a single one.")
     return open_sides(engine, targets, request)
 
 
@@ -208,7 +208,7 @@ def _alone_statement(engine: Engine, side: SeriesSide, place: int) -> Statement:
 
 
 def _series(engine: Engine, name: str, step: str, sides: Sequence[SeriesSide], place: int, **more: Any) -> Statement:
-    label = f"{step} of {sides[0].sensitive[place].label}"
+    label = f"{step}: {sides[0].sensitive[place].label}"
     releases = [side.parameters(place) for side in sides]
     return render(f"release/series/{name}.sql", engine.dialect, step=label, releases=releases, **more)
 
@@ -231,15 +231,13 @@ def _refuse_rows(
     for side, (figures, different) in zip(sides, alone, strict=True):
         if figures.counterfeits and not request.counterfeits:
             raise UsageError(
-                f"{about('entity')}: {side.label} has {plural(figures.counterfeits, 'row')} that "
-                f"{'names' if figures.counterfeits == 1 else 'name'} nobody, so it is not known whose data that is. "
-                f"Where they are counterfeits, added to keep the values of a class, say so with "
-                f"{spelled('counterfeits', True)}."
+                f"{about('entity')}: {side.label} has {plural(figures.counterfeits, 'row')} without a person. If these "
+                f"are counterfeits, added to keep the values of a class, use {spelled('counterfeits', True)}."
             )
         if different < figures.persons:
             raise UsageError(
                 f"{about('entity')}: {side.label} has {plural(figures.persons, 'row')} about only "
-                f"{plural(different, 'person')}; m-invariance is defined where a person has one row in a release."
+                f"{plural(different, 'person', 'people')}. m-invariance needs one row per person in a release."
             )
 
 
@@ -255,13 +253,13 @@ def _persons(engine: Engine, sides: Sequence[SeriesSide], request: SeriesRequest
         persons, several, changing = (int(number) for number in engine.run(statement)[0])
         if changing:
             raise UsageError(
-                f"{plural(changing, 'person has', 'persons have')} another value of {name} in another release. "
-                "m-invariance is defined for values that stay; where they may change, nothing follows from it."
+                f"{plural(changing, 'person has', 'people have')} different values of {name} in different releases. "
+                "m-invariance is defined only for values that do not change."
             )
     if persons and not several:
         raise UsageError(
-            f"{about('entity')}: nobody of one release is in another one. Persons need the same key in every release; "
-            "with a new one in each, it is not known what the releases say together."
+            f"{about('entity')}: no one is in two releases. Give people the same key in every release; otherwise "
+            "releases cannot be compared."
         )
     return persons, several
 
@@ -277,7 +275,7 @@ def _attribute(
     shown: tuple[SingledOut, ...] = ()
     if singled and request.show_values:
         given = {"rounds": rounds, "limit": request.top}
-        statement = _series(engine, "series_singled", "who is singled out", sides, place, **given)
+        statement = _series(engine, "series_singled", "people singled out", sides, place, **given)
         shown = tuple(
             SingledOut(person, tuple(number for number, there in enumerate(inside, 1) if there), value, int(known) > 0)
             for person, value, known, *inside in engine.run(statement)
@@ -301,7 +299,7 @@ def _left(engine: Engine, sides: Sequence[SeriesSide], place: int) -> tuple[list
     """Persons by the values left, after how many rounds that is, and whether a further round would find nothing."""
     left: list[tuple[Any, ...]] = []
     for rounds in ROUNDS:
-        statement = _series(engine, "series_candidates", "values left", sides, place, rounds=rounds)
+        statement = _series(engine, "series_candidates", "possible values", sides, place, rounds=rounds)
         left = [tuple(None if one is None else int(one) for one in row) for row in engine.run(statement)]
         if not any(row[4] == rounds for row in left):
             return left, rounds, True
@@ -321,17 +319,17 @@ def check_of_series(requirement: Requirement, found: AttributeFigures) -> Check:
     targets=("Sequence[Any]", REQUIRED),
 )
 def releases(given: Given) -> ReleasesResult:
-    """Tell what several releases of one table say together (`sqlaudit releases`).
+    """Find what several releases of one table disclose in combination (`sqlaudit releases`).
 
     Args:
         targets: all releases, in the order they were published: tables, views, file paths, frames or `Target`s, all in
             one database or all files or frames.
-        require: what must hold: `{"m_invariance": 3}`, or texts such as "m_invariance=3".
-        show_values, top: whether persons may be shown of whom one value is left, and how many.
+        require: the requirements: `{"m_invariance": 3}`, or texts such as "m_invariance=3".
+        show_values, top: whether to show people with one possible value, and how many.
 
     Raises:
-        UsageError: fewer than two releases, a column that is not there, rows that name nobody, persons with several
-            rows in a release or with another value in another one, or nobody who is in two releases.
+        UsageError: fewer than two releases, an unknown column, rows without a person, people with several
+            rows in a release or with different values in different ones, or no one in two releases.
         EngineError: the database refused, failed or went away.
 
     Example:

@@ -379,7 +379,7 @@ def hide(hiding: Hiding, *, exact: bool = True, seconds: float | None = None) ->
         UsageError: the true values do not add up. MissingDriver: HiGHS is not installed.
     """
     if hiding.equations.residuals(hiding.values).any():
-        raise UsageError("Cells that do not add up cannot be protected: correct the totals first.")
+        raise UsageError("The table cannot be protected, because its cells do not add up. Correct the totals first.")
     search = _Hiding(hiding, end_of(seconds))
     began = time.monotonic()
     search.start()

@@ -96,7 +96,7 @@ def equations_of(codes: Integers, dimensions: Sequence[Dimension]) -> Equations:
     twice = repeated(codes, dimensions)
     if len(twice):
         first = int(twice[0]) + 1
-        raise UsageError(f"{len(twice):,} cells are in the table more than once; the first is row {first:,}.")
+        raise UsageError(f"{len(twice):,} cells are in the table more than once. The first is row {first:,}.")
     found = [(np.zeros(0, dtype=np.int64),) * 3]
     for number, dimension in enumerate(dimensions):
         found += [_of_rollup(codes, dimensions, number, parents) for parents in dimension.rollups]
@@ -183,8 +183,8 @@ class Contradiction(UsageError):
 
     def __init__(self, equation: int | None = None) -> None:
         super().__init__(
-            "The published numbers contradict each other: no values of the hidden cells fit the totals; "
-            "check that totals are sums of their parts, and that limits of cells are right."
+            "The published numbers contradict each other: no values of the hidden cells fit the totals. "
+            "Check that totals are the sums of their parts and that the limits of cells are right."
         )
         self.equation = equation
 
@@ -215,7 +215,7 @@ class PublishedTable:
         known = np.where(self.hidden, 0, self.values)
         if float(np.abs(known).astype(np.float64).sum()) * times >= _LARGEST:  # no sum of cells is larger
             raise UsageError(
-                "The values are too large to be added up exactly; round them, or give them in thousands or millions."
+                "The values are too large to be added up exactly. Round them, or give them in thousands or millions."
             )
         limits = [np.where(np.abs(one) >= FREE, one, one * times) for one in (self.lower, self.upper)]
         return replace(self, values=known * times, lower=limits[0], upper=limits[1])

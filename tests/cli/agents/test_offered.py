@@ -48,18 +48,18 @@ def test_a_file_that_is_replaced_by_a_link_is_not_read(tmp_path: Path) -> None:
     offered = Offered(files_of([str(data)]))
     assert offered.target("patients.csv").relation == str(data / "patients.csv")
     (data / "patients.csv").unlink()
-    with pytest.raises(UsageError, match="is gone, or a link lies in its place"):
+    with pytest.raises(UsageError, match="is missing or was replaced by a link"):
         offered.target("patients.csv")
     (data / "patients.csv").symlink_to(tmp_path / "outside" / "patients.csv")
-    with pytest.raises(UsageError, match="is gone, or a link lies in its place"):
+    with pytest.raises(UsageError, match="is missing or was replaced by a link"):
         offered.target("patients.csv")
     (data / "deeper").rename(data / "moved")
     (data / "deeper").symlink_to(tmp_path / "outside")
-    with pytest.raises(UsageError, match="is gone, or a link lies in its place"):
+    with pytest.raises(UsageError, match="is missing or was replaced by a link"):
         offered.target("deeper/patients.csv")
     (data / "patients.csv").unlink()
     (data / "patients.csv").mkdir()
-    with pytest.raises(UsageError, match="is gone, or a link lies in its place"):
+    with pytest.raises(UsageError, match="is missing or was replaced by a link"):
         offered.target("patients.csv")
 
 
@@ -70,7 +70,7 @@ def test_a_database_that_is_replaced_by_a_link_is_not_opened(tmp_path: Path) -> 
     assert offered.target("people").relation == "people"
     file.rename(tmp_path / "other.duckdb")
     file.symlink_to(tmp_path / "other.duckdb")
-    with pytest.raises(UsageError, match="The file of the database is gone, or a link"):
+    with pytest.raises(UsageError, match="The file of the database is missing or was replaced by a link"):
         offered.target("people")
 
 
@@ -95,7 +95,7 @@ def test_a_database_that_is_replaced_by_a_link_is_not_opened(tmp_path: Path) -> 
 )
 def test_no_other_name_leads_anywhere(name: str, tmp_path: Path) -> None:
     offered = Offered(files_of([str(folder_of(tmp_path))]))
-    with pytest.raises(UsageError, match=r"^There is no table .* here: who started this server fixed"):
+    with pytest.raises(UsageError, match=r"^There is no table .* here. The server offers a fixed list"):
         offered.target(name)
 
 
@@ -105,7 +105,7 @@ def test_two_files_of_one_name_and_too_many_tables_are_refused(tmp_path: Path) -
         patients(tmp_path / one)
     with pytest.raises(UsageError, match=r"^Two files are called 'patients.csv'"):
         files_of([str(tmp_path / "a"), str(tmp_path / "b")])
-    with pytest.raises(UsageError, match="agents are told of 200 at most"):
+    with pytest.raises(UsageError, match="at most 200 can be offered to agents"):
         not_too_many({str(i): "" for i in range(MOST_TABLES + 1)})
 
 
@@ -123,9 +123,9 @@ def test_a_database_offers_all_tables_or_those_that_are_named(tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        ((), "Name files or folders that agents may look at, or a database with --db, and not both."),
-        (("x.csv", "--db", "y.duckdb"), "Name files or folders that agents may look at, or a database with --db"),
-        (("--tables", "a", "patients.csv"), "--tables belongs to --db; files are named as arguments."),
+        ((), "Name either files and folders, or a database with --db."),
+        (("x.csv", "--db", "y.duckdb"), "Name either files and folders, or a database with --db"),
+        (("--tables", "a", "patients.csv"), "--tables needs --db: name files as arguments."),
         (("nowhere.csv",), "nowhere.csv"),
     ],
 )
@@ -191,7 +191,7 @@ def test_a_call_over_its_time_and_one_too_many_are_told(tmp_path: Path, monkeypa
 
     first, told = asyncio.run(many())
     assert first == ("The time limit of 0.1 seconds was reached.", True)
-    assert told == [("4 calls wait already; ask again when one of them was answered.", True)]
+    assert told == [("4 calls are waiting already. Try again when one was answered.", True)]
 
 
 def test_memory_beyond_the_limit_is_one_sentence() -> None:
@@ -201,4 +201,4 @@ def test_memory_beyond_the_limit_is_one_sentence() -> None:
     )
     ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert (ran.returncode, ran.stdout) == (4, "")
-    assert ran.stderr.startswith("sqlaudit: the memory of this machine was not enough")
+    assert ran.stderr.startswith("sqlaudit: out of memory")

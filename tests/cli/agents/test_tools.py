@@ -196,7 +196,9 @@ OTHERS = {
 def test_what_is_not_for_agents_is_refused(tool: str) -> None:
     distances = {"tolerance": {"age": "1"}} if tool == "persons" else {}  # columns has a share of that name
     for name, value in {**OTHERS, **distances}.items():
-        with pytest.raises(UsageError, match=rf"^{tool} takes no '{name}'\. Conditions, queries, expressions, paths"):
+        with pytest.raises(
+            UsageError, match=rf"^{tool} takes no '{name}'\. Agents cannot use conditions, queries, expressions, paths"
+        ):
             TOOLS[tool].checked({"table": "people", **CALLS[tool], name: value})
 
 

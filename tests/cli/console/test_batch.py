@@ -49,10 +49,10 @@ def test_a_script_stops_at_its_first_error(people: Path, tmp_path: Path) -> None
     assert "agee" in ran.err
     assert run("console", people, "-c", "\\audit").code == 2
     assert run("console", people, "-c", "AUDIT people BY age").err == (
-        "sqlaudit: AUDIT, line 1, column 17: the quasi-identifiers stand in parentheses: BY (age, sex).\n"
+        "sqlaudit: AUDIT, line 1, column 17: the quasi-identifiers must be in parentheses: BY (age, sex).\n"
     )
     assert run("console", people, "-c", "DROP TABLE people").err == (
-        "sqlaudit: The console only reads; this is a DROP statement.\n"
+        "sqlaudit: The console only reads, but this is a DROP statement.\n"
     )
 
 
@@ -67,7 +67,7 @@ def test_results_as_json_lines(people: Path, tmp_path: Path) -> None:
     text = f"{select} AUDIT people BY (sex) REQUIRE k=5;\n\\drop sex"
     ran = run("console", people, "--format", "json", "--output", out, "-c", text)
     assert (ran.code, ran.out) == (2, "")
-    assert ran.err == "sqlaudit: Line 2: sex is the only quasi-identifier; without any there is nothing to audit.\n"
+    assert ran.err == "sqlaudit: Line 2: sex is the only quasi-identifier and cannot be dropped.\n"
     rows, audit = (json.loads(line) for line in out.read_text().splitlines())
     assert rows == {
         "columns": [{"name": "sex", "type": "VARCHAR"}, {"name": "n", "type": "BIGINT"}],
@@ -124,7 +124,9 @@ def test_a_population_file_of_the_inputs_is_read(people: Path, tmp_path: Path) -
 
 
 def test_what_cannot_be_asked_for(tmp_path: Path, people: Path) -> None:
-    assert run("console", people, "-c", "SELECT 1", "-f", "x.sql").err.startswith("sqlaudit: Give -c or -f, not both.")
+    assert run("console", people, "-c", "SELECT 1", "-f", "x.sql").err.startswith(
+        "sqlaudit: -c and -f exclude each other"
+    )
     assert "cannot be read" in run("console", people, "-f", tmp_path / "none.sql").err
     assert run("console", "nothing.csv", "-c", "SELECT 1").code == 2
     assert run("console", people, "-c", "\\o /nowhere/at/all").code == 2

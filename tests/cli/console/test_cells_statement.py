@@ -80,15 +80,15 @@ def test_rows_that_a_table_is_made_from(dialect: str) -> None:
 ERRORS = (
     ("AGGREGATES", 11, "a table, a file in single quotes or a (SELECT …) is expected here"),
     ("AGGREGATES t (a)", 14, "BY is expected here"),
-    ("AGGREGATES t BY a", 17, "what the table is broken down by stands in parentheses: BY (region, sector)"),
-    ("AGGREGATES t BY (a)", 1, "Name the column of counts with COUNT, or that of sums with VALUE"),
+    ("AGGREGATES t BY a", 17, "the dimensions must be in parentheses: BY (region, sector)"),
+    ("AGGREGATES t BY (a)", 1, "No numbers are given. Name a column with COUNT or VALUE"),
     ("AGGREGATES t BY (a) COUNT", 26, "something is expected after COUNT"),
     ("AGGREGATES t BY (a) COUNT n, m", 27, "COUNT takes one column"),
     ("AGGREGATES t BY (a) HIDDEN x", 28, "a text in single quotes is expected after HIDDEN"),
-    ("AGGREGATES t BY (a) TOTAL a", 28, "TOTAL takes column = 'value', for instance region = 'Total'"),
-    ("AGGREGATES t BY (a) COUNT n GROUPING a", 38, "GROUPING takes sets in parentheses, for instance (region), ()"),
-    ("AGGREGATES t BY (a) COUNT n PERSON p", 1, "PERSON is about rows of persons: say AGGREGATES FROM, too"),
-    ("AGGREGATES t BY (a) COUNT n REQUIRE", 36, "a rule is expected here, for instance threshold >= 5"),
+    ("AGGREGATES t BY (a) TOTAL a", 28, "TOTAL takes column = 'value', for example region = 'Total'"),
+    ("AGGREGATES t BY (a) COUNT n GROUPING a", 38, "GROUPING takes sets in parentheses, for example (region), ()"),
+    ("AGGREGATES t BY (a) COUNT n PERSON p", 1, "PERSON applies to rows of people only: add AGGREGATES FROM"),
+    ("AGGREGATES t BY (a) COUNT n REQUIRE", 36, "a rule is expected here, for example threshold >= 5"),
     (
         "AGGREGATES t BY (a) COUNT n REQUIRE threshold <= 5",
         47,
@@ -112,7 +112,7 @@ def test_a_clause_stands_once() -> None:
 
 def test_it_says_what_the_command_says(opened: Console, folder: Path) -> None:
     said = opened.words("AGGREGATES counts BY (region) COUNT count HIDDEN '*' REQUIRE threshold >= 5;")
-    assert said.startswith("counts.csv: 1 of 3 cells (33.3%) says too much of the few behind them")
+    assert said.startswith("counts.csv: 1 of 3 cells (33.3%) discloses too much of the few behind them")
     assert "FAILS: threshold=5. 1 of 3 cells (33.3%) is unsafe." in said
     shown = run("aggregates", "counts.csv", "--by", "region", "--count", "count", "--require", "threshold=5").out
     assert " ".join(shown.split())[:150] == said[:150]
@@ -125,13 +125,13 @@ def test_largest_contributions_and_an_older_release(opened: Console) -> None:
         "REQUIRE threshold = 2, p_percent >= 20"
     )
     assert "FAILS: p_percent=20. 1 of 3 cells (33.3%) is unsafe." in said
-    assert "From older.csv to counts.csv: the changes of 1 of 1 changed cell tell of the few" in said
+    assert "From older.csv to counts.csv: 1 of 1 changed cell reveals the few" in said
 
 
 def test_a_table_that_is_made_from_rows(opened: Console) -> None:
     said = opened.words("AGGREGATES FROM visits BY (region) PERSON who GROUPING (region), () REQUIRE threshold >= 2")
-    assert "1 of 3 cells (33.3%) says too much" in said
-    assert "3 contributors" in said
+    assert "1 of 3 cells (33.3%) discloses too much" in said
+    assert "contributors 3" in said
 
 
 def test_the_exit_code_is_that_of_the_verdict(opened: Console) -> None:
@@ -153,7 +153,7 @@ def test_keys_of_cells_are_shown_with_values_on_alone(opened: Console) -> None:
 def test_mistakes_speak_the_words_of_the_statement(opened: Console) -> None:
     with pytest.raises(UsageError, match=r"COUNT: .*no column 'nn'"):
         opened.run("AGGREGATES counts BY (region) COUNT nn REQUIRE threshold >= 5")
-    with pytest.raises(UsageError, match=r"TOTAL: no cell has the value that stands for all of 'region'"):
+    with pytest.raises(UsageError, match=r"TOTAL: no cell has the value given for 'region'"):
         opened.run("AGGREGATES counts BY (region) COUNT count TOTAL region = 'x'")
 
 

@@ -118,7 +118,7 @@ def test_a_session_at_the_prompt(start: Start, tmp_path: Path) -> None:
     # an error says where, and the session goes on
     assert terminal.ask("AUDIT people BY age;") == (
         "AUDIT people BY age\n                ^\n"
-        "sqlaudit: AUDIT, line 1, column 17: the quasi-identifiers stand in parentheses: BY (age, sex).\n"
+        "sqlaudit: AUDIT, line 1, column 17: the quasi-identifiers must be in parentheses: BY (age, sex).\n"
     )
     assert "Did you mean 'age'?" in terminal.ask("\\qi agee")
     assert terminal.ask("DROP TABLE people;") == "sqlaudit: The console only reads; this is a DROP statement.\n"
@@ -210,7 +210,7 @@ def test_without_a_terminal_there_is_no_prompt(tmp_path: Path) -> None:
         timeout=60,
         cwd=str(tmp_path),
     )
-    child.expect("A prompt needs a terminal; say what to run with -c or -f.")
+    child.expect("A prompt needs a terminal. Run statements with -c or -f.")
     child.expect(pexpect.EOF)
 
 

@@ -99,14 +99,14 @@ ERRORS = (
     ("AUDIT", 1, 6, "a table, a file in single quotes or a (SELECT …) is expected here"),
     ("AUDIT t (age)", 1, 9, "BY is expected here"),
     ("AUDIT t\n  x BY (age)", 2, 3, "BY is expected here"),
-    ("AUDIT t BY age", 1, 12, "the quasi-identifiers stand in parentheses: BY (age, sex)"),
+    ("AUDIT t BY age", 1, 12, "the quasi-identifiers must be in parentheses: BY (age, sex)"),
     ("AUDIT t BY (age", 1, 12, "this bracket is not closed"),
     ("AUDIT t BY (age,, sex)", 1, 13, "a column is missing in this list"),
     ("AUDIT t BY (a) SENSITIV b", 1, 16, "SENSITIVE, ENTITY, REQUIRE or the end is expected here, in this order"),
     ("AUDIT t BY (a) SENSITIVE b c", 1, 28, "a comma, REQUIRE or the end is expected here"),
     ("AUDIT t BY (a)\nREQUIRE k <= 5", 2, 11, "k is a limit from below (at least); write >= or ="),
     ("AUDIT t BY (a) SENSITIVE b REQUIRE t >= 0.1", 1, 38, "t is a limit from above (at most); write <= or ="),
-    ("AUDIT t BY (a) REQUIRE k", 1, 25, "k needs a limit, for instance k = 5"),
+    ("AUDIT t BY (a) REQUIRE k", 1, 25, "k needs a limit, for example k = 5"),
     ("AUDIT t BY (a) REQUIRE k = 5,", 1, 30, "a requirement is missing after the comma"),
     (
         "AUDIT t BY (a) REQUIRE kk = 5",
@@ -114,8 +114,8 @@ ERRORS = (
         24,
         "There is no privacy model 'kk'. Did you mean 'k'? 'sqlaudit models' lists them",
     ),
-    ("AUDIT t BY (a) REQUIRE", 1, 23, "a requirement is expected here, for instance k >= 5"),
-    ("AUDIT t BY (a) ENTITY p, q", 1, 16, "ENTITY takes one column: the one that says which person a row is about"),
+    ("AUDIT t BY (a) REQUIRE", 1, 23, "a requirement is expected here, for example k >= 5"),
+    ("AUDIT t BY (a) ENTITY p, q", 1, 16, "ENTITY takes one column: the one that identifies the person"),
 )
 
 

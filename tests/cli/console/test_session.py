@@ -109,7 +109,7 @@ def test_an_audit_of_a_select(opened: Console, table: str) -> None:
 
 def test_the_last_select_is_audited_when_no_table_is_chosen(workspace: Workspace, table: str) -> None:
     fresh = console(workspace)
-    with pytest.raises(UsageError, match=r"^Name a table or file with \\use, or run a SELECT"):
+    with pytest.raises(UsageError, match=r"^No relation is selected. Name a table or file with \\use"):
         fresh.run("\\audit")
     shown = fresh.words(f"SELECT sex FROM {table};\n\\qi sex\n\\audit")
     assert "8 rows in 2 groups (rows with the same sex)" in shown
@@ -161,9 +161,7 @@ def test_a_query_over_files_has_no_place_in_a_policy(opened: Console, table: str
 
 
 def test_quasi_identifiers_are_proposed_when_none_are_named(opened: Console) -> None:
-    with pytest.raises(
-        UsageError, match=r"^Name the quasi-identifiers first: .* \\profile proposes: \\qi age, sex, zip$"
-    ):
+    with pytest.raises(UsageError, match=r"^No quasi-identifiers are set.* \\profile proposes: \\qi age, sex, zip$"):
         opened.run("\\sensitive disease\n\\audit")
 
 
@@ -172,11 +170,11 @@ def test_roles_are_checked_and_shown(opened: Console) -> None:
         opened.run("\\qi agee")
     opened.run("\\qi age sex\n\\sensitive disease\n\\require k=2 l >= 2")
     assert opened.words("\\qi").endswith(
-        "sensitive columns disease direct identifiers none person column none requirements k=2, l=2"
+        "sensitive columns disease direct identifiers none entity none requirements k=2, l=2"
     )
     opened.run("\\require none\n\\sensitive none")
     assert opened.words("\\require").endswith(
-        "sensitive columns none direct identifiers none person column none requirements none"
+        "sensitive columns none direct identifiers none entity none requirements none"
     )
     with pytest.raises(UsageError, match=r"^\\require, line 1, column 2: k is a limit from below"):
         opened.run("\\require k<5")
@@ -216,20 +214,17 @@ def test_what_if_shows_before_and_after_side_by_side(opened: Console) -> None:
 def test_a_change_that_has_no_meaning_changes_nothing(opened: Console) -> None:
     opened.run("\\qi age sex")
     for text, problem in (
-        ("\\drop zip", r"\\drop: zip is no quasi-identifier now. \\add zip makes it one."),
+        ("\\drop zip", r"\\drop: zip is not a quasi-identifier. \\add zip makes it one."),
         (
             "\\generalize age year",
-            r"age holds numbers: give the width of the intervals, for instance \\generalize age 10.",
+            r"age has numbers: give the width of the intervals, for example \\generalize age 10.",
         ),
         (
             "\\generalize sex month",
-            r"sex holds texts: say how many characters are kept, for instance \\generalize sex 3.",
+            r"sex has texts: give the number of characters to keep, for example \\generalize sex 3.",
         ),
-        (
-            "\\generalize age sex || 'x'",
-            r"\"sex \|\| 'x'\" is not made of age alone; name an expression over this column.",
-        ),
-        ("\\generalize age count(*)", "no subquery, aggregate or window"),
+        ("\\generalize age sex || 'x'", r"\"sex \|\| 'x'\" uses other columns than age."),
+        ("\\generalize age count(*)", "without subquery, aggregate or window"),
         ("\\add sex", r"Column 'sex' is named twice as quasi-identifier"),
         ("\\add nothing", "has no column 'nothing'"),
     ):
@@ -268,13 +263,13 @@ def test_a_release_is_compared_with_the_current_relation(opened: Console, table:
     shown = opened.words(f"\\compare '{release}' hierarchies {levels}")
     assert "passes k-anonymity 2 at least 2" in shown
     assert "generalization" in shown
-    with pytest.raises(UsageError, match="Name the release"):
+    with pytest.raises(UsageError, match="No release is given"):
         opened.run("\\compare")
 
 
 def test_roles_that_a_command_does_not_look_at_are_no_pass(opened: Console, table: str) -> None:
     opened.run("\\qi age sex\n\\entity zip\n\\require k=2")
-    with pytest.raises(UsageError, match="compare judges rows"):
+    with pytest.raises(UsageError, match="compare with requirements does not support"):
         opened.run(f"\\compare {table}")
     opened.run("\\require none")
     assert "generalization" in opened.words(f"\\compare {table}")
@@ -307,7 +302,7 @@ def test_requirements_for_another_warehouse(opened: Console, table: str) -> None
 def test_a_policy_says_what_the_session_says(opened: Console, tmp_path: Path, engine_name: str, table: str) -> None:
     opened.run("\\qi age, substr(zip, 1, 3)\n\\sensitive disease\n\\require k=2 recursive_l=c:3,l:2")
     if engine_name == "postgres":
-        with pytest.raises(UsageError, match="A password has no place in a policy"):
+        with pytest.raises(UsageError, match="A policy must not contain a password"):
             opened.run(f"\\save {tmp_path / 'policy.yml'}")
     opened.run(f"\\save {tmp_path / 'policy.yml'} CLINIC_URL")
     policy = load_policy(tmp_path / "policy.yml")
@@ -321,7 +316,7 @@ def test_a_policy_says_what_the_session_says(opened: Console, tmp_path: Path, en
         assert (entry.target.relation, policy.connections["main"].value) == (table, "CLINIC_URL")
     else:
         assert Path(entry.target.relation).read_text() == people_csv(tmp_path).read_text()
-    with pytest.raises(UsageError, match="is there already"):
+    with pytest.raises(UsageError, match=r"exists. Name another file"):
         opened.run(f"\\save {tmp_path / 'policy.yml'} CLINIC_URL")
 
 
@@ -334,7 +329,7 @@ def test_reports_are_written_in_every_layout(opened: Console, tmp_path: Path) ->
         "floor(age / 10.0) * 10",
         "sex",
     ]
-    with pytest.raises(UsageError, match=r"should end in \.html"):
+    with pytest.raises(UsageError, match=r"must end in \.html"):
         opened.run(f"\\report {tmp_path / 'a.csv'}")
 
 

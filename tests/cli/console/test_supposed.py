@@ -64,13 +64,13 @@ def test_rows_that_come(opened: Console, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("\\replace 3 3", "Not all of these classes are there, so nothing has changed."),
-        ("\\replace 2 2 1, 2 1 1 1", "No class would be left, so nothing has changed."),
+        ("\\replace 3 3", "Some of these classes do not exist. Nothing was changed."),
+        ("\\replace 2 2 1, 2 1 1 1", "No class is left. Nothing was changed."),
         ("\\replace flu", "\\replace takes classes by the counts of their values: \\replace 2 2 1, 2 1 1 with 4 3 2."),
         ("\\replace 2 0", "\\replace takes classes by the counts of their values"),
-        ("\\replace with", "Name the classes that go and those that come: \\replace 2 2 1, 2 1 1 with 4 3 2."),
-        ("\\grow", "Name the table whose rows come: \\grow march.csv."),
-        ("\\sensitive none\n\\replace with 1", "name it: \\sensitive disease."),
+        ("\\replace with", "Name the classes to remove and to add: \\replace 2 2 1, 2 1 1 with 4 3 2."),
+        ("\\grow", "Name the table with the new rows: \\grow march.csv."),
+        ("\\sensitive none\n\\replace with 1", "Name it: \\sensitive disease."),
     ],
 )
 def test_what_cannot_be_supposed_changes_nothing(opened: Console, text: str, said: str) -> None:

@@ -238,8 +238,8 @@ def test_results_of_another_policy_answer_nothing(
     said = sqlaudit.gate(policy, results=[kept(rows, tmp_path / "rows.json")])
     assert not said.passed
     assert said.tests[0].outcome is Outcome.ERROR
-    assert "do not answer it as the policy is now" in said.tests[0].message
-    assert "of no test here" in said.notes[1]
+    assert "has no results for the current policy" in said.tests[0].message
+    assert "to no test" in said.notes[1]
 
 
 def test_a_run_has_names_of_its_own(made: tuple[Path, Execute], tmp_path: Path) -> None:
@@ -285,7 +285,7 @@ def test_baselines_and_reports_are_as_ever(made: tuple[Path, Execute], rows: lis
     worse = [*rows[:2], {**rows[2], "failing_rows": 3}]
     again = sqlaudit.gate(policy, baseline=baseline, results=[kept(worse, tmp_path / "rows.json")])
     assert again.tests[2].change is not None
-    assert again.tests[2].change.sentence == "2 rows fell short and 3 do."
+    assert again.tests[2].change.sentence == "2 rows failed before and 3 fail now."
 
 
 def write_csv(rows: list[Row], path: Path) -> Path:

@@ -126,7 +126,7 @@ def test_nothing_sensitive_hides_nothing() -> None:
 
 
 def test_cells_that_do_not_add_up_are_an_error() -> None:
-    with pytest.raises(UsageError, match="do not add up cannot be protected"):
+    with pytest.raises(UsageError, match="its cells do not add up"):
         hide(hiding((2,), np.array([5, 6, 12]), np.array([True, False, False]), 4))
 
 

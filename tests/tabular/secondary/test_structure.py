@@ -83,7 +83,7 @@ def test_a_cell_that_is_there_twice_is_an_error() -> None:
     codes = np.array([[0, 1], [1, 1], [0, 1], [1, 1]])
     dimensions = [with_total(2, 1)] * 2
     assert repeated(codes, dimensions).tolist() == [2, 3]
-    with pytest.raises(UsageError, match="2 cells are in the table more than once; the first is row 3"):
+    with pytest.raises(UsageError, match=r"2 cells are in the table more than once. The first is row 3"):
         equations_of(codes, dimensions)
 
 

@@ -8,10 +8,10 @@ from sqlaudit.cli.console.commands import ask, explore, roles, write
 from sqlaudit.cli.console.session import Command
 
 GROUPS: Mapping[str, tuple[Command, ...]] = {
-    "The data": explore.DATA,
-    "Roles, and what must hold": roles.ROLES,
-    "Questions about the current relation": ask.COMMANDS,
+    "Data": explore.DATA,
+    "Roles and requirements": roles.ROLES,
+    "Audits of the current relation": ask.COMMANDS,
     "What if?": (*roles.CHANGES, *explore.CLASSES),
     "Writing": write.COMMANDS,
-    "The console": explore.SESSION,
+    "Console": explore.SESSION,
 }

@@ -32,7 +32,7 @@ K = 5
 def run_audit(session: Session, rest: str) -> AuditResult:
     """Audit, with the roles and requirements that were set."""
     if rest:
-        raise UsageError("\\audit takes nothing more; \\qi, \\sensitive and \\require say what is audited.")
+        raise UsageError("\\audit takes no arguments. Set roles and requirements with \\qi, \\sensitive and \\require.")
     return session.show(session.audit(afresh=True))
 
 
@@ -40,7 +40,7 @@ def classes(session: Session, rest: str) -> None:
     """How large the classes are; with a limit those below it."""
     found = _BELOW.fullmatch(rest)
     if rest and (found is None or int(found[1]) < 1):
-        raise UsageError("\\classes takes nothing, or a limit: \\classes below 5.")
+        raise UsageError("\\classes takes no argument, or a limit: \\classes below 5.")
     roles = session.require_roles()
     below = int(found[1]) if found else None
     result = sqlaudit.audit(
@@ -76,7 +76,7 @@ def disclosure(session: Session, rest: str) -> None:
 
     found = _RANGE.fullmatch(rest or "0..8")
     if found is None:
-        raise UsageError("\\disclosure takes the pieces of knowledge: \\disclosure 0..8, or 8.")
+        raise UsageError("\\disclosure takes a number of pieces of knowledge: \\disclosure 0..8, or 8.")
     session.require_roles()
     pieces = Pieces(int(found[1] or 0), int(found[2]))
     session.pieces = pieces.last
@@ -87,7 +87,7 @@ def disclosure(session: Session, rest: str) -> None:
 def column_sets(session: Session, rest: str) -> ColumnSets:
     """The sets of columns that re-identify."""
     if rest and not (rest.isascii() and rest.isdecimal() and int(rest) > 0):
-        raise UsageError("\\columns takes how many columns an attacker knows at most: \\columns 3.")
+        raise UsageError("\\columns takes the largest number of columns that an attacker knows: \\columns 3.")
     roles = session.state.roles
     relation = session.relation()
     secret = {name.casefold() for name in (*roles.sensitive, *roles.identifiers)}
@@ -118,7 +118,7 @@ def search_lattice(session: Session, rest: str) -> LatticeResult:
     file, share = (found["file"], found["share"]) if found else (rest, None)
     roles = session.require_roles()
     if not session.state.requirements:
-        raise UsageError("Say with \\require what a release must satisfy, for instance \\require k=5.")
+        raise UsageError("No requirement is set. Set one with \\require, for example \\require k=5.")
     return session.show(
         sqlaudit.lattice(
             session.target(),
@@ -136,12 +136,12 @@ def compare_release(session: Session, rest: str) -> CompareResult:
     """What a release of the relation has lost, and whether it is one."""
     found = _RELEASE.fullmatch(rest)
     if found is None:
-        raise UsageError("Name the release: \\compare release.csv [hierarchies FILE] [key COLUMNS].")
+        raise UsageError("No release is given. Name it: \\compare release.csv [hierarchies FILE] [key COLUMNS].")
     roles = session.require_roles()
     if session.state.requirements and (roles.entity or roles.joint or roles.nulls is not NullPolicy.EQUAL):
         raise UsageError(
-            "\\compare judges rows, and takes missing values as equal; the roles say otherwise (an entity, joint or "
-            "nulls). Take the requirements back with \\require none, or audit the release: \\use it, then \\audit."
+            "\\compare with requirements does not support an entity, joint or nulls. Remove the requirements with "
+            "\\require none, or audit the release: \\use it, then \\audit."
         )
     key = arguments(found["key"] or "", session.workspace.dialect, "\\compare")
     original = session.target()
@@ -190,11 +190,19 @@ def _file(text: str) -> str | None:
 
 
 COMMANDS = (
-    Command("audit", "", "how easily can people be re-identified?", run_audit),
-    Command("classes", "[below N]", "how large the classes are; those below a size", classes, "below"),
-    Command("disclosure", "[0..K]", "the worst that K pieces of knowledge disclose", disclosure),
-    Command("columns", "[N]", "sets of at most N columns that re-identify", column_sets),
-    Command("lattice", "[FILE] [suppress SHARE]", "how little must be coarsened?", search_lattice, "files"),
-    Command("compare", "RELEASE [hierarchies FILE] [key COLUMNS]", "what is lost?", compare_release, "tables"),
-    Command("attack", "[TABLE]", "try attacks on it as a release; TABLE: one with names", try_attacks, "tables"),
+    Command("audit", "", "measure how easily people can be re-identified", run_audit),
+    Command("classes", "[below N]", "show the sizes of the classes, and those below a size", classes, "below"),
+    Command("disclosure", "[0..K]", "measure what K pieces of knowledge disclose in the worst case", disclosure),
+    Command("columns", "[N]", "find sets of at most N columns that identify people", column_sets),
+    Command(
+        "lattice", "[FILE] [suppress SHARE]", "find the least generalization that is safe", search_lattice, "files"
+    ),
+    Command(
+        "compare",
+        "RELEASE [hierarchies FILE] [key COLUMNS]",
+        "compare a release with the current relation",
+        compare_release,
+        "tables",
+    ),
+    Command("attack", "[TABLE]", "try attacks on the current relation; TABLE: one with names", try_attacks, "tables"),
 )

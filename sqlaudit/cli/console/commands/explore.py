@@ -33,7 +33,7 @@ def describe(session: Session, rest: str) -> None:
     lead = Paragraph(
         "A file can be named by its path in single quotes."
         if session.workspace.engine.reads_files
-        else "Names of other schemas work as well."
+        else "Names of other schemas also work."
     )
     found = Table((Column("name"),), tuple((name,) for name in tables))
     shown = Document(plural(len(tables), "table or file", "tables and files"), (found,) if tables else (lead,))
@@ -57,12 +57,12 @@ def use(session: Session, rest: str) -> None:
     elif rest:
         target = session.workspace.target(rest)
     elif session.selected is None:
-        raise UsageError("Name a table or file: \\use patients. Without a name it is the last SELECT; there is none.")
+        raise UsageError("There is no last SELECT to use. Name a table or file: \\use patients.")
     else:
         target = session.selected
     relation = session.workspace.describe(target)
     session.change(replace(session.state, target=target))
-    session.screen.note(f"the commands act on {relation.label} now ({plural(len(relation.columns), 'column')}).")
+    session.screen.note(f"the current relation is {relation.label} ({plural(len(relation.columns), 'column')}).")
 
 
 def is_select(text: str, dialect: str) -> bool:
@@ -82,19 +82,19 @@ def refresh(session: Session, rest: str) -> None:
     _no_more(rest, "\\refresh")
     session.workspace.refresh()
     session.supposed = None
-    session.screen.note("connected again; tables are as they are now.")
+    session.screen.note("reconnected: tables show their current data.")
 
 
 def _no_more(rest: str, command: str) -> None:
     if rest:
-        raise UsageError(f"{command} takes nothing more.")
+        raise UsageError(f"{command} takes no further arguments.")
 
 
 DATA = (
-    Command("d", "[NAME]", "tables and files; with a name its columns", describe, "tables"),
-    Command("use", "[NAME|SELECT]", "act on this table, file or SELECT; alone: on the last SELECT", use, "tables"),
-    Command("profile", "", "look at the columns, and propose roles", look),
-    Command("refresh", "", "connect again, and see the data as they are now", refresh),
+    Command("d", "[NAME]", "list tables and files; with a name, its columns", describe, "tables"),
+    Command("use", "[NAME|SELECT]", "select a table, file or SELECT; without a name, the last SELECT", use, "tables"),
+    Command("profile", "", "describe the columns and propose roles", look),
+    Command("refresh", "", "reconnect to see the current data", refresh),
 )
 
 
@@ -129,11 +129,11 @@ def show_help(session: Session, _rest: str) -> None:
     """All commands."""
     lead = Paragraph(
         "SELECT … ; shows rows.  AUDIT relation BY (columns) SENSITIVE columns REQUIRE k >= 5 ; audits.  AGGREGATES "
-        "relation BY (columns) COUNT column REQUIRE threshold >= 5 ; judges the cells of a published table.  Nothing "
-        "that is typed here can change data."
+        "relation BY (columns) COUNT column REQUIRE threshold >= 5 ; checks the cells of a published table.  No "
+        "statement can change data."
     )
-    words = Paragraph(f"The words of reports are explained in {PAGE}.")
-    heads = (Column("command"), Column("what it does"))
+    words = Paragraph(f"The terms of reports are explained in {PAGE}.")
+    heads = (Column("Command"), Column("Effect"))
     parts = tuple(
         Section(title, (Table(heads, tuple((f"\\{one.name} {one.arguments}".strip(), one.help) for one in group)),))
         for title, group in session.groups.items()
@@ -143,7 +143,7 @@ def show_help(session: Session, _rest: str) -> None:
             {"name": one.name, "arguments": one.arguments, "help": one.help} for one in session.commands.values()
         ]
     }
-    session.screen.report(Reported(lambda: Document("The console", (lead, words), parts), lambda: data))
+    session.screen.report(Reported(lambda: Document("Console", (lead, words), parts), lambda: data))
 
 
 def leave(session: Session, _rest: str) -> None:
@@ -159,11 +159,11 @@ def _switch(rest: str, now: bool, command: str) -> bool:
 
 
 SESSION = (
-    Command("values", "[on|off]", "show values of classes, which may name persons", values, "switch"),
-    Command("limit", "[N|all]", "how many rows of a SELECT are shown", limit),
-    Command("timing", "[on|off]", "say how long each step took", timing, "switch"),
-    Command("?", "", "this list", show_help),
-    Command("q", "", "leave; so does Ctrl-D", leave),
+    Command("values", "[on|off]", "show values of classes, which may identify people", values, "switch"),
+    Command("limit", "[N|all]", "set how many rows of a SELECT are shown", limit),
+    Command("timing", "[on|off]", "print how long each step took", timing, "switch"),
+    Command("?", "", "print this list", show_help),
+    Command("q", "", "exit, also with Ctrl-D", leave),
 )
 
 
@@ -212,14 +212,14 @@ class Supposed:
             self.index.replace(gone, come)
         except UsageError:
             raise UsageError(
-                "Not all of these classes are there, so nothing has changed. A class is the counts of its values, one "
-                "after the other, for instance 2 2 1: two values twice and one once."
+                "Some of these classes do not exist. Nothing was changed. Write a class as the counts of its values, "
+                "for example 2 2 1: two values twice and one once."
             ) from None
         try:
             after = self.index.curve.points
         except UsageError:  # no class is left
             self.index.replace(come, gone)
-            raise UsageError("No class would be left, so nothing has changed.") from None
+            raise UsageError("No class is left. Nothing was changed.") from None
         return ChangedClasses(change, self.sensitive, before, after)
 
 
@@ -235,7 +235,7 @@ def _supposed(session: Session) -> Supposed:
 
     roles, target = session.require_roles(), session.target()
     if len(roles.sensitive) != 1:
-        raise UsageError("Classes are changed by the counts of one attribute's values; name it: \\sensitive disease.")
+        raise UsageError("Exactly one sensitive column is needed. Name it: \\sensitive disease.")
     of = (target, roles, session.pieces)
     supposed = session.supposed
     if not isinstance(supposed, Supposed) or supposed.of != of:
@@ -257,7 +257,7 @@ def changed_classes_document(changed: ChangedClasses) -> Document:
         rows.append((str(one.k), figure(one.maximum), after, exactly))
     return Document(
         Toned(f"What if: {changed.change}"),
-        (Paragraph("\\replace alone goes back to the classes of the relation."),),
+        (Paragraph("\\replace without arguments goes back to the classes of the relation."),),
         section(f"Maximum disclosure of {changed.sensitive}", Table(heads, tuple(rows))),
     )
 
@@ -286,13 +286,13 @@ def replace_classes(session: Session, rest: str) -> None:
     """Classes gone, and others there instead."""
     if not rest.strip():
         session.supposed = None
-        session.screen.note("the classes are those of the relation again.")
+        session.screen.note("reset to the classes of the relation.")
         return
     found = _WITH.fullmatch(rest.strip())
     assert found is not None
     gone, come = (_counts(found[side] or "", "\\replace") for side in ("gone", "come"))
     if not gone and not come:
-        raise UsageError("Name the classes that go and those that come: \\replace 2 2 1, 2 1 1 with 4 3 2.")
+        raise UsageError("Name the classes to remove and to add: \\replace 2 2 1, 2 1 1 with 4 3 2.")
     said = [f"without {plural(len(gone), 'class', 'classes')}"] if gone else []
     if come:
         said.append(f"with {plural(len(come), 'class', 'classes')} {'instead' if gone else 'more'}")
@@ -304,7 +304,7 @@ def grow(session: Session, rest: str) -> None:
     from sqlaudit.audits.disclosure.what_if import grown_classes
 
     if not rest.strip():
-        raise UsageError("Name the table whose rows come: \\grow march.csv.")
+        raise UsageError("Name the table with the new rows: \\grow march.csv.")
     further = session.workspace.target(rest.strip())
     supposed = _supposed(session)
     found = grown_classes(session.engine, [*supposed.tables, further], session.state.roles)
@@ -320,7 +320,7 @@ def _show(session: Session, changed: ChangedClasses) -> None:
 
 CLASSES = (
     Command(
-        "replace", "[CLASSES] [with CLASSES]", "disclosure if classes were others: 2 2 1 with 4 2", replace_classes
+        "replace", "[CLASSES] [with CLASSES]", "measure disclosure with other classes: 2 2 1 with 4 2", replace_classes
     ),
-    Command("grow", "TABLE", "disclosure if the rows of a table came", grow, "tables"),
+    Command("grow", "TABLE", "measure disclosure with the rows of a further table", grow, "tables"),
 )

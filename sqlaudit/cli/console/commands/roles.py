@@ -62,7 +62,7 @@ def entity(session: Session, rest: str) -> None:
     """Set the column that says which person a row is about, or show all roles."""
     names = _names(session, rest, "\\entity")
     if len(names) > 1:
-        raise UsageError("\\entity takes one column: the one that says which person a row is about.")
+        raise UsageError("\\entity takes one column: the one that identifies the person.")
     known = session.state.roles.known_rows if names else KnownRows.WORSE
     _set(session, replace(session.state.roles, entity=names[0] if names else None, known_rows=known))
 
@@ -115,13 +115,13 @@ def show(session: Session) -> None:
     """The current relation, its roles and the requirements."""
     state, roles = session.state, session.state.roles
     target = state.target or session.selected
-    acts_on = "nothing yet" if target is None else target.name + (", with a condition" if target.where else "")
+    acts_on = "none" if target is None else target.name + (", with a condition" if target.where else "")
     pairs = {
-        "acts on": "a SELECT" if target is not None and target.query else acts_on,
+        "relation": "a SELECT" if target is not None and target.query else acts_on,
         "quasi-identifiers": ", ".join(roles.quasi_identifiers) or "none",
         "sensitive columns": ", ".join(roles.sensitive) or "none",
         "direct identifiers": ", ".join(roles.identifiers) or "none",
-        "person column": roles.entity or "none",
+        "entity": roles.entity or "none",
         **_sampled(roles.sampling),
         **({"known rows of a person": roles.known_rows.value} if roles.entity else {}),
         **({"persons and values": roles.values.value} if roles.values else {}),
@@ -161,14 +161,26 @@ identifiers = sets_columns("\\identifier", "identifiers")
 known_rows = sets_word("\\known_rows", "known_rows", {one.value: one for one in KnownRows})
 fold_values = sets_word("\\count", "values", {**{one.value: one for one in Folding}, NOTHING: None})
 ROLES = (
-    Command("qi", "[COLUMNS|none]", "quasi-identifiers: age sex year(birth)", quasi_identifiers, "columns"),
-    Command("sensitive", "[COLUMNS|none]", "sensitive columns, each looked at on its own", sensitive, "columns"),
-    Command("identifier", "[COLUMNS|none]", "direct identifiers, which must not be in it", identifiers, "columns"),
-    Command("entity", "[COLUMN|none]", "which person a row is about; sizes then count persons", entity, "columns"),
-    Command("sample", "[SHARE|N|COLUMN|none]", "the share of a population, its people, or weights", sample, "columns"),
-    Command("known_rows", "[one|all|worse]", "with \\entity: who knows one row of a person, or all", known_rows),
-    Command("count", "[fold|exact|none]", "whether persons and values in several spellings are one", fold_values),
-    Command("require", "[LIMITS|none]", "what must hold: k=5 l=2, or k >= 5, t <= 0.2", require, "models"),
+    Command("qi", "[COLUMNS|none]", "set quasi-identifiers: age sex year(birth)", quasi_identifiers, "columns"),
+    Command("sensitive", "[COLUMNS|none]", "set sensitive columns, each audited separately", sensitive, "columns"),
+    Command(
+        "identifier", "[COLUMNS|none]", "set direct identifiers, which must not be published", identifiers, "columns"
+    ),
+    Command(
+        "entity",
+        "[COLUMN|none]",
+        "set the column that identifies the person; group sizes then count people",
+        entity,
+        "columns",
+    ),
+    Command(
+        "sample", "[SHARE|N|COLUMN|none]", "set the share of the population, its size, or weights", sample, "columns"
+    ),
+    Command(
+        "known_rows", "[one|all|worse]", "with \\entity: the attacker knows one row of a person, or all", known_rows
+    ),
+    Command("count", "[fold|exact|none]", "set whether several spellings count as one value", fold_values),
+    Command("require", "[LIMITS|none]", "set requirements: k=5 l=2, or k >= 5, t <= 0.2", require, "models"),
 )
 
 
@@ -183,12 +195,12 @@ def drop(session: Session, rest: str) -> None:
     """Leave a quasi-identifier out, named as it stands there or by its column."""
     names = arguments(rest, session.workspace.dialect, "\\drop")
     if len(names) != 1:
-        raise UsageError("\\drop takes one quasi-identifier, for instance \\drop age.")
+        raise UsageError("\\drop takes one quasi-identifier, for example \\drop age.")
     roles = session.require_roles()
     at = _place(roles, names[0], session.relation(), session.workspace.dialect, "drop")
     kept = roles.quasi_identifiers[:at] + roles.quasi_identifiers[at + 1 :]
     if not kept:
-        raise UsageError(f"{names[0]} is the only quasi-identifier; without any there is nothing to audit.")
+        raise UsageError(f"{names[0]} is the only quasi-identifier and cannot be dropped.")
     _compare(session, replace(roles, quasi_identifiers=kept), f"without {names[0]}")
 
 
@@ -196,7 +208,7 @@ def add(session: Session, rest: str) -> None:
     """Let others know further columns."""
     names = arguments(rest, session.workspace.dialect, "\\add")
     if not names:
-        raise UsageError("Name the columns: \\add zip.")
+        raise UsageError("No column is given. Name one or more: \\add zip.")
     roles, relation = session.require_roles(), session.relation()
     for name in names:
         resolve(name, relation, session.workspace.dialect, "\\add")
@@ -209,7 +221,7 @@ def generalize(session: Session, rest: str) -> None:
     for dates, or SQL."""
     words, dialect = rest.split(None, 1), session.workspace.dialect
     if len(words) < 2:
-        raise UsageError("Name a quasi-identifier and how coarse it becomes: \\generalize age 10.")
+        raise UsageError("Name a quasi-identifier and its generalization: \\generalize age 10.")
     name = arguments(words[0], dialect, "\\generalize")[0]
     relation, roles = session.relation(), session.require_roles()
     at = _place(roles, name, relation, dialect, "generalize")
@@ -224,16 +236,22 @@ def generalize(session: Session, rest: str) -> None:
 def undo(session: Session, rest: str) -> None:
     """Take the last change of roles, requirements or relation back."""
     if rest:
-        raise UsageError("\\undo takes nothing more.")
+        raise UsageError("\\undo takes no arguments.")
     session.undo()
     show(session)
 
 
 CHANGES = (
-    Command("drop", "COLUMN", "without this quasi-identifier", drop, "qi"),
-    Command("generalize", "COLUMN HOW", "coarser: age 10, zip 3, birth year, or SQL", generalize, "generalize"),
-    Command("add", "COLUMNS", "others know these columns, too", add, "columns"),
-    Command("undo", "", "take the last change back", undo),
+    Command("drop", "COLUMN", "show the figures without this quasi-identifier", drop, "qi"),
+    Command(
+        "generalize",
+        "COLUMN HOW",
+        "show the figures with it generalized: age 10, zip 3, birth year, or SQL",
+        generalize,
+        "generalize",
+    ),
+    Command("add", "COLUMNS", "show the figures with these quasi-identifiers added", add, "columns"),
+    Command("undo", "", "undo the last change", undo),
 )
 
 
@@ -251,7 +269,7 @@ def _place(roles: Roles, name: str, relation: Relation, dialect: str, command: s
         if column is not None and _columns(resolve(item, relation, dialect, "\\qi").sql, dialect) == {column.name}:
             return at
     hint = closest(name, items) or (f" \\add {name} makes it one." if column is not None else "")
-    raise UsageError(f"\\{command}: {name} is no quasi-identifier now.{hint}")
+    raise UsageError(f"\\{command}: {name} is not a quasi-identifier.{hint}")
 
 
 def _compare(session: Session, roles: Roles, change: str) -> None:
@@ -293,7 +311,7 @@ def coarser(column: ColumnInfo, how: str, relation: Relation, dialect: str) -> s
     guard_expression(how, dialect, "\\generalize")
     found = resolve(how, relation, dialect, "\\generalize")
     if _columns(found.sql, dialect) != {column.name}:
-        raise UsageError(f"{how!r} is not made of {column.name} alone; name an expression over this column.")
+        raise UsageError(f"{how!r} uses other columns than {column.name}. Give an expression over this column only.")
     return how
 
 
@@ -318,12 +336,12 @@ def _interval(name: str, width: Fraction) -> str:
 def _ways(column: ColumnInfo) -> str:
     said = f"\\generalize {column.name}"
     if column.kind in _NUMBERS:
-        return f"{column.name} holds numbers: give the width of the intervals, for instance {said} 10."
+        return f"{column.name} has numbers: give the width of the intervals, for example {said} 10."
     if column.kind is Kind.TEXT:
-        return f"{column.name} holds texts: say how many characters are kept, for instance {said} 3."
+        return f"{column.name} has texts: give the number of characters to keep, for example {said} 3."
     if column.kind in _MOMENTS:
-        return f"{column.name} holds dates: give one of {', '.join(PARTS)}, for instance {said} year."
-    return f"{column.name} holds {column.type}: give a SQL expression over it."
+        return f"{column.name} has dates: give one of {', '.join(PARTS)}, for example {said} year."
+    return f"{column.name} has {column.type}: give a SQL expression over it."
 
 
 def _columns(sql: str, dialect: str) -> set[str]:
@@ -356,7 +374,7 @@ def changed_document(changed: Changed) -> doc.Document:
     classes = ((title, one, figures[title]) for title, one in _figures(before).items())
     return doc.compose(
         doc.Toned(f"{verdict}: {changed.change}", ("good" if after.passed else "bad") if after.required else "plain"),
-        (f"Quasi-identifiers now: {known}. \\undo takes the change back.", *doc.notices_block(after.notices)),
+        (f"Quasi-identifiers now: {known}. Take it back with \\undo.", *doc.notices_block(after.notices)),
         doc.section("Classes", doc.table(heads, classes)),
         doc.section("Models", doc.table((*heads, *judged), _check_rows(before, after))),
         doc.section("Warnings", (doc.warning(one.message) for one in new)),
@@ -371,9 +389,9 @@ def _figures(result: AuditResult) -> dict[str, str]:
     return {
         "equivalence classes": doc.count(sizes.count),
         "smallest class": doc.count(sizes.min_size or 0),
-        "alone in their class": f"{doc.count(alone)} ({doc.part(alone, sizes.members)})",
-        f"in classes below {_RISK}": f"{doc.count(few)} ({doc.part(few, sizes.members)})",
-        "risk on average": risk,
+        "unique": f"{doc.count(alone)} ({doc.part(alone, sizes.members)})",
+        f"in classes smaller than {_RISK}": f"{doc.count(few)} ({doc.part(few, sizes.members)})",
+        "average risk": risk,
     }
 
 

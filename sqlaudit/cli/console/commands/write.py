@@ -36,13 +36,13 @@ def policy_text(state: State, target: Target, workspace: Workspace, path: Path, 
         UsageError: nothing is required, or the URL has a password, which has no place in a policy.
     """
     if not state.requirements:
-        raise UsageError("Say with \\require what must hold, for instance \\require k=5; a policy without is no gate.")
+        raise UsageError("No requirement is set. Set one with \\require, for example \\require k=5.")
     folder = path.absolute().parent
     return "\n".join([*_head(workspace.db, variable, folder), *_table(state, target, workspace, folder)]) + "\n"
 
 
 def _head(db: str | None, variable: str, folder: Path) -> Iterator[str]:
-    yield "# What must hold before this table is published. `sqlaudit test` checks it."
+    yield "# Requirements for the publication of this table. `sqlaudit test` checks them."
     yield "version: 1"
     yield ""
     if db is None:
@@ -59,8 +59,8 @@ def _table(state: State, target: Target, workspace: Workspace, folder: Path) -> 
     yield "tables:"
     if target.query and not in_database:
         raise UsageError(
-            "A policy can name a file and a condition, but no query over files; say \\use SELECT * FROM the file, with "
-            "a WHERE if need be, and name expressions in \\qi."
+            "A policy can have a file and a condition, but no query over files. Use \\use SELECT * FROM the file, with "
+            "a WHERE if needed, and put expressions into \\qi."
         )
     if target.query:
         yield f"  - query: {scalar(target.query)}"
@@ -137,12 +137,12 @@ def save(session: Session, rest: str) -> None:
     """Write the roles and requirements as a policy for `sqlaudit test`."""
     found = _FILE_AND_WORD.fullmatch(rest)
     if found is None:
-        raise UsageError("Name a file, for instance \\save policy.yml; odd names stand in single quotes.")
+        raise UsageError("Name one file, for example \\save policy.yml. Put unusual names in single quotes.")
     path = _path(found[1], "\\save policy.yml")
     check_destination(path, (".yml", ".yaml"))
     session.workspace.keep(path)
     if exists(path):
-        raise UsageError(f"{str(path)!r} is there already; name another file, or add to it by hand.")
+        raise UsageError(f"{str(path)!r} exists. Name another file, or edit it.")
     session.require_roles()
     text = policy_text(session.state, session.target(), session.workspace, path, found[2] or "")
     write_text(path, text)
@@ -186,9 +186,9 @@ def _translated(text: str, dialect: str, other: str) -> str:
 def sql(session: Session, rest: str) -> None:
     """The statements that the last step ran; they hold no value of the data."""
     if rest:
-        raise UsageError("\\sql takes nothing more.")
+        raise UsageError("\\sql takes no arguments.")
     if not session.steps:
-        raise UsageError("No step has run a statement yet.")
+        raise UsageError("No statement has run yet.")
     session.screen.text("\n".join(map(statement_text, session.steps)))
 
 
@@ -203,14 +203,18 @@ def into(session: Session, rest: str) -> None:
 def _path(text: str, example: str) -> Path:
     name = text.strip().strip("'")
     if not name:
-        raise UsageError(f"Name a file, for instance {example}.")
+        raise UsageError(f"Name a file, for example {example}.")
     return expanded(name)
 
 
 COMMANDS = (
     Command("report", "FILE", "write the last report: .html, .md, .json or .txt", report, "files"),
-    Command("save", "FILE [ENV]", "roles and requirements as a policy; ENV: holds the URL", save, "files"),
-    Command("compile", "DIALECT [TABLE]", "the requirements as SQL for another warehouse", compile_sql, "dialects"),
-    Command("sql", "", "the statements that the last step ran", sql),
-    Command("o", "[FILE]", "all results into a file; without a name to the terminal again", into, "files"),
+    Command(
+        "save", "FILE [ENV]", "write roles and requirements as a policy; ENV: variable with the URL", save, "files"
+    ),
+    Command(
+        "compile", "DIALECT [TABLE]", "write the requirements as SQL for another warehouse", compile_sql, "dialects"
+    ),
+    Command("sql", "", "print the statements of the last step", sql),
+    Command("o", "[FILE]", "write all results to a file; without a name, to the terminal again", into, "files"),
 )
