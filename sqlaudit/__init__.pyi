@@ -324,7 +324,7 @@ def audit_boxes(
     read: ReadOptions | Mapping[str, Any] | None = None,
     limits: Limits | Mapping[str, Any] | None = None,
 ) -> BoxAudit:
-    """Audit the boxes of messages that somebody else cloaked (`sqlaudit cloak --audit-only`).
+    """Audit existing boxes of messages (`sqlaudit cloak --audit-only`).
 
     Args:
         messages: the messages with their boxes, as for `cloak`.
@@ -334,11 +334,11 @@ def audit_boxes(
         x, y, time: columns of the positions and observations.
         values: `fold` or `exact`: whether persons and sensitive values that differ only in case, blanks, width or
             invisible characters count as one. Required if there are any.
-        positions: where users truly were, to count them in boxes.
-        properties: rectangles and whom they belong to: does a box lie in one?
-        property_bounds: its columns. [default: x_min,x_max,y_min,y_max]
-        owner: its column of owners. [default: owner]
-        observations: who was seen where and when, in columns of the same names.
+        positions: table of the users' true positions, to count them in boxes.
+        properties: table of rectangles with owners.
+        property_bounds: bounds in `properties`. [default: x_min,x_max,y_min,y_max]
+        owner: owner in `properties`. [default: owner]
+        observations: table of observed users, places and times, with the columns of MESSAGES.
         db: a database URL or DuckDB file, or an engine or SparkSession that is already open (it is left open).
         query: one SELECT instead of a target.
         where: a SQL condition on the rows.
@@ -397,7 +397,7 @@ def cloak(
             or a number of seconds).
         values: `fold` or `exact`: whether persons and sensitive values that differ only in case, blanks, width or
             invisible characters count as one. Required if there are any.
-        k: different users in every box, at least.
+        k: minimum number of different users in every box.
         box: the side of the largest box, in metres or as `1km`.
         interval: the largest interval, in seconds or as `10min`.
         smallest_box: side of the smallest box. [default: a sixteenth of `box`]
@@ -823,7 +823,7 @@ def lattice(
         to: write the release to a .parquet or .csv file, or its SELECT to a .sql file.
         buckets_to: publish in buckets: `to` gets the people, this file the values of their buckets.
         original_qi: with `buckets_to`: keep the original quasi-identifiers.
-        suppressed: rows in classes that fall short are left out, or their quasi-identifiers become * (drop, star).
+        suppressed: leave out rows in failing classes, or replace their quasi-identifiers by * (drop, star).
         keep_column: columns to write although they look like direct identifiers.
         db: a database URL or DuckDB file, or an engine or SparkSession that is already open (it is left open).
         query: one SELECT instead of a target.
@@ -894,11 +894,11 @@ def persons(
         nulls: missing values equal each other, equal nothing, or match anything (equal, distinct, wildcard).
         values: `fold` or `exact`: whether persons and sensitive values that differ only in case, blanks, width or
             invisible characters count as one. Required if there are any.
-        effects: count what leaving out or coarsening each column would save, and which values tell most.
-        records: list so many persons whom the fewest events single out.
-        show_values: show who they are, and which values tell most; these name persons.
-        time_budget: stop after this time and say what is proven (seconds).
-        require: what must hold of persons: `{"km@2": 5, "profile_k": 5}`, or texts such as "unicity@4=5%".
+        effects: count the effect of dropping or coarsening each column, and the most revealing values.
+        records: number of people most at risk to list.
+        show_values: show the people most at risk and revealing values, which may identify people.
+        time_budget: stop after this time and report what is proven (seconds).
+        require: requirements on people: `{"km@2": 5, "profile_k": 5}`, or texts such as "unicity@4=5%".
         roles: entity, qi, sensitive and nulls at once, instead of these: a mapping of roles, or a `Roles`.
         db: a database URL or DuckDB file, or an engine or SparkSession that is already open (it is left open).
         query: one SELECT instead of a target.
