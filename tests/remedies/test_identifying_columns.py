@@ -105,7 +105,7 @@ def test_of_suspected_columns_some_are_left_out_and_some_are_kept(engine: Engine
 def test_what_is_kept_must_be_there_and_have_no_other_role(engine: Engine, remedy: Remedy) -> None:
     with pytest.raises(UsageError, match="has no column 'mial'"):
         written(remedy, engine, keep_column=["mial"])
-    with pytest.raises(UsageError, match="keep_column: mail has a role that does not let it into the release"):
+    with pytest.raises(UsageError, match="keep_column: mail has a role, so it is not published"):
         written(remedy, engine, keep_column=["mail"], identifier=["mail"])
 
 

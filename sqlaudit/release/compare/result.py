@@ -133,8 +133,8 @@ class Loss(base.Documented):
 
 
 NO_ATTACKS = (
-    "The release is no generalization of the original, so that its rows stand for nobody there: attacks on it mean "
-    "nothing here and were not tried. `sqlaudit attack` tries them on any table."
+    "The release is not a generalization of the original, so attacks on it mean nothing and were not tried. "
+    "`sqlaudit attack` tries them on any table."
 )
 
 METHODS = ("non-corrected", "conditional", "independent")
