@@ -329,7 +329,7 @@ def audit_boxes(
     Args:
         messages: the messages with their boxes, as for `cloak`.
         k: minimum number of different users in every box.
-        bounds: its columns x_min, x_max, y_min, y_max, t_min, t_max.
+        bounds: the columns x_min, x_max, y_min, y_max, t_min, t_max of the boxes.
         user: the column of users, in the messages (if they have it), the positions and the observations.
         x, y, time: columns of the positions and observations.
         values: `fold` or `exact`: whether persons and sensitive values that differ only in case, blanks, width or
@@ -387,13 +387,13 @@ def cloak(
 ) -> CloakResult:
     """Hide each message among k users, in a box in space and an interval in time (`sqlaudit cloak`).
 
-    Every published box holds messages of at least k different users that are published with this very box. No two boxes
-    overlap (docs/remedies.md says why that matters), except with `delay`: boxes of one cell follow each other, and one
-    may begin in the step of time in which the last one ends.
+    Every published box has messages of at least k different users that are published with exactly this box. No two
+    boxes overlap (docs/remedies.md explains why), except with `delay`: boxes of one cell follow each other, and one may
+    start in the time step in which the last one ends.
 
     Args:
         messages: a table, view, file path or glob, or a pandas, polars or Arrow table; None with `query`.
-        user, x, y, time: columns or expressions: who sent a message, where (metres on a plane), and when (a timestamp,
+        user, x, y, time: columns or expressions of the user, the place (metres on a plane), and the time (a timestamp,
             or a number of seconds).
         values: `fold` or `exact`: whether persons and sensitive values that differ only in case, blanks, width or
             invisible characters count as one. Required if there are any.
@@ -402,13 +402,13 @@ def cloak(
         interval: the largest interval, in seconds or as `10min`.
         smallest_box: side of the smallest box. [default: a sixteenth of `box`]
         smallest_interval: interval of the smallest box. [default: a sixteenth of `interval`]
-        divide: what is divided first: `alternately`, `space-first` or `time-first`.
-        k_column, box_column, interval_column: columns with what a single message asks for: more users, no larger box
-            (metres), no longer interval (seconds). A missing value asks for nothing of its own.
-        delay: cloak messages as they come, and hold none back longer (seconds, or `30s`): all boxes have the side
+        divide: order of divisions: `alternately`, `space-first` or `time-first`.
+        k_column, box_column, interval_column: columns with limits of single messages: minimum number of users, maximum
+            side (metres), maximum interval (seconds). A missing value sets no limit.
+        delay: cloak messages as they arrive, with at most this delay (seconds, or `30s`): all boxes have the side
             `box`, and their times are whole multiples of `interval`.
-        delay_column: less than that for single messages.
-        suppress: the share of the messages that may be dropped, besides those that no box can hide, for finer boxes.
+        delay_column: column with shorter delays of single messages.
+        suppress: maximum share of the publishable messages to drop for finer boxes.
         lonlat: x and y are longitude and latitude in degrees.
         identifier: further columns to leave out.
         properties: table of rectangles with owners.
@@ -416,7 +416,7 @@ def cloak(
         owner: owner in `properties`. [default: owner]
         observations: table of observed users, places and times, with the columns of MESSAGES.
         to: write the release to a .parquet or .csv file, or its SELECT to a .sql file.
-        publish_sql: tell the SELECT of the release, too.
+        publish_sql: put the SELECT of the release into the result.
         keep_column: columns to write although they look like direct identifiers.
         db: a database URL or DuckDB file, or an engine or SparkSession that is already open (it is left open).
         query: one SELECT instead of a target.
@@ -530,30 +530,30 @@ def compare(
         original, release: tables, views, file paths, frames or `Target`s, both in one database or both files or frames.
         qi: quasi-identifiers, which both tables have.
         sensitive: sensitive columns, unchanged in the release.
-        key: columns that name a row in both. Without these or `by_position`, counts alone say which rows belong
-            together, where they leave no choice.
+        key: columns that identify a row in both. Without these or `by_position`, rows are paired by containment where
+            that is unique.
         by_position: rows correspond by their order.
-        hierarchies: a file, a folder or a mapping, as `sqlaudit.hierarchies.read.read_hierarchies` takes it.
-        other: another release of the same original; the result says which of the two is coarser.
-        measures: names of loss measures; all by default, range-query-noise where `workload` is given.
+        hierarchies: a file, a folder or a mapping, as for `sqlaudit.hierarchies.read.read_hierarchies`.
+        other: another release of the same original, to compare how coarse both are.
+        measures: names of loss measures; all by default, range-query-noise only with `workload`.
         beta: for height weights 1/(j-1)^beta.
         distance: distance of sensitive values, for losses that need it (equal, ordered, hierarchical).
-        queries: aggregate queries (one text may hold several) that are asked of both tables.
-        workload: how many random counting queries; none by default.
-        noise_queries: how many for the range-query noise.
+        queries: aggregate queries (one text may have several) to run on both tables.
+        workload: number of random counting queries; none by default.
+        noise_queries: number of queries for the range-query noise.
         seed: seed of all random choices.
         require, inputs: as for `sqlaudit.audit`, for the audit of the release.
-        show_values: whether answers of grouped queries name their groups.
+        show_values: whether answers of grouped queries show their groups.
         values: `fold` or `exact`: whether persons and sensitive values that differ only in case, blanks, width or
             invisible characters count as one. Required if there are any.
         db: a database URL or DuckDB file, or an engine or SparkSession that is already open (it is left open).
         read: how files are read.
-        buckets: the second table of a bucketized release, as for `sqlaudit.audit`; `release` has the persons.
+        buckets: the second table of a bucketized release, as for `sqlaudit.audit`; `release` has the people.
         limits: time, memory and threads.
 
     Raises:
         UsageError: columns, cells, keys, hierarchies or queries that do not fit.
-        EngineError: the database refused, failed or went away.
+        EngineError: the database refused a statement, failed or disconnected.
     """
 
 def compile_checks(
@@ -975,20 +975,20 @@ def recode(
     limits: Limits | Mapping[str, Any] | None = None,
     roles: Roles | Mapping[str, Any] | None = None,
 ) -> RecodeResult:
-    """Make a table safe by local recoding: each class as coarse as it must be, and no coarser (`sqlaudit recode`).
+    """Make a table safe by local recoding: generalize each class only as far as needed (`sqlaudit recode`).
 
     Args:
         target: a table, view, file path or glob, or a pandas, polars or Arrow table; None with `query`.
         qi: quasi-identifiers: columns or expressions (age,"year(birth)").
-        require: as for `audit`; requirements that a class satisfies by itself.
+        require: as for `audit`; requirements that a class meets by itself.
         sensitive: sensitive columns, each audited on its own.
-        hierarchies: how each quasi-identifier becomes coarser, as for `lattice`.
+        hierarchies: of each quasi-identifier, as for `lattice`.
         method: merge failing classes with the nearest class, or split the table while all groups pass (kaca, mondrian).
         order: class that KACA merges next (smallest, random).
         seed: seed of the random order. [default: 0]
         beta: for KACA: weights of levels 1/(j-1)^beta.
         measure: first loss in the report.
-        lattice: whether the best node of the lattice is found for comparison.
+        lattice: whether to find the best node of the lattice for comparison.
         time_budget: stop after this time and publish nothing (seconds).
         identifier: direct identifiers. The audit fails if the table has them.
         entity: column that identifies the person; group sizes then count people.
@@ -998,7 +998,7 @@ def recode(
             invisible characters count as one. Required if there are any.
         sampling_fraction: sampling fraction, if the table is a sample: 0.01.
         population_size: size of the population, if the table is a sample.
-        publish_sql: make the SELECT of the release (`release.sql` of the result).
+        publish_sql: put the SELECT of the release into the result (`release.sql`).
         to: write the release to a .parquet or .csv file, or its SELECT to a .sql file.
         buckets_to: publish in buckets: `to` gets the people, this file the values of their buckets.
         original_qi: with `buckets_to`: keep the original quasi-identifiers.
@@ -1014,8 +1014,8 @@ def recode(
 
     Raises:
         UsageError: a column, hierarchy, requirement or option that does not fit.
-        Incomplete: the time budget was used up; nothing was published.
-        EngineError: the database refused, failed or went away, or an audit of the release contradicts it.
+        Incomplete: the time limit was reached; nothing was published.
+        EngineError: the database refused a statement, failed or disconnected, or the audit contradicts the recoding.
     """
 
 def records(
@@ -1137,9 +1137,9 @@ def suppress(
         qi: quasi-identifiers: columns or expressions (age,"year(birth)").
         require: k-anonymity, distinct l-diversity, or both.
         sensitive: sensitive columns, each audited on its own.
-        how: `exact`, `fast`, or `auto`: exact where the program is small, else near the optimum, with the gap.
+        how: `exact`, `fast`, or `auto`: exact for small problems, otherwise near the optimum, with the gap.
         rows: suppress whole rows instead of single cells: leave them out, or star them (drop, star).
-        weights: what a cell costs, by its column; 1 when not named.
+        weights: cost of a cell by column; 1 by default.
         time_limit: seconds for the solver, None = any; then the best answer so far, with its gap.
         seed: seed to choose among equal rows. Default: a secret number.
         publish_sql: put the SELECT of the release into the result.
@@ -1160,8 +1160,8 @@ def suppress(
         roles: the roles at once, instead of their parameters: a mapping of these, or what `profile(…).roles` proposes.
 
     Raises:
-        UsageError: a request that does not fit the table, or that it cannot satisfy.
-        MissingDriver: an exact answer was asked for, and HiGHS is not installed.
+        UsageError: a request that does not fit the table, or that it cannot meet.
+        MissingDriver: an exact answer was requested, and HiGHS is not installed.
         EngineError: the database refused or failed, or the audit of the release contradicts the suppression.
     """
 

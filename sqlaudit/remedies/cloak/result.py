@@ -1,4 +1,4 @@
-"""What cloaking did, what an audit of boxes found, and their reports. Frozen; `to_dict` gives the JSON."""
+"""The results of cloaking and of audits of boxes, and their reports. Frozen; `to_dict` gives the JSON."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from sqlaudit.reports.stored import made, sql_section
 
 
 class MessageOutcome(IntEnum):
-    """What became of a message."""
+    """The outcome of a message."""
 
     PUBLISHED = 0
     MISSING = 1
@@ -36,8 +36,8 @@ class CloakLevel(base.Documented):
     """The boxes of one size.
 
     Args:
-        side: metres. seconds: of the interval. boxes, messages: how many were published. fewest_users: of a box, None
-            when there is none.
+        side: metres. seconds: of the interval. boxes, messages: published ones. fewest_users: of a box, None without
+            boxes.
     """
 
     side: Fraction = field(metadata=base.AS_FLOAT)
@@ -63,7 +63,7 @@ class Spread(base.Documented):
 
 @dataclass(frozen=True)
 class RestrictedSpace(base.Documented):
-    """Restricted space identification: boxes that lie in one known property (Barriers, section 4.3).
+    """Restricted space identification: boxes within one known property (Barriers, section 4.3).
 
     Args:
         boxes: different boxes in space. inside: boxes inside a known property.
@@ -83,9 +83,9 @@ class Observed(base.Documented):
     """Observation identification: boxes with an observed user (Barriers, section 4.3).
 
     Args:
-        boxes: different boxes. observed: boxes that hold an observed user. linkable: boxes that hold exactly one.
+        boxes: different boxes. observed: boxes with an observed user. linkable: boxes with exactly one.
         messages: messages in the linkable boxes, which an attacker links to that user.
-        right: those of them that this user sent, None when the boxes come without users.
+        right: correct links, None when the boxes have no users.
         skipped: observations without user, place or time.
     """
 
@@ -99,7 +99,7 @@ class Observed(base.Documented):
 
 @dataclass(frozen=True)
 class Attacks(base.Documented):
-    """The two attacks on boxes, None where what they need was not given."""
+    """The two attacks on boxes, None without their table."""
 
     restricted_space: RestrictedSpace | None = field(default=None, metadata=base.key("restricted_space_identification"))
     observation: Observed | None = field(default=None, metadata=base.key("observation_identification"))
@@ -107,10 +107,10 @@ class Attacks(base.Documented):
 
 @dataclass(frozen=True)
 class Holding(base.Documented):
-    """How many different users boxes have, against k.
+    """The numbers of different users of boxes, compared with k.
 
     Args:
-        boxes, messages: all of them. fewest: users of a box, None when there is none.
+        boxes, messages: all of them. fewest: the fewest users of a box, None without boxes.
         failing_boxes: with fewer than k users. failing_messages: in these boxes.
     """
 
@@ -132,9 +132,9 @@ class _DroppedMessages(TypedDict):
 
     Args:
         missing: without user, place or time.
-        no_place: with a place or time that is infinite, not a number, or beyond all bounds.
-        no_tolerance: tolerating not even the smallest box. too_few: with too few users in any box that they tolerate.
-        given_up: dropped so that others have finer boxes.
+        no_place: with a place or time that is infinite, not a number, or out of range.
+        no_tolerance: with limits below the smallest box. too_few: with too few users in any box within their limits.
+        given_up: dropped for finer boxes of others.
     """
 
     missing: int
@@ -153,20 +153,20 @@ OwnColumn = Annotated[str, base.json_schema(pattern="^--(k|box|interval|delay)-c
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class CloakResult(base.MeasuredResult, Shown):
-    """Messages with boxes in space and time that hide each of them among k users.
+    """Cloaked messages: boxes in space and time that hide each message among k users.
 
     Args:
         engine: the engine and its version. target: the messages. k: different users that a box must have.
         lonlat: whether places are longitude and latitude in degrees.
-        own: the options that named columns with what single messages ask for.
-        suppress: share of the messages that could be published which may be dropped for finer boxes.
-        divide: whether boxes become finer in space or in time first.
-        delay: how many seconds a message was held back at most, where they were cloaked as they came; None = at once.
-        rows: messages in all. dropped: messages that are dropped, by reason.
-        levels: the grid, from the largest box to the smallest. columns: columns that are published as they are.
+        own: the options of columns with limits of single messages.
+        suppress: maximum share of the publishable messages to drop for finer boxes.
+        divide: whether boxes are divided in space or in time first.
+        delay: maximum delay of a message in seconds, where they were cloaked as they arrived; None = at once.
+        rows: messages in all. dropped: dropped messages, by reason.
+        levels: the grid, from the largest box to the smallest. columns: columns that are published unchanged.
         audit: the audit of the result, None when nothing was published.
-        attacks: the attacks for which there was a table. file: where the messages were written.
-        sql: their SELECT, when it was asked for.
+        attacks: the attacks that have a table. file: the written file.
+        sql: their SELECT, if requested.
     """
 
     schema: ClassVar = "sqlaudit-cloak/1"
@@ -207,7 +207,7 @@ class CloakResult(base.MeasuredResult, Shown):
     @property
     @base.told("boxes")
     def fewest_users(self) -> int | None:
-        """Users of the box that has fewest; None when there is none."""
+        """The fewest users of a box; None without boxes."""
         return min((level.fewest_users for level in self.levels if level.fewest_users is not None), default=None)
 
     @property

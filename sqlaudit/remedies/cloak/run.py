@@ -1,4 +1,4 @@
-"""Cloaking from the table to the file: boxes found, or taken as they come, audited, attacked, and then written."""
+"""Cloaking from the table to the file: boxes are found, audited, attacked, and then written."""
 
 from __future__ import annotations
 
@@ -51,13 +51,13 @@ CLOAKED = "sqlaudit_cloaked"
 
 
 def cloak_messages(engine: Engine, request: CloakRequest, publication: Publication = NOTHING) -> CloakResult:
-    """Cloak a table of messages, audit what comes out, and write it.
+    """Cloak a table of messages, audit the result, and write it.
 
     Args:
-        engine: an open engine. request: what is asked. publication: where the messages go.
+        engine: an open engine. request: the request. publication: the destination of the messages.
 
     Raises:
-        UsageError: a column that does not fit, users of whom nobody said who is one, or a file that cannot be written.
+        UsageError: a column that does not fit, ambiguous spellings of users, or a file that cannot be written.
         EngineError: the database refused or failed, or the audit contradicts the cloaking; then nothing is written.
     """
     already = len(engine.executed)
@@ -342,13 +342,13 @@ class _Told:
 
 
 def cloak_arrivals(engine: Engine, request: CloakRequest, publication: Publication = NOTHING) -> CloakResult:
-    """Cloak a table of messages as they came, audit what comes out, and write it.
+    """Cloak a table of messages as they arrived, audit the result, and write it.
 
     Args:
-        engine: an open engine. request: what is asked, with a `delay`. publication: where the messages go.
+        engine: an open engine. request: the request, with a `delay`. publication: the destination of the messages.
 
     Raises:
-        UsageError: a column that does not fit, a file that cannot be written, or SQL asked for: no SELECT says it.
+        UsageError: a column that does not fit, a file that cannot be written, or a request for SQL.
         EngineError: the database refused or failed, or the audit contradicts the cloaking; then nothing is written.
     """
     _refuse_sql(publication)
@@ -480,24 +480,24 @@ def _arrivals_audited(messages: Messages, told: _Told) -> Holding | None:
 def cloak(given: Given) -> CloakResult:
     """Hide each message among k users, in a box in space and an interval in time (`sqlaudit cloak`).
 
-    Every published box holds messages of at least k different users that are published with this very box. No two boxes
-    overlap (docs/remedies.md says why that matters), except with `delay`: boxes of one cell follow each other, and one
-    may begin in the step of time in which the last one ends.
+    Every published box has messages of at least k different users that are published with exactly this box. No two
+    boxes overlap (docs/remedies.md explains why), except with `delay`: boxes of one cell follow each other, and one may
+    start in the time step in which the last one ends.
 
     Args:
         messages: a table, view, file path or glob, or a pandas, polars or Arrow table; None with `query`.
-        user, x, y, time: columns or expressions: who sent a message, where (metres on a plane), and when (a timestamp,
+        user, x, y, time: columns or expressions of the user, the place (metres on a plane), and the time (a timestamp,
             or a number of seconds).
         box: the side of the largest box, in metres or as `1km`.
         interval: the largest interval, in seconds or as `10min`.
-        divide: what is divided first: `alternately`, `space-first` or `time-first`.
-        k_column, box_column, interval_column: columns with what a single message asks for: more users, no larger box
-            (metres), no longer interval (seconds). A missing value asks for nothing of its own.
-        delay: cloak messages as they come, and hold none back longer (seconds, or `30s`): all boxes have the side
+        divide: order of divisions: `alternately`, `space-first` or `time-first`.
+        k_column, box_column, interval_column: columns with limits of single messages: minimum number of users, maximum
+            side (metres), maximum interval (seconds). A missing value sets no limit.
+        delay: cloak messages as they arrive, with at most this delay (seconds, or `30s`): all boxes have the side
             `box`, and their times are whole multiples of `interval`.
-        delay_column: less than that for single messages.
-        suppress: the share of the messages that may be dropped, besides those that no box can hide, for finer boxes.
-        publish_sql: tell the SELECT of the release, too.
+        delay_column: column with shorter delays of single messages.
+        suppress: maximum share of the publishable messages to drop for finer boxes.
+        publish_sql: put the SELECT of the release into the result.
 
     Raises:
         UsageError: a column, size or file that does not fit.
@@ -541,7 +541,7 @@ def audit_boxes(given: Given) -> BoxAudit:
 
     Args:
         messages: the messages with their boxes, as for `cloak`.
-        bounds: its columns x_min, x_max, y_min, y_max, t_min, t_max.
+        bounds: the columns x_min, x_max, y_min, y_max, t_min, t_max of the boxes.
         user: the column of users, in the messages (if they have it), the positions and the observations.
         x, y, time: columns of the positions and observations.
 

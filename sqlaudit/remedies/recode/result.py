@@ -1,4 +1,4 @@
-"""What a local recoding came to, and its report. Frozen; `to_dict` gives the documented JSON."""
+"""The result of a local recoding, and its report. Frozen; `to_dict` gives the documented JSON."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ class RecodeColumn(base.Documented):
     """A quasi-identifier.
 
     Args:
-        name: as it was given. height: its highest level, where every value is `*`; 0 = it is kept as it is.
-        form: how its hierarchy was written: widths, mask, dates, tree, csv, values, sql, keep, drop, or empty.
+        name: as it was given. height: its highest level, where every value is `*`; 0 = it is unchanged.
+        form: of its hierarchy: widths, mask, dates, tree, csv, values, sql, keep, drop, or empty.
         use: `generalize`, `keep`, or `drop` for a column that is left out.
         values: different ones in the table; missing is one.
-        rows_at: (level, rows of the release whose cell lies there), from the finest level on; empty without a recoding.
+        rows_at: (level, rows of the release with a cell at that level), finest level first; empty without a recoding.
     """
 
     name: str
@@ -42,9 +42,9 @@ class Beside(base.Documented):
     """The best full-domain node for the same requirements: every column at one level.
 
     Args:
-        measure: the loss that it minimizes. complete: whether the search was finished; else a better one may be there.
+        measure: the loss that it minimizes. complete: whether the search was finished.
         why: why there is none, in sentences. levels: of the node; None when there is none.
-        named: what they do to each column.
+        named: the name of the level of each column.
         classes, smallest: its equivalence classes, and the rows of the smallest one. losses: as those of the recoding.
     """
 
@@ -60,21 +60,21 @@ class Beside(base.Documented):
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class RecodeResult(base.MeasuredResult, Shown):
-    """What a local recoding came to.
+    """The result of a local recoding.
 
     Args:
         target: the table's name. rows: rows of the table. engine: the engine and its version.
         roles: the roles of columns as they were given. requirements: as they were written.
-        warn_only: requirements that decide nothing. method: which algorithm.
-        order: which class KACA merges next; None for Mondrian. seed: of the random order; None when nothing was drawn.
-        beta: the exponent of KACA's weights of levels, 0 = all weigh the same; None for Mondrian.
-        measure: the loss that is named first. classes: equivalence classes of the table.
-        columns: the quasi-identifiers, those that are left out last.
-        groups: classes of the release; None when there is none. merges: merges of two classes; 0 for mondrian.
+        warn_only: requirements that only warn. method: the algorithm.
+        order: of KACA's merges; None for Mondrian. seed: of the random order; None without random choices.
+        beta: the exponent of KACA's weights of levels, 0 = equal weights; None for Mondrian.
+        measure: the first loss of the report. classes: equivalence classes of the table.
+        columns: the quasi-identifiers, left-out ones last.
+        groups: classes of the release; None when there is none. merges: merges of two classes; 0 for Mondrian.
         smallest: rows of the smallest class of the release.
-        losses: what the recoding loses, by the measures of compare.
-        beside: the best full-domain node for the same requirements; None when nobody asked.
-        release: the release as it was audited; None when there is none. why: why there is no recoding, in sentences.
+        losses: the information loss, by the measures of compare.
+        beside: the best full-domain node for the same requirements; None if not requested.
+        release: the audited release; None when there is none. why: why there is no recoding, in sentences.
     """
 
     schema: ClassVar = "sqlaudit-recode/1"
@@ -104,7 +104,7 @@ class RecodeResult(base.MeasuredResult, Shown):
 
     @property
     def passed(self) -> bool:
-        """Whether there is a recoding that satisfies the requirements."""
+        """Whether there is a recoding that meets the requirements."""
         return self.release is not None
 
     def loss(self, measure: str, sensitive: str | None = None) -> Loss:

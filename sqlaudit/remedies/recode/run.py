@@ -153,15 +153,15 @@ def made_at(read: ReadTable, levels: Sequence[int]) -> tuple[Integers, tuple[Cel
 
 
 def recode_and_publish(engine: Engine, request: RecodeRequest, tell: Tell = silent) -> RecodeResult:
-    """Recode a table: what it comes to, and the audit of the release, which is written where the request says.
+    """Recode a table, audit the release, and write it.
 
     Args:
-        engine: an open engine. request: what is asked. tell: told of progress.
+        engine: an open engine. request: the request. tell: receives progress.
 
     Raises:
         UsageError: a request that does not fit the table, or a release that cannot be written.
-        Incomplete: the time budget was used up; nothing is published then.
-        EngineError: the database refused, failed or went away, or an audit contradicts the recoding.
+        Incomplete: the time limit was reached; nothing was published.
+        EngineError: the database refused a statement, failed or disconnected, or an audit contradicts the recoding.
     """
     request.publication.check()
     already, started = len(engine.executed), time.monotonic()
@@ -211,7 +211,7 @@ def _taking(opened: SearchedTable, roles: ResolvedRoles) -> ResolvedRoles:
 
 
 def _refuse_entities(engine: Engine, opened: SearchedTable) -> None:
-    """Refuse persons with several rows: how many a merged group has does not follow from its classes."""
+    """Refuse people with several rows: their number in a merged group does not follow from its classes."""
     entity = opened.roles.entity
     if entity is None:
         return
@@ -289,7 +289,7 @@ class _Run:
     # --- groups ---
 
     def _infeasible(self, classes: Classes, attributes: list[Counted], judge: Judge) -> Iterator[str]:
-        """Why not even the coarsest recoding satisfies what is required; nothing when it may."""
+        """Why not even the coarsest recoding meets the requirements; nothing when it may."""
         if not judge.inherited and self.request.method is Method.KACA:
             return
         kept = [place for place, tree in enumerate(classes.trees) if tree.kept]
@@ -409,18 +409,18 @@ def _stuck(read: ReadTable, rows: int) -> str:
     *(RecodeRequest, BucketPublication, Roles, Sampling),
 )
 def recode(given: Given) -> RecodeResult:
-    """Make a table safe by local recoding: each class as coarse as it must be, and no coarser (`sqlaudit recode`).
+    """Make a table safe by local recoding: generalize each class only as far as needed (`sqlaudit recode`).
 
     Args:
-        require: as for `audit`; requirements that a class satisfies by itself.
-        hierarchies: how each quasi-identifier becomes coarser, as for `lattice`.
-        lattice: whether the best node of the lattice is found for comparison.
-        publish_sql: make the SELECT of the release (`release.sql` of the result).
+        require: as for `audit`; requirements that a class meets by itself.
+        hierarchies: of each quasi-identifier, as for `lattice`.
+        lattice: whether to find the best node of the lattice for comparison.
+        publish_sql: put the SELECT of the release into the result (`release.sql`).
 
     Raises:
         UsageError: a column, hierarchy, requirement or option that does not fit.
-        Incomplete: the time budget was used up; nothing was published.
-        EngineError: the database refused, failed or went away, or an audit of the release contradicts it.
+        Incomplete: the time limit was reached; nothing was published.
+        EngineError: the database refused a statement, failed or disconnected, or the audit contradicts the recoding.
 
     Example:
         >>> import pandas as pd, sqlaudit

@@ -1,4 +1,4 @@
-"""What suppressing cells costs and yields, and its report. Frozen; `to_dict` gives the documented JSON."""
+"""The result of suppressing cells, and its report. Frozen; `to_dict` gives the documented JSON."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class SuppressedColumn(base.Documented):
     """A quasi-identifier.
 
     Args:
-        weight: what a cell of it costs. cells: suppressed ones; a row that is left out counts in every column.
+        weight: cost of a cell. cells: suppressed cells; a row that is left out counts in every column.
     """
 
     name: str
@@ -33,14 +33,13 @@ class Effort(base.Documented):
     """How the answer was found.
 
     Args:
-        how: what was asked.
-        method: what the bound comes from: `patterns` or `groups` (the exact programs), `relaxed` (the first of them
-            without asking for whole numbers), `counting` (what each row pays at least) or `rows` (whole rows, where
-            the best answer is known).
-        stopped: why the exact program was not solved: `time`, `interrupted`, `size`, `solver` (there is none), or
+        how: the requested search.
+        method: source of the bound: `patterns` or `groups` (the exact programs), `relaxed` (the linear relaxation of
+            the first), `counting` (the minimum cost of each row) or `rows` (whole rows, with a known best answer).
+        stopped: why the exact program was not solved: `time`, `interrupted`, `size`, `solver` (not installed), or
             empty.
-        variables: of the exact program, 0 when there was none. patterns: anonymization patterns that it chooses from.
-        fast_cost: what the fast way alone found.
+        variables: of the exact program, 0 without one. patterns: anonymization patterns that it chooses from.
+        fast_cost: the cost of the fast search alone.
     """
 
     how: Annotated[str, Literal["auto", "exact", "fast"]]
@@ -58,13 +57,13 @@ class SuppressResult(base.MeasuredResult, Shown):
     Args:
         target: the table's name. rows: rows of the table. patterns: different rows among the quasi-identifiers.
         engine: the engine and its version. roles: the roles of columns as they were given.
-        requirements: what the release must satisfy. warn_only: requirements that are only warned of.
-        whole_rows: what becomes of a row that is suppressed as a whole; None (in Python empty) when cells are
+        requirements: of the release. warn_only: requirements that only warn.
+        whole_rows: what happens to a row that is suppressed as a whole; None (in Python empty) when cells are
             suppressed.
-        columns: the quasi-identifiers with what is suppressed of them; a row that is left out counts in each.
+        columns: the quasi-identifiers with their suppressed cells; a row that is left out counts in each.
         cost: the weighted number of suppressed cells. bound: no solution costs less.
-        touched: rows of which anything is suppressed, left-out ones included. effort: how it was found.
-        release: what comes out, None when the work was interrupted before.
+        touched: rows with any suppression, left-out ones included. effort: how it was found.
+        release: the release, None when the work was interrupted before.
     """
 
     schema: ClassVar = "sqlaudit-suppress/1"
