@@ -50,32 +50,32 @@ def on_the_command_line(field: str, values: tuple[object, ...]) -> str:
 
 
 COMMANDS = {
-    "aggregates": "Tell which cells of a published table of counts or sums say too much.",
-    "attack": "Try attacks on a release: how many persons does each expose, and how surely?",
-    "audit": "Tell how easily people in a table can be re-identified.",
-    "baseline": "Accept today's state of a policy's tables; fail later on what got worse.",
+    "aggregates": "Find cells of a published table that disclose too much about their contributors.",
+    "attack": "Try attacks on a release and count the people that each exposes.",
+    "audit": "Measure how easily people in a table can be re-identified.",
+    "baseline": "Accept the current state of a policy's tables; later only fail if it gets worse.",
     "cloak": "Hide messages with places and times among k users, in boxes that do not overlap.",
-    "columns": "Find the sets of columns that re-identify, with proof.",
-    "compare": "Compare a release with its original: what was lost, what is of use, what can be done.",
-    "completion": "Print what makes your shell complete commands and options.",
+    "columns": "Find sets of columns that identify people, with proof.",
+    "compare": "Compare a release with its original: is it derived from it, safe, what was lost?",
+    "completion": "Print the script that completes commands and options in your shell.",
     "compile": "Write checks as standalone SQL for any warehouse.",
-    "console": "Explore tables and files with SQL, and audit what you see.",
-    "demo": "Run a whole audit on a real table; nothing to prepare.",
-    "disclosure": "Tell what an attacker with k pieces of knowledge can learn, with proof.",
-    "hierarchy": "Make, check and write the hierarchy of a column, for a coarser release.",
-    "init": "Write a policy to begin with, with proposed roles.",
-    "lattice": "Find how little a table must be coarsened to be safe, and publish that.",
-    "mcp": "Let agents ask about tables: counts and no values (Model Context Protocol).",
-    "models": "List the privacy models, what they mean and what they need.",
-    "persons": "Tell what somebody learns who knows a few events of a person (many rows a person).",
-    "profile": "Look at the columns of a table and propose their roles.",
-    "recode": "Make a table safe by local recoding (KACA, Mondrian), and publish that.",
-    "releases": "Tell what several releases of one table, published over time, say together.",
-    "report": "Lay out a stored result as a page, as Markdown or as text.",
-    "records": "Tell which records are special, with SUDA scores and individual risk.",
-    "suppress": "Find the fewest cells to suppress so that a release is safe, and write it.",
-    "test": "Test a policy's tables: the gate before publication.",
-    "verify": "Run the certificate of an audit again, and say what differs.",
+    "console": "Explore tables and files with SQL, and audit the results.",
+    "demo": "Run a complete audit of a real table, without preparation.",
+    "disclosure": "Measure what an attacker with k pieces of knowledge can learn, with proof.",
+    "hierarchy": "Make the hierarchy of a column, check it, and write it to a file.",
+    "init": "Write a first policy with proposed roles.",
+    "lattice": "Find the least generalization that makes a table safe, and publish it.",
+    "mcp": "Let agents ask about tables, with counts only (Model Context Protocol).",
+    "models": "List the privacy models, their definitions and their inputs.",
+    "persons": "Measure what someone who knows a few events of a person can learn.",
+    "profile": "Describe the columns of a table and propose their roles.",
+    "recode": "Make a table safe by local recoding (KACA, Mondrian), and publish it.",
+    "releases": "Find what several releases of one table disclose in combination.",
+    "report": "Lay out a stored result as a page, Markdown or text.",
+    "records": "Find special records, with SUDA scores and individual risk.",
+    "suppress": "Find the fewest cells to suppress so that a table is safe, and write the release.",
+    "test": "Test the tables of a policy before publication.",
+    "verify": "Repeat the audit of a certificate, and report differences.",
 }
 """The commands with their line in the overview."""
 _TOGETHER = {
@@ -168,20 +168,20 @@ def _show_version(context: click.Context, _: click.Parameter, wanted: bool) -> N
     help="Show versions and exit.",
 )
 def cli(context: click.Context) -> int:
-    """Tell how easily the people in a table can be re-identified, before the table is shared.
+    """Measure how easily the people in a table can be re-identified, before you share the table.
 
     \b
     See it work on a real table:
       sqlaudit demo
     Audit a file. Quasi-identifiers are what others may know about a person,
-    sensitive columns are what they should not learn:
+    sensitive columns are what they must not learn:
       sqlaudit audit patients.csv --qi age,sex,zip --sensitive diagnosis
-    Ask for a verdict (exit code 0: it holds, 1: it does not):
+    Get a verdict (exit code 0: requirements met, 1: not met):
       sqlaudit audit patients.csv --qi age,sex,zip --require k=5
-    Audit a table where it is; nothing is changed there:
+    Audit a table in its database, without changing it:
       sqlaudit audit --db postgresql://auditor@host/db public.patients --qi ...
 
-    `sqlaudit COMMAND --help` tells more.
+    `sqlaudit COMMAND --help` explains a command.
     """
     if context.invoked_subcommand is None:
         click.echo(context.get_help(), err=True)

@@ -95,9 +95,9 @@ def test_the_statement_that_reads_the_table_is_shown(visits: Path) -> None:
     ("more", "said"),
     [
         (("--known", "2..3"), "--known takes a number of events, 3 or 1..3"),
-        (("--known", "9"), "--known is at least 1 and at most 6"),
+        (("--known", "9"), "--known must be at least 1 and at most 6"),
         (("--known", "9" * 5000), "--known takes a number of events, 3 or 1..3"),
-        (("--k", "1"), "--k is at least 2; it is 1"),
+        (("--k", "1"), "--k must be at least 2, not 1"),
         (("--multiset", "--random", "2"), "--multiset and --random cannot be combined"),
         (("--static", "sexx"), "no column 'sexx'"),
         (("--static", "who"), "identifies the person"),

@@ -266,8 +266,8 @@ def test_an_empty_table_has_nobody(engine: Engine) -> None:
     [
         ({"known": 0}, "at least 1 and at most 6"),
         ({"random": 7}, "at least 0 and at most 6"),
-        ({"k": 1}, "at least 2; it is 1"),
-        ({"draws": 0}, "draws= is at least 1"),
+        ({"k": 1}, "at least 2, not 1"),
+        ({"draws": 0}, "draws= must be at least 1"),
         ({"nulls": NullPolicy.WILDCARD, "multiset": True}, "match anything"),
         ({"multiset": True, "random": 1}, "cannot be combined"),
     ],

@@ -242,7 +242,7 @@ def test_even_weights_are_those_of_exponent_nothing(tmp_path: Path) -> None:
     assert found.loss("whd-height").value == pytest.approx(float(found.loss("whd").value or 0))
     assert found.loss("whd").value != sqlaudit.compare(str(people), str(release), **asked_for).loss("whd-height").value
     assert run("compare", people, release, "--qi", "zip", "--beta", "0", "--workload", 0).code == 0
-    with pytest.raises(UsageError, match="beta= is a number of 0 or more"):
+    with pytest.raises(UsageError, match="beta= must be a number of 0 or more"):
         sqlaudit.compare(str(people), str(release), beta=-1, **asked_for)
 
 

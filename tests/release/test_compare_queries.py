@@ -232,7 +232,7 @@ def test_quantiles_are_errors_that_so_many_do_not_exceed() -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("DELETE FROM t", ("query 1", "no SELECT")),
+        ("DELETE FROM t", ("query 1", "is not a SELECT")),
         ("SELECT COUNT(*) FROM t; SELECT COUNT(a) FROM t", ("query 2", "COUNT(*)")),
         ("SELECT MAX(a) FROM t", ("query 1", "COUNT(*), SUM(column) or AVG(column)")),
         ("SELECT COUNT(*) FROM t HAVING COUNT(*) > 1", ("query 1", "is supported")),

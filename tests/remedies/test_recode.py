@@ -323,7 +323,7 @@ REFUSED: list[tuple[str, dict[str, Any]]] = [
     ("about the whole table", {"require": "disclosure=c:0.9,k:1"}),
     ("order= and beta= are for method='kaca'", {"method": "mondrian", "beta": 1}),
     ("seed= is for order='random'", {"seed": 3}),
-    ("beta= is a number of 0 or more", {"beta": -1}),
+    ("beta= must be a number of 0 or more", {"beta": -1}),
     ("There is no measure 'los'", {"measure": "los"}),
     ("zip, level 1", {"hierarchies": {"zip": {"values": {"13053": ["a"]}}}, "qi": ["zip"]}),
     ("Every quasi-identifier is dropped", {"hierarchies": {"zip": "drop"}, "qi": ["zip"]}),

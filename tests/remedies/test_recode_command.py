@@ -94,7 +94,7 @@ def test_no_recoding_is_exit_code_1_and_writes_nothing() -> None:
 def test_wrong_requests_are_one_sentence() -> None:
     refused = {
         ("--to", "r.txt"): "r.txt",
-        ("--beta", "x"): "--beta is a number of 0 or more, for instance 0.5, not 'x'.",
+        ("--beta", "x"): "--beta takes a number of at least 0, for example 0.5, not 'x'.",
         ("--require", "average_risk=0.1"): "is about the whole table, not about single classes",
     }
     for options, sentence in refused.items():

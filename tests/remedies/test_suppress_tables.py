@@ -157,7 +157,7 @@ def test_persons_need_one_row_each(engine: Engine) -> None:
         ({"require": ["k=2"], "qi": ()}, "No quasi-identifiers are named"),
         ({"require": ["k=2"], "time_limit": -1}, "0 seconds or more"),
         ({"require": ["k=2"], "seed": -1}, "seed= must be a whole number"),
-        ({"require": ["k=2"], "weights": {"nobody": 1}}, "not among the columns"),
+        ({"require": ["k=2"], "weights": {"nobody": 1}}, "is not a column of the search"),
     ],
 )
 def test_what_has_no_answer_is_refused_in_a_sentence(engine: Engine, asked: dict[str, Any], sentence: str) -> None:
@@ -247,7 +247,7 @@ def test_the_command_refuses_and_plans() -> None:
         (("--exact", "--fast"), "--exact and --fast exclude each other: give one of them."),
         (("--weights", "x"), "--weights takes column=number"),
         (("--weights", "x=1,x=2"), "--weights names 'x' twice."),
-        (("--to", "out.txt"), "should end in .parquet or .csv or .sql."),
+        (("--to", "out.txt"), "must end in .parquet or .csv or .sql."),
         (("--joint",), "--joint is not supported"),
     ):
         ran = run(*COMMON, *more)
