@@ -45,8 +45,11 @@ def of_wheel(names: list[str], metadata: str) -> Iterator[str]:
         f"sqlaudit/sql_templates/{path.relative_to(ROOT / 'sql_templates').as_posix()}"
         for path in files(ROOT / "sql_templates")
     }
-    yield from (f"The wheel lacks {name}." for name in sorted((package | templates) - set(names)))
-    other = {name for name in names if not name.startswith((metadata, "sqlaudit/sql_compiled/"))} - package - templates
+    included = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["hatch"]["build"]["targets"]["wheel"]
+    pages = {name for name in included["force-include"].values() if name.startswith("sqlaudit/pages/")}
+    wanted = package | templates | pages
+    yield from (f"The wheel lacks {name}." for name in sorted(wanted - set(names)))
+    other = {name for name in names if not name.startswith((metadata, "sqlaudit/sql_compiled/"))} - wanted
     yield from (f"The wheel holds {name}, which is no part of the package." for name in sorted(other))
     yield from (f"The wheel holds {name}." for name in names if name.startswith(FOREIGN) or "/test_" in name)
     if not any(name.startswith("sqlaudit/sql_compiled/tmpl_") for name in names):

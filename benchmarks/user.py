@@ -413,7 +413,7 @@ def main() -> None:
         if "postgres" in groups:
             url, serving = ending.enter_context(server(made["people.parquet"], sizes.served))
         found: dict[str, list[str]] = {}
-        measurable = lines(made, sizes, given.adult, url)
+        measurable = lines(made, sizes, given.adult and given.adult.resolve(), url)
         if "cliffs" in groups:
             steep = cliffs.lines(drawn / "cliffs", cliffs.SMALL if given.small else cliffs.Sizes())
             measurable += [Line("cliffs", *line) for line in steep]

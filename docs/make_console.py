@@ -38,7 +38,7 @@ TYPED = (
 
 def record(folder: Path) -> str:
     """The session as text with colours: what was typed, and what the console showed."""
-    demo.save(folder / "injury.parquet")
+    demo.write_table(folder / "injury.parquet", demo.table())
     environment = {
         **os.environ,
         "TERM": "xterm-256color",

@@ -33,7 +33,7 @@ WIDTH, HEIGHT = 1000, 2100
 
 def page(folder: Path) -> Path:
     """The report, as `sqlaudit audit` writes it."""
-    demo.save(folder / "injury.csv")
+    demo.write_table(folder / "injury.csv", demo.table())
     command = [sys.executable, "-c", "from sqlaudit.cli import main; main()", "audit", "injury.csv", *ASKED]
     subprocess.run([*command, "--output", "report.html"], cwd=folder, check=False)
     return folder / "report.html"

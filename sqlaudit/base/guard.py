@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import functools
 import inspect
 import re
@@ -317,7 +318,9 @@ def names_cte(table: exp.Table) -> bool:
 
 
 def _not_a_select(word: str) -> UsageError:
-    return NotASelect(f"{'an' if word[:1] in 'AEIOU' else 'a'} {word} statement")
+    near = difflib.get_close_matches(word.upper(), ["SELECT", "WITH", "FROM", "VALUES"], 1, 0.7)
+    hint = f", perhaps meant as {near[0]}" if near and near[0] != word.upper() else ""
+    return NotASelect(f"{'an' if word[:1] in 'AEIOU' else 'a'} {word} statement{hint}")
 
 
 def _unreadable(option: str, dialect: str, where: str = "") -> UsageError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import functools
 import inspect
 import itertools
@@ -467,7 +468,10 @@ class PublicFunction:
         try:
             bound = self.__signature__.bind(*args, **named)
         except TypeError as error:
-            raise TypeError(f"{self.__name__}() {error}") from None
+            odd = next((name for name in named if name not in self.__signature__.parameters), "")
+            near = "qi" if odd.startswith("qua") else next(iter(difflib.get_close_matches(odd, self._taken, 1)), "")
+            hint = f". Did you mean {near!r}?" if near in self.__signature__.parameters else ""
+            raise TypeError(f"{self.__name__}() {error}{hint}") from None
         given = [(name, self._taken[name][0], value) for name, value in bound.arguments.items()]
         for name, annotation, value in given:
             if annotation == "bool" and type(value).__name__ not in ("bool", "bool_"):

@@ -35,7 +35,7 @@ from sqlaudit.base.options import (
     options_of,
     request_from,
 )
-from sqlaudit.base.parameter_names import spelled
+from sqlaudit.base.parameter_names import about, spelled
 
 FILE_FORMATS = ("csv", "json", "parquet", "arrow")
 LOOK, ROLES, HOLD, LIMITS = "Input", "Column roles", "Requirements", "Limits"
@@ -88,6 +88,11 @@ class ReadOptions:
         all_text: read every column as text.
         header: whether the first CSV line has names; None = detect.
         hive_partitioning: read the values of folders named `column=value` as columns, as text.
+        skip: lines of a CSV file before the header, such as a title.
+        decimal: what stands before the decimals of numbers in a CSV file, a point or a comma.
+
+    Raises:
+        UsageError: another decimal sign, or a number of lines that is out of range.
     """
 
     format: str = option(
@@ -101,6 +106,15 @@ class ReadOptions:
     all_text: bool = option(False, FLAG, "Read every CSV column as text (keeps leading zeros).", LOOK)
     header: bool | None = option(None, SWITCH, "The first CSV line has the column names, or not.", LOOK)
     hive_partitioning: bool = option(False, FLAG, "Read folders named column=value as columns, too.", LOOK)
+    skip: int = option(
+        0, RANGE, "Lines of a CSV file before the header, such as a title.", LOOK, metavar="N", least=0, most=1000
+    )
+    decimal: str = option(".", one_of(".", ","), "The decimal sign in a CSV file.", LOOK, shown=".")
+
+    def __post_init__(self) -> None:
+        check_bounds(self)
+        if self.decimal not in (".", ","):
+            raise UsageError(f"{about('decimal')} takes a point or a comma.")
 
 
 @dataclass(frozen=True)

@@ -243,7 +243,7 @@ def _check_shape(path: Path, found: Mapping[str, Any]) -> None:
     fits = {name: name in parts and isinstance(parts[name], kind) for name, kind in _SHAPE.items()}
     inside = {
         "asked.require": all(isinstance(text, str) for text in required),
-        "asked.read": _holds(asked.get("read"), str | bool),
+        "asked.read": _is_read(asked.get("read")),
         "asked.roles": _holds(asked.get("roles"), str | bool | int),
         "asked.coverage": _holds(asked.get("coverage"), str | bool),
         "asked.shown": _is_shown(asked.get("shown")),
@@ -271,6 +271,13 @@ def _holds(options: Any, kind: Any) -> bool:
     lists = [one for one in values if isinstance(one, list)]
     texts = all(isinstance(text, str) for one in lists for text in one)
     return texts and all(isinstance(one, kind) for one in values if not isinstance(one, list))
+
+
+def _is_read(read: Any) -> bool:
+    """Whether it says how a file is read: texts and flags, and a number of lines to skip."""
+    if not isinstance(read, dict) or type(read.get("skip", 0)) is not int:
+        return False
+    return _holds({name: value for name, value in read.items() if name != "skip"}, str | bool)
 
 
 def _is_shown(shown: Any) -> bool:

@@ -72,6 +72,8 @@ class VerifyResult(MeasuredResult, Shown):
 # What running a certificate again found, as a document.
 
 _SHOWN = 40
+_FILE = "snapshot: version"
+"""What begins the name of a difference between the files that were read."""
 _NOT_SAID = (
     "A certificate with the verdict FAIL can be correct. Its verdict stands above.",
     "The author of the certificate chose its roles and requirements. Check them above.",
@@ -83,11 +85,12 @@ def verify_document(result: VerifyResult) -> doc.Document:
     """The result of `sqlaudit verify` as a document for any layout."""
     known = doc.listing(result.roles.get("quasi_identifiers", ()))
     about = f"{result.target}: {doc.plural(result.rows, 'row')}, audited again on {known}, with new SQL."
-    rows = [(one.what, one.certified, one.now) for one in result.differences[:_SHOWN]]
-    if len(result.differences) > _SHOWN:
-        rows.append((f"{doc.count(len(result.differences) - _SHOWN)} more", "", ""))
-    changed = any(one.what.startswith("snapshot: version: ") for one in result.differences)
-    news = ["The file has changed since the certificate was made."] if changed else []
+    others = [one for one in result.differences if not one.what.startswith(_FILE)]
+    rows = [(one.what, one.certified, one.now) for one in others[:_SHOWN]]
+    if len(others) > _SHOWN:
+        rows.append((f"{doc.count(len(others) - _SHOWN)} more", "", ""))
+    changed = doc.bad("The file has changed since the certificate was made.")
+    news = () if len(others) == len(result.differences) else (changed,)
     return doc.report_on(
         result,
         headline(result),
@@ -102,8 +105,8 @@ def verify_document(result: VerifyResult) -> doc.Document:
 def headline(result: VerifyResult) -> doc.Toned:
     """Whether the certificate holds, in a few words."""
     if result.differences:
-        number = doc.plural(len(result.differences), "difference")
-        return doc.bad(f"DIFFERS: {number} between the table and the certificate")
+        found = {_FILE if one.what.startswith(_FILE) else one.what for one in result.differences}
+        return doc.bad(f"DIFFERS: {doc.plural(len(found), 'difference')} between the table and the certificate")
     return doc.good("SAME: the table matches the certificate")
 
 

@@ -341,7 +341,8 @@ class Frame:
     `solo`: a row with a NULL in its key is a class of its own. `collated`: whether each key is a column of text.
     `hashed`: whether each key is a column whose equal values have one hash: no text, which a collation may compare.
     `whole`: whether each key is a column of whole numbers. `sensitive` is the sensitive attribute's expression, None
-    when there is none; `weights` that of the people whom a row stands for.
+    when there is none; `weights` that of the people whom a row stands for. `entity_label`: what
+    the user calls the entity.
     """
 
     source: str
@@ -353,6 +354,7 @@ class Frame:
     weights: str | None = None
     hashed: tuple[bool, ...] = ()
     whole: tuple[bool, ...] = ()
+    entity_label: str = ""
 
     def parameters(self) -> dict[str, Any]:
         """The table as templates read it."""

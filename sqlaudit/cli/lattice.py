@@ -47,7 +47,7 @@ def command(job: Job, search: Mapping[str, Any], publication: LatticePublication
     from sqlaudit.lattices.run import check_publication, make, open_table, plan_lattice, search_and_publish, targets_of
 
     def plan(engine: Engine, _: Relation) -> list[Statement]:
-        written = open_table(engine, request).written(engine, publication.keep)
+        written = open_table(engine, request, planned=True).written(engine, publication.keep)
         return [*statements_before(engine, publication, written), *plan_lattice(engine, request)]
 
     def finish(result: LatticeResult) -> LatticeResult:

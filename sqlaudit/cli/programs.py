@@ -1,15 +1,17 @@
-"""`sqlaudit mcp`, `completion`: what other programs have of it, agents and shells."""
+"""`sqlaudit mcp`, `completion`: what other programs have of it, agents and shells; `help`: pages to read."""
 
 from __future__ import annotations
 
 import sys
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 from click.shell_completion import get_completion_class
 
 from sqlaudit.base.errors import ExitCode, UsageError
+from sqlaudit.base.names import closest
 from sqlaudit.base.spec import Limits, ReadOptions, Target
 from sqlaudit.cli.exits import tell
 from sqlaudit.cli.options import Work, limit_options, read_options
@@ -107,4 +109,37 @@ def completion(shell: str) -> int:
     assert kind is not None
     found = kind(click.get_current_context().find_root().command, {}, "sqlaudit", "_SQLAUDIT_COMPLETE")
     print_data(found.source_template % found.source_vars())
+    return ExitCode.OK
+
+
+# `sqlaudit help`: the pages that reports name, which come with the package.
+
+_PAGES = ("equality", "gate", "glossary", "verdicts")
+
+
+@command_of(click.Argument(["topic"], metavar="[TOPIC]", required=False))
+def show_page(topic: str | None) -> int:
+    """Print a page: equality, gate, glossary or verdicts; or the help of a command.
+
+    \b
+      sqlaudit help glossary
+      sqlaudit help audit
+    """
+    context = click.get_current_context()
+    group = context.parent
+    assert group is not None
+    assert isinstance(group.command, click.Group)
+    if topic is None:
+        print_data(f"{group.get_help()}\n\nPages (sqlaudit help PAGE): {', '.join(_PAGES)}\n")
+    elif topic in _PAGES:
+        installed = Path(__file__).parents[1] / "pages"
+        folder = installed if installed.is_dir() else Path(__file__).parents[2] / "docs"
+        print_data((folder / f"{topic}.md").read_text(encoding="utf-8"))
+    elif (command := group.command.get_command(group, topic)) is not None:
+        with command.make_context(topic, [], parent=group, resilient_parsing=True) as own:
+            print_data(command.get_help(own) + "\n")
+    else:
+        known = [*_PAGES, *group.command.list_commands(group)]
+        near = closest(topic, known) or f" There are: {', '.join(_PAGES)}, and the names of commands."
+        raise UsageError(f"There is no page {topic!r}.{near}")
     return ExitCode.OK

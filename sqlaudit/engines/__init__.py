@@ -83,11 +83,31 @@ def opened(db: Database, limits: Limits | Mapping[str, Any] | None, *targets: Ta
     return nullcontext(db) if isinstance(db, Engine) else connect(db, made(Limits, limits, "limits"), *targets)
 
 
+_WAREHOUSES = {
+    "mysql": "MySQL",
+    "mariadb": "MariaDB",
+    "snowflake": "Snowflake",
+    "bigquery": "BigQuery",
+    "redshift": "Redshift",
+    "mssql": "SQL Server",
+    "oracle": "Oracle",
+    "trino": "Trino",
+    "databricks": "Databricks",
+    "clickhouse": "ClickHouse",
+}
+
+
 def _refuse_others(place: Whereabouts) -> None:
     """What is no file and names neither PostgreSQL nor Spark; none of its words is said, as any may be secret."""
     if place.text.startswith("adbc:"):
         raise UsageError(
             f"{place.source} is an ADBC database, which supports only the tests of a policy: use sqlaudit test."
+        )
+    scheme = place.text.partition("://")[0].partition("+")[0].lower()
+    if scheme in _WAREHOUSES and "://" in place.text:
+        raise UsageError(
+            f"{place.source} is a {_WAREHOUSES[scheme]} database, which sqlaudit does not connect to. Write the checks "
+            "as SQL with `sqlaudit compile`, or run a policy through an ADBC driver: `sqlaudit test` with adbc:…"
         )
     if "://" in place.text or (place.file is None and looks_like_connection(place.text)):
         raise UsageError(

@@ -296,11 +296,15 @@ def partition_columns(paths: Sequence[Path], label: str) -> tuple[str, ...]:
 
 
 def refuse_same(columns: Iterable[str], folders: Sequence[str], label: str) -> None:
-    """Refuse a column that both the file and its folder have: one of the two would be hidden by the other.
+    """Refuse a name that two columns have, in the file or in its folder: one of the two would be hidden or renamed.
 
     Raises:
         InputError: there is one.
     """
+    columns = list(columns)
+    twice = next((name for place, name in enumerate(columns) if name and name in columns[:place]), None)
+    if twice is not None:
+        raise InputError(f"{label!r} has two columns named {twice!r}. Rename one of them.")
     known = {name.casefold() for name in folders}
     for name in columns:
         if name.casefold() in known:

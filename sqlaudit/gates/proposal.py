@@ -80,7 +80,8 @@ def scalar(text: str) -> str:
 def _lines(connection: tuple[str, str] | None, tables: Sequence[ProposedTable], schema: str) -> Iterator[str]:
     if schema:
         yield f"# yaml-language-server: $schema={schema}"
-    yield "# Requirements for the publication of these tables. `sqlaudit test` checks them, docs/gate.md explains them."
+    yield "# Requirements for the publication of these tables. `sqlaudit test` checks them."
+    yield "# `sqlaudit help gate` explains them."
     yield "# The roles are proposals from names and counts of values. Check them."
     yield "version: 1"
     yield ""

@@ -305,7 +305,7 @@ class Hierarchy:
         table: the values and labels behind `MappedLevel`s.
         form: the word of the file schema it was written with: widths, mask, dates, tree, csv, values, sql, or nothing
             for a column without a hierarchy (kept or suppressed).
-        place: where it was read from, for errors and reports.
+        place: where it was read from, for errors and reports. by_default: whether nobody gave it.
     """
 
     column: str
@@ -315,6 +315,7 @@ class Hierarchy:
     table: ValueTable | None = None
     form: str = ""
     place: str = ""
+    by_default: bool = False
 
     def __post_init__(self) -> None:
         if (self.use is Use.KEEP) != (not self.levels):

@@ -297,15 +297,17 @@ def read_section(node: Node, folder: Path) -> Hierarchies:
 
 
 def read_hierarchy(column: str, node: Node, folder: Path = Path()) -> Hierarchy:
-    """The hierarchy of one column: `keep`, `drop`, or a mapping with one form and its options.
+    """The hierarchy of one column: `keep`, `drop`, `*`, or a mapping with one form and its options.
 
     Raises:
         UsageError: as `read_hierarchies`.
     """
     if node.value in ("keep", "drop"):
         return kept(column, node.place) if node.value == "keep" else dropped(column, node.place)
+    if node.value == TOP:
+        return replace(plain(column), place=node.place)
     if not node.is_mapping:
-        raise node.fail(f"{column!r} must be keep, drop, or a mapping with one of {', '.join(FORMS)}.")
+        raise node.fail(f"{column!r} must be keep, drop, '*', or a mapping with one of {', '.join(FORMS)}.")
     parts = {key.text("a key"): value for key, value in node.pairs(repr(column))}
     forms = [name for name in parts if name in FORMS]
     if len(forms) != 1:

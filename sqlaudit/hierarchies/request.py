@@ -32,7 +32,7 @@ from sqlaudit.hierarchies.result import CheckedLevel, HierarchyResult
 
 _DATES = "month,quarter,year,decade"
 _HOW, _WHAT = "Levels", "Output"
-_WAYS = ("widths", "mask", "dates", "tree", "from_")
+_WAYS = ("widths", "mask", "dates", "tree", "from_", "propose")
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,8 @@ class HierarchyRequest:
         widths: of intervals. origin: where an interval begins. low, high: where open intervals begin.
         mask: how many characters are replaced from the right. dates: what they are cut to.
         tree: a file with a tree of categories. from_: a file or folder with hierarchies.
-        default: the label of values that are not covered. to: the file for the hierarchy.
+        propose: whether to print default levels instead. default: the label of values that are not covered.
+        to: the file for the hierarchy.
         show_values: whether the first values are shown.
 
     Raises:
@@ -75,6 +76,9 @@ class HierarchyRequest:
     from_: Path | None = option(
         None, FILE, "A CSV hierarchy, a folder of these, or hierarchies.yml.", _HOW, metavar="FILE", flags=("--from",)
     )
+    propose: bool = option(
+        False, FLAG, "Print default levels of one or more COLUMNs as YAML, to edit for --hierarchies.", _HOW
+    )
     default: str | None = option(
         None, TEXT, "Label of values that the hierarchy does not cover, for example '*'.", _HOW, metavar="LABEL"
     )
@@ -84,7 +88,7 @@ class HierarchyRequest:
     show_values: bool = option(False, FLAG, "Show the first values with their labels.", _WHAT)
 
     def __post_init__(self) -> None:
-        if sum(getattr(self, way) not in (None, ()) for way in _WAYS) != 1:
+        if sum(getattr(self, way) not in (None, (), False) for way in _WAYS) != 1:
             raise UsageError(f"No levels are given. Use one of {', '.join(map(spelled, _WAYS))}.")
         if not self.widths and (bound := next(iter(self._bounds), "")):
             raise UsageError(f"{spelled(bound)} needs {spelled('widths')}.")

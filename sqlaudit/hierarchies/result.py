@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import shlex
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
+from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.relation import Kind
 from sqlaudit.base.result import LAST, NOT_EMPTY, Documented, Result, Timing, told
 from sqlaudit.reports import document as doc
@@ -74,6 +76,16 @@ class HierarchyResult(Result, Shown):
     def usable(self) -> bool:
         """Whether every value has a label at every level, and the levels are nested."""
         return not self.problems
+
+
+def by_default(columns: Iterable[Any]) -> doc.Words | None:
+    """The sentence about columns with default levels, and how these are changed; None when there are none."""
+    names = [column.name for column in columns if column.by_default]
+    if not names:
+        return None
+    proposed = "`sqlaudit hierarchy TARGET COLUMNS --propose`".replace("COLUMNS", shlex.quote(",".join(names)))
+    hint = f"To change them, edit what {proposed} prints, and name that file with {spelled('hierarchies')}."
+    return doc.Toned(f"Default levels: {doc.listing(names)}.", hint=hint)
 
 
 # The report on a hierarchy: what every level makes of the values, and what is wrong with it.

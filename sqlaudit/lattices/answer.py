@@ -220,6 +220,7 @@ def _columns(searched: Searched) -> tuple[LatticeColumn, ...]:
             made.values if made else None,
             weights.get(hierarchy.column),
             hierarchy.examples(),
+            hierarchy.by_default,
         )
         columns.append(column)
     return tuple(sorted(columns, key=lambda column: column.use == Use.DROP))

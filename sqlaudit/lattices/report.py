@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.result import MEANING
 from sqlaudit.hierarchies.levels import DatePart
+from sqlaudit.hierarchies.result import by_default
 from sqlaudit.lattices.result import LatticeColumn, LatticeNode, LatticeResult, Levels, Published
 from sqlaudit.lattices.verdicts import Shortfall, just_above, node_text
 from sqlaudit.reports import document as doc
@@ -250,7 +251,7 @@ def lattice_document(result: LatticeResult) -> doc.Document:
         doc.section("Worst-case disclosure at the nodes", *disclosure_blocks(result)),
         doc.section("The release", *_release(result.published)),
         doc.section("Checked nodes, in order", *_walk(result)),
-        doc.section("The lattice", _columns(result), *_map(result)),
+        doc.section("The lattice", _columns(result), by_default(result.columns), *_map(result)),
         doc.section("How it was searched", _how(result)),
         doc.section("Limits of this audit", (MEANING,)),
         sql_section(result),

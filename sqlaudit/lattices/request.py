@@ -52,7 +52,7 @@ _ALGORITHMS = (AUTO, *dict.fromkeys(name for names in FITS.values() for name in 
 
 def hierarchies_option() -> Any:
     """The option of hierarchies."""
-    said = "A YAML file, or a folder with …COLUMN.csv files."
+    said = "A YAML file, or a folder with …COLUMN.csv files; other columns have default levels."
     return option(None, SOURCE, said, "Hierarchies", metavar="FILE|DIR")
 
 
@@ -63,7 +63,8 @@ class LatticeRequest:
     Args:
         target: the table. roles: its quasi-identifiers (in the order of a node), sensitive columns, entity.
         requirements: of the release, at least one.
-        hierarchies: for each quasi-identifier how it is coarsened: a YAML file, a folder of CSV files, or a mapping.
+        hierarchies: of quasi-identifiers: a YAML file, a folder of CSV files, or a mapping. A column
+            without one has default levels.
         inputs: further inputs of models by name.
         suppression: the share of the rows that may be left out, in classes that fail.
         find, measure, algorithm: which nodes, by which loss, in which way (`auto`: what fits best).

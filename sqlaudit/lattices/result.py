@@ -48,6 +48,7 @@ class LatticeColumn(Documented):
         form: of its hierarchy: widths, mask, dates, tree, csv, values, sql, keep, drop, or empty.
         use: `generalize`, `keep`, or `drop` for a column that is left out of the release and of the lattice.
         values: different values in the table; missing is one. weight: in the loss; None when no weights were given.
+        by_default: whether its levels are default ones.
         examples: a label at each level, invented or from the hierarchy's file, never from the table; empty where there
             is none.
     """
@@ -60,6 +61,7 @@ class LatticeColumn(Documented):
     values: int | None = None
     weight: Annotated[Fraction, FROM_0] | None = None
     examples: tuple[str, ...] = field(default=(), metadata=LEFT_OUT, compare=False)
+    by_default: bool = False
 
     def example(self, level: int) -> str:
         """A label at a level, empty where there is none."""

@@ -37,6 +37,7 @@ from sqlaudit.engines import connect, opened
 from sqlaudit.engines.contract import Engine, View
 from sqlaudit.engines.workbench import workbench_of
 from sqlaudit.engines.writing import check_view, create_view, files_read, refuse_overwriting
+from sqlaudit.hierarchies.defaults import defaults_statements, with_defaults, without_levels
 from sqlaudit.hierarchies.dictionary import NAME, Dictionary, dictionary, held, values_statement
 from sqlaudit.hierarchies.levels import Hierarchy, MappedLevel
 from sqlaudit.hierarchies.read import read_hierarchies
@@ -87,8 +88,12 @@ class SearchedTable:
         )
 
 
-def open_table(engine: Engine, request: LatticeRequest) -> SearchedTable:
+def open_table(engine: Engine, request: LatticeRequest, *, planned: bool = False) -> SearchedTable:
     """The table, its roles and hierarchies.
+
+    Args:
+        engine: an open engine. request: what is searched for. planned: whether nothing may run, so that there are no
+            default levels.
 
     Raises:
         UsageError: a column or hierarchy that does not fit. InputError: a file of hierarchies that cannot be read.
@@ -97,7 +102,10 @@ def open_table(engine: Engine, request: LatticeRequest) -> SearchedTable:
     roles = resolve_roles(request.roles, relation, engine)
     refuse_unclear(read_inputs(request.inputs), [attribute.label for attribute in roles.sensitive])
     labels = [column.label for column in roles.quasi_identifiers]
-    return SearchedTable(relation, roles, read_hierarchies(request.hierarchies or {}).for_columns(labels))
+    hierarchies = read_hierarchies(request.hierarchies or {}).for_columns(labels)
+    if not planned:
+        hierarchies = with_defaults(engine, relation, roles.quasi_identifiers, hierarchies)
+    return SearchedTable(relation, roles, hierarchies)
 
 
 def find_nodes(
@@ -167,8 +175,9 @@ def plan_lattice(engine: Engine, request: LatticeRequest) -> list[Statement]:
     Raises:
         UsageError: as `open_table`.
     """
-    table = open_table(engine, request)
-    statements = []
+    table = open_table(engine, request, planned=True)
+    columns = without_levels(table.roles.quasi_identifiers, table.hierarchies)
+    statements = defaults_statements(engine, table.relation, columns)
     for place in table.taking_part:
         column, hierarchy = table.roles.quasi_identifiers[place], table.hierarchies[place]
         holds = held(engine, table.relation, column)

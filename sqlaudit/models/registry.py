@@ -63,6 +63,12 @@ _NEXT = re.compile(r",(?=\s*[^=<>@,:\s]+\s*(?:@[^=<>,]*)?[=<>])")
 """A comma between two requirements; one between parameters is followed by a name with a colon."""
 _SIDES = {">=": "below (at least)", "<=": "above (at most)", "<": "above (below)"}
 MAX_DECIMALS = 9
+_FIELD_WORDS = {
+    "nk": "`sqlaudit aggregates` with dominance=n:1,k:80",
+    "p%": "`sqlaudit aggregates` with p_percent=10",
+    "suda": "`sqlaudit records`, which computes SUDA scores",
+}
+"""What the field calls by other names."""
 _OF_PERSONS = {"k_anonymity": "km with m:1 is k-anonymity against one known event, profile_k against all events."}
 """What to require of persons' events instead of a model of classes."""
 
@@ -177,6 +183,8 @@ def find_model(name: str, among: Among = REGISTRY) -> type[Model]:
     """
     wanted = name.strip().replace("-", "_")
     names = _names(among)
+    if instead := _FIELD_WORDS.get(wanted.lower()):
+        raise UsageError(f"There is no requirement {name!r}. Use {instead}.")
     if wanted not in names:
         if any(wanted in _names(others) for others in (REGISTRY, CELL_RULES, OF_RELEASES)):
             raise UsageError(_elsewhere(name, wanted, among))
@@ -245,6 +253,8 @@ def _exact(value: Any, text: str, name: str) -> Fraction:
     if isinstance(value, Fraction):
         return value
     said = f"{text!r}: {name} is a number, for instance 5 or 0.2."
+    if isinstance(value, str) and "," in value:
+        said += " Several parameters are written with their names, for instance dominance=n:1,k:80."
     try:
         exact = exact_share(value)
     except UsageError:

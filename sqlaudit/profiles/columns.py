@@ -369,7 +369,7 @@ def _numbers_as_text(facts: ColumnFacts) -> Iterator[str]:
         name = facts.name if facts.name.isidentifier() else f'"{facts.name}"'
         yield (
             f"its texts are numbers: CAST({name} AS DOUBLE) reads them as such, and where a comma stands before the "
-            f"decimals CAST(REPLACE({name}, ',', '.') AS DOUBLE)"
+            f"decimals CAST(REPLACE({name}, ',', '.') AS DOUBLE), or of a CSV file {spelled('decimal', ',')}"
         )
 
 

@@ -280,9 +280,16 @@ class ProfileResult(base.MeasuredResult, Shown):
         return {column.name: column for column in self.columns}[name]
 
     @property
+    def likely(self) -> tuple[str, ...]:
+        """The quasi-identifiers to audit first: without those that only column sets speak for, and without columns that
+        have a value of their own in almost every row."""
+        known = (column for column in self.columns if column.role is Role.QUASI_IDENTIFIER)
+        return tuple(one.name for one in known if not one.proposal.by_sets and not one.facts.nearly_unique)
+
+    @property
     def roles(self) -> Roles:
-        """The proposed roles, in the form an audit takes them."""
-        return Roles(self.named(Role.QUASI_IDENTIFIER), self.named(Role.SENSITIVE), self.named(Role.DIRECT_IDENTIFIER))
+        """The proposed roles, in the form an audit takes them; of quasi-identifiers the likely ones."""
+        return Roles(self.likely, self.named(Role.SENSITIVE), self.named(Role.DIRECT_IDENTIFIER))
 
     @property
     def candidates(self) -> tuple[str, ...]:
@@ -309,6 +316,7 @@ _HEADS = ("Column", "#Values", "#Missing", "#Rare", "Reasons")
 UNKNOWN = "its name and values do not show what it contains"
 """The reason of a column without any other; the report has one sentence for all such columns."""
 _MOST_SETS = 8
+_MOST_ASKED = 20
 _LONGEST = 40
 
 
@@ -338,7 +346,7 @@ def profile_document(result: ProfileResult) -> doc.Document:
         doc.section("Columns that together single people out", *_sets_together(result)),
         doc.section("Notes", _remarks(result)),
         doc.section("Values", doc.facts(*values)),
-        doc.section("How to go on", _next(result), repeating=True),
+        doc.section("How to go on", _next(result), _questions(result), repeating=True),
         doc.section("How this was computed", doc.facts(("table", result.target), *made(result))),
         sql_section(result),
         doc.section("Limits of this profile", (_RIGHT, beyond, _TEXTS)),
@@ -353,11 +361,9 @@ def _lead(result: ProfileResult) -> Iterator[doc.Words]:
         )
     if identifiers := result.named(Role.DIRECT_IDENTIFIER):
         yield doc.bad(f"{doc.listing(identifiers)} {looks_like('direct identifier', identifiers)}.")
-    by_sets = {column.name for column in result.columns if column.proposal.by_sets}
-    known = result.named(Role.QUASI_IDENTIFIER)
-    if not by_sets.issuperset(known):
-        yield f"Others may know {doc.listing(name for name in known if name not in by_sets)}."
-    if telling := [name for name in known if name in by_sets]:
+    if result.likely:
+        yield f"Others may know {doc.listing(result.likely)}."
+    if telling := [name for name in result.named(Role.QUASI_IDENTIFIER) if name not in result.likely]:
         verb, them = ("singles", "it") if len(telling) == 1 else ("single", "them")
         yield f"{doc.listing(telling)} {verb} people out if others know {them}."
     if result.named(Role.SENSITIVE):
@@ -472,7 +478,7 @@ def _next(result: ProfileResult) -> doc.Content:
         by, counts = option_value(result.cells.by), option_value([result.cells.count])
         judging = ("sqlaudit", "aggregates", target, "--by", by, "--count", counts, "--require", "threshold=5")
         return doc.ProposedCommand("Check its cells:", judging)
-    known, secret = result.named(Role.QUASI_IDENTIFIER), result.named(Role.SENSITIVE)
+    known, secret = result.likely, result.named(Role.SENSITIVE)
     if not known:
         said = f"Name the columns that others may know with {spelled('qi')}, then audit: sqlaudit audit TARGET --qi …"
         return (said,)
@@ -480,6 +486,22 @@ def _next(result: ProfileResult) -> doc.Content:
     if result.entity is not None:
         options += ["--entity", option_value([result.entity.column]), "--require", "k=5,km@2=5"]
     return doc.ProposedCommand("Correct the roles, then audit:", ("sqlaudit", "audit", target, *options))
+
+
+def _questions(result: ProfileResult) -> doc.Content:
+    """What a person has to decide of the quasi-identifiers that the command leaves out."""
+    known = [column for column in result.columns if column.role is Role.QUASI_IDENTIFIER]
+    unique = [column.name for column in known if column.facts.nearly_unique]
+    open_ones = [column.name for column in known if column.proposal.by_sets and column.name not in unique]
+    said = []
+    if open_ones and result.cells is None:
+        it = "it" if len(open_ones) == 1 else "them"
+        said.append(f"Could others know {doc.listing(open_ones, _MOST_ASKED)}? Then add {it} to {spelled('qi')}.")
+    if unique and result.cells is None:
+        verb, it = ("has", "it") if len(unique) == 1 else ("have", "them")
+        coarsen = f"Publish {it} coarsened, or leave {it} out."
+        said.append(f"{doc.listing(unique, _MOST_ASKED)} {verb} a different value in almost every row. {coarsen}")
+    return said
 
 
 def option_value(names: Sequence[str]) -> str:

@@ -351,7 +351,7 @@ def profile(given: Given) -> ProfileResult:
 
 
 def likely_quasi_identifiers(engine: Engine, target: Target, apart_from: Collection[str] = ()) -> tuple[str, ...]:
-    """The columns that names and the first rows speak for; where these are all rows, column sets are searched as well.
+    """The columns that names and the first rows speak for.
 
     Args:
         engine: where the target is. target: what would be audited. apart_from: columns with another role.
@@ -366,10 +366,4 @@ def likely_quasi_identifiers(engine: Engine, target: Target, apart_from: Collect
         rows = {int(row[0]): row for row in engine.run(values_statement(engine, relation, some, first=FIRST_ROWS))}
         facts = [facts_of(source, rows.get(number)) for number, source in enumerate(some)]
         columns += [ColumnProfile(found, propose(found)) for found in facts]
-    if not columns:
-        return ()
-    profile = result_of(engine, target, columns, ())
-    if profile.rows < FIRST_ROWS:
-        profile = with_sets(engine, relation, sources, profile)
-    named = [column for column in profile.columns if column.role is Role.QUASI_IDENTIFIER]
-    return tuple(column.name for column in sorted(named, key=lambda column: column.proposal.by_sets))
+    return result_of(engine, target, columns, ()).likely if columns else ()

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 _ADVICE = (
     "They count as one value, but readers of the text can distinguish them. Use one spelling before publication, or "
-    "audit the texts (docs/equality.md)."
+    "audit the texts (sqlaudit help equality)."
 )
 
 

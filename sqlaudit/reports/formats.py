@@ -21,6 +21,12 @@ BY_ENDING = {
 }
 
 
+_AS_CSV = (
+    " For CSV: `sqlaudit audit --failing-classes-to FILE.csv` writes failing groups, "
+    "`sqlaudit test --report FILE.csv` checks."
+)
+
+
 def format_by_ending(file: Path, formats: Mapping[str, str], otherwise: str = "") -> str:
     """The format that the ending of a file names; text without an ending.
 
@@ -33,7 +39,8 @@ def format_by_ending(file: Path, formats: Mapping[str, str], otherwise: str = ""
     ending = file.suffix.lower()
     if ending and ending not in formats:
         known = ", ".join(formats)
-        raise UsageError(f"{str(file)!r}: {ending!r} names no format; end in {known}{otherwise}.")
+        tables = _AS_CSV if ending == ".csv" else ""
+        raise UsageError(f"{str(file)!r}: {ending!r} names no format; end in {known}{otherwise}.{tables}")
     return formats.get(ending, "text")
 
 

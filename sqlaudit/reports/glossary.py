@@ -9,7 +9,7 @@ from pathlib import Path
 
 from sqlaudit.reports.document import Document, said_in, text_of
 
-PAGE = "docs/glossary.md"
+PAGE = "sqlaudit help glossary"
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ def terms_of(document: Document) -> tuple[Term, ...]:
 
 def sentence_of(document: Document) -> str:
     """Where the words of a report are explained; empty where it uses none that are."""
-    return f"The words of this report are explained in {PAGE}." if terms_of(document) else ""
+    return f"`{PAGE}` explains the words of this report." if terms_of(document) else ""
 
 
 def explained(texts: Iterable[str]) -> Iterator[Term]:

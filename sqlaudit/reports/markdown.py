@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from sqlaudit.reports import document as doc
-from sqlaudit.reports.glossary import PAGE, sentence_of
+from sqlaudit.reports.glossary import sentence_of
 
 
 def render_markdown(document: doc.Document) -> str:
@@ -18,7 +18,7 @@ def render_markdown(document: doc.Document) -> str:
         if blocks := doc.in_words(section.blocks):
             parts += [f"## {doc.markdown(section.title)}", *(_block(block) for block in blocks)]
     if explained := sentence_of(document):
-        parts.append(doc.markdown(explained).replace(doc.markdown(PAGE), f"[{PAGE}]({PAGE})"))
+        parts.append(explained)
     return "\n\n".join(parts) + "\n"
 
 

@@ -344,7 +344,7 @@ def test_kinds_without_a_collation_are_ranked_too(engine: Engine) -> None:
 def test_no_entity_may_be_missing(audit_on: AuditOn) -> None:
     rows = [{"a": 1, "s": "x", "p": 1}, {"a": 1, "s": "x", "p": None}]
     for sensitive in ["s", ()]:
-        with pytest.raises(UsageError, match="1 row has no entity"):
+        with pytest.raises(UsageError, match="1 row has no value in the entity column"):
             audit_on(rows, {"a": "int", "s": "text", "p": "int"}, qi=["a"], sensitive=sensitive, entity="p")
 
 

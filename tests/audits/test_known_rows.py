@@ -170,7 +170,7 @@ def test_nobody_without_a_row_is_safe() -> None:
     alone = sqlaudit.audit(VISITS[:2], qi=["clinic"], entity="who", require=["k=2"])
     assert [(check.level, check.status) for check in alone.checks] == [(1, "fail")]
     nameless = pd.DataFrame({"who": [1, 1, None], "clinic": list("aba")})
-    with pytest.raises(UsageError, match="1 row has no entity"):
+    with pytest.raises(UsageError, match="1 row has no value in the entity column"):
         sqlaudit.audit(nameless, qi=["clinic"], entity="who", require=["k=2"])
 
 

@@ -25,7 +25,7 @@ def test_figures_without_a_requirement(tmp_path: Path) -> None:
     assert "At least one group has a single value of disease" in ran.said
     assert "k-anonymity 1" in ran.said
     assert "for people to decide, with these figures in hand. • What a verdict means" in ran.said
-    assert ran.said.endswith("docs/verdicts.md The words of this report are explained in docs/glossary.md.")
+    assert ran.said.endswith("sqlaudit help verdicts `sqlaudit help glossary` explains the words of this report.")
 
 
 def test_a_requirement_that_fails(tmp_path: Path) -> None:

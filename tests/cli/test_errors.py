@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import click
@@ -10,7 +11,9 @@ import pytest
 from sqlaudit.base.errors import EngineError, Incomplete, Interrupted, UsageError
 from sqlaudit.base.version import __version__
 from sqlaudit.cli.exits import Boundary, worst
+from sqlaudit.cli.group import COMMANDS
 from tests.cli.runner import patients, run
+from tests.places import REPOSITORY
 
 HELP = "See 'sqlaudit audit --help'."
 
@@ -113,12 +116,41 @@ def test_without_a_command_the_help_is_shown_and_nothing_passes() -> None:
 def test_help_and_version() -> None:
     ran = run("--help")
     assert (ran.code, ran.err) == (0, "")
-    assert "Commands: aggregates " in ran.said
-    assert " audit Tell how easily people in a table can be re-identified. baseline " in ran.said
+    headings = [line for line in ran.out.splitlines() if line.endswith(":") and not line.startswith(" ")]
+    assert headings == [
+        "Options:",
+        "Begin with:",
+        "Make a table safe:",
+        "Look closer:",
+        "Policies and proofs:",
+        "Tools:",
+    ]
+    first = ran.out.partition("Begin with:\n")[2].partition("\n\n")[0]
+    assert re.findall(r"^  (\w+) ", first, re.MULTILINE) == ["demo", "profile", "audit", "test", "compare"]
+    listed = re.findall(r"^  ([a-z]+)  ", ran.out.partition("Begin with:")[2], re.MULTILINE)
+    assert sorted(listed) == sorted(COMMANDS)
     assert max(len(line) for line in ran.out.splitlines()) <= 80
     ran = run("--version")
     assert ran.code == 0
     assert ran.out.startswith(f"sqlaudit {__version__} (Python ")
+
+
+def test_pages_that_reports_name_are_printed() -> None:
+    for page in ("glossary", "verdicts", "equality", "gate"):
+        ran = run("help", page)
+        assert (ran.code, ran.err) == (0, "")
+        assert ran.out == (REPOSITORY / "docs" / f"{page}.md").read_text(encoding="utf-8")
+    assert run("help", "audit").out.startswith("Usage: ")
+    assert "Pages (sqlaudit help PAGE): equality, gate, glossary, verdicts" in run("help").said
+    ran = run("help", "verdict")
+    assert (ran.code, ran.err) == (2, "sqlaudit: There is no page 'verdict'. Did you mean 'verdicts'?\n")
+
+
+def test_what_reports_name_as_a_page_is_one() -> None:
+    named = set()
+    for file in (REPOSITORY / "sqlaudit").rglob("*.py"):
+        named |= set(re.findall(r"sqlaudit help ([a-z]+)", file.read_text(encoding="utf-8")))
+    assert named - {"audit"} == {"glossary", "verdicts", "equality", "gate"}
 
 
 def test_help_of_audit_has_sections() -> None:

@@ -26,7 +26,6 @@ REPORTS = ".txt, .json, .md, .markdown, .html, .htm"
         ("records", "{table}"),
         ("releases", "{table}", "{table}", "--entity", "id", "--qi", "age", "--sensitive", "disease"),
         ("disclosure", "{table}", "--qi", "age", "--sensitive", "disease"),
-        ("demo",),
         ("models",),
         ("lattice", "{table}", "--qi", "age", "--require", "k=2"),
         ("hierarchy", "{table}", "age", "--widths", "5"),
@@ -50,6 +49,15 @@ def test_an_unknown_ending_is_refused_with_those_that_are_known(tmp_path: Path, 
     assert not file.exists()
     known = {"compile": ".sql or .txt", "init": ".yml or .yaml", "console": ".txt, .csv, .json, .jsonl or .sql"}
     assert known.get(command[0], REPORTS[:5]) in ran.err
+
+
+def test_csv_is_found_under_other_names(tmp_path: Path) -> None:
+    ran = run("audit", patients(tmp_path), "--qi", "age", "-o", "result.csv")
+    assert ran.code == 2
+    assert ran.err.endswith(
+        "For CSV: `sqlaudit audit --failing-classes-to FILE.csv` writes failing groups, "
+        "`sqlaudit test --report FILE.csv` checks.\n"
+    )
 
 
 def test_a_format_that_is_chosen_and_no_ending_are_fine(tmp_path: Path) -> None:

@@ -58,7 +58,8 @@ def test_globs_of_parquet_and_arrow(tmp_path: Path) -> None:
     assert sorted(rows_of(str(tmp_path / "*.parquet"))) == [(1,), (2,)]
     assert sorted(rows_of(str(tmp_path / "*.arrow"))) == [(1,), (2,)]
     assert sorted(rows_of(str(tmp_path / "**" / "*.parquet"))) == [(1,), (2,)]
-    expected = f"{str(tmp_path / 'p*')!r} names files of several formats (arrow, parquet). Name one at a time."
+    expected = f"{str(tmp_path / 'p*')!r} names files of several formats: 'p1.arrow' is arrow, 'p1.parquet' is "
+    expected += "parquet. Name one format, for example with *.csv."
     assert error_of(UsageError, Target(relation=str(tmp_path / "p*"))) == expected
 
 

@@ -125,8 +125,8 @@ def test_files_of_one_table_have_one_schema(tmp_path: Path) -> None:
     for other, name in (({"age": [1.5, 2.4]}, "age"), ({"age": [1], "zip": [2]}, "zip")):
         pyarrow.parquet.write_table(pa.table(other), tmp_path / "c.parquet")
         assert error_of(InputError, Target(relation=glob)) == (
-            f"The files of {glob!r} do not have the same columns in the same order: {name!r} is missing in one of "
-            "them, or has another type there. Write them with one schema, or audit them one by one."
+            f"'c.parquet' of {glob!r} does not have the columns of the first file in the same order: {name!r} is "
+            "missing in one of them, or has another type there. Write them with one schema, or audit them one by one."
         )
 
 

@@ -114,7 +114,7 @@ def test_no_table_passes_that_nobody_could_judge() -> None:
     result = sqlaudit.audit(empty, qi=["clinic"], entity="who", require=require)
     assert [(check.level, check.status) for check in result.checks] == [(None, "undetermined")] * 3
     nameless = pd.DataFrame({"who": [1, None], "clinic": ["a", "a"]})
-    with pytest.raises(UsageError, match="1 row has no entity"):
+    with pytest.raises(UsageError, match="1 row has no value in the entity column"):
         sqlaudit.audit(nameless, qi=["clinic"], entity="who", require=["km@2=2"])
     one = sqlaudit.audit(CLINICS[:2], qi=["clinic"], entity="who", require=require)
     assert [(check.level, check.status) for check in one.checks] == [(1, "fail"), (1, "fail"), (1, "pass")]

@@ -111,7 +111,7 @@ def test_a_query_has_no_target(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (("age",), "No levels are given. Use one of --widths, --mask, --dates, --tree, --from."),
+        (("age",), "No levels are given. Use one of --widths, --mask, --dates, --tree, --from, --propose."),
         (("age", "--widths", ""), "No levels are given. Use one of --widths"),
         (("age", "--widths", "5", "--mask", "1"), "Use one of"),
         (("age", "--mask", "1", "--low", "3"), "--low needs --widths."),

@@ -147,7 +147,7 @@ BROKEN: list[tuple[Any, str]] = [
     ({"b": {"dates": ["year", "month"]}}, "b, level 2 (month): is not coarser than level 1 (year)."),
     ({"b": {"widths": 1, "mask": 1}}, "'b' needs exactly one of widths, mask, dates, tree, csv, values, sql."),
     ({"b": {"wdth": 1}}, "Did you mean 'widths'?"),
-    ({"b": "hide"}, "'b' must be keep, drop, or a mapping with one of"),
+    ({"b": "hide"}, "'b' must be keep, drop, '*', or a mapping with one of"),
     ({"b": {"sql": []}}, "'sql' must be a list of expressions, one per level."),
     ({"b": {"values": {"a": ["x"], "b": ["x", "y"]}}}, "has 2 labels, but the first value has 1."),
     ({"b": {"tree": {"a": {"o": ["x"]}, "b": {"o": ["y"]}}}}, "b: two groups at level 1 have the same name"),

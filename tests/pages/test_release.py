@@ -36,6 +36,7 @@ def wheel_names(module: Any, metadata: str) -> Iterator[str]:
         for path in module.files(REPOSITORY / folder):
             yield f"{inside}/{path.relative_to(REPOSITORY / folder).as_posix()}"
     yield from (f"{metadata}{name}" for name in ("METADATA", "RECORD", "licenses/LICENSE", "entry_points.txt"))
+    yield from (f"sqlaudit/pages/{page}.md" for page in ("equality", "gate", "glossary", "verdicts"))
     yield from ("sqlaudit/sql_compiled/tmpl_a.py", "sqlaudit/sql_compiled/jinja2_version")
 
 

@@ -85,7 +85,7 @@ def test_numbers_kept_as_text_say_how_they_are_read(profile: ProfileResult) -> N
     told = profile.column("betrag").proposal.reasons[-1]
     assert told == (
         "its texts are numbers: CAST(betrag AS DOUBLE) reads them as such, and where a comma stands before the "
-        "decimals CAST(REPLACE(betrag, ',', '.') AS DOUBLE)"
+        "decimals CAST(REPLACE(betrag, ',', '.') AS DOUBLE), or of a CSV file read=ReadOptions(decimal=',')"
     )
     frame = pd.DataFrame({"betrag": ["1,5", "2,5", "1,5"]})
     result = sqlaudit.audit(frame, qi=["CAST(REPLACE(betrag, ',', '.') AS DOUBLE)"])

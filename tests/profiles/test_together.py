@@ -156,7 +156,13 @@ def test_an_audit_without_quasi_identifiers_names_what_a_profile_proposes(tmp_pa
     assert (ran.code, ran.err) == (2, plain)
 
 
-def test_columns_in_sets_are_proposed_after_those_with_a_name(tmp_path: Path) -> None:
-    lines = [f"{30 + i % 3},{i}" for i in range(0, 90, 7)]
-    file = write_csv(tmp_path / "odd.csv", "age,odd number", *[f"{line}.5" for line in lines], "30,0.5", "31,0.5")
-    assert run("audit", file).err.endswith("""proposes: 'age,"odd number"'\n""")
+def test_the_command_names_likely_columns_and_asks_of_the_others(tmp_path: Path) -> None:
+    lines = [f"{30 + i % 2},{i % 3},{i % 5},{i + 0.5},{i % 2}" for i in range(0, 210, 7)]  # two rows each of age and r
+    file = write_csv(tmp_path / "work.csv", "age,q,r,vxq,diagnosis", *lines)
+    ran = run("profile", file)
+    assert "--qi age --sensitive diagnosis" in ran.said.replace("\\ ", "")
+    assert "Others may know age." in ran.said
+    assert "Could others know r? Then add it to --qi." in ran.said
+    assert "vxq has a different value in almost every row. Publish it coarsened, or leave it out." in ran.said
+    assert run("audit", file).err.endswith("`sqlaudit profile` proposes: age\n")
+    assert sqlaudit.profile(file).roles.quasi_identifiers == ("age",)

@@ -181,7 +181,10 @@ def test_boxes_of_others_are_audited() -> None:
         ((*COMMON, "--box", "0", "--interval", "1h"), "--box must be above 0"),
         ((*COMMON, *SIZES, "--smallest-box", "2km"), "--smallest-box is larger than --box"),
         ((*COMMON, *SIZES, "--k", 0), "--k must be at least 1"),
-        ((*COMMON, *SIZES, "--suppress", "0.1234567"), "--suppress must be a share from 0 to 1, with at most six decimals"),
+        (
+            (*COMMON, *SIZES, "--suppress", "0.1234567"),
+            "--suppress must be a share from 0 to 1, with at most six decimals",
+        ),
         ((*COMMON[2:], *SIZES), "--user is missing"),
         ((*COMMON[:6], "--time", "text", *SIZES), "--time: text is text, not integer or decimal or float or date"),
         ((*COMMON, *SIZES, "--k-column", "text"), "--k-column: text is text, not integer"),

@@ -301,7 +301,7 @@ def test_dates_numbers_and_expressions_are_recoded(engine: Engine, method: str) 
     found = sorted(engine.run(Statement("release", made.release.sql)))
     assert [row[0] for row in found] == ["a", "a", "b", "b"]
     wanted = {
-        "kaca": [("2020-01", "*"), ("2021-03", "*")],
+        "kaca": [("2020-01", "[0, 4)"), ("2021-03", "*")],  # default widths of x: 0.5, 1, 2, 4
         "mondrian": [("[2020-01-01, 2020-01-05]", "[1.5, 2.25]"), ("[2021-03-01, 2021-03-09]", "[-1.0, 7.0]")],
     }[method]
     shown = sorted({(row[1], row[2].replace("-1,", "-1.0,").replace("7]", "7.0]")) for row in found})

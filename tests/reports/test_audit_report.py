@@ -152,9 +152,9 @@ def test_whole_text_at_eighty_columns() -> None:
         "  • Free text, images and codes were not searched for names.",
         "  • Whether publication is lawful is for people to decide, with these figures in",
         "    hand.",
-        "  • What a verdict means and does not mean: docs/verdicts.md",
+        "  • What a verdict means and does not mean: sqlaudit help verdicts",
         "",
-        "The words of this report are explained in docs/glossary.md.",
+        "`sqlaudit help glossary` explains the words of this report.",
     ]
 
 
@@ -165,7 +165,7 @@ def test_markdown_has_the_same_facts() -> None:
     assert "| t-closeness | 0.2004 | ≤ 0.2 | **FAILS** | 6 (6.0%) |\n" in page
     assert "- **Finished**: 2026-03-01 02:03 UTC; 2 statements took 0.75 s in the database\n" in page
     assert NOT_SAID[-1] in page
-    assert page.endswith("\n\nThe words of this report are explained in [docs/glossary.md](docs/glossary.md).\n")
+    assert page.endswith("\n\n`sqlaudit help glossary` explains the words of this report.\n")
 
 
 def test_without_requirements_the_reader_is_told_how_to_ask() -> None:

@@ -61,7 +61,7 @@ def test_verdicts_are_those_of_the_nodes() -> None:
 
 def test_what_follows_from_the_minimal_nodes_is_known_too() -> None:
     assert small("minimal").verdicts == small("all").verdicts
-    stopped = sqlaudit.lattice(PEOPLE, qi=["age", "sex"], require="k=2", time_budget=0)
+    stopped = sqlaudit.lattice(PEOPLE, qi=["age", "sex"], require="k=2", time_budget=0, hierarchies={"age": "*"})
     assert stopped.verdicts == (None,) * 4
     assert stopped.to_dict()["lattice"]["verdicts"] == "????"
     assert (nodes_picture(stopped), heights_table(stopped)) == (None, None)

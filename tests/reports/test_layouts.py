@@ -49,7 +49,7 @@ def test_text() -> None:
         "  ─────────────\n"
         "  k           1\n"
         "\n"
-        "The words of this report are explained in docs/glossary.md.\n"
+        "`sqlaudit help glossary` explains the words of this report.\n"
     )
 
 
@@ -63,7 +63,7 @@ def test_markdown() -> None:
         "## Table\n\n"
         "Caption:\n\n"
         "| model | level |\n| :--- | ---: |\n| k | **1** |\n\n"
-        "The words of this report are explained in [docs/glossary.md](docs/glossary.md).\n"
+        "`sqlaudit help glossary` explains the words of this report.\n"
     )
 
 

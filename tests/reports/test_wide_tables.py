@@ -17,7 +17,7 @@ COLUMNS = (Column("Columns"), Column("Smallest class", True), Column("Rows below
 
 def text(rows: tuple[tuple[str, ...], ...], width: int) -> str:
     said = render_text(Document("head", (), (Section("Sets", (Table(COLUMNS, rows),)),)), width)
-    return said.partition("\nThe words of this report")[0]
+    return said.partition("\n`sqlaudit help glossary`")[0]
 
 
 def test_names_are_broken_between_words_only() -> None:

@@ -282,7 +282,7 @@ def test_what_libpq_takes_from_the_environment_is_named_by_its_variable(
     [
         ("postgresql://auditor:x@db:5433/clinic", "PostgreSQL did not accept the user 'auditor' or the password."),
         ("postgresql://auditor:zq7731/kx9942@db/clinic", "PostgreSQL did not accept the user or the password."),
-        ("postgresql://auditor:zq@kx9942@db/clinic", "PostgreSQL did not accept the user or the password."),
+        ("postgresql://auditor:zq@kx9942@db/clinic", "db has an @ in its user name or password. Write it as %40."),
         ("host=db user=auditor password='x'", "PostgreSQL did not accept the user 'auditor' or the password."),
         ("host=db password=a user=kx9942", "PostgreSQL did not accept the user or the password."),
     ],

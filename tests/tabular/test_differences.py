@@ -164,7 +164,7 @@ def test_the_command_compares_files(tmp_path: Path) -> None:
 
 
 def test_rows_need_their_persons() -> None:
-    with pytest.raises(UsageError, match="ame .*with person="):
+    with pytest.raises(UsageError, match=r"ame .*with person="):
         sqlaudit.aggregates(MONTHS[1], by=["region"], microdata=True, before=MONTHS[:1], require=["threshold=3"])
 
 

@@ -185,5 +185,5 @@ def test_a_row_that_a_release_leaves_out_is_compared_as_readers_have_it() -> Non
 
 def test_contributions_in_the_wrong_order_are_refused() -> None:
     table = pd.DataFrame({"region": ["a", "b"], "x": [100, 90], "l1": [50, 10], "l2": [9, 45]})
-    with pytest.raises(InputError, match="'l1' is less than 'l2' in 1 cell. largest="):
+    with pytest.raises(InputError, match=r"'l1' is less than 'l2' in 1 cell. largest="):
         sqlaudit.aggregates(table, by=["region"], value="x", largest=["l1", "l2"], require=["p_percent=10"])

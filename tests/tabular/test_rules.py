@@ -199,7 +199,7 @@ def test_marks_of_hidden_cells() -> None:
     table = pd.DataFrame({"region": list("abcd"), "n": ["12", "*", None, "3"]})
     found = sqlaudit.aggregates(table, by=["region"], count="n", hidden=["*"], require=["threshold=5"])
     assert (found.hidden, found.unsafe_cells, found.rules[0].judged) == (2, 1, 2)
-    with pytest.raises(UsageError, match="1 cell of 'n' is not a number. Name the mark"):
+    with pytest.raises(UsageError, match=r"1 cell of 'n' is not a number. Name the mark"):
         sqlaudit.aggregates(table, by=["region"], count="n", require=["threshold=5"])
 
 

@@ -126,7 +126,8 @@ class Session:
         """
         found = self.commands.get(name)
         if found is None:
-            raise UsageError(f"There is no command \\{name}.{closest(name, self.commands)} \\? lists them.")
+            near = " \\d lists tables." if name.startswith("d") else closest(name, self.commands)
+            raise UsageError(f"There is no command \\{name}.{near} \\? lists them.")
         return found
 
     @speaking(in_the_console)
@@ -249,6 +250,8 @@ class Session:
         if is_cells(piece.text, dialect):
             return self._cells_statement(piece)
         words = piece.text.split(None, 1)
+        if words[0].startswith("."):
+            raise UsageError("Commands begin with a backslash here: \\d lists tables, \\? all commands.")
         if words[0].upper() == "EXPLAIN" and len(words) > 1:
             self.screen.text(self.workspace.plan(self.workspace.query(words[1])))
             return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import re
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -54,15 +55,24 @@ _DELIMITERS = ",;\t|"
 _FORMATS = {"DATE": "dateformat", "TIMESTAMP": "timestampformat", "TIMESTAMP WITH TIME ZONE": "timestampformat"}
 _NEVER = "\x1f\x1e\x1d\x1c"
 _TYPES = ["BIGINT", "HUGEINT", "DOUBLE", "TIME", "DATE", "TIMESTAMP", "TIMESTAMPTZ", "VARCHAR"]
-_ENCODINGS = {"utf-8": "utf-8", "utf-16": "utf-16", "utf-16-le": "utf-16", "iso8859-1": "latin-1", "ascii": "utf-8"}
+_ENCODINGS = {
+    "utf-8": "utf-8",
+    "utf-16": "utf-16",
+    "utf-16-le": "utf-16",
+    "iso8859-1": "latin-1",
+    "cp1252": "latin-1",
+    "ascii": "utf-8",
+}
 _NUMBERS = ("BIGINT", "HUGEINT", "DOUBLE")
 _WHOLE = 32_000_000
 _SAMPLE = 200_000
 _TWICE = 4_000_000
 """Bytes that are read sooner than a long statement is planned."""
+_AT_FIRST = 20
+"""Lines that are looked at for a title above the header."""
 _BESIDE = 2_048
 """Lines that show how the columns are written that nobody named."""
-_STRICT: dict[str, Any] = {"skip": 0, "comment": "", "strict_mode": True, "null_padding": False, "ignore_errors": False}
+_STRICT: dict[str, Any] = {"comment": "", "strict_mode": True, "null_padding": False, "ignore_errors": False}
 
 
 @dataclass(frozen=True)
@@ -119,7 +129,10 @@ def csv_source(
         UsageError: an encoding or a delimiter that can't be used.
     """
     encoding = _encoding(options.encoding) if options.encoding else _encoding_by_mark(files.paths[0])
-    reader = _CsvReader(session, files, options, {"encoding": encoding, "hive_partitioning": False})
+    common = {"encoding": encoding, "hive_partitioning": False, "skip": options.skip}
+    if options.decimal != ".":
+        common["decimal_separator"] = options.decimal
+    reader = _CsvReader(session, files, options, common)
     shape = reader.find_shape()
     names = reader.header(shape)
     remarks = reader.header_remarks(shape, names) if options.header is None else ()
@@ -165,6 +178,11 @@ def _encoding_by_mark(path: Path) -> str:
     return "utf-16" if start == codecs.BOM_UTF16_LE else "utf-8"
 
 
+def _unquoted(line: str) -> str:
+    """A line without what stands in quotes."""
+    return re.sub('"[^"]*("|$)', "", line)
+
+
 def _char(text: str | None) -> str:
     """A character as sniff_csv spells it."""
     return {"(empty)": "", "\\t": "\t", None: ""}.get(text, text or "")
@@ -202,7 +220,9 @@ class _CsvReader:
 
     def find_shape(self) -> Shape:
         """The shape of the first file: with RFC 4180 quotes if that works, else with those that DuckDB finds."""
-        first = self._first_line()
+        lines = self._first_lines()
+        first = next(iter(lines), "")
+        self._refuse_title(lines)
         given = _delimiter(self.options.delimiter)
         plain = {"quote": '"', "escape": '"'}
         there = [c for c in _DELIMITERS if c in first]
@@ -223,8 +243,8 @@ class _CsvReader:
     def _sniff(self, delimiter: str, quotes: dict[str, str]) -> Shape | None:
         """What DuckDB finds in the first file under these constraints; None when nothing fits."""
         arguments = {
-            **self.common,
             **_STRICT,
+            **self.common,
             **quotes,
             **self.nulls,
             "sample_size": -1 if self.files.bytes <= _WHOLE else _SAMPLE,
@@ -246,13 +266,40 @@ class _CsvReader:
         named = tuple((name, type_name) for name, type_name in listed)
         return Shape(_char(separator), _char(quote), _char(escape), bool(header), named, formats)
 
-    def _first_line(self) -> str:
-        """The first line as it stands in the file; it is looked at for delimiters and never shown."""
-        arguments = {"auto_detect": False, "delim": _NEVER, "quote": "", "escape": "", "header": False, "skip": 0}
+    def _first_lines(self) -> list[str]:
+        """The first lines as they stand in the file; they are looked at for delimiters and never shown."""
+        arguments = {"auto_detect": False, "delim": _NEVER, "quote": "", "escape": "", "header": False}
         tolerant = {"strict_mode": False, "ignore_errors": True, "null_padding": True}
         arguments |= {**tolerant, **self.common, "columns": {"line": "VARCHAR"}}
-        rows = self.fetch("SELECT line FROM " + write_call("read_csv", self.files.texts[:1], arguments) + " LIMIT 1")
-        return str(rows[0][0] or "") if rows else ""
+        rows = self.fetch(
+            "SELECT line FROM " + write_call("read_csv", self.files.texts[:1], arguments) + f" LIMIT {_AT_FIRST}"
+        )
+        return [str(row[0] or "") for row in rows]
+
+    def _refuse_title(self, lines: Sequence[str]) -> None:
+        """Refuse a first line that Excel wrote for itself, or that is a title above the header.
+
+        Raises:
+            InputError: it is one; the sentence says how to skip it.
+        """
+        label, first = self.files.label, next(iter(lines), "")
+        if re.fullmatch("sep=.", first):
+            raise InputError(f"Line 1 of {label!r} is Excel's 'sep=' line. Skip it with {spelled('skip', 1)}.")
+        bare = [_unquoted(line) for line in lines]
+        if self.options.delimiter or any(sign in first for sign in _DELIMITERS):
+            return
+        begins = []
+        for sign in _DELIMITERS:
+            begin = next((at for at, line in enumerate(bare) if sign in line), 0)
+            counts = [line.count(sign) for line in bare[begin:] if line]
+            if begin and len(counts) > 1 and len(set(counts)) == 1:
+                begins.append(begin)
+        if begins:
+            raise InputError(
+                f"Line 1 of {label!r} has one field and line {min(begins) + 1} has more, so line 1 looks like a title. "
+                f"Skip the lines above the header with {spelled('skip', self.options.skip + min(begins))}, or name the "
+                f"separator with {spelled('delimiter')}."
+            )
 
     def _read_through(self, delimiter: str, first: str) -> None:
         """Read all lines with the plainest dialect, so that the error names the line that does not fit."""
@@ -269,10 +316,16 @@ class _CsvReader:
         for text in self.files.texts:
             rows = self.fetch("SELECT * FROM " + self.call(bare, columns, [text]) + " LIMIT 1")
             headers.append([str(name or "").strip() for name in rows[0]] if rows else [])
+        if len(headers[0]) > 1 and headers[0][0] and not any(headers[0][1:]):
+            raise InputError(
+                f"Line 1 of {self.files.label!r} has only one name for {len(headers[0])} columns, so it looks like a "
+                f"title. Skip the lines above the header with {spelled('skip', self.options.skip + 1)}."
+            )
         for path, header in zip(self.files.paths, headers, strict=True):
             if header != headers[0]:
-                both = f"{path.name!r} and {self.files.paths[0].name!r}"
-                raise InputError(f"{both} do not have the same columns in the same order.")
+                raise InputError(
+                    f"{path.name!r} does not have the columns of {self.files.paths[0].name!r} in the same order."
+                )
         return headers[0]
 
     def changed(self, shape: Shape, named: frozenset[str] | None) -> set[str]:
@@ -285,6 +338,10 @@ class _CsvReader:
         """
         typed = [(name, type_name) for name, type_name in shape.columns if type_name != "VARCHAR"]
         call = self.call(shape, shape.texts, **self.nulls)
+        doubles = [quote(name, DIALECT) for name, type_name in typed if type_name == "DOUBLE"]
+        if self.options.decimal != "." and doubles:
+            template = "engines/duckdb/read_points.sql"
+            call = f"({expression(template, DIALECT, source=Raw(call), columns=doubles)})"
         if self.files.bytes <= _TWICE:
             return self._differing(shape, call, self._doubtful(call, typed))
         if named is None or not is_sampled(self.files, shape.texts, named):

@@ -88,7 +88,8 @@ def of_csv(text: str, place: ErrorPlace) -> SqlauditError | None:
         return InputError(f"{start}has {there} field{plural}, but {wanted} {verb} expected.")
     if converted := _CONVERTED.search(text):
         return InputError(start + _conversion(converted[1], place.columns.get(place.file(text), {})))
-    said = (sentence for sign, sentence in _CSV_SIGNS.items() if sign in text)
+    encoding = spelled("encoding", "latin-1")
+    said = (sentence.format(encoding=encoding) for sign, sentence in _CSV_SIGNS.items() if sign in text)
     return InputError(start + next(said, "cannot be read as CSV."))
 
 
@@ -105,7 +106,7 @@ def _conversion(column: str, columns: Mapping[str, str]) -> str:
 
 _CSV_SIGNS = {
     "unterminated quote": "has an unclosed quote.",
-    "not utf-8 encoded": "is not UTF-8. Name the encoding, for example latin-1 or utf-16.",
+    "not utf-8 encoded": "is not UTF-8. Excel's CSV is often latin-1: add {encoding}.",
     "Invalid unicode": "is not in the encoding that was named.",
     "Maximum line size": "is longer than a line may be (2 MB).",
     "max_line_size": "is longer than a line may be (2 MB).",
@@ -127,6 +128,7 @@ def of_file(text: str, place: ErrorPlace) -> SqlauditError | None:
 
 
 _FILE_SIGNS = {
+    "not latin-1 encoded": "has characters of cp1252 that latin-1 lacks. Convert it: iconv -f cp1252 -t utf-8.",
     "CSV Parser state machine": "is not well-formed CSV: look for mixed line ends or stray quotes.",
     "Error when sniffing file": "cannot be read as CSV. Name the delimiter, or look for lines of different length.",
     "Schema mismatch between globbed files": "and the other files do not have the same columns.",
@@ -179,7 +181,8 @@ def translate(error: duckdb.Error, place: ErrorPlace) -> SqlauditError:
 def _binder(text: str, place: ErrorPlace) -> SqlauditError | None:
     """A name or a type in the SQL that does not fit the relation."""
     if missing := _NO_COLUMN.match(text) or _NO_FIELD.match(text):
-        return UsageError(f"There is no column {missing[1]!r}.{closest(missing[1], place.names)}")
+        near = closest(missing[1], place.names) or " Is it a value? Texts need single quotes."
+        return UsageError(f"There is no column {missing[1]!r}.{near}")
     if missing := _NO_FUNCTION.match(text):
         return UsageError(f"DuckDB has no function {missing[1]!r}{_own_function(missing[1], place)}.")
     if missing := _NO_TABLE.match(text):

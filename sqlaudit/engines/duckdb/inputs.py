@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import fields
 from itertools import groupby
+from pathlib import Path
 from typing import Any
 
 from sqlaudit.base.errors import InputError, UsageError
@@ -151,14 +152,15 @@ def parquet_names(session: DuckDBSession, files: Files) -> list[str]:
     """
     call = write_call("parquet_schema", files.texts, {})
     rows = session.fetch("SELECT " + _WANTED + " FROM " + call, "open " + files.label)
-    schemas = [[row[1:] for row in group] for _, group in groupby(rows, key=lambda row: row[0])]
-    for schema in schemas:
+    grouped = [(Path(file).name, list(group)) for file, group in groupby(rows, key=lambda row: row[0])]
+    schemas = [[row[1:] for row in group] for _, group in grouped]
+    for (file, _), schema in zip(grouped, schemas, strict=True):
         for name, _, _, precision in schema:
             if precision is not None and precision > 38:
                 raise InputError(
                     f"Column {name!r} of {files.label!r} has {precision} digits, more than DuckDB keeps (38)."
                 )
-        _refuse_other(schema, schemas[0], files.label)
+        _refuse_other(schema, schemas[0], file, files.label)
     names, at = [], 1
     while at < len(schemas[0]):
         names.append(str(schemas[0][at][0]))
@@ -166,15 +168,15 @@ def parquet_names(session: DuckDBSession, files: Files) -> list[str]:
     return names
 
 
-def _refuse_other(schema: Sequence[Row], first: Sequence[Row], label: str) -> None:
+def _refuse_other(schema: Sequence[Row], first: Sequence[Row], name: str, label: str) -> None:
     if [_facts(row) for row in schema[1:]] == [_facts(row) for row in first[1:]]:
         return
-    names = [{row[0]: _facts(row) for row in rows[1:]} for rows in (first, schema)]
-    odd = [name for name in (*names[0], *names[1]) if names[0].get(name) != names[1].get(name)]
+    known = [{row[0]: _facts(row) for row in rows[1:]} for rows in (first, schema)]
+    odd = [column for column in (*known[0], *known[1]) if known[0].get(column) != known[1].get(column)]
     which = f": {odd[0]!r} is missing in one of them, or has another type there" if odd else ""
     raise InputError(
-        f"The files of {label!r} do not have the same columns in the same order{which}. Write them with one schema, or "
-        "audit them one by one."
+        f"{name!r} of {label!r} does not have the columns of the first file in the same order{which}. Write them with "
+        "one schema, or audit them one by one."
     )
 
 
@@ -194,7 +196,7 @@ def _after(rows: Sequence[Row], at: int) -> int:
 
 # From a target to a FROM item of DuckDB: which files, tables or frames it means, and how they are read.
 
-_CSV_ONLY = ("delimiter", "encoding", "null_values", "header")
+_CSV_ONLY = ("delimiter", "encoding", "skip", "decimal", "null_values", "header")
 
 
 @dataclass(frozen=True)
@@ -297,7 +299,9 @@ def refuse_read_options(options: ReadOptions, what: str) -> None:
 
 def _refuse_options(files: Files, options: ReadOptions) -> None:
     for name in (*_CSV_ONLY, "all_text"):
-        given = getattr(options, name) not in ((), "", None, False) or (name == "header" and options.header is False)
+        given = getattr(options, name) not in ((), "", None, False, 0, ".") or (
+            name == "header" and options.header is False
+        )
         if given and files.format != "csv" and not (name == "all_text" and files.format == "json"):
             words = name.replace("_", " ")
             raise UsageError(f"The option {words!r} applies to CSV files, but {files.label!r} is {files.format}.")

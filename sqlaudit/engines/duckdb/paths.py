@@ -105,10 +105,11 @@ def find_files(text: str, format: str = "") -> Files:
     filled = tuple(path for path in paths if path.stat().st_size)
     if not filled:
         raise InputError(f"{text!r} is empty (0 bytes).")
-    kinds = {_format(path, starts[path], format) for path in filled}
+    kinds = {_format(path, starts[path], format): path.name for path in reversed(filled)}
     if len(kinds) > 1:
-        raise UsageError(f"{text!r} names files of several formats ({', '.join(sorted(kinds))}). Name one at a time.")
-    return Files(filled, kinds.pop(), text)
+        said = ", ".join(f"{name!r} is {kind}" for kind, name in sorted(kinds.items()))
+        raise UsageError(f"{text!r} names files of several formats: {said}. Name one format, for example with *.csv.")
+    return Files(filled, next(iter(kinds)), text)
 
 
 def matching(text: str) -> list[Path]:
@@ -238,6 +239,8 @@ def scannable(frame: Any) -> tuple[Any, list[str]]:
         InputError: a frame without columns, or a column of a type that DuckDB does not read.
         MissingDriver: pyarrow is needed and not installed.
     """
+    if is_one(frame, "pandas", "Series") or is_one(frame, "polars", "Series"):
+        raise UsageError("The target is a Series, which is one column. Use its .to_frame().")
     if is_one(frame, "pandas", "DataFrame"):
         return _pandas(frame)
     if is_relation(frame):

@@ -7,6 +7,7 @@ transaction at a time gets this one back as it was.
 from __future__ import annotations
 
 import os
+import re
 import socket
 import time
 from collections.abc import Mapping
@@ -87,11 +88,13 @@ def connect(place: Whereabouts, timeout: float | None) -> psycopg.Connection[tup
         timeout: seconds that are left for the whole command, None = no limit.
 
     Raises:
-        UsageError: it is neither a URL nor a conninfo string.
+        UsageError: it is neither a URL nor a conninfo string, or has an @ that must be escaped.
         ConnectionFailed: the server could not be reached or did not let us in.
         Incomplete: the time limit was reached.
         EngineError: the server is too old.
     """
+    if re.match(r"postgres(ql)?://[^/?]*@[^/?]*@", place.text):
+        raise UsageError(f"{place.source} has an @ in its user name or password. Write it as %40.")
     connection, failure = _attempt(place, timeout)
     if failure is not None:  # raised here, since the error of psycopg would come along as its context
         raise failure

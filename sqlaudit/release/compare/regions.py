@@ -8,6 +8,7 @@ from typing import Any
 
 from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.relation import Relation
+from sqlaudit.hierarchies.defaults import with_defaults
 from sqlaudit.hierarchies.read import read_hierarchies
 from sqlaudit.release.compare.coding import (
     CodedPair,
@@ -246,9 +247,9 @@ def _fit_of(bench: Bench, coded: CodedPair, classes: Relation, one: Covered, mis
     split = bench.number(f"compare/release_{how}", _ROWS_A_STEP, classes=classes, place=place, **of)
     levels = tuple((int(level), int(number)) for level, number, *_ in rows)
     misfits, values = misfits if coded.paired else empty, one.column.words.values
-    return ColumnFit(
-        one.column.label, one.column.height, levels, cells, values, misfits, empty_cells, off_levels, split
-    )
+    label, hierarchy = one.column.label, one.column.words.hierarchy
+    counts = (levels, cells, values, misfits, empty_cells, off_levels, split)
+    return ColumnFit(label, hierarchy.height, *counts, hierarchy.by_default)
 
 
 def _answer(
@@ -314,6 +315,7 @@ def open_tables(bench: Bench, request: CompareRequest, original: Side, release: 
     original, release = alike(original, release)
     pairing = find_pairing(bench, request, original, release)
     hierarchies = read_hierarchies(request.hierarchies or {}).for_columns(request.qi)
+    hierarchies = with_defaults(bench.engine, original.relation, original.columns, hierarchies)
     columns = read_columns(bench, original, release, hierarchies)
     covers = [read_cover(bench, column) for column in columns]
     coded = code_rows(bench, pairing, original, release, columns, read_sensitive(bench, original, release))

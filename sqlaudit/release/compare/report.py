@@ -9,6 +9,7 @@ from sqlaudit.audits.report import ALL_FIGURES, FAILING_GROUPS, WARNINGS, audit_
 from sqlaudit.audits.report import headline as verdict_of
 from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.result import MEANING
+from sqlaudit.hierarchies.result import by_default
 from sqlaudit.release.attacks.result import attack_document
 from sqlaudit.release.compare.result import (
     METHODS,
@@ -291,6 +292,7 @@ def _generalization(result: CompareResult) -> Iterator[doc.Content]:
         "Misfits: rows whose cell does not contain their value. Empty: cells that contain no value of the original. "
         "Split: values generalized in more than one way."
     )
+    yield by_default(fit.columns)
     yield doc.facts(
         ("recoding", _recoding(fit)),
         ("pairing", _pairing(result)),

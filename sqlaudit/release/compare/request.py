@@ -40,7 +40,7 @@ class CompareRequest:
         qi: the quasi-identifiers: columns that both tables have. sensitive: sensitive attributes, unchanged in both.
         key: columns that identify a row in both tables. by_position: rows correspond by their order.
         values: whether sensitive values that folding merges are one; None = not given.
-        hierarchies: as for `sqlaudit.hierarchies.read.read_hierarchies`; None = values are kept or suppressed.
+        hierarchies: as for `sqlaudit.hierarchies.read.read_hierarchies`; a column without one has default levels.
         measures: names of loss measures; empty = all.
         beta: the exponent of the height weights of the weighted hierarchical distance, 0 or more; 0 = even.
         distance: of sensitive values: equal, ordered or hierarchical (which needs a tree among the inputs).

@@ -49,6 +49,7 @@ class ColumnFit(base.Documented):
         empty_cells: different cells that stand for no value of the original.
         off_levels: different cells that are neither values nor labels of the hierarchy.
         split_values: values with several cells. Rows that are suppressed as a whole do not count.
+        by_default: whether the levels are default ones.
     """
 
     name: str
@@ -60,6 +61,7 @@ class ColumnFit(base.Documented):
     empty_cells: int
     off_levels: int
     split_values: int
+    by_default: bool = False
 
 
 @dataclass(frozen=True)

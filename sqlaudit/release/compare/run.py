@@ -17,6 +17,7 @@ from sqlaudit.base.spec import AuditSpec, Roles, make_target
 from sqlaudit.engines import opened
 from sqlaudit.engines.contract import Engine, provenance
 from sqlaudit.engines.workbench import workbench_of
+from sqlaudit.hierarchies.defaults import defaults_statements, without_levels
 from sqlaudit.hierarchies.dictionary import held, values_statement
 from sqlaudit.hierarchies.read import read_hierarchies
 from sqlaudit.models.registry import requirements
@@ -162,7 +163,8 @@ def plan_comparison(engine: Engine, request: CompareRequest) -> list[Statement]:
         return plan_buckets(engine, request)
     original, release = (open_side(engine, target, request) for target in (request.original, request.release))
     hierarchies = read_hierarchies(request.hierarchies or {}).for_columns(request.qi)
-    bench, statements = Bench(engine, engine), []
+    bench, asked = Bench(engine, engine), without_levels(original.columns, hierarchies)
+    statements = defaults_statements(engine, original.relation, asked)
     for own, other, hierarchy in zip(original.columns, release.columns, hierarchies, strict=True):
         holds, kept = held(engine, original.relation, own), engine.own_workbench
         values = values_statement(original.relation, own, hierarchy, holds, engine.dialect, with_value=kept)

@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import Annotated, ClassVar, Literal
 
 from sqlaudit.base import result as base
+from sqlaudit.hierarchies.result import by_default
 from sqlaudit.lattices.result import Use
 from sqlaudit.release.compare.report import not_given
 from sqlaudit.release.compare.result import Loss
@@ -25,7 +26,7 @@ class RecodeColumn(base.Documented):
         name: as it was given. height: its highest level, where every value is `*`; 0 = it is unchanged.
         form: of its hierarchy: widths, mask, dates, tree, csv, values, sql, keep, drop, or empty.
         use: `generalize`, `keep`, or `drop` for a column that is left out.
-        values: different ones in the table; missing is one.
+        values: different ones in the table; missing is one. by_default: whether its levels are default ones.
         rows_at: (level, rows of the release with a cell at that level), finest level first; empty without a recoding.
     """
 
@@ -35,6 +36,7 @@ class RecodeColumn(base.Documented):
     use: Use
     values: int | None = None
     rows_at: tuple[tuple[str, int], ...] = field(default=(), metadata=base.objects("level", "rows"))
+    by_default: bool = False
 
 
 @dataclass(frozen=True)
@@ -169,7 +171,8 @@ def _release(result: RecodeResult, release: Release) -> Iterator[tuple[doc.Secti
             *((level, held) for level, held in column.rows_at if held),
         ]
     ]
-    yield doc.section("Columns", doc.table(("Column", "Level", "#Rows", "#Share"), became))
+    columns = doc.table(("Column", "Level", "#Rows", "#Share"), became)
+    yield doc.section("Columns", columns, by_default(result.columns))
     yield doc.section("Information loss", *_losses(result))
 
 

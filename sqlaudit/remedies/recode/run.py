@@ -186,7 +186,7 @@ def plan_recoding(engine: Engine, request: RecodeRequest) -> list[Statement]:
     Raises:
         UsageError: as `recode_and_publish`.
     """
-    opened = open_table(engine, request.of_lattice())
+    opened = open_table(engine, request.of_lattice(), planned=True)
     roles = typed(engine, opened.relation, _taking(opened, opened.roles))
     table = RemedyTable(engine, opened.relation, roles, request.roles)
     first = statements_before(engine, request.publication, opened.written(engine, request.publication.keep))
@@ -386,7 +386,7 @@ class _Run:
             measure=request.measure,
             classes=len(read.classes),
             columns=tuple(
-                RecodeColumn(one.column, one.height, one.form, one.use.value, values, rows_at)
+                RecodeColumn(one.column, one.height, one.form, one.use.value, values, rows_at, one.by_default)
                 for one, values, rows_at in columns
             ),
             why=why,

@@ -239,7 +239,7 @@ def test_the_other_questions(opened: Console) -> None:
     sets = opened.words("\\columns 1")
     assert "age" in sets
     assert "disease" not in sets.split("How")[0]
-    assert "Levels 1,0: age as *; sex unchanged." in opened.words("\\lattice")
+    assert "Levels 2,0: age in steps of width 10; sex unchanged." in opened.words("\\lattice")
     assert "homogeneity" in opened.words("\\attack").lower()
     assert "Others may know age, sex and zip." in opened.words("\\profile")
 

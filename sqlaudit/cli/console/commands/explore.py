@@ -132,7 +132,7 @@ def show_help(session: Session, _rest: str) -> None:
         "relation BY (columns) COUNT column REQUIRE threshold >= 5 ; checks the cells of a published table.  No "
         "statement can change data."
     )
-    words = Paragraph(f"The terms of reports are explained in {PAGE}.")
+    words = Paragraph(f"`{PAGE}` explains the terms of reports.")
     heads = (Column("Command"), Column("Effect"))
     parts = tuple(
         Section(title, (Table(heads, tuple((f"\\{one.name} {one.arguments}".strip(), one.help) for one in group)),))

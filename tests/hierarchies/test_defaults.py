@@ -1,0 +1,132 @@
+"""Default levels: what a column without a hierarchy has, on every engine, and how they are told and changed."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Sequence
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+import sqlaudit
+from sqlaudit.base.columns_of import resolve
+from sqlaudit.base.relation import Kind
+from sqlaudit.base.spec import Target
+from sqlaudit.engines.contract import Engine
+from sqlaudit.hierarchies.defaults import default_levels, levels_of
+from sqlaudit.hierarchies.read import read_hierarchies
+from tests.audit_values import values_query
+from tests.cli.runner import run, write_csv
+
+TENS = {"widths": ["5", "10", "20", "40"]}
+DATES = {"dates": ["month", "quarter", "year", "decade"]}
+AGES = [*range(20, 80)]
+
+
+@pytest.mark.parametrize(
+    ("values", "kind", "levels"),
+    [
+        (AGES, "int", TENS),
+        ([1, 2, 3, None], "int", "*"),
+        ([0.0, 1.0, None], "float", "*"),
+        ([0.25, 0.5, 0.97], "float", {"widths": ["0.05", "0.1", "0.2", "0.4"]}),
+        ([float("nan"), 1.0, 90.0], "float", "*"),
+        ([Decimal("12.50"), Decimal("990.25")], "decimal", {"widths": ["10", "100"]}),
+        ([900, 152_000], "int", {"widths": ["100", "1000", "10000", "100000"]}),
+        ([None], "int", "*"),
+        (["13053", "13068", None], "text", {"mask": {"keep": [4, 3, 2, 1]}}),
+        (["SW1A 1AA", "E1 6AN"], "text", {"mask": {"keep": [6, 4, 2]}}),
+        (["F1", "F2"], "text", "*"),
+        (["20-29", "30-39"], "text", "*"),
+        (["nurse", "clerk"], "text", "*"),
+        ([datetime.date(1980, 2, 29)], "date", DATES),
+    ],
+    ids=[
+        "ages",
+        "codes",
+        "flags",
+        "shares",
+        "nan",
+        "decimals",
+        "incomes",
+        "nothing",
+        "zip",
+        "postcodes",
+        "short",
+        "bands",
+        "words",
+        "dates",
+    ],
+)
+def test_levels_follow_from_kinds_ranges_and_lengths(
+    engine: Engine, values: Sequence[Any], kind: str, levels: Any
+) -> None:
+    relation = engine.open(Target(query=values_query([{"v": value} for value in values], {"v": kind})))
+    column = resolve("v", relation, engine.dialect, "--qi")
+    assert default_levels(engine, relation, [column]) == [levels]
+
+
+def test_widths_are_nested_and_show_no_end_of_a_range() -> None:
+    for span in (10, 19, 87, 199, 200, 201, 999, 1000, 5 * 10**6):
+        for low in (0, 7, -33):
+            shown = levels_of(Kind.INTEGER, (low, low + span, 50, 50))
+            assert shown == levels_of(Kind.INTEGER, (1, 1 + span, 60, 60))  # the range decides, and not its ends
+            (read,) = read_hierarchies({"v": shown}).for_columns(["v"])  # refuses widths that are not nested
+            assert 2 <= read.height <= 5
+    assert levels_of(Kind.INTEGER, (17, 91, 9, 9)) == levels_of(Kind.INTEGER, (12, 99, 9, 9))
+
+
+def test_one_command_gives_a_useful_release(tmp_path: Path) -> None:
+    file = write_csv(tmp_path / "t.csv", "age,sex", *(f"{age},{'mf'[age % 2]}" for age in AGES))
+    release = tmp_path / "out.csv"
+    ran = run("lattice", file, "--qi", "age,sex", "--require", "k=5", "--to", release)
+    assert ran.code == 0
+    assert {line.split(",")[0] for line in release.read_text().split("\n")[1:3]} <= {'"[20', '"[10'}
+    said = "Default levels: age and sex. To change them, edit what `sqlaudit hierarchy TARGET age,sex --propose` prints"
+    assert f"{said}, and name that file with --hierarchies." in ran.said
+    recoded = run("recode", file, "--qi", "age,sex", "--require", "k=5")
+    compared = run("compare", file, release, "--qi", "age,sex")
+    for other in (recoded, compared):
+        assert f"{said}, and name that file with --hierarchies." in other.said
+
+
+def test_columns_that_are_not_named_have_default_levels() -> None:
+    people = pd.DataFrame({"age": AGES, "income": [100 * age for age in AGES], "sex": ["m", "f"] * 30})
+    found = sqlaudit.lattice(
+        people, qi=["age", "income", "sex"], require="k=2", hierarchies={"age": {"widths": [7]}, "sex": "*"}
+    )
+    assert [(one.levels, one.by_default) for one in found.columns] == [
+        (("values", "width 7", "*"), False),
+        (("values", "width 10", "width 100", "width 1000", "*"), True),
+        (("values", "*"), False),
+    ]
+
+
+def test_what_is_proposed_can_be_edited_and_used(tmp_path: Path) -> None:
+    file = write_csv(tmp_path / "t.csv", "age,zip,sex", *(f"{age},0{age}53,{'mf'[age % 2]}" for age in AGES))
+    ran = run("hierarchy", file, "age,zip,sex", "--propose", "--all-text")
+    assert (ran.code, ran.err) == (0, "")
+    ran = run("hierarchy", file, "age,sex,floor(age / 2)", "--propose")
+    assert ran.out.splitlines()[1:] == [
+        "hierarchies:",
+        "  age: {widths: [5, 10, 20, 40]}",
+        '  sex: "*" # as it is, or *',
+        '  "floor(age / 2)": {widths: [5, 10, 20]}',
+    ]
+    proposed = tmp_path / "h.yml"
+    proposed.write_text(ran.out)
+    options = ("--qi", "age,sex,floor(age / 2)", "--require", "k=5")
+    given, default = (
+        run("lattice", file, *options, *more).out.partition("The lattice\n")
+        for more in (("--hierarchies", proposed), ())
+    )
+    assert given[0] == default[0]
+    assert "Default levels" in default[2]
+    assert "Default levels" not in given[2]
+    planned = run("hierarchy", file, "age", "--propose", "--dry-run")
+    assert 'MIN("age")' in planned.out
+    assert "widths" not in planned.out
+    assert 'MIN("age")' in run("lattice", file, *options, "--dry-run").out
