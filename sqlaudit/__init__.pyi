@@ -324,21 +324,21 @@ def audit_boxes(
     read: ReadOptions | Mapping[str, Any] | None = None,
     limits: Limits | Mapping[str, Any] | None = None,
 ) -> BoxAudit:
-    """Audit the boxes of messages that somebody else cloaked (`sqlaudit cloak --audit-only`).
+    """Audit existing boxes of messages (`sqlaudit cloak --audit-only`).
 
     Args:
         messages: the messages with their boxes, as for `cloak`.
-        k: different users in every box, at least.
-        bounds: its columns x_min, x_max, y_min, y_max, t_min, t_max.
+        k: minimum number of different users in every box.
+        bounds: the columns x_min, x_max, y_min, y_max, t_min, t_max of the boxes.
         user: the column of users, in the messages (if they have it), the positions and the observations.
         x, y, time: columns of the positions and observations.
         values: `fold` or `exact`: whether persons and sensitive values that differ only in case, blanks, width or
             invisible characters count as one. Required if there are any.
-        positions: where users truly were, to count them in boxes.
-        properties: rectangles and whom they belong to: does a box lie in one?
-        property_bounds: its columns. [default: x_min,x_max,y_min,y_max]
-        owner: its column of owners. [default: owner]
-        observations: who was seen where and when, in columns of the same names.
+        positions: table of the users' true positions, to count them in boxes.
+        properties: table of rectangles with owners.
+        property_bounds: bounds in `properties`. [default: x_min,x_max,y_min,y_max]
+        owner: owner in `properties`. [default: owner]
+        observations: table of observed users, places and times, with the columns of MESSAGES.
         db: a database URL or DuckDB file, or an engine or SparkSession that is already open (it is left open).
         query: one SELECT instead of a target.
         where: a SQL condition on the rows.
@@ -387,36 +387,36 @@ def cloak(
 ) -> CloakResult:
     """Hide each message among k users, in a box in space and an interval in time (`sqlaudit cloak`).
 
-    Every published box holds messages of at least k different users that are published with this very box. No two boxes
-    overlap (docs/remedies.md says why that matters), except with `delay`: boxes of one cell follow each other, and one
-    may begin in the step of time in which the last one ends.
+    Every published box has messages of at least k different users that are published with exactly this box. No two
+    boxes overlap (docs/remedies.md explains why), except with `delay`: boxes of one cell follow each other, and one may
+    start in the time step in which the last one ends.
 
     Args:
         messages: a table, view, file path or glob, or a pandas, polars or Arrow table; None with `query`.
-        user, x, y, time: columns or expressions: who sent a message, where (metres on a plane), and when (a timestamp,
+        user, x, y, time: columns or expressions of the user, the place (metres on a plane), and the time (a timestamp,
             or a number of seconds).
         values: `fold` or `exact`: whether persons and sensitive values that differ only in case, blanks, width or
             invisible characters count as one. Required if there are any.
-        k: different users in every box, at least.
+        k: minimum number of different users in every box.
         box: the side of the largest box, in metres or as `1km`.
         interval: the largest interval, in seconds or as `10min`.
-        smallest_box: no box is smaller. [default: a sixteenth of `box`]
-        smallest_interval: no box is shorter. [default: a sixteenth of `interval`]
-        divide: what is divided first: `alternately`, `space-first` or `time-first`.
-        k_column, box_column, interval_column: columns with what a single message asks for: more users, no larger box
-            (metres), no longer interval (seconds). A missing value asks for nothing of its own.
-        delay: cloak messages as they come, and hold none back longer (seconds, or `30s`): all boxes have the side
+        smallest_box: side of the smallest box. [default: a sixteenth of `box`]
+        smallest_interval: interval of the smallest box. [default: a sixteenth of `interval`]
+        divide: order of divisions: `alternately`, `space-first` or `time-first`.
+        k_column, box_column, interval_column: columns with limits of single messages: minimum number of users, maximum
+            side (metres), maximum interval (seconds). A missing value sets no limit.
+        delay: cloak messages as they arrive, with at most this delay (seconds, or `30s`): all boxes have the side
             `box`, and their times are whole multiples of `interval`.
-        delay_column: less than that for single messages.
-        suppress: the share of the messages that may be dropped, besides those that no box can hide, for finer boxes.
+        delay_column: column with shorter delays of single messages.
+        suppress: maximum share of the publishable messages to drop for finer boxes.
         lonlat: x and y are longitude and latitude in degrees.
-        identifier: further columns that are not published.
-        properties: rectangles and whom they belong to: does a box lie in one?
-        property_bounds: its columns. [default: x_min,x_max,y_min,y_max]
-        owner: its column of owners. [default: owner]
-        observations: who was seen where and when, in columns of the same names.
+        identifier: further columns to leave out.
+        properties: table of rectangles with owners.
+        property_bounds: bounds in `properties`. [default: x_min,x_max,y_min,y_max]
+        owner: owner in `properties`. [default: owner]
+        observations: table of observed users, places and times, with the columns of MESSAGES.
         to: write the release to a .parquet or .csv file, or its SELECT to a .sql file.
-        publish_sql: tell the SELECT of the release, too.
+        publish_sql: put the SELECT of the release into the result.
         keep_column: columns to write although they look like direct identifiers.
         db: a database URL or DuckDB file, or an engine or SparkSession that is already open (it is left open).
         query: one SELECT instead of a target.
@@ -530,30 +530,30 @@ def compare(
         original, release: tables, views, file paths, frames or `Target`s, both in one database or both files or frames.
         qi: quasi-identifiers, which both tables have.
         sensitive: sensitive columns, unchanged in the release.
-        key: columns that name a row in both. Without these or `by_position`, counts alone say which rows belong
-            together, where they leave no choice.
+        key: columns that identify a row in both. Without these or `by_position`, rows are paired by containment where
+            that is unique.
         by_position: rows correspond by their order.
-        hierarchies: a file, a folder or a mapping, as `sqlaudit.hierarchies.read.read_hierarchies` takes it.
-        other: another release of the same original; the result says which of the two is coarser.
-        measures: names of loss measures; all by default, range-query-noise where `workload` is given.
-        beta: of height weights, 1/(j-1)^beta.
-        distance: how far apart sensitive values are, for the losses that need it (equal, ordered, hierarchical).
-        queries: aggregate queries (one text may hold several) that are asked of both tables.
-        workload: how many random counting queries; none by default.
-        noise_queries: how many for the range-query noise.
-        seed: the seed of everything random.
+        hierarchies: a file, a folder or a mapping, as for `sqlaudit.hierarchies.read.read_hierarchies`.
+        other: another release of the same original, to compare how coarse both are.
+        measures: names of loss measures; all by default, range-query-noise only with `workload`.
+        beta: for height weights 1/(j-1)^beta.
+        distance: distance of sensitive values, for losses that need it (equal, ordered, hierarchical).
+        queries: aggregate queries (one text may have several) to run on both tables.
+        workload: number of random counting queries; none by default.
+        noise_queries: number of queries for the range-query noise.
+        seed: seed of all random choices.
         require, inputs: as for `sqlaudit.audit`, for the audit of the release.
-        show_values: whether answers of grouped queries name their groups.
+        show_values: whether answers of grouped queries show their groups.
         values: `fold` or `exact`: whether persons and sensitive values that differ only in case, blanks, width or
             invisible characters count as one. Required if there are any.
         db: a database URL or DuckDB file, or an engine or SparkSession that is already open (it is left open).
         read: how files are read.
-        buckets: the second table of a bucketized release, as for `sqlaudit.audit`; `release` has the persons.
+        buckets: the second table of a bucketized release, as for `sqlaudit.audit`; `release` has the people.
         limits: time, memory and threads.
 
     Raises:
         UsageError: columns, cells, keys, hierarchies or queries that do not fit.
-        EngineError: the database refused, failed or went away.
+        EngineError: the database refused a statement, failed or disconnected.
     """
 
 def compile_checks(
@@ -726,7 +726,7 @@ def hierarchy(
     read: ReadOptions | Mapping[str, Any] | None = None,
     limits: Limits | Mapping[str, Any] | None = None,
 ) -> HierarchyResult:
-    """Check a hierarchy against the values of a column, and write it to a file when asked.
+    """Check a hierarchy against the values of a column, and write it to a file.
 
     Args:
         target: a table, view, file path or glob, or a pandas, polars or Arrow table; None with `query`.
@@ -734,7 +734,7 @@ def hierarchy(
         levels: one form with its options, such as `{"widths": [5, 10], "low": 15}`, `{"mask": [1, 2]}`, `{"dates":
             ["month", "year"]}`, `{"tree": …}`, `{"values": …}`, `{"sql": […]}`; or a CSV hierarchy, a folder of these,
             or a YAML file with a section `hierarchies` that has the column.
-        default: the label of values that the hierarchy does not cover, for instance '*'.
+        default: label of values that the hierarchy does not cover, for example '*'.
         to: a .csv file for the hierarchy of the values that occur; written only when the hierarchy can be used.
         show_values: whether the first values may be read and shown.
         db: a database URL or DuckDB file, or an engine or SparkSession that is already open (it is left open).
@@ -744,8 +744,8 @@ def hierarchy(
         limits: time, memory and threads.
 
     Raises:
-        UsageError: an unknown column or form, or levels that have no meaning for what the column holds.
-        EngineError: the database refused, failed or went away.
+        UsageError: an unknown column or form, or levels that do not fit the column's type.
+        EngineError: the database refused a statement, failed or disconnected.
     """
 
 def lattice(
@@ -789,25 +789,24 @@ def lattice(
     limits: Limits | Mapping[str, Any] | None = None,
     roles: Roles | Mapping[str, Any] | None = None,
 ) -> LatticeResult:
-    """Find out how little a table must be coarsened to be safe (`sqlaudit lattice`).
+    """Find the least generalization that makes a table safe (`sqlaudit lattice`).
 
     Args:
         target: a table, view, file path or glob, or a pandas, polars or Arrow table; None with `query`.
         qi: the quasi-identifiers, in the order of a node's levels.
-        require: what a release must satisfy, as for `audit`.
+        require: the requirements of a release, as for `audit`.
         sensitive: sensitive columns, each audited on its own.
-        hierarchies: how each quasi-identifier becomes coarser: a YAML file, a folder of CSV files, or a mapping such as
-            `{"age": {"widths": [5, 10]}, "sex": "keep"}`; a column without one is kept or suppressed.
+        hierarchies: of each quasi-identifier: a YAML file, a folder of CSV files, or a mapping such as `{"age":
+            {"widths": [5, 10]}, "sex": "keep"}`; a column without one is kept or suppressed.
         suppress: the share of the rows that may be left out, in classes that fail.
-        find: which safe nodes are wanted (best, minimal, all, chain).
-        measure: the loss that the best node minimizes.
-        weights: how much columns weigh in the loss, by name.
+        find: safe nodes to find (best, minimal, all, chain).
+        measure: loss that the best node minimizes.
+        weights: of columns in the loss, by name.
         beta: the exponent of the height weights of the measure `whd-height`.
         algorithm: `auto`, `bounds`, `best-first`, `ola`, `incognito`, `exhaustive` or `chain`.
         chain: with `chain`: nodes from fine to coarse.
-        knowledge: with `all`: for how many pieces of knowledge the maximum disclosure of every node is told, as numbers
-            or as "0..12".
-        time_budget: stop after this time with the best node so far (seconds).
+        knowledge: with `all`: numbers of pieces of knowledge for the maximum disclosure of every node, or "0..12".
+        time_budget: stop after this time and report the best node so far (seconds).
         walk: keep every node that was counted.
         identifier: direct identifiers. The audit fails if the table has them.
         entity: column that identifies the person; group sizes then count people.
@@ -819,12 +818,12 @@ def lattice(
         values: `fold` or `exact`: whether persons and sensitive values that differ only in case, blanks, width or
             invisible characters count as one. Required if there are any.
         publish_view: write the view of the best node under this name.
-        execute: make that view in the database, over a connection of its own; the one thing that writes there.
-        replace_view: a view of that name may be replaced.
+        execute: create that view in the database, over a separate connection; nothing else is written there.
+        replace_view: replace an existing view of that name.
         to: write the release to a .parquet or .csv file, or its SELECT to a .sql file.
         buckets_to: publish in buckets: `to` gets the people, this file the values of their buckets.
         original_qi: with `buckets_to`: keep the original quasi-identifiers.
-        suppressed: rows in classes that fall short are left out, or their quasi-identifiers become * (drop, star).
+        suppressed: leave out rows in failing classes, or replace their quasi-identifiers by * (drop, star).
         keep_column: columns to write although they look like direct identifiers.
         db: a database URL or DuckDB file, or an engine or SparkSession that is already open (it is left open).
         query: one SELECT instead of a target.
@@ -837,7 +836,7 @@ def lattice(
 
     Raises:
         UsageError: a column, hierarchy, requirement or option that does not fit.
-        EngineError: the database refused, failed or went away, or a release contradicts the search.
+        EngineError: the database refused a statement, failed or disconnected, or a release contradicts the search.
     """
 
 def persons(
@@ -872,34 +871,34 @@ def persons(
     read: ReadOptions | Mapping[str, Any] | None = None,
     limits: Limits | Mapping[str, Any] | None = None,
 ) -> PersonsResult:
-    """Tell what somebody learns who knows some events of a person (`sqlaudit persons`).
+    """Measure what someone who knows a few events of a person can learn (`sqlaudit persons`).
 
     Args:
         target: a table with a row for each event: a table, view, file path or glob, or a pandas, polars or Arrow table;
             None with `query`.
-        entity: which person a row is about.
-        qi: what makes an event: columns, or expressions over them.
-        static: what stays the same for a person, and is known besides.
-        static_from: the table that has these, joined by `entity`: as `target`; None = the target.
-        sensitive: columns of what known events must not tell.
-        known: events of a person that somebody knows, at most 6.
-        k: persons who must share what is known.
-        h: the share of those with the known events who may hold one sensitive value.
-        rho: sensitive values of a person may be known, too, and tell others (rho-uncertainty).
-        multiset: repeats count: two visits to one clinic are two events.
+        entity: column that identifies the person.
+        qi: columns or expressions that make up an event.
+        static: columns that stay the same for a person, known with every event.
+        static_from: the table of the static columns, joined by `entity`: as `target`; None = the target.
+        sensitive: columns that known events must not reveal.
+        known: number of known events of a person, at most 6.
+        k: people who must share the known events.
+        h: share of the people with the known events who may have the same sensitive value.
+        rho: known sensitive values count as events that may reveal others (rho-uncertainty).
+        multiset: count repeats: two visits to one clinic are two events.
         tolerance: columns, and how far from the true value a known one may be: {"day": "7d", "amount": 10}.
-        sequence: the order of events is known, too: by this column of dates, times or numbers.
-        random: up to how many events drawn at random to tell the share of persons singled out.
-        draws: persons drawn where sets are too many to count.
-        seed: the seed of these draws.
-        nulls: missing values are equal to each other, equal to nothing, or match anything (equal, distinct, wildcard).
+        sequence: known order of events: a column of dates, times or numbers.
+        random: the largest number of random events to compute the share of people singled out for.
+        draws: people to sample where sets are too many to count.
+        seed: seed of the sampling.
+        nulls: missing values equal each other, equal nothing, or match anything (equal, distinct, wildcard).
         values: `fold` or `exact`: whether persons and sensitive values that differ only in case, blanks, width or
             invisible characters count as one. Required if there are any.
-        effects: count what leaving out or coarsening each column would save, and which values tell most.
-        records: list so many persons whom the fewest events single out.
-        show_values: show who they are, and which values tell most; these name persons.
-        time_budget: stop after this time and say what is proven (seconds).
-        require: what must hold of persons: `{"km@2": 5, "profile_k": 5}`, or texts such as "unicity@4=5%".
+        effects: count the effect of dropping or coarsening each column, and the most revealing values.
+        records: number of people most at risk to list.
+        show_values: show the people most at risk and revealing values, which may identify people.
+        time_budget: stop after this time and report what is proven (seconds).
+        require: requirements on people: `{"km@2": 5, "profile_k": 5}`, or texts such as "unicity@4=5%".
         roles: entity, qi, sensitive and nulls at once, instead of these: a mapping of roles, or a `Roles`.
         db: a database URL or DuckDB file, or an engine or SparkSession that is already open (it is left open).
         query: one SELECT instead of a target.
@@ -909,7 +908,7 @@ def persons(
 
     Raises:
         UsageError: an unknown column, rows without a person, static values that change, a number out of its range.
-        EngineError: the database refused, failed or went away.
+        EngineError: the database refused a statement, failed or disconnected.
     """
 
 def profile(
@@ -924,7 +923,7 @@ def profile(
     show_values: bool = False,
     sets: bool = True,
 ) -> ProfileResult:
-    """Look at the columns of a table and propose their roles.
+    """Describe the columns of a table and propose their roles.
 
     Args:
         target: a table, view, file path or glob, or a pandas, polars or Arrow table; None with `query`.
@@ -933,13 +932,13 @@ def profile(
         where: a SQL condition on the rows.
         read: how files are read.
         limits: time, memory and threads.
-        exact_rows: tables with more rows are looked at in a sample of 500,000 rows.
+        exact_rows: tables with more rows are sampled (500,000 rows).
         show_values: whether smallest, largest and frequent values may be read; without it only counts are.
-        sets: look for columns that together pick people out.
+        sets: search for columns that together single people out.
 
     Raises:
         UsageError: no such target, or one without columns.
-        EngineError: the database refused, failed or went away.
+        EngineError: the database refused a statement, failed or disconnected.
     """
 
 def recode(
@@ -976,22 +975,21 @@ def recode(
     limits: Limits | Mapping[str, Any] | None = None,
     roles: Roles | Mapping[str, Any] | None = None,
 ) -> RecodeResult:
-    """Make a table safe by local recoding: each class as coarse as it must be, and no coarser (`sqlaudit recode`).
+    """Make a table safe by local recoding: generalize each class only as far as needed (`sqlaudit recode`).
 
     Args:
         target: a table, view, file path or glob, or a pandas, polars or Arrow table; None with `query`.
         qi: quasi-identifiers: columns or expressions (age,"year(birth)").
-        require: as for `audit`; requirements that a class satisfies by itself.
+        require: as for `audit`; requirements that a class meets by itself.
         sensitive: sensitive columns, each audited on its own.
-        hierarchies: how each quasi-identifier becomes coarser, as for `lattice`.
-        method: merge classes that fall short with the nearest one, or split the table as far as it may be (kaca,
-            mondrian).
-        order: which class KACA merges next (smallest, random).
-        seed: the seed of the random order. [default: 0]
-        beta: KACA weighs levels by 1/(j-1)^beta.
-        measure: the loss that is named first.
-        lattice: whether the best node of the lattice is found for comparison.
-        time_budget: give up after this time, publishing nothing (seconds).
+        hierarchies: of each quasi-identifier, as for `lattice`.
+        method: merge failing classes with the nearest class, or split the table while all groups pass (kaca, mondrian).
+        order: class that KACA merges next (smallest, random).
+        seed: seed of the random order. [default: 0]
+        beta: for KACA: weights of levels 1/(j-1)^beta.
+        measure: first loss in the report.
+        lattice: whether to find the best node of the lattice for comparison.
+        time_budget: stop after this time and publish nothing (seconds).
         identifier: direct identifiers. The audit fails if the table has them.
         entity: column that identifies the person; group sizes then count people.
         joint: treat the other sensitive columns as quasi-identifiers (stricter).
@@ -1000,7 +998,7 @@ def recode(
             invisible characters count as one. Required if there are any.
         sampling_fraction: sampling fraction, if the table is a sample: 0.01.
         population_size: size of the population, if the table is a sample.
-        publish_sql: make the SELECT of the release (`release.sql` of the result).
+        publish_sql: put the SELECT of the release into the result (`release.sql`).
         to: write the release to a .parquet or .csv file, or its SELECT to a .sql file.
         buckets_to: publish in buckets: `to` gets the people, this file the values of their buckets.
         original_qi: with `buckets_to`: keep the original quasi-identifiers.
@@ -1016,8 +1014,8 @@ def recode(
 
     Raises:
         UsageError: a column, hierarchy, requirement or option that does not fit.
-        Incomplete: the time budget was used up; nothing was published.
-        EngineError: the database refused, failed or went away, or an audit of the release contradicts it.
+        Incomplete: the time limit was reached; nothing was published.
+        EngineError: the database refused a statement, failed or disconnected, or the audit contradicts the recoding.
     """
 
 def records(
@@ -1139,11 +1137,11 @@ def suppress(
         qi: quasi-identifiers: columns or expressions (age,"year(birth)").
         require: k-anonymity, distinct l-diversity, or both.
         sensitive: sensitive columns, each audited on its own.
-        how: `exact`, `fast`, or `auto`: exact where the program is small, else near the optimum, with the gap.
-        rows: suppress whole rows and no single cells: leave them out, or star them (drop, star).
-        weights: what a cell costs, by its column; 1 when not named.
+        how: `exact`, `fast`, or `auto`: exact for small problems, otherwise near the optimum, with the gap.
+        rows: suppress whole rows instead of single cells: leave them out, or star them (drop, star).
+        weights: cost of a cell by column; 1 by default.
         time_limit: seconds for the solver, None = any; then the best answer so far, with its gap.
-        seed: which copies of a row part; without it a secret number decides.
+        seed: seed to choose among equal rows. Default: a secret number.
         publish_sql: put the SELECT of the release into the result.
         to: write the release to a .parquet or .csv file, or its SELECT to a .sql file.
         keep_column: columns to write although they look like direct identifiers.
@@ -1162,8 +1160,8 @@ def suppress(
         roles: the roles at once, instead of their parameters: a mapping of these, or what `profile(…).roles` proposes.
 
     Raises:
-        UsageError: a request that does not fit the table, or that it cannot satisfy.
-        MissingDriver: an exact answer was asked for, and HiGHS is not installed.
+        UsageError: a request that does not fit the table, or that it cannot meet.
+        MissingDriver: an exact answer was requested, and HiGHS is not installed.
         EngineError: the database refused or failed, or the audit of the release contradicts the suppression.
     """
 

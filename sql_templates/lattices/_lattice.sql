@@ -62,7 +62,7 @@ judged_{{ block.position }} AS NOT MATERIALIZED (
 {# True when any of the named verdicts is. #}
 {% macro any_of(names) %}{% for name in names %}{{ name }}{{ " OR " if not loop.last }}{% endfor %}{{ "FALSE" if not names }}{% endmacro %}
 
-{# The keys of the classes that fall short, after `judged`. #}
+{# The keys of the classes that fail, after `judged`. #}
 {% macro failing_keys(blocks, any, key) %}
 failing AS (
     SELECT id, {{ key }}

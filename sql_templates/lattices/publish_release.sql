@@ -1,4 +1,4 @@
-{# A release: every quasi-identifier at its level, the other columns as they are. Classes that fall short are left out, or
+{# A release: every quasi-identifier at its level, the other columns as they are. Classes that fail are left out, or
    all their quasi-identifiers become *. `short` says how these are found: by their size, or by facts of theirs; empty when
    there are none. With `numbers` the statement ends where classes have numbers. With `ordered` rows come in the order of
    what is published, so that their order says nothing of the table's. #}

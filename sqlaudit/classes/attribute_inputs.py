@@ -95,8 +95,8 @@ def refuse_unclear(inputs: Mapping[str, Any], labels: Sequence[str]) -> None:
     unclear = [key for key in inputs if key in OF_AN_ATTRIBUTE]
     if unclear and len(labels) > 1:
         raise UsageError(
-            f"The inputs have {unclear[0]!r} at the top level, but there are {len(labels)} sensitive attributes; "
-            "put it under 'sensitive' and the attribute's name."
+            f"The inputs have {unclear[0]!r} at the top level, but there are {len(labels)} sensitive attributes. "
+            "Put it under 'sensitive' and the attribute's name."
         )
 
 
@@ -189,7 +189,7 @@ class AttributeInputs(Mapping[str, Any]):
         unwatched: tuple[int, ...] = self["dont_care"]
         for listed, found in zip(given.values(), lanes, strict=True):
             if set(found).intersection(unwatched):
-                raise UsageError(f"{listed.place}: a value of this category also stands under 'dont_care'.")
+                raise UsageError(f"{listed.place}: a value of this category is also under 'dont_care'.")
         named = [lane for found in (*lanes, unwatched) for lane in found]
         self._complete(named, place, "from every category and from 'dont_care'")
         return Categories(tuple(given), lanes, unwatched, place)
@@ -239,7 +239,7 @@ class AttributeInputs(Mapping[str, Any]):
         if "order" not in self._given and (not table.ordered or table.has_null):
             raise UsageError(
                 f"{place}: the distribution needs an order of the values of {table.name}, and "
-                f"{'missing ones have' if table.ordered else 'texts have'} none; declare one under 'order'."
+                f"{'missing ones have' if table.ordered else 'texts have'} none. Declare one under 'order'."
             )
         sums = accumulate(table.totals[lane] if lane >= 0 else 0 for lane in order)
         by_lane = {lane: Fraction(so_far, table.total) for lane, so_far in zip(order, sums, strict=True)}
@@ -278,13 +278,13 @@ class AttributeInputs(Mapping[str, Any]):
         place = given.place
         if value is None:
             raise UsageError(
-                f"{place}: {self._table.name} has NULLs, which are no number: leave them out with "
+                f"{place}: {self._table.name} has NULLs, which are not numbers. Leave them out with "
                 f"{spelled('where')}, or give 'class_function' as a mapping that names null."
             )
         if isinstance(value, bool) or not isinstance(value, int | float | Decimal) or not Decimal(value).is_finite():
             raise UsageError(
                 f"{place}: {'a curve' if given.curve else repr('identity')} needs finite numbers, but "
-                f"{self._table.name} holds other values; give 'class_function' as a mapping."
+                f"{self._table.name} has other values. Give 'class_function' as a mapping."
             )
         return Fraction(value)
 

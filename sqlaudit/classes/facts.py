@@ -514,7 +514,7 @@ BESIDE = 500
 
 def alike_statement(engine: Engine, frame: Frame) -> Statement:
     """The rows (known, e, s): a number for the set of all combinations of a row's person, the person, the value."""
-    step = "persons with the same rows"
+    step = "people with the same rows"
     return render("classes/persons_alike.sql", engine.dialect, step=step, **frame.parameters())
 
 

@@ -51,7 +51,7 @@ def shares_of(engine: Engine, frame: Frame, rows: int) -> tuple[Share, ...]:
         return ()
     groups = rows
     if frame.entity is None:
-        about = render("classes/classes_about.sql", engine.dialect, step="how many classes", **frame.parameters())
+        about = render("classes/classes_about.sql", engine.dialect, step="number of classes", **frame.parameters())
         groups = int(engine.run(about)[0][0])
     parts = min(MOST_PARTS, -(-groups * A_CLASS // memory))
     return tuple(Share(hashed, parts, part) for part in range(parts)) if parts > 1 else ()
@@ -138,12 +138,12 @@ class HistogramBuilder:
 
     def persons_in_several_places(self, sensitive: str) -> int:
         """How many persons lie in more than one class or have more than one value of a sensitive expression."""
-        statement = self._render("entities_in_several_places", "persons in several places", sensitive)
+        statement = self._render("entities_in_several_places", "people in several groups", sensitive)
         return int(self.engine.run(statement)[0][0])
 
     def combinations_statement(self) -> Statement:
         """(persons, those of them with more than one combination of the quasi-identifiers)."""
-        return self._render("entities_in_several_classes", "persons with several combinations", None)
+        return self._render("entities_in_several_classes", "people with several combinations", None)
 
     def build(self, sensitive: str | None, table: SensitiveTable | None, *, keep_keys: bool = False) -> ClassHistogram:
         """The classes for one sensitive expression; `keep_keys` keeps them apart with their keys q1, q2, …"""
@@ -207,7 +207,7 @@ class HistogramBuilder:
         """What each pattern of keys matches, with its key."""
         given = {"kept": Raw(kept) if kept else None, "share": share, **_lanes_of(table)}
         part = f", part {share.part + 1} of {share.parts}" if share and share.parts > 1 else ""
-        return self._render("classes_wildcard", "rows that match" + part, sensitive, **given)
+        return self._render("classes_wildcard", "matching rows" + part, sensitive, **given)
 
     def _matched(self, sensitive: str | None, table: SensitiveTable | None) -> str:
         """What each pattern matches as a relation, made in parts where memory is ours to keep within bounds."""
@@ -448,7 +448,7 @@ def coding_of(engine: Engine, frame: Frame, table: SensitiveTable) -> Coding | N
     if not wanted or frame.entity is not None or frame.solo or len(frame.whole) != len(frame.keys):
         return None
     given = {**frame.parameters(), "wholes": frame.whole}
-    row = engine.run(render("classes/key_shapes.sql", engine.dialect, step="how wide keys are", **given))[0]
+    row = engine.run(render("classes/key_shapes.sql", engine.dialect, step="widths of keys", **given))[0]
     codes = [_code(place + 1, whole, *row[3 * place : 3 * place + 3]) for place, whole in enumerate(frame.whole)]
     lane_bits = max(1, (table.distinct - 1).bit_length())
     known = tuple(code for code in codes if code is not None)
@@ -523,7 +523,7 @@ def facts_of_cells(histogram: ClassHistogram, facts: Sequence[Fact], name: str) 
     kept: dict[str, Raw | None] = {}
     for place, needed, condition in (("apart", some, " OR ".join(doubtful)), ("every", every, "1 = 1")):
         given = {"known": Raw(known), "condition": condition, **histogram.narrow(needed)}
-        step = "facts of classes apart"
+        step = "facts of separate classes"
         kept[place] = Raw(kept_as(f"{name}_{place}", "facts_apart", needed, step, **given)) if needed else None
     joined = histogram.statement(
         "classes/facts_joined.sql",

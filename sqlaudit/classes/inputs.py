@@ -87,7 +87,7 @@ def by_points(node: Node) -> Curve:
     what = "'points'"
     points = sorted((exact_number(key, "a break point"), exact_number(y, what)) for key, y in node.pairs(what))
     if len(points) < 2 or any(left[0] == right[0] for left, right in pairwise(points)):
-        raise node.fail("'points' are two or more different values, each with a number, for instance {0: 0, 100: 1}.")
+        raise node.fail("'points' needs at least two different values, each with a number, for example {0: 0, 100: 1}.")
     if any(left[1] > right[1] for left, right in pairwise(points)):
         raise node.fail("a class function must not fall, but a larger value has a smaller number.")
     return Curve(("points", tuple(points)), node.place, (points[0][0], points[-1][0]))
@@ -104,7 +104,7 @@ def gompertz(node: Node) -> Curve:
         for key, value in node.pairs("'gompertz'")
     }
     if set(given) != {"b", "eta"}:
-        raise node.fail("'gompertz' has b and eta, for instance {b: 0.1, eta: 2}.")
+        raise node.fail("'gompertz' needs b and eta, for example {b: 0.1, eta: 2}.")
     b, eta = (("number", given[name]) for name in ("b", "eta"))
     falling: Tree = ("exp", ("negative", ("*", b, X)))
     shape: Tree = ("exp", ("negative", ("*", eta, falling)))
@@ -132,7 +132,7 @@ def by_expression(node: Node) -> Curve:
 
 def _what_it_takes() -> str:
     named = ", ".join(FUNCTIONS)
-    return f"the expression of a class function is about x, for instance ln(1 + x / 1000), with + - * / ** and {named}."
+    return f"the expression of a class function may use x, + - * / ** and {named}, for example ln(1 + x / 1000)."
 
 
 def _tree(part: ast.expr, node: Node) -> Tree:
@@ -263,7 +263,7 @@ def inputs_from(node: Node, folder: Path) -> Inputs:
     if "sensitive" in inputs:
         for key in OF_AN_ATTRIBUTE:
             if key in inputs:
-                raise UsageError(f"{node.place}: {key!r} stands beside 'sensitive'; put it under its attribute.")
+                raise UsageError(f"{node.place}: {key!r} is next to 'sensitive'. Put it under its attribute.")
     return inputs
 
 
@@ -330,8 +330,8 @@ def _refuse_overlap(section: Mapping[str, Any]) -> None:
     for listed in section["categories"].values():
         if both := unwatched.intersection(listed.names):
             raise UsageError(
-                f"{listed.place}: {len(both)} of the values of this category also stand under 'dont_care'; "
-                "a value that nobody cares about belongs to no category."
+                f"{listed.place}: {len(both)} of the values of this category are also under 'dont_care'. "
+                "A value cannot be in both."
             )
 
 

@@ -224,20 +224,16 @@ def _merged(engine: Engine, column: ColumnValues, values: Folding | None) -> str
         return _nested(column.name, "texts in brackets")
     exact, folded = spelled("values", "exact"), spelled("values", "fold")
     if values is Folding.FOLD:
-        said = (
-            f"{engine.name} cannot fold {column.name}: it has letters beyond ASCII that can be written in several ways."
-        )
-        return (
-            f"{said} Write them in one way first, or count values as they are written with {exact}." if unsure else ""
-        )
+        said = f"{engine.name} cannot fold {column.name}: it has letters beyond ASCII with several spellings."
+        return f"{said} Use one spelling first, or count each spelling with {exact}." if unsure else ""
     if not number:
         return ""
-    what = plural(number, "value" if column.missing else "person")
+    what = plural(number, "value") if column.missing else plural(number, "person", "people")
     verb = "may be" if unsure else "is" if number == 1 else "are"
     apart = "case, blanks, width or invisible characters" + (", or are NULL and ''" if column.missing else "")
     return (
-        f"{what} of {column.name} {verb} written in several ways, which differ only in {apart}. Say whether these are "
-        f"one with {folded}, or different with {exact}."
+        f"{what} of {column.name} {verb} written in several ways, which differ only in {apart}. Choose whether they "
+        f"are one value ({folded}) or different ({exact})."
     )
 
 
@@ -266,8 +262,8 @@ def _is_nested(kind: Kind, type_name: str) -> bool:
 
 def _nested(name: str, type_name: str) -> str:
     return (
-        f"{name} may hold several texts in one value ({type_name}), and it is not known which of them are one. Name an "
-        f"expression of one text, or count values as they are written with {spelled('values', 'exact')}."
+        f"{name} may have several texts in one value ({type_name}), which cannot be folded. Name an expression of one "
+        f"text, or count each spelling with {spelled('values', 'exact')}."
     )
 
 
@@ -346,7 +342,7 @@ def resolve_roles(roles: Roles, relation: Relation, engine: Engine) -> ResolvedR
     }
     repeated = [sql for sql, times in Counter(r.sql for group in found.values() for r in group).items() if times > 1]
     if repeated:
-        raise UsageError(f"Column {repeated[0]} is named more than once; give every column one role.")
+        raise UsageError(f"Column {repeated[0]} is named more than once. Give every column one role.")
     entity, weights = (found[role][0] if found[role] else None for role in ("entity", "sampling weights"))
     values = [settled(engine, relation, one, roles.values) for one in found["sensitive attribute"]]
     if entity is not None:

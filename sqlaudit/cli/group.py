@@ -56,20 +56,20 @@ COMMANDS = {
     "baseline": "Accept the current state of a policy's tables; later runs fail on what got worse.",
     "cloak": "Hide messages with places and times among k users, in boxes that do not overlap.",
     "columns": "Find the column sets that re-identify people, with proof.",
-    "compare": "Compare a release with its original: is it safe, what was lost, what is still of use?",
+    "compare": "Compare a release with its original: is it derived from it, safe, what was lost?",
     "completion": "Print the completion script for your shell.",
     "compile": "Write checks as standalone SQL for any warehouse.",
     "console": "Explore tables and files with SQL, and audit them.",
     "demo": "See two audits of a real table; nothing to prepare.",
     "disclosure": "Measure what an attacker with k pieces of knowledge can learn, with proof.",
     "help": "Print the glossary and other pages, or the help of a command.",
-    "hierarchy": "Make, check and write the hierarchy of a column.",
+    "hierarchy": "Make the hierarchy of a column, check it, and write it to a file.",
     "init": "Write a first policy, with proposed roles.",
-    "lattice": "Find how little a table must be generalized to be safe, and publish it.",
+    "lattice": "Find the least generalization that makes a table safe, and publish it.",
     "mcp": "Let agents ask about tables: counts and no values (Model Context Protocol).",
     "models": "List the privacy models, what they mean and what they need.",
     "persons": "Measure what someone who knows a few events of a person can learn.",
-    "profile": "Look at the columns of a table and propose their roles.",
+    "profile": "Describe the columns of a table and propose their roles.",
     "recode": "Make a table safe by local recoding (KACA, Mondrian), and publish it.",
     "releases": "Find what several releases of one table disclose in combination.",
     "report": "Lay out a stored result as a page, Markdown or text.",
@@ -179,20 +179,20 @@ def _show_version(context: click.Context, _: click.Parameter, wanted: bool) -> N
     help="Show versions and exit.",
 )
 def cli(context: click.Context) -> int:
-    """Tell how easily the people in a table can be re-identified, before the table is shared.
+    """Measure how easily the people in a table can be re-identified, before you share the table.
 
     \b
     See it work on a real table:
       sqlaudit demo
     Audit a file. Quasi-identifiers are what others may know about a person,
-    sensitive columns are what they should not learn:
+    sensitive columns are what they must not learn:
       sqlaudit audit patients.csv --qi age,sex,zip --sensitive diagnosis
-    Ask for a verdict (exit code 0: it holds, 1: it does not):
+    Get a verdict (exit code 0: requirements met, 1: not met):
       sqlaudit audit patients.csv --qi age,sex,zip --require k=5
-    Audit a table where it is; nothing is changed there:
+    Audit a table in its database, without changing it:
       sqlaudit audit --db postgresql://auditor@host/db public.patients --qi ...
 
-    `sqlaudit COMMAND --help` tells more.
+    `sqlaudit COMMAND --help` explains a command.
     """
     if context.invoked_subcommand is None:
         click.echo(context.get_help(), err=True)

@@ -194,10 +194,11 @@ def _bar_on(console: Console) -> Progress:
     from rich.text import Text
 
     class TimeLeft(TimeRemainingColumn):
-        """How long it still takes; nothing where nobody knows."""
+        """The remaining time; nothing where it is unknown, or the bar is full while the step still runs."""
 
         def render(self, task: Task) -> Text:
-            return Text() if task.time_remaining is None else Text("left: ").append_text(super().render(task))
+            unknown = task.time_remaining is None or task.percentage > 99
+            return Text() if unknown else Text("left: ").append_text(super().render(task))
 
     columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), TimeLeft(compact=True))
     return Progress(*columns, console=console, transient=True, redirect_stdout=False, redirect_stderr=False)

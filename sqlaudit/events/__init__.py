@@ -1,1 +1,1 @@
-"""Persons in many rows: what somebody who knows a few of their events learns."""
+"""People with many rows: what someone who knows a few of their events learns."""

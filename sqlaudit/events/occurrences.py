@@ -1,4 +1,4 @@
-"""Who has which event, as numbers, and the search through what can be known: each size of sets from the one before."""
+"""The events of each person as numbers, and the search over sets of known events, each size from the one before."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ _CODES = "sqlaudit_events_codes"
 
 @dataclass(frozen=True)
 class Occurrences:
-    """Who has which event.
+    """The events of each person.
 
     Args:
         bench: the engine that has the relations, always one that keeps some.
-        own: (person, event), each pair once. dictionary: events by number, with the persons who have them.
+        own: (person, event), each pair once. dictionary: events by number, with the people who have them.
         events: different events. pairs: pairs of a person and an event.
-        first_shared: the first event, from the rarest on, that two persons have. first_safe: that k have.
+        first_shared: the first event, from the rarest on, that two people have. first_safe: that k have.
         repeats: whether repeats of an event are events of their own.
-        sequence: whether `own` has the moment of each event, and what is known keeps their order.
-        fits: (person, event, has) where events match when they are near: whom a known event fits, and whether they have
-            it. None where events are equal or not. plain: the dictionary that these are numbered by.
+        sequence: whether `own` has the time of each event, and the order of known events counts.
+        fits: (person, event, has) with a tolerance: the people that a known event fits, and whether they have it. None
+            without a tolerance. plain: the dictionary that numbers these events.
     """
 
     bench: Engine
@@ -57,7 +57,7 @@ class Occurrences:
 
     @property
     def near(self) -> bool:
-        """Whether events match when they are near."""
+        """Whether events match within a tolerance."""
         return self.fits is not None
 
     def ask(self, template: str, **parameters: Any) -> list[tuple[Any, ...]]:
@@ -82,7 +82,7 @@ class Occurrences:
         return render(f"events/{template}.sql", self.bench.dialect, **given)
 
     def alike(self) -> dict[int, int]:
-        """Classes of persons with the same events, by their size; when near, persons by how many fit all events."""
+        """Groups of people with the same events, by size; with a tolerance, people by how many fit all events."""
         found = self.ask("events_near_profiles" if self.near else "events_profiles")
         return {int(members): int(classes) for members, classes in found}
 
@@ -91,7 +91,7 @@ class Occurrences:
         return self.keep("names", "events_names", plain=self.plain or self.dictionary)
 
     def with_limit(self, k: int) -> Occurrences:
-        """The same, cut where k persons are enough."""
+        """The same for another k."""
         return replace(self, first_safe=int(self.ask("events_totals", k=k)[0][3] or 0))
 
     def drop(self, name: str) -> None:
@@ -140,10 +140,10 @@ def reading(engine: Engine, relation: Relation, chosen: Sequence[Chosen], entity
 
 
 def check_static(bench: Engine, coded: Coded, chosen: Sequence[Chosen], static: Sequence[int]) -> None:
-    """The columns at these places say one thing of each person.
+    """Check that the columns at these positions have one value for each person.
 
     Raises:
-        UsageError: some persons have several values.
+        UsageError: some people have several values.
     """
     names = [f"c{position}" for position in static]
     if not names:
@@ -152,22 +152,21 @@ def check_static(bench: Engine, coded: Coded, chosen: Sequence[Chosen], static: 
     for place, persons in zip(static, row, strict=True):
         if persons:
             raise UsageError(
-                f"{persons} persons have several values in {chosen[place].name!r}, which was said to stay the same for "
-                "each person; name it with the quasi-identifiers of events instead."
+                f"{persons} {'person has' if persons == 1 else 'people have'} several values in static column "
+                f"{chosen[place].name!r}. Name it with {spelled('qi')} instead."
             )
 
 
 def check_moments(coded: Coded, chosen: Sequence[Chosen], moment: int | None) -> None:
-    """The column at this place says of each row when it was.
+    """Check that every row has a time, by the column at this position.
 
     Raises:
-        UsageError: it is missing somewhere: nobody could say what such an event comes before.
+        UsageError: some rows have none, so that their place in the order is unknown.
     """
     if moment is not None and coded.missing[moment]:
         raise UsageError(
-            f"{chosen[moment].name!r} is missing in {coded.missing[moment]} of {coded.rows} rows, so that their place "
-            f"in the order is not known; leave these rows out with {spelled('where')}, or ask without "
-            f"{spelled('sequence')}."
+            f"{chosen[moment].name!r} is missing in {coded.missing[moment]} of {coded.rows} rows, so that their order "
+            f"is unknown. Leave these rows out with {spelled('where')}, or leave out {spelled('sequence')}."
         )
 
 
@@ -184,7 +183,7 @@ def occurrences_of(
     more: int = 0,
     moment: int | None = None,
 ) -> Occurrences:
-    """The events that some of the columns make.
+    """The events of some of the columns.
 
     Args:
         columns: places of the columns that take part. events: the first so many of all columns are of events, and only
@@ -228,10 +227,10 @@ def _kept(bench: Engine, name: str, **parameters: Any) -> Raw:
     return Raw(bench.materialize(f"sqlaudit_events_{name}", statement).sql)
 
 
-# Somebody who knows about when and about how much: events match when they are near.
+# Approximate knowledge: events match within a tolerance.
 #
-# Then matches are no classes, and nothing is transitive: for each known event it is counted whom it fits, and a set of
-# known events fits a person who has, for each of them, an event that it fits.
+# Matches are not transitive, so they form no disjoint groups. For each known event the people that it fits are counted.
+# A set of known events fits a person who has, for each of them, an event that it fits.
 
 
 def kept_spans(
@@ -279,37 +278,37 @@ def near_occurrences(
     return replace(near, pairs=plain.pairs, plain=plain.dictionary)
 
 
-# The search through what can be known: sets of one event, of two, of three, each size from the one before.
+# The search over known events: sets of one event, of two, of three, each size from the one before.
 #
-# A set that one person alone has is not extended: every larger one tells the same person, who is singled out already.
-# Terrovitis, Mamoulis and Kalnis, *Privacy-preserving anonymization of set-valued data* (VLDB 2008).
+# A set that only one person has is not extended: every larger one identifies the same person, who is already singled
+# out. Terrovitis, Mamoulis and Kalnis, *Privacy-preserving anonymization of set-valued data* (VLDB 2008).
 
 
 class Watcher:
-    """Who is shown all sets of a search, sizes in rising order, and the figures of each size."""
+    """Receives all sets of a search, sizes in rising order, and the figures of each size."""
 
     def look(self, size: int, sets: Raw) -> None:
         """Take some sets of this size into account: each with its persons, and one of them by number."""
 
     def take(self, known: Known, state: Raw) -> None:
-        """Note the figures for at most so many known events, when all their sets were shown.
+        """Note the figures for up to so many known events, when all their sets were shown.
 
         Args:
-            known: what they expose. state: persons with how many known ones expose them.
+            known: the figures. state: people with the number of known events that expose them.
         """
 
     def close(self) -> None:
-        """Release what was kept."""
+        """Drop the kept relations."""
 
 
 PART = 20_000_000
-"""So many sets of single persons are grouped by one statement."""
+"""The number of sets of single people that one statement groups."""
 HURRIED = 2_000_000
-"""The same where the time may end: about a second, so that little of what was begun is lost."""
+"""The same with a time limit: about a second of work, so that little is lost when it is reached."""
 A_SET = 160
 """Bytes of memory for each of them, twice what grouping takes: the other half is for tables."""
 FEW = 1 << 25
-"""Numbers of up to so many persons have squares of which four add up exactly in floating point."""
+"""Numbers of up to so many people have squares of which four add up exactly in floating point."""
 
 
 @dataclass
@@ -317,12 +316,12 @@ class Levels:
     """The levels of one search, sizes in rising order.
 
     Args:
-        occurrences: who has which event. k: what is too few. stop: whether the time is used up.
+        occurrences: the events of each person. k: people who must share a set. stop: whether the time is used up.
         ends: when it will be, by `time.monotonic()`; a statement that still runs then is cut off. None = never.
-        stoppable: whether Ctrl-C ends the search with what is proven, and sets `by_hand`; else it ends who asked.
-        shared_draws: whether to count, for `unicity`, the sets of persons that others have, too.
-        watchers: who is shown every set that is counted, before the figures of its size are told.
-        state: persons with their number of events, and with how many known ones they are exposed and singled out.
+        stoppable: whether Ctrl-C ends the search, keeps what is proven, and sets `by_hand`; else it is raised.
+        shared_draws: whether to count, for `unicity`, the sets of each person that others have, too.
+        watchers: receive every counted set, before the figures of its size.
+        state: people with their number of events, and with the number of known ones that expose and single them out.
     """
 
     occurrences: Occurrences
@@ -340,7 +339,7 @@ class Levels:
     _kept: list[str] = field(default_factory=list)
 
     def curve(self, most: int) -> Iterator[Known]:
-        """What is found with 1, 2, …, `most` known events; ends early when time is up, with an entry that says so."""
+        """The figures for 1, 2, …, `most` known events; at the time limit it ends early with an inexact entry."""
         asked = self.occurrences
         self.state = self._keep("state", "events_first_state", k=self.k)
         self.by_number = {int(n): int(persons) for n, persons in asked.ask("events_by_number", state=self.state)}
@@ -367,14 +366,14 @@ class Levels:
             before, some = found.shared, bool(found.pieces)
 
     def close(self) -> None:
-        """Release what was kept, by watchers, too."""
+        """Drop the kept relations, those of watchers, too."""
         for name in self._kept:
             self.occurrences.drop(name)
         for one in self.watchers:
             one.close()
 
     def sets_of_persons(self, size: int) -> int:
-        """How many sets of so many events all persons have together."""
+        """The number of sets of so many events, over all people."""
         return _sets(self.by_number, size)
 
     def _level(self, size: int, before: Raw | None) -> _Level:
@@ -390,7 +389,7 @@ class Levels:
 
     @contextmanager
     def _in_time(self) -> Iterator[None]:
-        """While it lasts, the end of the time cuts off what runs.
+        """Cancel a running statement at the time limit.
 
         Raises:
             BudgetSpent: it did.
@@ -451,7 +450,7 @@ class Levels:
             found[int(events)] = found.get(int(events), 0) + int(count)
 
     def _ranges(self, size: int) -> Iterator[tuple[int, int]]:
-        """Ranges of events that sets begin with, so that one range has not many more sets than one statement groups."""
+        """Ranges of the first events of sets, so that a range has about as many sets as one statement groups."""
         parts = max(1, -(-_sets(self._fit_by_number or self.by_number, size) // self._part()))
         decisive = 1 if self.occurrences.sequence else size  # what comes first in time is not the rarest
         lasts = [int(row[0]) for row in self.occurrences.ask("events_ranges", parts=parts, size=decisive)]
@@ -461,7 +460,7 @@ class Levels:
                 yield max(before + 1, first), last
 
     def _part(self) -> int:
-        """How many sets of single persons one statement groups: what fits the memory, and no more than `PART`."""
+        """The number of sets of single people that one statement groups: what fits the memory, at most `PART`."""
         most, memory = PART if self.ends is None else HURRIED, self.occurrences.bench.memory()
         return most if memory is None else max(1, min(most, memory // A_SET))
 
@@ -484,7 +483,7 @@ def _sets(by_number: Mapping[int, int], size: int) -> int:
 
 @dataclass
 class _Level:
-    """What the sets of one size said."""
+    """The figures of the sets of one size."""
 
     smallest: int = 1 << 62
     minimal: int = 0
@@ -493,5 +492,5 @@ class _Level:
 
     @property
     def shared(self) -> Raw:
-        """The sets that several persons have, when there are some."""
+        """The sets that several people have, when there are some."""
         return Raw(self.pieces[0] if len(self.pieces) == 1 else "(FROM " + " UNION ALL FROM ".join(self.pieces) + ")")

@@ -1,4 +1,4 @@
-"""From a table of events to what somebody learns who knows some of them."""
+"""From a table of events to what someone who knows some of them learns."""
 
 from __future__ import annotations
 
@@ -54,15 +54,15 @@ from sqlaudit.models.registry import OF_PERSONS, REGISTRY, requirements
 
 
 def find_persons(engine: Engine, target: Target | Relation, request: PersonsRequest) -> PersonsResult:
-    """Tell how easily persons are found by what is known of their events.
+    """Measure what someone who knows a few events of a person can learn.
 
     Args:
         engine: an open engine. target: a table with a row for each event.
-        request: what an event is, how much is known, what is too few.
+        request: the events, how many are known, and how many people must share them.
 
     Raises:
         UsageError: an unknown column, rows without a person, static values that change.
-        EngineError: the database refused, failed or went away.
+        EngineError: the database refused a statement, failed or disconnected.
 
     Example:
         >>> import pandas as pd
@@ -104,7 +104,7 @@ def plan_persons(
 ) -> tuple[tuple[str, ...], list[Statement]]:
     """The tables that are read, and the statement that reads them, for `--dry-run`.
 
-    All other statements read the numbers that it makes.
+    All other statements read the numbers that it returns.
 
     Raises:
         UsageError: an unknown column.
@@ -119,7 +119,7 @@ def plan_persons(
 
 @dataclass
 class _Findings:
-    """One table's events, and the questions about them."""
+    """The events of one table, and the questions about them."""
 
     bench: Engine
     coded: Coded
@@ -139,7 +139,7 @@ class _Findings:
         self.events = self.source.events
 
     def result(self) -> PersonsResult:
-        """Everything that was asked, without where it comes from."""
+        """All requested figures, without their provenance."""
         request, every = self.request, range(len(self.names))
         occurrences = self._occurrences(every)
         helds = tuple(self._held(occurrences))
@@ -193,19 +193,19 @@ class _Findings:
         )
 
     def _levels(self, occurrences: Occurrences, watchers: Sequence[Watcher], *, shared_draws: bool = False) -> Levels:
-        """A search that the end of the time, or somebody, ends with what is proven."""
+        """A search that the time limit or the user may end, keeping what is proven."""
         asked, ends = self.request, self.ends
         return Levels(occurrences, asked.k, self.stop, shared_draws, watchers, ends=ends, stoppable=True)
 
     def _search(self, levels: Levels, most: int) -> list[Known]:
-        """What up to so many known events tell; nothing more is asked for when somebody stopped the search."""
+        """The figures for up to so many known events; a search that the user stopped ends all others."""
         curve = list(levels.curve(most))
         if levels.by_hand:
             self.by_hand, self.stop = True, at_once
         return curve
 
     def close(self) -> None:
-        """Release what was kept."""
+        """Drop the kept relations."""
         drop_occurrences(self.bench)
         for place in range(self.events):
             self.bench.drop(span_name(place))
@@ -235,7 +235,7 @@ class _Findings:
         return near_occurrences(plain, columns, self.spans, wild, request.k)
 
     def _held(self, occurrences: Occurrences, static: Sequence[Raw] = ()) -> Iterator[tuple[int, Raw]]:
-        """Who holds which sensitive value, told apart by what stays the same of persons."""
+        """The sensitive values of each person, kept apart by static values."""
         name, asked = "held_static" if static else "held", {"source": self.coded.source, "static": static}
         for place in self.source.sensitive:
             column = Raw(f"c{place}")
@@ -283,7 +283,7 @@ class _Findings:
         draws: Sequence[tuple[Drawn, Fraction]],
         profile: Profile,
     ) -> tuple[Check, ...]:
-        """What is required, judged; what was counted already is not counted again."""
+        """The verdicts on the requirements; nothing is counted twice."""
         if not self.asked or self.by_hand:
             return ()
         counted = CountedPersons(
@@ -324,7 +324,7 @@ class _Findings:
             yield effect
 
     def _with_columns(self, columns: Sequence[int], known: int) -> tuple[Known, Profile] | None:
-        """What these columns tell with so many known events, and with all; None when time was up before."""
+        """The figures of these columns for so many known events, and for all; None when the time limit is reached."""
         if self.stop():
             return None
         occurrences = self._occurrences(columns)
@@ -344,20 +344,20 @@ def _profile(occurrences: Occurrences, k: int) -> Profile:
     h=("Fraction | float | str", Fraction(4, 5)),
 )
 def persons(given: Given) -> PersonsResult:
-    """Tell what somebody learns who knows some events of a person (`sqlaudit persons`).
+    """Measure what someone who knows a few events of a person can learn (`sqlaudit persons`).
 
     Args:
         target: a table with a row for each event: a table, view, file path or glob, or a pandas, polars or Arrow table;
             None with `query`.
-        static_from: the table that has these, joined by `entity`: as `target`; None = the target.
+        static_from: the table of the static columns, joined by `entity`: as `target`; None = the target.
         tolerance: columns, and how far from the true value a known one may be: {"day": "7d", "amount": 10}.
-        random: up to how many events drawn at random to tell the share of persons singled out.
-        require: what must hold of persons: `{"km@2": 5, "profile_k": 5}`, or texts such as "unicity@4=5%".
+        random: the largest number of random events to compute the share of people singled out for.
+        require: requirements on people: `{"km@2": 5, "profile_k": 5}`, or texts such as "unicity@4=5%".
         roles: entity, qi, sensitive and nulls at once, instead of these: a mapping of roles, or a `Roles`.
 
     Raises:
         UsageError: an unknown column, rows without a person, static values that change, a number out of its range.
-        EngineError: the database refused, failed or went away.
+        EngineError: the database refused a statement, failed or disconnected.
 
     Example:
         >>> import pandas as pd, sqlaudit
@@ -379,27 +379,25 @@ def persons(given: Given) -> PersonsResult:
         return find_persons(engine, chosen, request)
 
 
-# Requirements on persons, judged from what `sqlaudit persons` counted.
+# Requirements on people, judged from what `sqlaudit persons` counted.
 
 
 def asked_of(request: PersonsRequest) -> list[Asked]:
-    """The models that are required; none twice for sensitive columns, which are judged by each.
+    """The required models, each once; those of sensitive columns are judged for each column later.
 
     Raises:
-        UsageError: a requirement has no meaning with what else is asked.
+        UsageError: a requirement is not defined for this request.
     """
     found = []
     for requirement in request.requirements:
         kind = REGISTRY[requirement.model]
         if not issubclass(kind, PersonsModel):
-            raise UsageError(f"{requirement.text!r} is about classes of rows, and not about what persons' events tell.")
+            raise UsageError(f"{requirement.text!r} is about classes of rows, not about events of people.")
         model = kind(requirement.parameters, Context(None, 0))
         if model.needs_sensitive and not request.sensitive:
-            raise UsageError(f"{requirement.text!r} needs a sensitive column; name one with {spelled('sensitive')}.")
+            raise UsageError(f"{requirement.text!r} needs a sensitive column. Name one with {spelled('sensitive')}.")
         if model.drawn() and request.multiset:
-            raise UsageError(
-                f"{requirement.text!r} draws from different events: require it without {spelled('multiset', True)}."
-            )
+            raise UsageError(f"{requirement.text!r} cannot be combined with {spelled('multiset', True)}.")
         found.append(Asked(model, requirement, None))
     return found
 
@@ -412,10 +410,10 @@ def checks_of(
     sensitive: Sequence[str],
     stop: Stop,
 ) -> Iterator[Check]:
-    """The checks of all that is required; of sensitive columns one each.
+    """The checks of all requirements; one for each sensitive column.
 
     Args:
-        counted: what was counted already. events: who has which event. helds: who holds which value of `sensitive`.
+        counted: the figures so far. events: the events of each person. helds: the values of `sensitive` of each person.
     """
     wanted = persons_wanted([item.model for item in asked])
     if wanted is None:

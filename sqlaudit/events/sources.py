@@ -1,4 +1,4 @@
-"""Which columns of which tables are read: events, and what stays the same of their persons, perhaps elsewhere."""
+"""The tables and columns to read: events, and static columns of their people, perhaps from another table."""
 
 from __future__ import annotations
 
@@ -27,21 +27,21 @@ _COARSER = {
     **dict.fromkeys((Kind.DATE, Kind.TIMESTAMP), _QUARTERS),
     Kind.TEXT: ("column_sets/_columns_coarser.sql", "prefix", "its first two characters"),
 }
-"""What says less than a column of each kind: the template, its macro, and words for it."""
+"""The coarser form of a column of each kind: the template, its macro, and words for it."""
 
 
 @dataclass(frozen=True)
 class EventSource:
-    """What is read.
+    """The tables and columns to read.
 
     Args:
-        relation: the rows of events, with everything beside them. label: how reports call the table of events.
-        chosen: columns of events, then those that stay the same, then sensitive ones; behind them stand the moment and
-            coarser ones. person: who a row is about.
-        events, quasi: so many of them are of events, and of events or what stays the same.
-        static_from: how reports call the table of persons; empty without one.
-        moment: the place of the column that orders the events of a person; None where their order is not known.
-        coarser: what columns of events could be instead, by their places: the words for it, and where that is.
+        relation: the rows of events, with all further columns. label: the name of the table of events in reports.
+        chosen: columns of events, then static ones, then sensitive ones, then the time of events and coarser columns.
+            person: the person of a row.
+        events, quasi: the number of columns of events, and of events and static ones.
+        static_from: the name of the table of people in reports; empty without one.
+        moment: the position of the column that orders the events of a person; None where their order is not known.
+        coarser: the coarser forms of columns of events, by position: the words for each, and its own position.
     """
 
     relation: Relation
@@ -56,12 +56,12 @@ class EventSource:
 
     @property
     def static(self) -> range:
-        """The places of what stays the same."""
+        """The positions of static columns."""
         return range(self.events, self.quasi)
 
     @property
     def sensitive(self) -> range:
-        """The places of sensitive columns."""
+        """The positions of sensitive columns."""
         return range(self.quasi, len(self.chosen) - len(self.coarser) - (self.moment is not None))
 
 
@@ -69,10 +69,10 @@ def source_of(engine: Engine, target: Target | Relation, request: PersonsRequest
     """Open the tables and find the columns.
 
     Args:
-        check: whether to ask that the table of persons has one row for each person with events.
+        check: whether to check that the table of people has one row for each person with events.
 
     Raises:
-        UsageError: an unknown column; a person who is missing in the table of persons, or has several rows there.
+        UsageError: an unknown column; a person who is missing in the table of people, or has several rows there.
     """
     found = _source(engine, target, request, check=check)
     return _with_coarser(engine, found) if request.effects else found
@@ -103,13 +103,13 @@ def _source(engine: Engine, target: Target | Relation, request: PersonsRequest, 
 def with_static(
     engine: Engine, events: Relation, persons: Relation, person: str, key: str, static: Sequence[str]
 ) -> Relation:
-    """The rows of a table, with columns of the table of their persons behind their own.
+    """The rows of a table, followed by columns of the table of their people.
 
     Args:
-        person: the column of `events` that names persons. key: that of `persons`. static: columns of `persons`.
+        person: the column of `events` that identifies the person. key: that of `persons`. static: columns of `persons`.
 
     Raises:
-        UsageError: an unknown column; a person who is missing in the table of persons, or has several rows there.
+        UsageError: an unknown column; a person who is missing in the table of people, or has several rows there.
     """
     told = choose_columns(persons, engine.dialect, static, field="static")
     known = choose_column(persons, engine.dialect, key, "entity")
@@ -142,7 +142,7 @@ def _columns_of(
 
 
 def _person(engine: Engine, relation: Relation, request: PersonsRequest) -> Chosen:
-    """What names persons, as it counts."""
+    """The column that identifies the person, with folded spellings."""
     person = choose_column(relation, engine.dialect, request.entity, "entity")
     return settled(engine, relation, person, request.values, missing=False)
 
@@ -154,20 +154,20 @@ def _moment(engine: Engine, relation: Relation, request: PersonsRequest) -> tupl
     column = choose_column(relation, engine.dialect, request.sequence, "sequence")
     if column.kind not in _ORDERED:
         raise UsageError(
-            f"{spelled('sequence')} orders events by a column of dates, times or numbers; {column.name!r} is "
-            f"{'an expression' if not column.type else column.kind.value}: make one of it in a view or a query."
+            f"{spelled('sequence')} needs a column of dates, times or numbers; {column.name!r} is "
+            f"{'an expression' if not column.type else column.kind.value}. Convert it in a view or a query."
         )
     return (column,)
 
 
 def _with_coarser(engine: Engine, found: EventSource) -> EventSource:
-    """The same with columns behind all others that say less than those of events, where something is natural."""
+    """The same, followed by coarser forms of the columns of events, where one is natural."""
     coarser: dict[int, tuple[str, int]] = {}
     chosen = list(found.chosen)
     for place, column in enumerate(found.chosen[: found.events]):
         module, macro, words = _COARSER.get(column.kind, ("", "", ""))
         if not macro or (macro == "bands" and not engine.own_workbench and engine.can_materialize):
-            continue  # bands want all rows in order on one machine, and Spark's are on many
+            continue  # bands need all rows in order on one machine, and Spark's are on many
         macros = environment().get_template(module).module
         expression = str(getattr(macros, macro)(column.sql, engine.dialect)).strip()
         coarser[place] = (words, len(chosen))
@@ -182,15 +182,15 @@ def _with_coarser(engine: Engine, found: EventSource) -> EventSource:
 
 def _not_the_person(person: Chosen, chosen: Sequence[Chosen]) -> None:
     if person.name in {one.name for one in chosen}:
-        raise UsageError(f"Column {person.name!r} names the persons; it is no quasi-identifier of their events.")
+        raise UsageError(f"Column {person.name!r} identifies the person. It cannot be a column of events as well.")
 
 
 @dataclass(frozen=True)
 class _JoinedSources:
-    """Two tables, and how they become one.
+    """A table of events and one of people, to join.
 
     Raises:
-        UsageError: their columns of persons cannot be compared, or what stays the same is the person.
+        UsageError: their columns of people cannot be compared, or a static column is the person.
     """
 
     engine: Engine
@@ -208,12 +208,12 @@ class _JoinedSources:
         if Kind.OTHER not in kinds and len(kinds) > 1 and not kinds <= set(_EXACT):
             raise UsageError(
                 f"{person.name!r} is {person.kind.value} in {self.events.label} and {key.kind.value} in "
-                f"{self.persons.label}; to join them by {spelled('entity')}, make both the same type, in a view or a "
-                "query."
+                f"{self.persons.label}, so that the tables cannot be joined by {spelled('entity')}. Give both the same "
+                "type, in a view or a query."
             )
 
     def relation(self) -> Relation:
-        """Events with what stays the same of their persons."""
+        """Events with the static columns of their people."""
         names = [Raw(f"c{place}") for place in range(len(self.chosen))]
         static = [Raw(f"s{place}") for place in range(len(self.static))]
         statement = render("events/events_joined.sql", self.engine.dialect, names=names, static=static, **self._sides())
@@ -221,7 +221,7 @@ class _JoinedSources:
         return replace(self.events, sql="(" + statement.sql + ")", columns=(), tables=tables)
 
     def check(self) -> None:
-        """Nothing when every person with events has one row.
+        """Check that every person with events has one row.
 
         Raises:
             UsageError: some have none, or several that differ.
@@ -231,14 +231,14 @@ class _JoinedSources:
         label, whom = self.persons.label, self.person.name
         if missing:
             raise UsageError(
-                f"{label} has no row of {plural(missing, 'person')} with events in {self.events.label}, by {whom!r}. "
-                "Add what is missing there, or leave these events out with a condition."
+                f"{label} has no row for {plural(missing, 'person', 'people')} with events in {self.events.label}, by "
+                f"{whom!r}. Add the missing rows, or leave out these events with a condition."
             )
         if several:
             names = ", ".join(repr(one.name) for one in self.static)
             raise UsageError(
-                f"{label} has several rows of {plural(several, 'person')}, which differ in {names}; name a table or "
-                "query with one row for each person."
+                f"{label} has several rows for {plural(several, 'person', 'people')}, which differ in {names}. Name a "
+                "table or query with one row for each person."
             )
 
     def _sides(self) -> dict[str, Any]:
@@ -251,7 +251,7 @@ class _JoinedSources:
 def _side(
     engine: Engine, source: Relation, letter: str, chosen: Sequence[Chosen], entity: Chosen, *, distinct: bool = False
 ) -> Raw:
-    """Columns of a relation, called `c0`, `c1`, … by a letter, and who a row is about; each different row once when
+    """Columns of a relation, called `c0`, `c1`, … by a letter, and the person of a row; each different row once when
     `distinct`."""
     statement = render(
         "events/events_side.sql",

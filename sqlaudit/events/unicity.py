@@ -1,4 +1,4 @@
-"""What known events tell: unicity, coherence with sensitive values, which events tell most, and facts for models."""
+"""Figures on known events: unicity, coherence with sensitive values, the most revealing events, facts for models."""
 
 from __future__ import annotations
 
@@ -44,17 +44,17 @@ from sqlaudit.models.persons import PersonsWanted
 # Unicity: how often events drawn at random single a person out (de Montjoye and others, Scientific Reports 2013).
 
 COUNTED = 20_000_000
-"""Up to so many sets of single persons are all counted; beyond, persons are drawn."""
+"""Up to so many sets of single people are all counted; beyond, people are sampled."""
 _NORMAL = 1.959963984540054
 """The quantile of the normal distribution for 95%."""
 
 
 def counted(by_number: Mapping[int, int], shared: Mapping[int, Mapping[int, int]], size: int) -> Fraction:
-    """The expected share of persons whom so many random events of theirs (or all) single out, exactly.
+    """The exact expected share of people whom so many of their events, drawn at random (or all), single out.
 
     Args:
-        by_number: persons by their number of events.
-        shared: for each size of sets and number of events of a person, how many sets somebody else has, too.
+        by_number: people by their number of events.
+        shared: for each size of sets and number of events of a person, the number of sets that others have, too.
 
     Example:
         >>> counted({2: 3}, {1: {2: 4}}, 1)
@@ -84,10 +84,10 @@ def wilson(hits: int, draws: int) -> tuple[float, float]:
 def singled_out(
     occurrences: Occurrences, levels: Levels, curve: Sequence[Known], size: int, draws: int, seed: int
 ) -> tuple[Drawn, Fraction]:
-    """Whom so many random events single out, and the exact share: counted where all sets were, and are few enough.
+    """The figures on people whom so many random events single out, and the exact share where all sets are counted.
 
     Args:
-        curve: what the search through sets has found. draws, seed: of persons, where they are drawn.
+        curve: the figures of the search over sets. draws, seed: of people, where they are sampled.
     """
     if size <= len(curve) and curve[size - 1].exact and levels.sets_of_persons(size) <= COUNTED:
         share = counted(levels.by_number, levels.shared, size)
@@ -97,7 +97,7 @@ def singled_out(
 
 
 def sampled(occurrences: Occurrences, levels: Levels, size: int, draws: int, seed: int) -> Drawn:
-    """The same from persons drawn at random without replacement, one draw of events each, with an interval."""
+    """The same from people sampled without replacement, one draw of events each, with an interval."""
     persons = sum(levels.by_number.values())
     chance = random.Random(seed)
     places = sorted(chance.sample(range(persons), min(draws, persons)))
@@ -117,27 +117,27 @@ def sampled(occurrences: Occurrences, levels: Levels, size: int, draws: int, see
 
 
 def _positions(chance: random.Random, events: int, size: int) -> list[int]:
-    """Places of drawn events; where a person has fewer, the first stands for what is missing, and adds nothing."""
+    """Positions of drawn events; where a person has fewer, the first is repeated, which adds nothing."""
     chosen = sorted(chance.sample(range(events), min(size, events)))
     return chosen + [chosen[0]] * (size - len(chosen))
 
 
-# What known events tell of a sensitive value.
+# What known events reveal about a sensitive value.
 #
 # (h,k,p)-coherence: Xu, Wang, Fu and Yu, *Anonymizing transaction databases for publication*, KDD 2008.
-# Whoever knows a set of events of a person looks at everybody who has it: how many are they, and how many of them hold
-# one and the same value? A set that one person alone has tells for certain; no larger one tells more.
+# An attacker who knows a set of events of a person considers all people who have it: their number, and how many have
+# the same value. A set of one person alone reveals it for certain; no larger set reveals more.
 
 
 @dataclass
 class Learning(Watcher):
-    """What the sets of one search tell of one sensitive column.
+    """What the sets of one search reveal about one sensitive column.
 
     Args:
-        occurrences: who has which event. held: (person, value), each pair once.
-        sensitive, place: the column's name and place. persons: all of them. h: the share that no value may exceed.
-        mixed: whether the sets hold sensitive values beside events, and values are numbered as these.
-        curve: what was noted, by number of known events.
+        occurrences: the events of each person. held: (person, value), each pair once.
+        sensitive, place: the column's name and position. persons: all people. h: the largest allowed share of a value.
+        mixed: whether the sets have sensitive values beside events, with numbers of their own.
+        curve: the figures by number of known events.
     """
 
     occurrences: Occurrences
@@ -180,7 +180,7 @@ class Learning(Watcher):
         self.curve.append(Learnt(known.known, known.smallest, self._share, int(exposed), int(told), known.exact))
 
     def found(self) -> Coherence:
-        """What was noted, beside what nothing known tells."""
+        """The noted figures, with the prior."""
         most = self.occurrences.ask("events_prior", held=self.held)[0][0]
         return Coherence(self.sensitive, Fraction(int(most or 0), max(self.persons, 1)), tuple(self.curve))
 
@@ -193,11 +193,11 @@ class Learning(Watcher):
 
 
 Held = Sequence[tuple[int, Raw]]
-"""The places of sensitive columns, and who holds which value of each."""
+"""The positions of sensitive columns, and the values of each person."""
 
 
 def mixed_occurrences(asked: Occurrences, helds: Held, k: int) -> Occurrences:
-    """Events and sensitive values alike, for what somebody learns who knows some of both.
+    """Events and sensitive values together, for attackers who know some of both.
 
     ρ-uncertainty: Cao, Karras, Raïssi and Tan, *ρ-uncertainty: inference-proof transaction anonymization*, VLDB 2010.
     """
@@ -207,10 +207,10 @@ def mixed_occurrences(asked: Occurrences, helds: Held, k: int) -> Occurrences:
 
 
 def limit_in_integers(h: Fraction, persons: int) -> tuple[int, int, int]:
-    """(a, b, least), so that `b * holders - a * all >= least` says holders / all > h, for up to so many persons.
+    """(a, b, least), so that `b * holders - a * all >= least` means holders / all > h, for up to so many people.
 
-    The digits of h have no end; a fraction of numbers of persons has. Between h and the nearest of these lies none, so
-    that this one stands for h, itself allowed where it is below, and too much where it is above.
+    h may have any number of digits, while shares are fractions of numbers of people. No such share lies between h and
+    the nearest one, which replaces h: allowed itself if it is below h, too large if it is above.
 
     Example:
         >>> limit_in_integers(Fraction(4, 5), 10), limit_in_integers(Fraction("0.33333"), 10)
@@ -220,24 +220,24 @@ def limit_in_integers(h: Fraction, persons: int) -> tuple[int, int, int]:
     return nearest.numerator, nearest.denominator, 1 if nearest <= h else 0
 
 
-# What models ask of persons and their events, counted for whoever judges them: audits, nodes of a lattice.
+# What models ask of persons and their events, counted for their judges: audits, nodes of a lattice.
 
 DRAWS = 10_000
-"""Persons drawn where there are too many sets to count all."""
+"""People sampled where there are too many sets to count all."""
 _PLACE = 900
 """Relations of values that a model asks about are numbered from here."""
 
 
 @dataclass
 class CountedPersons:
-    """What was counted of persons and their events.
+    """The counts of people and their events.
 
     Args:
-        rows: of the table. persons: different ones. events: different ones. alike: classes of persons with the same
-            events, by their size; when `near` how many fit all events of somebody, each by themselves.
-        curves: for each k what 1, 2, … known events tell of persons. learnt: for each k and h what they tell of a
-            sensitive attribute. draws: events drawn at random, by their number, exactly.
-        drawn, seed: persons drawn where there are too many sets to count all.
+        rows: of the table. persons: different people. events: different events. alike: groups of people with the same
+            events, by size; when `near`, people by how many fit all of their events.
+        curves: for each k the figures for 1, 2, … known events. learnt: for each k and h what they reveal about a
+            sensitive attribute. draws: exact figures on events drawn at random, by their number.
+        drawn, seed: people sampled where there are too many sets to count all.
     """
 
     rows: int
@@ -252,27 +252,27 @@ class CountedPersons:
     seed: int = 0
 
     def same(self, k: int) -> Alike:
-        """Who has the same events as somebody else, where fewer than k persons are too few."""
+        """Groups of people with the same events, where groups smaller than k are too small."""
         few = sum(classes for size, classes in self.alike.items() if size < k)
         persons = Profile.of(self.alike, k, near=self.near).exposed_persons
         return Alike(min(self.alike, default=None), few, persons)
 
     def shared(self, k: int, known: int) -> Shared:
-        """What at most so many events say, where fewer than k persons are too few."""
+        """The figures for up to so many known events, where fewer than k people are too few."""
         curve = self.curves[k][:known]
         last = curve[-1]
         sets = sum(one.minimal_sets for one in curve)
         return Shared(last.smallest, last.exposed_persons, sets, len(curve) == known and last.exact)
 
     def singled(self, known: int) -> Singled:
-        """Whom so many events drawn at random single out."""
+        """The figures on people whom so many random events single out."""
         drawn, share = self.draws[known]
         if not drawn.sampled:
             return Singled(share, share, share)
         return Singled(share, Fraction(drawn.low), Fraction(drawn.high))
 
     def told(self, k: int, h: Fraction, known: int) -> Told:
-        """What at most so many events tell, where fewer than k persons are too few and a share above h too large."""
+        """What up to so many events reveal, where fewer than k people are too few and a share above h is too large."""
         curve = self.learnt[k, h][:known]
         last = curve[-1]
         return Told(last.share, last.smallest, last.exposed_persons, len(curve) == known and last.exact)
@@ -286,12 +286,12 @@ class CountedPersons:
         return PersonsFound(self.persons, self.rows, self.events, k, profile, curve, random)
 
     def search(self, events: Occurrences, wanted: PersonsWanted, held: Raw | None = None, stop: Stop = never) -> None:
-        """Count the sets of events that are wanted and not counted yet, a search for each k; the first one counts what
-        is drawn, too.
+        """Count the wanted sets of events that are not counted yet, in one search for each k; the first one also counts
+        random events.
 
         Args:
-            events: who has which event. wanted: which sets, and what is too few.
-            held: who holds which value of the sensitive attribute. stop: whether the time is used up.
+            events: the events of each person. wanted: the sets, and the smallest allowed numbers.
+            held: the sensitive values of each person. stop: whether the time is used up.
         """
         wanted = self._missing(wanted)
         limits = {*wanted.known, *(k for k, _ in wanted.told)} or ({2} if wanted.drawn else set())
@@ -325,20 +325,20 @@ class CountedPersons:
 
 
 def _reaches(curve: Sequence[Known] | Sequence[Learnt], most: int) -> bool:
-    """Whether a curve says what is known of so many events, or ended before because time was up."""
+    """Whether a curve covers so many events, or ended before at the time limit."""
     return len(curve) >= most or (bool(curve) and not curve[-1].exact)
 
 
 def count_persons(engine: Engine, frame: Frame, wanted: PersonsWanted) -> CountedPersons:
-    """Count what is wanted of the persons of a table.
+    """Count the wanted figures on the people of a table.
 
     Args:
-        engine: where the table lies. frame: its rows; an event is a combination of the keys, the entity names a person.
-        wanted: which sets of events, and what is too few.
+        engine: the engine of the table. frame: its rows; an event is a combination of the keys, the entity is a person.
+        wanted: the sets of events, and the smallest allowed numbers.
 
     Raises:
         UsageError: rows without a person.
-        EngineError: the database refused, failed or went away.
+        EngineError: the database refused a statement, failed or disconnected.
     """
     relation, chosen, person = _columns(frame, told=bool(wanted.told))
     keys = max(len(frame.keys), 1)
@@ -359,12 +359,12 @@ def count_persons(engine: Engine, frame: Frame, wanted: PersonsWanted) -> Counte
 
 
 def reading_of(engine: Engine, frame: Frame) -> Statement:
-    """The statement that reads the table of a frame to count what persons' events tell, for `--dry-run`."""
+    """The statement that reads the events of a frame's table, for `--dry-run`."""
     return reading(engine, *_columns(frame, told=True))
 
 
 def _columns(frame: Frame, *, told: bool) -> tuple[Relation, list[Chosen], Chosen]:
-    """A frame's rows, their columns, with the sensitive one where what it `told` is wanted, and who they are about."""
+    """A frame's rows, their columns (the sensitive one where `told` is wanted), and the person of a row."""
     assert frame.entity is not None
     columns = [*(frame.keys or ("1",))]  # where nothing is known, all events are one
     columns += [frame.sensitive] if told and frame.sensitive is not None else []
@@ -373,7 +373,7 @@ def _columns(frame: Frame, *, told: bool) -> tuple[Relation, list[Chosen], Chose
 
 
 def _curve(levels: Levels, most: int, drawn: frozenset[int]) -> Iterator[Known]:
-    """As far as sets are asked for, and farther where those drawn are few enough to count."""
+    """The largest size of sets that is required, or larger where random sets are few enough to count."""
     for one in levels.curve(max(most, *drawn, 1)):
         yield one
         few = [size for size in drawn if levels.sets_of_persons(size) <= COUNTED]
@@ -384,15 +384,15 @@ def _curve(levels: Levels, most: int, drawn: frozenset[int]) -> Iterator[Known]:
 # Which events tell most: values of columns in many minimal sets, and the persons whom the fewest events single out.
 
 MOST_VALUES = 10
-"""So many values of a column are told."""
+"""The number of values of a column in the report."""
 
 
 @dataclass(frozen=True)
 class CellsBehind:
-    """The cells behind codes, for whoever may see them.
+    """The cells behind codes, when values may be shown.
 
     Args:
-        engine: where the relation lies. bench: where its codes are. relation: what was coded. coded: its codes.
+        engine: the engine of the relation. bench: that of its codes. relation: the coded table. coded: its codes.
     """
 
     engine: Engine
@@ -401,10 +401,10 @@ class CellsBehind:
     coded: Coded
 
     def of(self, column: Chosen, code: str, codes: Sequence[int]) -> dict[int, str | None]:
-        """The values of a column by some of its codes; codes keep the order of values, so that places tell them.
+        """The values of a column by some of its codes; codes have the order of values, so that positions find them.
 
         Args:
-            code: what the column is called among the codes.
+            code: the column's name among the codes.
         """
         wanted = sorted({one for one in codes if one})
         if not wanted:
@@ -420,10 +420,10 @@ class CellsBehind:
 
 
 class Tally(Watcher):
-    """In how many minimal sets below k each event is.
+    """The number of minimal sets below k of each event.
 
     Args:
-        occurrences: who has which event, with columns apart. k: what is too few.
+        occurrences: the events of each person, with separate columns. k: people who must share a set.
     """
 
     def __init__(self, occurrences: Occurrences, k: int) -> None:
@@ -434,7 +434,7 @@ class Tally(Watcher):
         self._tally = self.occurrences.keep("tally", "events_tally", tally=self._tally, size=size, sets=sets, k=self.k)
 
     def columns(self, chosen: Sequence[Chosen], values: CellsBehind | None) -> Iterator[TellingColumn]:
-        """The columns with what their values do; with the values themselves where these may be seen."""
+        """The columns with the figures of their values; with the values themselves where these may be shown."""
         names = self.occurrences.names()
         for place, column in enumerate(chosen):
             asked = {"tally": self._tally, "names": names, "key": Raw(f"k{place}"), "top": MOST_VALUES}
@@ -451,11 +451,11 @@ class Tally(Watcher):
 def most_at_risk(
     occurrences: Occurrences, state: Raw, top: int, chosen: Sequence[Chosen], person: Chosen, values: CellsBehind | None
 ) -> Iterator[PersonAtRisk]:
-    """The persons whom the fewest events single out, then those whom the fewest expose.
+    """The people whom the fewest events single out, then those whom the fewest expose.
 
     Args:
-        occurrences: who has which event, with columns apart. state: persons with how many events do.
-        top: how many persons. chosen: the columns of events. values: for who may see them.
+        occurrences: the events of each person, with separate columns. state: people with that number of events.
+        top: the number of people. chosen: the columns of events. values: the cells, when values may be shown.
     """
     at_risk = occurrences.keep("at_risk", "events_at_risk", state=state, top=top)
     people = occurrences.ask("events_at_risk_rows", at_risk=at_risk)

@@ -87,14 +87,14 @@ class CellReader:
     numbered: tuple[int, ...] = ()
 
     def read_all(self, texts: Iterable[Name]) -> dict[Name, Cell]:
-        """The cells of a column by their texts; only different texts need be given. None is NULL.
+        """The cells of a column by their texts; each different text is needed once. None is NULL.
 
-        Where a text is the label of several levels, or a value besides, the lowest level that fits all cells decides
-        (without `*`), so that a column that was generalized as a whole is read as such; else each cell is read at the
+        If a text is the label of several levels, or also a value, the lowest level that fits all cells (without `*`)
+        decides, so that a column that was generalized as a whole is read as such. Otherwise each cell is read at the
         lowest level that it fits.
 
         Raises:
-            UsageError: some cannot be read; the sentence names the column and how many, never one of them.
+            UsageError: some cannot be read; the message has the column and their number, never a cell.
         """
         given = list(dict.fromkeys(texts))
         level = self._common_level([text for text in given if text is not None])
@@ -108,7 +108,7 @@ class CellReader:
         return {text: cell for text, cell in found.items() if cell is not None}
 
     def read(self, text: Name, level: int | None = None) -> Cell | None:
-        """What one text stands for, None when it cannot be read; a label of `level` wins, then the lowest level.
+        """What one text stands for, None when it cannot be read; labels of `level` come first, then the lowest level.
 
         Example:
             >>> from sqlaudit.hierarchies.levels import plain

@@ -1,4 +1,4 @@
-"""What a cell of a generalized release stands for, and how people write such cells."""
+"""Cells of a generalized release: what they stand for, and their spellings."""
 
 from __future__ import annotations
 

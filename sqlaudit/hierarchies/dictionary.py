@@ -35,10 +35,10 @@ _ON_WORKBENCH = {
 
 @dataclass(frozen=True)
 class LevelFacts:
-    """What a level makes of the values that occur.
+    """The figures of a level for the values that occur.
 
     Args:
-        level: its number. name: what reports call it.
+        level: its number. name: its name in reports.
         groups: different labels; NULL counts as one. At level 0 different values.
         smallest, largest: rows of the smallest and largest group.
         uncovered_values, uncovered_rows: values that have no label here.
@@ -91,10 +91,10 @@ class Dictionary:
 
     @property
     def problems(self) -> tuple[str, ...]:
-        """One sentence for each thing that keeps the hierarchy from being used; it names column and level, no value."""
+        """One sentence for each problem of the hierarchy, with column and level but no value."""
         split = (
-            f"{self.hierarchy.column}, level {above.level} ({above.name}): is not coarser than level {below.level}; "
-            f"{below.split_groups:,} of its {below.groups:,} groups lie in several groups of level {above.level}."
+            f"{self.hierarchy.column}, level {above.level} ({above.name}): does not nest with level {below.level}; "
+            f"{below.split_groups:,} of its {below.groups:,} groups are in several groups of level {above.level}."
             for below, above in pairwise(self.levels)
             if below.split_groups
         )
@@ -120,8 +120,8 @@ def dictionary(
         check: whether a hierarchy that cannot be used is an error.
 
     Raises:
-        UsageError: values without a label, levels that are not nested, or a level that has no meaning for what the
-            column holds; column and level are named, never a value.
+        UsageError: values without a label, levels that are not nested, or a level that does not fit the column's type;
+            the message has column and level, never a value.
 
     Example:
         >>> import pyarrow as pa
@@ -258,11 +258,11 @@ def _uncovered(made: Dictionary) -> list[str]:
     where = hierarchy.place or "the hierarchy"
     if made.unlisted_values:
         said = _values_of(made.unlisted_values, made.unlisted_rows)
-        return [f"{hierarchy.column}, level 1: {said} not listed in {where}; add them, or give a default label."]
-    reason = "a number that is no number or too large" if hierarchy.form == "widths" else "it gives none"
+        return [f"{hierarchy.column}, level 1: {said} not listed in {where}. Add them, or give a default label."]
+    reason = "not a finite number, or too large" if hierarchy.form == "widths" else "the level gives none"
     return [
         f"{hierarchy.column}, level {level.level} ({level.name}): "
-        f"{_values_of(level.uncovered_values, level.uncovered_rows)} without a label ({reason}); give a default label."
+        f"{_values_of(level.uncovered_values, level.uncovered_rows)} without a label ({reason}). Give a default label."
         for level in made.levels
         if level.uncovered_values
     ]

@@ -1,4 +1,4 @@
-"""Hierarchies: level by level coarser, how levels are kept, found in a column, and said as SQL."""
+"""The levels of hierarchies: their forms, their labels for the values of a column, and their SQL."""
 
 from __future__ import annotations
 
@@ -176,12 +176,12 @@ def width_levels(
     for level, (below, width) in enumerate(pairwise(widths), 2):
         if width % below or width == below:
             raise UsageError(
-                f"{place}, level {level} (width {decimal_text(width)}): is not a multiple of level {level - 1} (width "
-                f"{decimal_text(below)}), so an interval there would lie in two of this level; take "
+                f"{place}, level {level}: width {decimal_text(width)} is not a multiple of width "
+                f"{decimal_text(below)} at level {level - 1}, so the levels are not nested. Use "
                 f"{decimal_text(below * 2)} or another multiple."
             )
     if low is not None and high is not None and low >= high:
-        raise UsageError(f"{place}: low ({decimal_text(low)}) must lie below high ({decimal_text(high)}).")
+        raise UsageError(f"{place}: low ({decimal_text(low)}) must be less than high ({decimal_text(high)}).")
     found = tuple(WidthLevel(width, origin, low, high) for width in widths)
     if any(level.decimals > MOST_DECIMALS for level in found):
         raise UsageError(f"{place}: widths and bounds have at most {MOST_DECIMALS} decimals.")
@@ -220,10 +220,8 @@ def date_levels(parts: Sequence[str], place: str) -> tuple[Level, ...]:
         raise UsageError(f"{place}: name at least one of {', '.join(known)}.")
     for level, part in enumerate(parts, 1):
         if part not in known:
-            why = " A week is not within one month or year, so it is no level." if part == "week" else ""
-            raise UsageError(
-                f"{place}, level {level}: there is no part of dates {part!r}; there are {', '.join(known)}.{why}"
-            )
+            why = " A week can span two months or years, so it cannot be a level." if part == "week" else ""
+            raise UsageError(f"{place}, level {level}: unknown part of dates {part!r}. Use {', '.join(known)}.{why}")
     for level, (below, part) in enumerate(pairwise(parts), 2):
         if known.index(DatePart(part)) <= known.index(DatePart(below)):
             raise UsageError(f"{place}, level {level} ({part}): is not coarser than level {level - 1} ({below}).")
@@ -241,7 +239,7 @@ def decimals_of(number: Fraction) -> int:
     while (number * 10**places).denominator != 1:
         places += 1
         if places > 4 * MOST_DECIMALS:
-            raise UsageError("Widths and bounds are decimals, for instance 0.5.")
+            raise UsageError("Widths and bounds must be decimals, for example 0.5.")
     return places
 
 
@@ -434,7 +432,7 @@ def matched_rows(table: ValueTable, kind: Kind, hierarchy: Hierarchy) -> Rows:
         if known != labels:
             level = next(i for i, (a, b) in enumerate(zip(known, labels, strict=True), 1) if a != b)
             raise UsageError(
-                f"{table.place}: a value of {hierarchy.column} stands here twice, written in two ways, with different "
+                f"{table.place}: a value of {hierarchy.column} is listed twice, in two spellings, with different "
                 f"labels at level {level}."
             )
     return list(rows.items())
@@ -502,7 +500,7 @@ class ReleasedColumn:
 
 
 def refuse_kind(hierarchy: Hierarchy, kind: Kind) -> None:
-    """Nothing when every level has a meaning for the values of a column.
+    """Check that every level fits the type of a column.
 
     Raises:
         UsageError: intervals of texts, masks of fractions, parts of numbers.
@@ -510,17 +508,15 @@ def refuse_kind(hierarchy: Hierarchy, kind: Kind) -> None:
     for number, level in enumerate(hierarchy.levels, 1):
         where = f"{hierarchy.column}, level {number} ({level.name})"
         if isinstance(level, WidthLevel) and kind not in NUMBERS:
-            hint = "use 'dates'" if kind in DATES else "name it as an expression that gives a number"
-            raise UsageError(f"{where}: intervals are for numbers, and the column holds {_KINDS[kind]}; {hint}.")
+            hint = "use 'dates'" if kind in DATES else "convert it to a number with an expression"
+            raise UsageError(f"{where}: intervals need numbers, but the column has {_KINDS[kind]}; {hint}.")
         if isinstance(level, MaskLevel) and kind not in _MASKED:
             hint = "use 'widths'" if kind in NUMBERS else "use 'dates'" if kind in DATES else "list its values"
-            raise UsageError(
-                f"{where}: masks are for texts and whole numbers, and the column holds {_KINDS[kind]}; {hint}."
-            )
+            raise UsageError(f"{where}: masks need texts or whole numbers, but the column has {_KINDS[kind]}; {hint}.")
         if isinstance(level, DateLevel) and kind not in DATES:
             name = hierarchy.column if hierarchy.column.isidentifier() else quote(hierarchy.column, "duckdb")
             raise UsageError(
-                f"{where}: is for dates, and the column holds {_KINDS[kind]}; name it as an expression, for instance "
+                f"{where}: needs dates, but the column has {_KINDS[kind]}; convert it with an expression, for example "
                 f"CAST({name} AS DATE)."
             )
 
@@ -676,7 +672,7 @@ def _own(hierarchy: Hierarchy, number: int, level: SqlLevel, value: str, dialect
         if column.name.casefold() not in names:
             known = [hierarchy.column, VALUE]
             raise UsageError(
-                f"{option}: an expression is over this column alone, and {column.name!r} is another."
+                f"{option}: an expression may use this column only, but it uses {column.name!r}."
                 f"{closest(column.name, known)}"
             )
         replaced = exp.Var(this=value)

@@ -56,7 +56,7 @@ class Tree:
         leaves: dict[str | None, tuple[str, ...]] = {}
         for where, above, leaf in paths:
             if leaf in leaves:
-                raise UsageError(f"{where}: this leaf of the tree also stands elsewhere in it.")
+                raise UsageError(f"{where}: this leaf is in the tree twice.")
             leaves[leaf] = above
         if not leaves:
             raise UsageError(f"{place}: the tree has no leaves.")
@@ -92,7 +92,7 @@ def read_tree_csv(path: Path) -> Tree:
         place = f"{path}, line {line}"
         for level in range(1, depth - 1):
             if parents.setdefault((level, row[level]), row[level + 1]) != row[level + 1]:
-                raise UsageError(f"{place}: the group at level {level} lies under another group in an earlier line.")
+                raise UsageError(f"{place}: the group at level {level} is under another group in an earlier line.")
         # labels may repeat at different levels
         above = tuple(f"{level}\0{row[level]}" for level in range(depth - 1, 0, -1))
         paths.append((place, above, row[0] or None))
@@ -121,12 +121,12 @@ def hierarchy_rows(path: Path) -> list[tuple[int, list[str]]]:
     try:
         rows = [(reader.line_num, [as_written(field) for field in row]) for row in reader if row]
     except csv.Error:
-        raise UsageError(f"{path}, line {reader.line_num}: is not a line of CSV.") from None
+        raise UsageError(f"{path}, line {reader.line_num}: is not CSV.") from None
     if not rows or len(rows[0][1]) < 2:
-        raise UsageError(f"{path}: a hierarchy has lines of a value and its levels, value;level1;…;*.")
+        raise UsageError(f"{path}: has no levels. A hierarchy has lines of the form value;level1;…;*.")
     for line, row in rows:
         if len(row) != len(rows[0][1]):
-            raise UsageError(f"{path}, line {line}: has {len(row)} fields, the first line has {len(rows[0][1])}.")
+            raise UsageError(f"{path}, line {line}: has {len(row)} fields, but the first line has {len(rows[0][1])}.")
     return rows
 
 
@@ -233,9 +233,9 @@ class Hierarchies:
             column = name if name in columns else folded.get(bare(name).casefold())
             if column is None:
                 hint = closest(name, columns) or f" There are: {', '.join(columns)}."
-                raise UsageError(f"{hierarchy.place}: {name!r} is not among the quasi-identifiers.{hint}")
+                raise UsageError(f"{hierarchy.place}: {name!r} is not a quasi-identifier.{hint}")
             if column in found:
-                raise UsageError(f"{hierarchy.place}: {column!r} has a second hierarchy here.")
+                raise UsageError(f"{hierarchy.place}: {column!r} has two hierarchies.")
             found[column] = replace(hierarchy, column=column)
         return tuple(found.get(column) or plain(column) for column in columns)
 
@@ -283,7 +283,7 @@ def read_hierarchies(source: Hierarchies | Mapping[str, Any] | str | Path) -> Hi
     for key, value in root.pairs("the file") if root is not None else ():
         section = value if key.value == "hierarchies" else section
     if section is None:
-        raise UsageError(f"{path}: has no section 'hierarchies'; put the columns under that key.")
+        raise UsageError(f"{path}: has no section 'hierarchies'. Put the columns under that key.")
     return read_section(section, path.parent)
 
 
@@ -307,12 +307,12 @@ def read_hierarchy(column: str, node: Node, folder: Path = Path()) -> Hierarchy:
     if node.value == TOP:
         return replace(plain(column), place=node.place)
     if not node.is_mapping:
-        raise node.fail(f"{column!r} is keep, drop, '*', or a mapping with one of {', '.join(FORMS)}.")
+        raise node.fail(f"{column!r} must be keep, drop, '*', or a mapping with one of {', '.join(FORMS)}.")
     parts = {key.text("a key"): value for key, value in node.pairs(repr(column))}
     forms = [name for name in parts if name in FORMS]
     if len(forms) != 1:
         known = closest(next(iter(parts), ""), FORMS)
-        raise node.fail(f"{column!r} has exactly one of {', '.join(FORMS)}.{known if not forms else ''}")
+        raise node.fail(f"{column!r} needs exactly one of {', '.join(FORMS)}.{known if not forms else ''}")
     (form,) = forms
     place = parts[form].place
     options = _OPTIONS.get(form, ("default",))
@@ -344,8 +344,8 @@ def tree_table(tree: Tree, place: str = "") -> ValueTable:
             label = path[-1]
             if seen.setdefault((level, label), path) != path:
                 raise UsageError(
-                    f"{place or tree.place}: two groups at level {level} have the same name; a released cell could "
-                    "not tell them apart, so give them different ones."
+                    f"{place or tree.place}: two groups at level {level} have the same name. Give them different "
+                    "names, so that cells of a release are unique."
                 )
             labels.append(label)
         rows[leaf] = tuple(labels)
@@ -366,13 +366,13 @@ def _mask(parts: Parts, place: str, _: Path) -> Iterable[Level]:
     if keeps:
         ways = node.pairs("'mask'")
         if [key.value for key, _ in ways] != ["keep"]:
-            raise node.fail("'mask' is a list of numbers of characters to mask, or {keep: [numbers to keep]}.")
+            raise node.fail("'mask' must be a list of numbers of characters to mask, or {keep: [numbers to keep]}.")
         node = ways[0][1]
     counts = []
     for item in _items(node, "'mask'"):
         number = exact_number(item, "a number of characters")
         if number.denominator != 1:
-            raise item.fail("a number of characters is whole.")
+            raise item.fail("a number of characters must be whole.")
         counts.append(number.numerator)
     return mask_levels(counts, place, keeps=keeps)
 
@@ -384,7 +384,7 @@ def _dates(parts: Parts, place: str, _: Path) -> Iterable[Level]:
 def _sql(parts: Parts, _place: str, _: Path) -> Iterable[Level]:
     levels: list[Level] = [SqlLevel(item.text("a level")) for item in _items(parts["sql"], "'sql'")]
     if not levels:
-        raise parts["sql"].fail("'sql' is a list of expressions, one a level.")
+        raise parts["sql"].fail("'sql' must be a list of expressions, one per level.")
     if levels[-1] in (SqlLevel("'*'"), SqlLevel(TOP)):
         levels[-1] = TopLevel()
     return levels
@@ -397,10 +397,10 @@ def _values(parts: Parts, _place: str, _: Path) -> ValueTable:
         for key, value in node.pairs("'values'")
     ]
     if not lines or not lines[0][2]:
-        raise node.fail("'values' is a mapping from values to their labels, {flu: [chest, illness]}.")
+        raise node.fail("'values' must be a mapping from values to their labels, {flu: [chest, illness]}.")
     for where, _value, labels in lines:
         if len(labels) != len(lines[0][2]):
-            raise UsageError(f"{where}: has {len(labels)} labels, the first value has {len(lines[0][2])}.")
+            raise UsageError(f"{where}: has {len(labels)} labels, but the first value has {len(lines[0][2])}.")
     if {labels[-1] for _, _, labels in lines} != {TOP}:  # a mapping need not go up to one value
         lines = [(where, value, (*labels, TOP)) for where, value, labels in lines]
     return value_table(lines, node.place)
@@ -436,7 +436,7 @@ def _from_folder(folder: Path, columns: Sequence[str]) -> tuple[Hierarchy, ...]:
         if fitting:
             owners[max(fitting, key=len)].append(path)
     if columns and not any(owners.values()):
-        raise UsageError(f"{folder}: has no file …{columns[0]}.csv, nor one for any other quasi-identifier.")
+        raise UsageError(f"{folder}: has no file …{columns[0]}.csv, and none for any other quasi-identifier.")
     return tuple(_of_file(column, owners[column], folder) for column in columns)
 
 
@@ -446,5 +446,7 @@ def _of_file(column: str, files: Sequence[Path], folder: Path) -> Hierarchy:
     shortest = min(len(path.stem) for path in files)
     best = [path for path in files if len(path.stem) == shortest]
     if len(best) > 1:
-        raise UsageError(f"{folder}: {' and '.join(path.name for path in best)} both fit {column!r}; keep one.")
+        raise UsageError(
+            f"{folder}: {' and '.join(path.name for path in best)} both match {column!r}. Keep one of them."
+        )
     return from_table(column, read_csv_table(best[0]), "csv")

@@ -31,32 +31,34 @@ from sqlaudit.hierarchies.result import CheckedLevel, HierarchyResult
 # What is asked of the hierarchy of one column: how its values become coarser, and what is done with it.
 
 _DATES = "month,quarter,year,decade"
-_HOW, _WHAT = "How values become coarser", "What to do"
+_HOW, _WHAT = "Levels", "Output"
 _WAYS = ("widths", "mask", "dates", "tree", "from_", "propose")
 
 
 @dataclass(frozen=True)
 class HierarchyRequest:
-    """One way in which values become coarser, and what is done with it.
+    """One form of hierarchy, and what is done with it.
 
     Args:
         widths: of intervals. origin: where an interval begins. low, high: where open intervals begin.
         mask: how many characters are replaced from the right. dates: what they are cut to.
         tree: a file with a tree of categories. from_: a file or folder with hierarchies.
-        propose: whether default levels are printed instead. default: the label of values that are not covered.
-        to: where the hierarchy is written.
+        propose: whether to print default levels instead. default: the label of values that are not covered.
+        to: the file for the hierarchy.
         show_values: whether the first values are shown.
 
     Raises:
-        UsageError: no way is chosen, or several, or bounds without widths.
+        UsageError: no form is given, or several, or bounds without widths.
     """
 
     widths: tuple[str, ...] = option(
         (), ORDERED, "Intervals of these widths, each a multiple of the one before: 5,10,20.", _HOW, metavar="NUMBERS"
     )
-    origin: str | None = option(None, TEXT, "Where an interval begins. [default: 0]", _HOW, metavar="NUMBER")
-    low: str | None = option(None, TEXT, "Below it there is one open interval.", _HOW, metavar="NUMBER")
-    high: str | None = option(None, TEXT, "From it on there is one open interval.", _HOW, metavar="NUMBER")
+    origin: str | None = option(None, TEXT, "Start of an interval. [default: 0]", _HOW, metavar="NUMBER")
+    low: str | None = option(
+        None, TEXT, "Start of the lowest closed interval; one open interval below it.", _HOW, metavar="NUMBER"
+    )
+    high: str | None = option(None, TEXT, "Start of one open interval at the top.", _HOW, metavar="NUMBER")
     mask: tuple[str, ...] = option(
         (), ORDERED, "Replace so many characters by * from the right: 1,2,3.", _HOW, metavar="NUMBERS"
     )
@@ -78,7 +80,7 @@ class HierarchyRequest:
         False, FLAG, "Print default levels of one or more COLUMNs as YAML, to edit for --hierarchies.", _HOW
     )
     default: str | None = option(
-        None, TEXT, "The label of values that the hierarchy does not cover, for instance '*'.", _HOW, metavar="LABEL"
+        None, TEXT, "Label of values that the hierarchy does not cover, for example '*'.", _HOW, metavar="LABEL"
     )
     to: Path | None = option(
         None, FILE, "Write the hierarchy of the values that occur (value;level1;…;*).", _WHAT, metavar="FILE.csv"
@@ -87,9 +89,9 @@ class HierarchyRequest:
 
     def __post_init__(self) -> None:
         if sum(getattr(self, way) not in (None, (), False) for way in _WAYS) != 1:
-            raise UsageError(f"Say how values become coarser, with one of {', '.join(map(spelled, _WAYS))}.")
+            raise UsageError(f"No levels are given. Use one of {', '.join(map(spelled, _WAYS))}.")
         if not self.widths and (bound := next(iter(self._bounds), "")):
-            raise UsageError(f"{spelled(bound)} belongs to {spelled('widths')}.")
+            raise UsageError(f"{spelled(bound)} needs {spelled('widths')}.")
 
     @property
     def _bounds(self) -> dict[str, str]:
@@ -114,7 +116,7 @@ def _named_tree(column: str, path: Path, default: str | None) -> Hierarchy:
     """The hierarchy of a file that holds nothing but a tree."""
     root = load_nodes(path)
     if root is None:
-        raise UsageError(f"{path}: holds no tree.")
+        raise UsageError(f"{path}: has no tree.")
     made = read_hierarchy(column, Node([(Node("tree", root.place), root)], root.place, is_mapping=True), path.parent)
     return made if default is None else replace(made, default=default)
 
@@ -161,7 +163,7 @@ _YAML = (".yml", ".yaml")
     levels=("Mapping[str, Any] | str | Path", REQUIRED),
 )
 def hierarchy(given: Given) -> HierarchyResult:
-    """Check a hierarchy against the values of a column, and write it to a file when asked.
+    """Check a hierarchy against the values of a column, and write it to a file.
 
     Args:
         column: a column or expression.
@@ -172,8 +174,8 @@ def hierarchy(given: Given) -> HierarchyResult:
         show_values: whether the first values may be read and shown.
 
     Raises:
-        UsageError: an unknown column or form, or levels that have no meaning for what the column holds.
-        EngineError: the database refused, failed or went away.
+        UsageError: an unknown column or form, or levels that do not fit the column's type.
+        EngineError: the database refused a statement, failed or disconnected.
 
     Example:
         >>> import pandas as pd, sqlaudit
@@ -204,7 +206,7 @@ def named_hierarchy(
     else:
         made = _from_file(column, Path(levels))
     if made.use is not Use.GENERALIZE:
-        raise UsageError(f"{made.place}: {column} is kept or dropped, so there is nothing to check.")
+        raise UsageError(f"{made.place}: {column} is kept or dropped, so there are no levels to check.")
     return made if default is None else replace(made, default=default)
 
 
@@ -217,7 +219,7 @@ def _from_file(column: str, path: Path) -> Hierarchy:
     folded = {bare(name).casefold(): name for name in read.given}
     name = column if column in read.given else folded.get(bare(column).casefold())
     if name is None:
-        raise UsageError(f"{read.place}: there is no hierarchy of {column!r}.{closest(column, read.given)}")
+        raise UsageError(f"{read.place}: has no hierarchy of {column!r}.{closest(column, read.given)}")
     return replace(read.given[name], column=column)
 
 
@@ -278,20 +280,17 @@ def _levels(found: Dictionary, value: str, dialect: str) -> tuple[CheckedLevel, 
 def _notes(found: Dictionary, to: Path | None) -> Iterator[str]:
     made = found.hierarchy
     if found.holds.kind is Kind.INTEGER and any(isinstance(level, MaskLevel) for level in made.levels):
-        yield (
-            f"{made.column} holds whole numbers: leading zeros, if there were any, are lost, and masks count "
-            "the digits that are left."
-        )
+        yield (f"{made.column} has whole numbers: any leading zeros are lost, and masks count the remaining digits.")
     if found.missing_rows and made.levels:
         yield "Missing values stay missing below the highest level, unless a value table names them."
     if made.table is not None and made.table.top != "*":
-        yield "The file has a name of its own for the highest level; a release has * there."
+        yield "The file names the highest level; a release has * there."
     pairs = pairwise(found.levels)
     same = [str(above.level) for below, above in pairs if below.groups == above.groups and not below.split_groups]
     if same:
-        yield f"Not coarser than the level below, for these values: level {', '.join(same)}."
+        yield f"Level {', '.join(same)}: not coarser than the level below, for these values."
     if to is not None and found.problems:
-        yield "No file was written, since the hierarchy cannot be used."
+        yield "No file was written, because the hierarchy cannot be used."
 
 
 def _shown(found: Dictionary, workbench: Engine) -> tuple[tuple[str | None, ...], ...]:

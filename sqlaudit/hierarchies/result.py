@@ -1,4 +1,4 @@
-"""What checking a hierarchy found, and its report. Frozen; without values unless they were asked for."""
+"""The result of checking a hierarchy, and its report. Frozen; without values unless requested."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from sqlaudit.reports.notebook import Shown
 
 @dataclass(frozen=True)
 class CheckedLevel(Documented):
-    """What one level makes of the values that occur.
+    """The figures of one level for the values that occur.
 
     Args:
-        level: its number, 0 = the values themselves. name: what it is: `width 5`, `last 2 masked`, `listed`, …
+        level: its number, 0 = the values themselves. name: `width 5`, `last 2 masked`, `listed`, …
         groups: different labels; missing values count as one.
         smallest: rows of the smallest group. largest: rows of the largest group.
-        nested: whether every group of the level below lies in one group of this level.
-        split_groups: groups of the level below that lie in several.
-        uncovered_values: values that have no label here. uncovered_rows: rows with these.
+        nested: whether every group of the level below is within one group of this level.
+        split_groups: groups of the level below that are in several.
+        uncovered_values: values without a label. uncovered_rows: rows with these values.
         sql: the label as an expression in the engine's dialect; None for listed levels.
     """
 
@@ -45,11 +45,11 @@ class HierarchyResult(Result, Shown):
     """A hierarchy of one column, checked against the values that occur.
 
     Args:
-        target: what was looked at. column: the column or expression. holds: what it holds.
-        form: how the hierarchy was given. rows: rows of the table. missing_rows: rows in which the column is missing.
+        target: the table. column: the column or expression. holds: the kind of its values.
+        form: the form of the hierarchy. rows: rows of the table. missing_rows: rows in which the column is missing.
         levels: from level 0, the values, to the highest, where every value is `*`.
-        problems: one sentence for everything that keeps the hierarchy from being used; empty when nothing does.
-        notes: what is worth knowing. written: lines of the file that was written; None without one.
+        problems: one sentence for each problem; empty when the hierarchy can be used.
+        notes: further findings. written: lines of the written file; None without one.
         values: (value, label at level 1, …) of the first values, empty unless values may be shown.
         statements: what ran in the database, in order.
     """
@@ -99,7 +99,7 @@ def hierarchy_document(result: HierarchyResult) -> doc.Document:
         doc.Toned(f"{result.target}: the hierarchy of {result.column} {verdict}", "good" if result.usable else "bad"),
         (_lead(result),),
         doc.section("Levels", _levels(result)),
-        doc.section("Worth knowing", result.notes),
+        doc.section("Notes", result.notes),
         doc.section("Values", _values(result)),
     )
 
@@ -107,12 +107,12 @@ def hierarchy_document(result: HierarchyResult) -> doc.Document:
 def _lead(result: HierarchyResult) -> Iterator[doc.Words]:
     yield from (doc.bad(problem) for problem in result.problems)
     if result.usable:
-        yield "Every value has a label at every level, and every level is a function of the one below."
+        yield "Every value has a label at every level, and the levels are nested."
     values = result.levels[0].groups - (1 if result.missing_rows else 0)
-    missing = f"; {doc.plural(result.missing_rows, 'row')} with none" if result.missing_rows else ""
+    missing = f"; {doc.plural(result.missing_rows, 'row')} without a value" if result.missing_rows else ""
     yield f"{doc.plural(values, 'value')} in {doc.plural(result.rows, 'row')}{missing}."
     if result.written is not None:
-        yield f"{doc.plural(result.written, 'line')} of values and labels were written."
+        yield f"{doc.plural(result.written, 'line')} of values and labels written."
 
 
 def _levels(result: HierarchyResult) -> doc.Table:
@@ -122,11 +122,13 @@ def _levels(result: HierarchyResult) -> doc.Table:
         nested = None if not level.level else "yes" if level.nested else doc.bad("NO")
         missing = doc.bad(doc.count(level.uncovered_values)) if level.uncovered_values else None
         rows.append((level.level, level.name, level.groups, level.smallest, level.largest, nested, missing))
-    return doc.table(("#Level", "What", "#Groups", "#Smallest", "#Largest", "Nested", gaps), rows)
+    return doc.table(("#Level", "Form", "#Groups", "#Smallest", "#Largest", "Nested", gaps), rows)
 
 
 def _values(result: HierarchyResult) -> doc.Table:
     heads = ("Value", *(f"Level {level.level}" for level in result.levels[1:]))
     more = result.levels[0].groups - len(result.values)
-    caption = f"The first {doc.count(len(result.values))}; {doc.count(more)} more were found." if more > 0 else ""
+    caption = (
+        f"The first {doc.count(len(result.values))} values; {doc.count(more)} more were found." if more > 0 else ""
+    )
     return doc.table(heads, result.values, caption)

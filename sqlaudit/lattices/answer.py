@@ -1,4 +1,4 @@
-"""From what a search found to the result that reports read."""
+"""From the outcome of a search to the result that reports read."""
 
 from __future__ import annotations
 
@@ -232,19 +232,19 @@ def _why(searched: Searched, top: LatticeNode) -> Iterator[str]:
     for short in top.fails:
         about = f" for {short.sensitive}" if short.sensitive else ""
         if short.classes is None:
-            yield f"{short.requirement}{about} does not hold even at the coarsest node."
+            yield f"{short.requirement}{about} fails even at the coarsest node."
         elif top.classes == 1:
             yield (
-                f"{short.requirement}{about} does not hold for all rows together, with no quasi-identifier known at "
-                f"all, so no coarsening can help: {_feasibility(searched, short)}."
+                f"{short.requirement}{about} fails even for all rows together, so no generalization can meet it: "
+                f"{_feasibility(searched, short)}."
             )
         else:
             yield (
                 f"{short.requirement}{about}: {short.classes:,} of {top.classes:,} classes with {short.rows:,} rows "
-                "fall short even at the coarsest node."
+                "fail even at the coarsest node."
             )
     if kept and top.classes > 1:
-        yield f"Kept as they are, at every node: {', '.join(kept)}. Give them a hierarchy, or drop them."
+        yield f"Unchanged at every node: {', '.join(kept)}. Give them a hierarchy, or drop them."
 
 
 def _feasibility(searched: Searched, short: Shortfall) -> str:

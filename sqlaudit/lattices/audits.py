@@ -133,7 +133,7 @@ class AuditedTable:
 
 @dataclass(frozen=True)
 class _Judged:
-    """A requirement over the classes of one attribute: its check, and the predicate of the classes that fall short."""
+    """A requirement over the classes of one attribute: its check, and the predicate of the failing classes."""
 
     item: Asked
     check: Check
@@ -146,7 +146,7 @@ class _Judged:
 
     @property
     def of_classes(self) -> bool:
-        """Whether classes fall short, and not the table as a whole."""
+        """Whether classes fail, and not the table as a whole."""
         return self.item.model.facts_tell and not self.item.model.verdict_by_level
 
     @property
@@ -204,7 +204,7 @@ class AuditedNodes:
         return self._known[node]
 
     def _worse_verdict(self, node: Node) -> Verdict:
-        """The worse verdict, where somebody may know one row of a person or all of them."""
+        """The worse verdict, where attackers may know one row of a person or all of them."""
         if not self._several or self._known_rows is KnownRows.ALL:
             return self._verdict(node, every=self._several)
         one, every = self._verdict(node, every=False), self._verdict(node, every=True)
@@ -218,14 +218,14 @@ class AuditedNodes:
 
     @cached_property
     def _several(self) -> bool:
-        """Whether who knows all rows of a person is to be judged, and knows more than from one of them."""
+        """Whether attackers who know all rows of a person are to be judged, and know more than from one of them."""
         finest = (0,) * len(self._layout.columns)
         frames = [self._frame(finest, attribute) for attribute in self._attributes]
         several = any(differs(frame, self._known_rows, self._nulls, self._combinations) for frame in frames)
         if several and self.limit_rows:
             raise UsageError(
-                "Rows of persons cannot be left out by what one of them tells where somebody may know all rows of a "
-                f"person; search without {spelled('suppress')}, or say {spelled('known_rows', 'one')}."
+                "Rows cannot be suppressed one by one when attackers may know all rows of a person. Search without "
+                f"{spelled('suppress')}, or use {spelled('known_rows', 'one')}."
             )
         return several
 
@@ -345,7 +345,7 @@ class AuditedNodes:
         return replace(found, keys=node_keys(self._layout, node, NullPolicy.EQUAL), sensitive=sensitive)
 
     def refuse_several_places(self) -> None:
-        """Refuse models that need one class and one value a person, when somebody has more at the finest node.
+        """Refuse models that need one class and one value a person, when a person has more at the finest node.
 
         Raises:
             UsageError: there is such a person.
@@ -361,8 +361,8 @@ class AuditedNodes:
                 label = attribute.resolved.label if attribute.resolved else None
                 asked = repr(wanting[0].requirement.text) if wanting else "Worst-case disclosure of every node"
                 raise UsageError(
-                    f"{asked} needs one class and one value of {label} for each person; "
-                    f"{plural(persons, 'person has', 'persons have')} more."
+                    f"{asked} needs one class and one value of {label} for each person, but "
+                    f"{plural(persons, 'person has', 'people have')} more."
                 )
 
     def _failing_rows(self, parts: Sequence[_Share], wanted: Sequence[_Judged]) -> int:
@@ -404,8 +404,8 @@ class AuditedNodes:
         """
         if "inflation" in wanted and self._nulls is not NullPolicy.EQUAL:
             raise UsageError(
-                f"This loss counts the rows with equal values, which has no meaning with "
-                f"{spelled('nulls', self._nulls.value)}; choose another measure."
+                f"This loss counts rows with equal values, which is not defined with "
+                f"{spelled('nulls', self._nulls.value)}. Choose another measure."
             )
         classes, squares, size_bits = self._sizes(node)
         finest = self._tuple_bits if "tuples" in wanted else 0.0
@@ -419,7 +419,7 @@ class AuditedNodes:
             return self._inflated(whole, workbench.keep_rows(_FAILING, columns, []), wanted)
         if "bits" in wanted and self._nulls is NullPolicy.DISTINCT:
             raise UsageError(
-                f"This loss has no meaning for suppressed rows with {spelled('nulls', 'distinct')}; choose "
+                f"This loss is not defined for suppressed rows with {spelled('nulls', 'distinct')}. Choose "
                 "another measure."
             )
         failing = keep(self._engine, workbench, _FAILING, statement, columns)

@@ -113,10 +113,10 @@ class KeyLayout:
     def check(self, node: Node) -> None:
         """Raise UsageError unless there is such a node; a kept column may be at level 1, left out."""
         if len(node) != len(self.columns):
-            raise UsageError(f"A node has one level for each of the {len(self.columns)} columns, not {len(node)}.")
+            raise UsageError(f"A node needs one level for each of the {len(self.columns)} columns, not {len(node)}.")
         for column, level in zip(self.columns, node, strict=True):
             if not 0 <= level <= max(1, column.height):
-                raise UsageError(f"{column.label} has the levels 0 to {column.height}; there is no level {level}.")
+                raise UsageError(f"{column.label} has no level {level}. Its levels are 0 to {column.height}.")
 
 
 def code_values(workbench: Engine, columns: Sequence[KeyColumn], name: str = "") -> KeyLayout:

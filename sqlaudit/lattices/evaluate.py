@@ -185,18 +185,18 @@ def refuse_limit(attributes: Sequence[Attribute], roles: Roles, limit: Fraction)
     for item in (item for attribute in attributes for item in attribute.deciding):
         if item.model.verdict_by_level or not item.model.facts_tell:
             raise UsageError(
-                f"{item.requirement.text!r} is about the whole table and names no rows to leave out, so it cannot be "
-                f"required together with suppression; search without {spelled('suppress')}."
+                f"{item.requirement.text!r} is about the whole table and names no rows to leave out. Search without "
+                f"{spelled('suppress')}."
             )
     if roles.nulls is NullPolicy.WILDCARD:
         raise UsageError(
-            f"{spelled('nulls', 'wildcard')}: rows that are left out no longer match others; search without "
-            f"{spelled('suppress')}."
+            f"{spelled('nulls', 'wildcard')} and {spelled('suppress')} exclude each other, because suppressed rows no "
+            "longer match others."
         )
     if roles.joint and len(roles.sensitive) > 1:
         raise UsageError(
-            f"{spelled('joint', True)}: every sensitive attribute has classes of its own; search without "
-            f"{spelled('suppress')}."
+            f"{spelled('joint', True)} and {spelled('suppress')} exclude each other, because every sensitive column "
+            "has different classes."
         )
 
 
@@ -239,9 +239,9 @@ def open_evaluator(
     one_by_one = needs_audits(attributes, given)
     if one_by_one and of_values is not None:
         raise UsageError(
-            "A loss that looks at sensitive values is told of nodes that are counted together: of rows and not of "
-            f"persons, with {spelled('nulls', 'equal')}, up to {LANES} sensitive values, and without a requirement "
-            f"that looks at a population. Choose another {about('measure')}."
+            f"Losses of sensitive values need rows, not people, {spelled('nulls', 'equal')}, at most {LANES} "
+            "sensitive values, and no requirement with a population. Choose another "
+            f"{about('measure')}."
         )
     base = base_histogram(engine, workbench, relation, columns, layout, [] if one_by_one else attributes)
     rows = int(workbench.run(render("lattices/lattice_rows.sql", workbench.dialect, base=base))[0][0])

@@ -35,7 +35,7 @@ from sqlaudit.models.judge import Asked, compares, merged_facts
 
 # What is asked of the classes of every node, as SQL over count vectors: the models' own facts and predicates.
 #
-# A requirement becomes a check: a predicate that is true for a class that falls short. Most models say it themselves.
+# A requirement becomes a check: a predicate that is true for a class that fails. Most models say it themselves.
 # Where one is judged in Python by combinations of facts, or decided exactly at its limit, the few combinations that
 # occur are judged once for all nodes and become a predicate, too.
 
@@ -51,7 +51,7 @@ class ClassCheck:
 
     Args:
         name: of its verdict in SQL. item: the requirement. sensitive: the attribute it speaks of, for reports.
-        failing: SQL over facts, true for a class that falls short. doubtful: true where floats cannot tell.
+        failing: SQL over facts, true for a class that fails. doubtful: true where floats cannot tell.
     """
 
     name: str
@@ -142,7 +142,7 @@ def _expression(fact: Fact, attribute: Attribute, wide: str) -> str:
 
 # Worst-case disclosure of many nodes: most are settled in the database, the rest by the program over signatures.
 #
-# With k pieces of knowledge somebody is certain as soon as a class has at most k + 1 different values, and negated
+# With k pieces of knowledge a person is certain as soon as a class has at most k + 1 different values, and negated
 # atoms alone (the l-diversity attacker) never disclose more than all knowledge does. Both are facts of single classes,
 # so that the database finds most unsafe nodes; only what is left has its signatures read. Source: Martin et al.,
 # Worst-Case Background Knowledge, sections 3.2 to 3.4.

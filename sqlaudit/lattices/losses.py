@@ -126,8 +126,8 @@ class Losses:
     def __post_init__(self) -> None:
         if self.weights and not self.measure.separable:
             raise UsageError(
-                f"Weights of columns have no meaning for {self.measure.name}: it counts classes, not columns. "
-                f"They have one for {', '.join(name for name, one in OF_NODES.items() if one.separable)}."
+                f"{self.measure.name} counts classes, not columns, so weights do not apply. "
+                f"They apply to {', '.join(name for name, one in OF_NODES.items() if one.separable)}."
             )
 
     def of(self, parts: LossParts) -> float:
@@ -291,11 +291,9 @@ def column_weights(given: Mapping[str, Fraction], columns: Sequence[str]) -> tup
     for name, weight in given.items():
         column = name if name in weights else folded.get(name.casefold())
         if column is None:
-            raise UsageError(
-                f"{about('weights')}: {name!r} is not among the columns that take part.{closest(name, columns)}"
-            )
+            raise UsageError(f"{about('weights')}: {name!r} is not a column of the search.{closest(name, columns)}")
         if weight < 0:
-            raise UsageError(f"{about('weights')}: a weight is 0 or more; that of {name!r} is {weight}.")
+            raise UsageError(f"{about('weights')}: a weight must be at least 0; that of {name!r} is {weight}.")
         weights[column] = weight
     if not any(weights.values()):
         raise UsageError(f"{about('weights')}: at least one column needs a weight above 0.")

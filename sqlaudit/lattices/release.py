@@ -92,8 +92,8 @@ def layout_of(opened: OpenedForRelease, levels: Mapping[str, int], persons: bool
     both = sorted(keys & sensitive)
     if both:
         raise UsageError(
-            f"Column {both[0]!r} is both coarsened and read by a sensitive expression; a release that keeps the second "
-            "gives the first away."
+            f"Column {both[0]!r} is both generalized and read by a sensitive expression, whose values in the release "
+            "reveal it."
         )
     layout = Layout()
     by_column = {role.column: place for place, role in enumerate(opened.roles.quasi_identifiers)}
@@ -136,7 +136,7 @@ def _add_key(opened: OpenedForRelease, layout: Layout, place: int, levels: Mappi
         return
     name, dialect = role.column or role.label, opened.engine.dialect
     if name in {column.name for column in opened.relation.columns} and role.column is None:
-        raise UsageError(f"The release would have two columns called {name!r}; name the expression in another way.")
+        raise UsageError(f"The release has two columns called {name!r}. Use a different name for the expression.")
     value = _of("given", name, opened)
     found = published(hierarchy, levels[role.label], value, dialect, opened.holds[place], f"labels_{place + 1}")
     layout.given.append(LaidColumn(name, role.sql))
@@ -173,10 +173,10 @@ def rendered(opened: OpenedForRelease, layout: Layout, source: str, **parameters
     return bare(statement)
 
 
-# The release of a node: one SELECT over the table, with its classes that fall short left out or starred.
+# The release of a node: one SELECT over the table, with its classes that fail left out or starred.
 #
 # The SELECT stands alone. It holds the values and labels that the user's hierarchies list, and no other value of the
-# table: which classes fall short is decided by the requirements inside it, not by a list of classes. Where a
+# table: which classes fail is decided by the requirements inside it, not by a list of classes. Where a
 # requirement compares with the whole table, the counts of the table at the time of writing stand in it.
 
 KEPT = "sqlaudit_release"
@@ -218,7 +218,7 @@ def release(
 
     Args:
         opened: the table. levels: of each quasi-identifier that takes part, by its label.
-        suppress: whether classes fall short at this node. star: star them instead of leaving them out.
+        suppress: whether classes fail at this node. star: star them instead of leaving them out.
         persons: whether the column of persons is in it, for an audit that counts them.
         originals: whether quasi-identifiers are in it as they were, too, in columns of their own.
 
@@ -241,7 +241,7 @@ def release(
 
 
 def _short(opened: OpenedForRelease, layout: Layout) -> dict[str, Any]:
-    """How the release tells which classes fall short."""
+    """How the release tells which classes fail."""
     keys = _class_keys(opened, layout)
     asked = [item for attribute in opened.attributes for item in attribute.deciding]
     flag = quote(layout.name("sqlaudit_short"), "duckdb")
@@ -268,7 +268,7 @@ def _class_keys(opened: OpenedForRelease, layout: Layout) -> list[str]:
 
 
 def _failing(opened: OpenedForRelease, layout: Layout, keys: Sequence[str]) -> dict[str, Any]:
-    """For each sensitive attribute the number of a class, and the statement of those that fall short."""
+    """For each sensitive attribute the number of a class, and the statement of those that fail."""
     sensitive = [
         _column_of(opened, layout, attribute.resolved, f"sqlaudit_sensitive_{attribute.position + 1}")
         for attribute in opened.attributes
@@ -279,7 +279,7 @@ def _failing(opened: OpenedForRelease, layout: Layout, keys: Sequence[str]) -> d
     numbers = rendered(opened, layout, opened.relation.sql, short="facts", classes=classes, numbers=True)
     kept = f"({numbers})"
     if opened.engine.can_materialize:
-        kept = opened.engine.materialize(KEPT, keeping(opened.engine, "coarsened table", kept)).sql
+        kept = opened.engine.materialize(KEPT, keeping(opened.engine, "generalized table", kept)).sql
     failing = []
     for attribute, name, value in zip(opened.attributes, names, sensitive, strict=True):
         frame = Frame(kept, (quote(name, opened.engine.dialect),), entity, False, (False,), value)
@@ -292,7 +292,7 @@ def _failing(opened: OpenedForRelease, layout: Layout, keys: Sequence[str]) -> d
 
 
 def _failing_statement(opened: OpenedForRelease, attribute: Attribute, frame: Frame) -> str:
-    """The statement of the numbers of the classes that fall short, over the release's own step; empty when none does.
+    """The statement of the numbers of the classes that fail, over the release's own step; empty when none does.
 
     Raises:
         UsageError: a requirement whose classes no predicate over facts tells.
@@ -304,8 +304,8 @@ def _failing_statement(opened: OpenedForRelease, attribute: Attribute, frame: Fr
     for check in judged.checks:
         if check.status is not Status.PASS and check.text not in told:
             raise UsageError(
-                f"The classes that fall short of {check.text!r} cannot be told inside a SELECT, so a release that "
-                f"suppresses them cannot be written; search without {spelled('suppress')}, or without this requirement."
+                f"A SELECT cannot find the classes that fail {check.text!r}, so a release cannot suppress them. Search "
+                f"without {spelled('suppress')}, or without this requirement."
             )
     if not judged.failing:
         return ""
@@ -338,13 +338,12 @@ def _column_of(opened: OpenedForRelease, layout: Layout, role: Resolved | None, 
 #
 # When it disagrees with the search, the release is starred instead of thinned out and audited again: there all rows are
 # left, so that requirements which compare a class with the whole table see the table that the search saw. Only when
-# classes other than the starred one fall short there, the search and the release disagree.
+# classes other than the starred one fail there, the search and the release disagree.
 
 RELEASED = "sqlaudit_released"
 """The name under which a release is kept while it is audited, where an engine can."""
 ITS_OWN = (
-    "It is measured against the rows that are left; the search, like ARX, measured against all rows, where the "
-    "requirement holds."
+    "The audit compares with the remaining rows; the search, like ARX, with all rows, where the requirement is met."
 )
 
 
@@ -368,7 +367,7 @@ def audit_release(opened: OpenedForRelease, request: LatticeRequest, result: Lat
     if found.rows != kept:
         raise EngineError(disagree(f"the release has {found.rows:,} rows, not {kept:,}"))
     left = ", ".join(one.text for one in request.requirements if one not in checkable(request))
-    note = f"It speaks of values that the release no longer has, so the search alone decided: {left}." if left else ""
+    note = f"Decided by the search alone, because the release no longer has these values: {left}." if left else ""
     failing = tuple(check.text for check in failed(found))
     checked = Checked(found.status.value, found.rows, found.classes.count, node.failing_rows, failing, note)
     if not checked.failing or not found.rows:
@@ -376,7 +375,7 @@ def audit_release(opened: OpenedForRelease, request: LatticeRequest, result: Lat
     for check in failed(found if star else _audit(opened, request, result, star=True)):
         if not node.failing_rows or check.failing_rows != node.failing_rows or check.failing_classes != 1:
             raise EngineError(disagree(f"{check.text!r} fails in classes that are not suppressed"))
-    starred = f"The starred rows fall short as a class of their own; {spelled('suppressed', 'drop')} leaves them out."
+    starred = f"The starred rows are a failing class; {spelled('suppressed', 'drop')} leaves them out."
     return replace(checked, note=f"{starred if star else ITS_OWN} {checked.note}".rstrip())
 
 

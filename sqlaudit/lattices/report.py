@@ -1,4 +1,4 @@
-"""The report of a lattice search: the node to publish, why others fail, what was decided, and the release."""
+"""The report of a lattice search: the node to publish, why others fail, the decided nodes, and the release."""
 
 from __future__ import annotations
 
@@ -12,25 +12,26 @@ from numpy.typing import NDArray
 
 from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.result import MEANING
+from sqlaudit.hierarchies.levels import DatePart
 from sqlaudit.hierarchies.result import by_default
 from sqlaudit.lattices.result import LatticeColumn, LatticeNode, LatticeResult, Levels, Published
 from sqlaudit.lattices.verdicts import Shortfall, just_above, node_text
 from sqlaudit.reports import document as doc
 from sqlaudit.reports.stored import made, sql_section
 
-# What a page draws of a lattice: its nodes with their verdicts, where safety begins, and what nodes lose.
+# Pictures of a lattice: its nodes with their verdicts, the border of safety, and the loss of nodes.
 #
 # A small lattice is drawn node by node (Hasse diagram: a line joins a node to one that is a single level coarser). Of a
 # larger one a grid shows, for the two columns that decide most, how many of the nodes with these levels are safe.
 
 DRAWN = 120
-"""Nodes that can be told apart in one picture."""
+"""The most nodes that are readable in one picture."""
 MOST_BARS = 20
 _OPEN, _SAFE, _UNSAFE = "open", "safe", "unsafe"
 
 
 def nodes_picture(result: LatticeResult) -> doc.Picture | None:
-    """The lattice node by node; None when it is too large, has one node, or nothing is known of it."""
+    """The lattice node by node; None when it is too large, has one node, or no verdict is known."""
     if set(result.verdicts) <= {None} or not 1 < len(result.verdicts) <= DRAWN:
         return None
     kinds, names = _kinds(result), ", ".join(column.name for column in result.searched)
@@ -40,7 +41,7 @@ def nodes_picture(result: LatticeResult) -> doc.Picture | None:
         rows[sum(node)].append(node)
     return doc.Picture(
         "graph",
-        f"Every node of the lattice: levels of {names}; a line leads to a node one level coarser",
+        f"Nodes of the lattice: levels of {names}; lines lead to nodes one level coarser",
         {
             "nodes": [
                 {"name": node_text(node), "x": place - (len(row) - 1) / 2, "y": height, "kind": kinds[node]}
@@ -54,16 +55,16 @@ def nodes_picture(result: LatticeResult) -> doc.Picture | None:
 
 
 def grid_picture(result: LatticeResult) -> doc.Picture | None:
-    """Safe nodes by the levels of the two columns that decide most; None for lattices that are drawn node by node."""
+    """Safe nodes by the levels of the two most decisive columns; None for lattices that are drawn node by node."""
     if (found := _grid(result)) is None:
         return None
     low, high, counts, nodes = found
     names = [column.name for column in result.searched]
     return doc.Picture(
         "heat",
-        f"Of the nodes with these levels of {names[low]} and {names[high]}, how many are safe"
-        f"{' (as far as is known)' if None in result.verdicts else ''}: a full square is all of them"
-        f"{', a frame is around those of the chosen node' if result.best else ''}",
+        f"Share of safe nodes by the levels of {names[low]} and {names[high]}"
+        f"{' (decided nodes only)' if None in result.verdicts else ''}; a full square is 100%"
+        f"{', the frame has the chosen node' if result.best else ''}",
         {
             "rows": _levels_of(result, low),
             "columns": _levels_of(result, high),
@@ -85,11 +86,11 @@ def grid_table(result: LatticeResult) -> doc.Table | None:
     cells = ([f"{doc.count(safe)} of {doc.count(nodes)}" for safe in row] for row in counts)
     rows = ((level, *row) for level, row in zip(_levels_of(result, low), cells, strict=True))
     heads = [doc.Column(names[low]), *(doc.Column(level, True) for level in _levels_of(result, high))]
-    return doc.table(heads, rows, f"Safe nodes by the levels of {names[low]} (lines) and {names[high]}")
+    return doc.table(heads, rows, f"Safe nodes by the levels of {names[low]} (rows) and {names[high]} (columns)")
 
 
 def heights_table(result: LatticeResult) -> doc.Table | None:
-    """How many nodes are safe at which height of the lattice; None when nothing is known."""
+    """The number of safe nodes by height in the lattice; None when no verdict is known."""
     if set(result.verdicts) <= {None}:
         return None
     tally: Counter[tuple[int, bool | None]] = Counter(
@@ -100,18 +101,18 @@ def heights_table(result: LatticeResult) -> doc.Table | None:
         (height, sum(tally[height, sign] for sign in signs), *(tally[height, sign] for sign in signs))
         for height in range(1 + sum(column.height for column in result.searched))
     )
-    undecided = "#not decided" if None in result.verdicts else None
-    titles = ("#sum of levels", "#nodes", "#safe", "#not safe", undecided)
-    return doc.table(titles, rows, "How many nodes are safe at which height")
+    undecided = "#Not decided" if None in result.verdicts else None
+    titles = ("#Sum of levels", "#Nodes", "#Safe", "#Not safe", undecided)
+    return doc.table(titles, rows, "Safe nodes by the sum of their levels")
 
 
 def losses_picture(nodes: Sequence[LatticeNode], title: str) -> doc.Picture | None:
-    """What nodes lose, the least first; None with fewer than two losses."""
+    """The loss of nodes, smallest first; None with fewer than two losses."""
     priced = [node for node in nodes if node.loss is not None][:MOST_BARS]
     if len(priced) < 2:
         return None
     series = {title: [float(node.loss or 0) for node in priced]}
-    return doc.bars(f"{title} of safe nodes, the least first", (node_text(one.levels) for one in priced), series, title)
+    return doc.bars(f"{title} of safe nodes, smallest first", (node_text(one.levels) for one in priced), series, title)
 
 
 def _kinds(result: LatticeResult) -> Mapping[Levels, str]:
@@ -159,7 +160,7 @@ def _levels_of(result: LatticeResult, place: int) -> list[str]:
 
 
 MOST_CURVES = 8
-"""So many numbers of pieces of knowledge can be told apart in one picture, and stand side by side in a table."""
+"""The most numbers of pieces of knowledge in one picture, and in one table."""
 MOST_LINES = 60
 _KNOWLEDGE = {False: "any basic implications", True: "negated atoms only"}
 
@@ -175,7 +176,7 @@ def disclosure_blocks(result: LatticeResult) -> Iterator[doc.Content]:
         shown = list(asked)
         if len(asked) > MOST_CURVES:  # as many as can be shown, the first and the last among them
             shown = sorted({asked[round(place * (len(asked) - 1) / (MOST_CURVES - 1))] for place in range(MOST_CURVES)})
-            yield f"Shown for k = {doc.listing(map(str, shown), MOST_CURVES)}; the JSON has all of {len(asked)}."
+            yield f"Shown for k = {doc.listing(map(str, shown), MOST_CURVES)}; the JSON has all {len(asked)}."
         for negated, kind in _KNOWLEDGE.items():
             curves = {k: result.least_disclosure(k, sensitive, negated=negated) for k in shown}
             yield from _least_disclosure(curves, sensitive, kind)
@@ -189,7 +190,7 @@ def _least_disclosure(
     `curves` are (entropy, least disclosure) by pieces of knowledge.
     """
     yield doc.curves(
-        f"The least maximum disclosure of {sensitive} among nodes with the same smallest entropy of a class; {kind}",
+        f"Least maximum disclosure of {sensitive} by the smallest entropy of a class ({kind})",
         {f"k = {k}": [(entropy, float(least)) for entropy, least in curve] for k, curve in curves.items()},
         f"smallest entropy of {sensitive} in a class (nats)",
         "least maximum disclosure",
@@ -198,73 +199,61 @@ def _least_disclosure(
     lines = list(zip(*curves.values(), strict=True))
     rows = ((doc.figure(line[0][0], 5), *(doc.figure(least) for _, least in line)) for line in lines[:MOST_LINES])
     more = f"; the first {MOST_LINES} of {doc.count(len(lines))} entropies" if len(lines) > MOST_LINES else ""
-    heads = ("#smallest entropy", *(f"#k = {k}" for k in curves))
+    heads = ("#Smallest entropy", *(f"#k = {k}" for k in curves))
     yield doc.table(heads, rows, f"Least disclosure of {sensitive}, {kind}{more}")
     rises = {k: sum(after > before for (_, before), (_, after) in pairwise(curve)) for k, curve in curves.items()}
     said = doc.listing((f"{doc.count(times)} for k = {k}" for k, times in rises.items() if times), MOST_CURVES)
     if said:
-        steps = doc.plural(len(lines) - 1, "step")
-        yield f"Of the {steps} from one entropy to the next larger one, disclosure goes up in {said}."
+        yield f"Steps at which disclosure increases with entropy, of {doc.count(len(lines) - 1)}: {said}."
 
 
-def local_blocks(result: LatticeResult, measured: str, most: int) -> Iterator[doc.Content]:
-    """The safe node of smallest loss on each strategy of generalization (OLA, step 2): sentences, and a table of `most`
-    of the local optima with their `measured` loss."""
+def local_blocks(result: LatticeResult) -> Iterator[doc.Content]:
+    """The safe node of smallest loss on each strategy of generalization (OLA, step 2), in sentences."""
     local = result.local
     if local is None or not result.safe_nodes:
         return
     ways = doc.plural(local.strategies, "strategy", "strategies")
-    without = f"; {doc.count(local.without)} without a safe node" if local.without else ""
+    without = f", {doc.count(local.without)} of them without a safe node" if local.without else ""
     yield (
-        f"There {'is' if local.strategies == 1 else 'are'} {ways}{without}. A strategy is a way from the finest node "
-        "to the coarsest, one level of one column at a step. Its local optimum is its safe node of smallest loss."
+        f"{ways}{without}. A strategy goes from the finest node to the coarsest, one level of one column at a time. "
+        "Its local optimum is its safe node with the smallest loss."
     )
     if local.falls:
-        steps = doc.plural(local.falls, "step")
-        yield f"At {steps} from a safe node to the next, a coarser node loses less than a finer one."
+        yield f"At {doc.plural(local.falls, 'step')} between safe nodes, the coarser node has less loss."
     if local.optima is None:
-        yield "There are too many of these steps to count strategies by their local optimum: they are not counted."
-        return
-    found = len(local.optima)
-    optima = doc.plural(found, "local optimum", "local optima")
-    more = f"The first {doc.count(most)} of {optima}" if found > most else ""
-    rows = ((node_text(one.levels), doc.figure(one.loss), one.strategies) for one in local.optima[:most])
-    yield doc.table(("levels", f"#{measured}", "#strategies"), rows, more)
+        yield "Strategies are not counted by local optimum, because there are too many steps where loss decreases."
 
 
 MOST = 20
 """Nodes that a table of the report shows; the JSON has all of them."""
 _STOPPED = {
-    "budget": " when its time was over",
-    "interrupted": " by hand",
-    "limit": " since there are too many minimal nodes",
+    "budget": "Time limit reached",
+    "interrupted": "Interrupted",
+    "limit": "Stopped because there are too many minimal nodes",
 }
 
 
 def lattice_document(result: LatticeResult) -> doc.Document:
     """The result of a search as a document for any layout."""
     required = doc.listing(result.requirements, None)
-    allowed = f", {doc.plural(result.limit_rows, 'row')} suppressed at most" if result.limit_rows else ""
-    minimal = [*_nodes(result, result.minimal, "minimal safe node")] if result.find in ("minimal", "all") else []
-    if result.safe_nodes:
-        minimal = minimal[:-1]  # the picture is of all safe nodes
+    allowed = f"; at most {doc.plural(result.limit_rows, 'suppressed row')}" if result.limit_rows else ""
+    minimal = result.minimal if result.find == "minimal" or (result.find == "all" and not result.safe_nodes) else None
     about = f"{result.target}: {doc.plural(result.rows, 'row')}; required: {required}{allowed}."
     return doc.report_on(
         result,
         headline(result),
         (about, _lead(result)),
-        doc.section("The node", *_node(result)),
+        doc.section("Generalization", *_node(result)),
         doc.section("Why no node is safe", result.why),
-        doc.section("Minimal safe nodes", *minimal),
-        doc.section("Safe nodes", *_nodes(result, result.safe_nodes, "safe node")),
-        doc.section("Local optima of the strategies", *local_blocks(result, _title(result), MOST)),
+        doc.section("Minimal safe nodes", *_nodes(result, minimal, "minimal safe node")),
+        doc.section("Safe nodes", *_nodes(result, result.safe_nodes, "safe node"), *local_blocks(result)),
         doc.section("Nodes along the chain", _chain(result)),
-        doc.section("What knowledge can reveal at the nodes", *disclosure_blocks(result)),
+        doc.section("Worst-case disclosure at the nodes", *disclosure_blocks(result)),
         doc.section("The release", *_release(result.published)),
-        doc.section("Nodes in the order they were checked", *_walk(result)),
+        doc.section("Checked nodes, in order", *_walk(result)),
         doc.section("The lattice", _columns(result), by_default(result.columns), *_map(result)),
         doc.section("How it was searched", _how(result)),
-        doc.section("What this does not say", (MEANING,)),
+        doc.section("Limits of this audit", (MEANING,)),
         sql_section(result),
     )
 
@@ -272,17 +261,18 @@ def lattice_document(result: LatticeResult) -> doc.Document:
 def headline(result: LatticeResult) -> doc.Toned:
     """The answer in a few words."""
     if not result.rows:
-        return doc.warning("UNDETERMINED: there is no row to publish")
+        return doc.warning("UNDETERMINED: the table has no rows")
     if result.complete and result.best is None:
-        return doc.bad("NO SAFE NODE: no release of this lattice satisfies the requirements")
+        return doc.bad("NO SAFE NODE: no release of this lattice meets the requirements")
     if not result.complete:
-        so_far = "before a safe node was found" if result.best is None else "this is the best safe node so far"
-        return doc.warning(f"INCOMPLETE: the search was stopped{'; ' if result.best else ' '}{so_far}")
+        so_far = "no safe node found yet" if result.best is None else "this is the best safe node so far"
+        return doc.warning(f"INCOMPLETE: the search was stopped; {so_far}")
     answers = {
         "best": "The best safe node",
         "chain": "The finest safe node of the chain",
-        "minimal": f"{doc.plural(len(result.minimal or ()), 'minimal safe node')}; there are no others",
-        "all": f"{doc.plural(result.safe or 0, 'safe node')} of {doc.count(result.nodes)}",
+        "minimal": f"{doc.plural(len(result.minimal or ()), 'minimal safe node')} (all that exist)",
+        "all": f"{doc.count(result.safe or 0)} of {doc.plural(result.nodes, 'way')} to generalize "
+        f"{'is' if result.safe == 1 else 'are'} safe",
     }
     return doc.good(answers[result.find])
 
@@ -290,21 +280,21 @@ def headline(result: LatticeResult) -> doc.Toned:
 def _lead(result: LatticeResult) -> Iterator[doc.Words]:
     best = result.best
     if best is not None:
-        among = {"minimal": "Least loss among them: levels", "all": "Least loss: levels"}.get(result.find, "Levels")
-        yield doc.Toned(f"{among} {_describe(result, best)}.", "good" if result.complete else "warn")
-        said = "" if best.loss is None else f"{_title(result)} {doc.figure(best.loss)}; "
-        said += doc.plural(best.classes, "class", "classes")
+        least = "Least loss: " if result.find in ("minimal", "all") else "Generalization: "
+        yield doc.Toned(f"{least}{_describe(result, best)}.", "good" if result.complete else "warn")
+        said = "" if best.loss is None else f"{_title(result)} {doc.figure(best.loss)}. "
+        said += f"{doc.plural(best.classes, 'class', 'classes')}; the smallest has {doc.plural(best.smallest, 'row')}."
         if best.failing_rows:
             rows = f"{doc.plural(best.failing_rows, 'row')} ({doc.part(best.failing_rows, result.rows)})"
-            said += f"; {rows} in classes that fall short are suppressed"
-            if best.smallest_left:
-                said += f"; the smallest class left has {doc.plural(best.smallest_left, 'row')}"
-        else:
-            said += f", the smallest of {doc.plural(best.smallest, 'row')}"
-        yield f"{said}."
+            said += f" {rows} in failing classes {'is' if best.failing_rows == 1 else 'are'} suppressed"
+            left = (
+                f"; the smallest class left has {doc.plural(best.smallest_left, 'row')}" if best.smallest_left else ""
+            )
+            said += f"{left}."
+        yield said
     if result.complete:
         return
-    yield doc.warning(f"The search was stopped{_STOPPED.get(result.stopped, '')}, so there may be a better node.")
+    yield doc.warning(f"{_STOPPED.get(result.stopped, 'Stopped')}; a better node may exist.")
     if result.unknown:
         yield f"Not decided: {doc.plural(result.unknown, 'node')} of {doc.count(result.nodes)}."
     if result.bound is not None:
@@ -312,20 +302,30 @@ def _lead(result: LatticeResult) -> Iterator[doc.Words]:
 
 
 def _describe(result: LatticeResult, node: LatticeNode) -> str:
-    """A node in words: `2,1,0: age in steps of width 10, sex as *; zip unchanged`."""
-    placed = list(zip(result.searched, node.levels, strict=True))
-    changed = ", ".join(f"{column.name} {_in_words(column.called(level))}" for column, level in placed if level)
-    same = doc.listing(column.name for column, level in placed if not level)
+    """A node in words: `age in steps of 10, sex as *; zip unchanged (levels 2,1,0)`."""
+    same = doc.listing(one.name for one, level in zip(result.searched, node.levels, strict=True) if not level)
     dropped = doc.listing(column.name for column in result.columns if column.use == "drop")
+    changed = _changes(result, node.levels) if any(node.levels) else ""
     said = (changed, same and f"{same} unchanged", dropped and f"{dropped} left out")
-    return f"{node_text(node.levels)}: {'; '.join(filter(None, said))}"
+    return f"{'; '.join(filter(None, said))} (levels {node_text(node.levels)})"
+
+
+def _changes(result: LatticeResult, levels: Levels) -> str:
+    """The generalized columns of a node in words."""
+    placed = zip(result.searched, levels, strict=True)
+    return ", ".join(f"{one.name} {_in_words(one.called(level))}" for one, level in placed if level) or "unchanged"
 
 
 def _in_words(called: str) -> str:
-    """A level as a sentence has it: `in steps of width 10`, `with first 2 kept`, `as *`."""
-    if called.startswith("width "):
-        return f"in steps of {called}"
-    return f"with {called}" if called.endswith((" kept", " masked")) else f"as {called}"
+    """A level in a sentence: `in steps of 10`, `to 3 characters`, `by month`, `as *`."""
+    kind, number = called.split(maxsplit=1)[0], called.split()[-2:][0]
+    words = {
+        "width": f"in steps of {called.removeprefix('width ')}",
+        "first": f"to {number} character{'s'[: number != '1']}",
+        "last": f"without the last {number} characters" if number != "1" else "without the last character",
+        "groups": f"in {called}",
+    }
+    return words.get(kind, f"by {called}" if called in [*DatePart] else f"as {called}")
 
 
 def _title(result: LatticeResult) -> str:
@@ -339,29 +339,30 @@ def _node(result: LatticeResult) -> Iterator[doc.Content]:
         return
     placed = zip(result.searched, best.levels, strict=True)
     rows = ((column.name, f"{level} of {column.height}", _becoming(column, level)) for column, level in placed)
-    yield doc.table(("column", "#level", "values become"), rows)
+    yield doc.table(("Column", "#Level", "Generalized values"), rows)
     if best.fails:
-        yield "Classes that fall short and are suppressed:"
+        yield "Suppressed classes, by failing requirement:"
         yield (_short(one, result.rows) for one in best.fails)
 
 
 def _becoming(column: LatticeColumn, level: int) -> str:
-    """What values become at a level, with an example where there is one."""
-    called, example = column.called(level) if level else "as they are", column.example(level)
+    """The values at a level, with an example where there is one."""
+    called, example = column.called(level) if level else "unchanged", column.example(level)
     return called if not example or called.endswith(example) else f"{called}, such as {example}"
 
 
 def _short(one: Shortfall, rows: int) -> str:
     about = f" for {one.sensitive}" if one.sensitive else ""
     if one.classes is None:
-        return f"{one.requirement}{about}: the figure is {doc.figure(one.level)}"
+        return f"{one.requirement}{about}: {doc.figure(one.level)}"
     classes, short = doc.plural(one.classes, "class", "classes"), doc.plural(one.rows or 0, "row")
     share = f" ({doc.part(one.rows, rows)})" if one.rows and rows else ""
     return f"{one.requirement}{about}: {classes} with {short}{share}"
 
 
 def _nodes(result: LatticeResult, nodes: tuple[LatticeNode, ...] | None, what: str) -> Iterator[doc.Content]:
-    """The nodes of least loss in a table, and what all of them lose as a picture."""
+    """The nodes of least loss in a table, and the losses of all as a picture; of all safe nodes it is said which are
+    minimal, and of how many strategies they are the local optimum."""
     if not nodes:
         return
     title = _title(result)
@@ -370,12 +371,24 @@ def _nodes(result: LatticeResult, nodes: tuple[LatticeNode, ...] | None, what: s
     ranked = sorted(nodes, key=lambda node: (node.loss is None, node.loss or 0.0, node.levels))
     shown = ranked[:MOST]
     known = all(node.smallest_left is not None for node in shown)
-    smallest = "#smallest left" if any(node.failing_rows for node in shown) else "#smallest"
+    smallest = "#Smallest left" if any(node.failing_rows for node in shown) else "#Smallest"
+    minimal = {node.levels for node in result.minimal or ()} if nodes is result.safe_nodes else set()
+    optima = {one.levels: one.strategies for one in (result.local and result.local.optima) or ()}
     rows = (
-        (node_text(one.levels), one.loss, one.suppressed_rows or 0, one.classes, one.smallest_left or 0)
+        (
+            _changes(result, one.levels),
+            node_text(one.levels),
+            one.loss,
+            one.suppressed_rows or 0,
+            one.classes,
+            one.smallest_left or 0,
+            "yes" if one.levels in minimal else "",
+            optima.get(one.levels, 0),
+        )
         for one in shown
     )
-    yield doc.table(("levels", f"#{title}", "#suppressed rows", "#classes", smallest if known else None), rows)
+    heads = ("Generalization", "Levels", f"#{title}", "#Suppressed", "#Classes", smallest if known else None)
+    yield doc.table((*heads, "Minimal" if minimal else None, "#Strategies" if optima else None), rows)
     yield losses_picture(ranked, title)
 
 
@@ -390,12 +403,13 @@ def _chain(result: LatticeResult) -> doc.Table | None:
     rows: list[tuple[doc.Cell, ...]] = []
     for levels in result.chain:
         if (node := known.get(levels)) is None:
-            rows.append((node_text(levels), "", "", ""))
+            rows.append((_changes(result, levels), node_text(levels), "", "", ""))
             continue
         figures = [_short(one, result.rows) for one in node.fails if one.classes is None]
-        rows.append((node_text(levels), _verdict(node), "–" if figures else node.failing_rows, "; ".join(figures)))
-    whole = any(row[3] for row in rows)  # a figure of the whole table: no row falls short of it by itself
-    return doc.table(("levels", "checked", "#rows that fall short", "falls short of" if whole else None), rows)
+        failing = "–" if figures else node.failing_rows
+        rows.append((_changes(result, levels), node_text(levels), _verdict(node), failing, "; ".join(figures)))
+    whole = any(row[4] for row in rows)  # a figure of the whole table, which no single row fails
+    return doc.table(("Generalization", "Levels", "Verdict", "#Failing rows", "Fails" if whole else None), rows)
 
 
 def _walk(result: LatticeResult) -> Iterator[doc.Content]:
@@ -404,10 +418,15 @@ def _walk(result: LatticeResult) -> Iterator[doc.Content]:
     if len(result.walk) > MOST:
         yield f"The first {MOST} of {doc.count(len(result.walk))}; the JSON has all of them."
     rows = (
-        (node_text(node.levels), _verdict(node), "; ".join(_short(one, result.rows) for one in node.fails))
+        (
+            _changes(result, node.levels),
+            node_text(node.levels),
+            _verdict(node),
+            "; ".join(_short(one, result.rows) for one in node.fails),
+        )
         for node in result.walk[:MOST]
     )
-    yield doc.table(("levels", "verdict", "falls short of"), rows)
+    yield doc.table(("Generalization", "Levels", "Verdict", "Fails"), rows)
 
 
 def _release(made: Published | None) -> Iterator[doc.Content]:
@@ -422,12 +441,12 @@ def _release_sentences(made: Published) -> Iterator[doc.Words]:
     if made.file:
         yield doc.written_to(made.file, made.buckets)
     elif made.executed:
-        yield f"The view {made.view} was made in the database."
+        yield f"The view {made.view} was created in the database."
     else:
-        hint = f"{spelled('execute', True)} makes it."
-        yield doc.Toned(f"The view {made.view} was not made: its SQL is below.", hint=hint)
+        hint = f"{spelled('execute', True)} creates it."
+        yield doc.Toned(f"The view {made.view} was not created: its SQL is below.", hint=hint)
     if made.view:
-        yield "Its rows may come in the order of the table, which can give them away: sort them in what you hand on."
+        yield "Its rows may have the order of the table, which can reveal people. Sort them before you pass them on."
     yield from doc.unnamed_notice(made.unnamed)
     audit = made.audit
     if audit is None:
@@ -436,7 +455,7 @@ def _release_sentences(made: Published) -> Iterator[doc.Words]:
     suppressed = f", {doc.plural(audit.suppressed, 'row')} {'starred' if made.suppressed == 'star' else 'left out'}"
     holds = audit.status in ("pass", "warn")
     verdict = "PASS" if holds else audit.status.upper()
-    said = f"An audit of the release says {verdict}: {rows} in {classes}{suppressed if audit.suppressed else ''}."
+    said = f"Audit of the release: {verdict}; {rows} in {classes}{suppressed if audit.suppressed else ''}."
     yield doc.Toned(said + (f" {audit.note}" if audit.note else ""), "good" if holds else "bad")
 
 
@@ -446,17 +465,17 @@ def _columns(result: LatticeResult) -> doc.Table:
         (
             column.name,
             column.values,
-            {"keep": "kept as it is", "drop": "left out"}.get(column.use)
+            {"keep": "unchanged", "drop": "left out"}.get(column.use)
             or "; ".join(_becoming(column, level) for level in range(len(column.levels))),
             doc.limit(column.weight) if weighted else "",
         )
         for column in result.columns
     )
-    return doc.table(("column", "#values", "levels", "#weight" if weighted else None), rows)
+    return doc.table(("Column", "#Values", "Levels", "#Weight" if weighted else None), rows)
 
 
 def _map(result: LatticeResult) -> Iterator[doc.Content]:
-    """Which nodes are safe: pictures, and the same in numbers, for questions that are about many nodes."""
+    """The verdicts of all nodes as pictures, and in numbers for questions about many nodes."""
     yield nodes_picture(result)
     yield grid_picture(result)
     if result.find in ("minimal", "all"):
@@ -468,17 +487,17 @@ def _how(result: LatticeResult) -> doc.Facts:
     decided = f"{doc.count(result.nodes)} nodes, {doc.count(result.checked)} checked"
     tagged = (result.tagged_safe or 0) + (result.tagged_unsafe or 0)
     if tagged:
-        decided += f", {doc.count(tagged)} {'follows' if tagged == 1 else 'follow'} from these"
+        decided += f", {doc.count(tagged)} inferred"
     beta = "" if result.beta is None else f" with beta {doc.limit(result.beta)}"
-    inherited = "yes" if result.monotone else "no: suppression breaks it for these requirements"
-    relied = "yes" if result.loss_monotone else "no, so the search did not rely on it"
+    inherited = "yes" if result.monotone else "not with suppression for these requirements"
+    relied = "yes" if result.loss_monotone else "no (not used by the search)"
     return doc.facts(
         ("question", f"{result.find}, by {result.measure}{beta}"),
         ("algorithm", result.algorithm),
         ("lattice", decided),
         ("safe nodes", result.safe),
-        ("coarser nodes are safe, too", inherited),
-        ("coarser nodes lose no less", relied),
-        ("only warned of", ", ".join(result.warn_only)),
+        ("coarser than safe is safe", inherited),
+        ("coarser has no less loss", relied),
+        ("warnings only", ", ".join(result.warn_only)),
         *made(result),
     )

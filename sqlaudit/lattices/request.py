@@ -1,4 +1,4 @@
-"""What is searched for in the lattice: which nodes, under which requirements, and how far."""
+"""The request for a search in the lattice: the nodes, the requirements and the limits."""
 
 from __future__ import annotations
 
@@ -51,9 +51,9 @@ _ALGORITHMS = (AUTO, *dict.fromkeys(name for names in FITS.values() for name in 
 
 
 def hierarchies_option() -> Any:
-    """The option of how columns become coarser."""
+    """The option of hierarchies."""
     said = "A YAML file, or a folder with …COLUMN.csv files; other columns have default levels."
-    return option(None, SOURCE, said, "How columns become coarser", metavar="FILE|DIR")
+    return option(None, SOURCE, said, "Hierarchies", metavar="FILE|DIR")
 
 
 @dataclass(frozen=True)
@@ -62,19 +62,19 @@ class LatticeRequest:
 
     Args:
         target: the table. roles: its quasi-identifiers (in the order of a node), sensitive columns, entity.
-        requirements: what the release must satisfy, at least one.
-        hierarchies: how quasi-identifiers are coarsened: a YAML file, a folder of CSV files, or a mapping. A column
+        requirements: of the release, at least one.
+        hierarchies: of quasi-identifiers: a YAML file, a folder of CSV files, or a mapping. A column
             without one has default levels.
         inputs: further inputs of models by name.
         suppression: the share of the rows that may be left out, in classes that fail.
         find, measure, algorithm: which nodes, by which loss, in which way (`auto`: what fits best).
         weights: of columns in the loss, by name. beta: the exponent of the height weights of `whd-height`; 0 = even.
         chain: the nodes of the chain, from fine to coarse; empty = one that the search takes.
-        knowledge: for how many pieces of knowledge each node's maximum disclosure is told; empty = not.
+        knowledge: numbers of pieces of knowledge for the maximum disclosure of each node; empty = none.
         time_budget: seconds, None = no limit. walk: whether every decided node is kept in the result.
 
     Raises:
-        UsageError: a number out of its range, or a combination that has no meaning.
+        UsageError: a number out of its range, or a combination that is not defined.
     """
 
     target: Target
@@ -85,67 +85,63 @@ class LatticeRequest:
     suppression: Fraction = option(
         Fraction(0),
         SHARE,
-        "Rows that may be left out, in failing classes: 5%.",
+        "Maximum share of rows to suppress, in failing classes: 5%.",
         _NODES,
         name="suppress",
         metavar="SHARE",
         least=0,
         most=1,
     )
-    find: Find = option(Find.BEST, choice(Find), "Which safe nodes are wanted.", _NODES, shown="best")
-    measure: str = option("loss", listed(OF_NODES), "The loss that the best node minimizes.", _NODES, shown="loss")
+    find: Find = option(Find.BEST, choice(Find), "Safe nodes to find.", _NODES, shown="best")
+    measure: str = option("loss", listed(OF_NODES), "Loss that the best node minimizes.", _NODES, shown="loss")
     weights: Mapping[str, Fraction] = option(
-        {}, WEIGHTS, "How much columns weigh in the loss: age=2,sex=1.", _NODES, metavar="COLUMN=NUMBER"
+        {}, WEIGHTS, "Weights of columns in the loss: age=2,sex=1.", _NODES, metavar="COLUMN=NUMBER"
     )
     beta: Fraction = option(
-        Fraction(1), NOT_NEGATIVE, "Of whd-height: weights 1/(j-1)^beta.", _NODES, metavar="NUMBER", shown="1", least=0
+        Fraction(1), NOT_NEGATIVE, "For whd-height: weights 1/(j-1)^beta.", _NODES, metavar="NUMBER", shown="1", least=0
     )
-    algorithm: str = option(
-        AUTO, listed(_ALGORITHMS), "How they are searched; auto takes what fits.", _NODES, shown=AUTO
-    )
+    algorithm: str = option(AUTO, listed(_ALGORITHMS), "Search algorithm; auto chooses one.", _NODES, shown=AUTO)
     chain: Sequence[Node] = option(
         (),
         OptionKind("text", lambda _, value: parse_chain(value) if value else (), python="Sequence[Sequence[int]]"),
-        'The nodes of a chain, from fine to coarse: "0,0 1,0 2,1".',
+        'Nodes of a chain, from fine to coarse: "0,0 1,0 2,1".',
         _NODES,
         metavar="NODES",
     )
     knowledge: Sequence[int] = option(
         (),
         OptionKind("text", lambda _, value: parse_knowledge(value), python="Sequence[int] | int | str"),
-        "With --find all: what so many pieces of knowledge can reveal at every node: 1,3,5 or 0..12.",
+        "With --find all: worst-case disclosure at every node, by pieces of knowledge: 1,3,5 or 0..12.",
         _NODES,
         metavar="K,…",
     )
     time_budget: float | None = option(
-        None, SECONDS, "Stop after this time with the best node so far.", _NODES, metavar="TIME", least=0
+        None, SECONDS, "Stop after this time and report the best node so far.", _NODES, metavar="TIME", least=0
     )
     walk: bool = option(
-        False, FLAG, "Show the nodes that were counted, and what they fall short of.", _NODES, flags=("--show-walk",)
+        False, FLAG, "Show the checked nodes, and the requirements that they fail.", _NODES, flags=("--show-walk",)
     )
 
     def __post_init__(self) -> None:
         check_bounds(self)
         if not self.roles.quasi_identifiers:
             raise UsageError(
-                f"Name the quasi-identifiers that are to be coarsened, for instance {spelled('qi', 'age', 'sex')}."
+                "No quasi-identifiers are named. Name the columns to generalize, for example "
+                f"{spelled('qi', 'age', 'sex')}."
             )
         if find_measure(self.measure).sensitive and len(self.roles.sensitive) != 1:
             raise UsageError(
-                f"{spelled('measure', self.measure)} compares the values of one sensitive column before and after; "
-                f"name one with {about('sensitive')}."
+                f"{spelled('measure', self.measure)} needs one sensitive column. Name it with {about('sensitive')}."
             )
         if not self.requirements:
-            raise UsageError(f"Say what the release must satisfy, for instance {spelled('require', 'k=5')}.")
+            raise UsageError(f"No requirement is given. Add one, for example {spelled('require', 'k=5')}.")
         if not any(one.severity == "error" for one in self.requirements):
-            raise UsageError("Every requirement only warns, so every node would be safe; require at least one.")
+            raise UsageError("All requirements only warn, so every node is safe. Add one that fails.")
         if self.algorithm not in (AUTO, *FITS[self.find]):
             listed = ", ".join((AUTO, *FITS[self.find]))
-            raise UsageError(f"{spelled('algorithm', self.algorithm)} does not find {self.find}; there are: {listed}.")
+            raise UsageError(f"{spelled('algorithm', self.algorithm)} cannot find {self.find}. Use one of {listed}.")
         if self.chain and self.find is not Find.CHAIN:
-            raise UsageError(
-                f"{spelled('chain')} names the nodes of a chain; it belongs to {spelled('find', 'chain')}."
-            )
+            raise UsageError(f"{spelled('chain')} needs {spelled('find', 'chain')}.")
         if self.knowledge:
             self._check_knowledge()
 
@@ -155,72 +151,70 @@ class LatticeRequest:
         if not 0 <= self.knowledge[0] <= self.knowledge[-1] <= MAX_KNOWLEDGE:
             raise UsageError(f"{spelled('knowledge')} takes numbers from 0 to {MAX_KNOWLEDGE}.")
         if self.find is not Find.ALL:
-            raise UsageError(f"{spelled('knowledge')} tells of every node; it belongs to {spelled('find', 'all')}.")
+            raise UsageError(f"{spelled('knowledge')} needs {spelled('find', 'all')}.")
         if not self.roles.sensitive:
-            raise UsageError(f"{spelled('knowledge')} needs a sensitive attribute; name one with {about('sensitive')}.")
+            raise UsageError(f"{spelled('knowledge')} needs a sensitive column. Name one with {about('sensitive')}.")
         if self.suppression:
             raise UsageError(
-                f"{spelled('knowledge')}: maximum disclosure is about the whole table and names no rows to leave out; "
-                f"search without {spelled('suppress')}."
+                f"{spelled('knowledge')} cannot be combined with {spelled('suppress')}, because maximum disclosure is "
+                "a figure of the whole table."
             )
         if self.roles.nulls is NullPolicy.WILDCARD:
             raise UsageError(
-                f"{spelled('knowledge')}: maximum disclosure has no meaning with {spelled('nulls', 'wildcard')}, where "
-                f"classes overlap. Use {spelled('nulls', 'equal')} or distinct."
+                f"{spelled('knowledge')}: maximum disclosure is not defined with {spelled('nulls', 'wildcard')}, "
+                f"because classes overlap. Use {spelled('nulls', 'equal')} or distinct."
             )
 
 
 @dataclass(frozen=True)
 class LatticePublication(BucketPublication):
-    """What becomes of the best node.
+    """The publication of the best node.
 
     Args:
-        view: the view to write, empty = none. execute: make it in the database, too. replace: a view of that name may
-            be replaced.
-        suppressed: what happens to rows of classes that fall short.
+        view: the view to write, empty = none. execute: whether to create it in the database, too. replace: whether to
+            replace a view of that name.
+        suppressed: what happens to rows of failing classes.
 
     Raises:
-        UsageError: a combination that has no meaning.
+        UsageError: a combination that is not defined.
     """
 
     with_sql: bool = False
     view: str = option(
         "", VIEW, "Print the CREATE VIEW of the best node.", RELEASE, name="publish_view", metavar="NAME"
     )
-    execute: bool = option(False, FLAG, "Make that view in the database; the one thing that writes there.", RELEASE)
+    execute: bool = option(False, FLAG, "Create that view in the database. Nothing else is written there.", RELEASE)
     replace: bool = option(
-        False, FLAG, "A view of that name may be replaced.", RELEASE, name="replace_view", flags=("--replace",)
+        False, FLAG, "Replace an existing view of that name.", RELEASE, name="replace_view", flags=("--replace",)
     )
     suppressed: Suppressed = option(
         Suppressed.DROP,
         choice(Suppressed),
-        "Rows in classes that fall short are left out, or their quasi-identifiers become *.",
+        "Leave out rows in failing classes, or replace their quasi-identifiers by *.",
         RELEASE,
         shown="drop",
     )
 
     def __post_init__(self) -> None:
         if self.view and self.file is not None:
-            raise UsageError(f"Give {spelled('publish_view')} or {spelled('to')}, not both.")
+            raise UsageError(f"{spelled('publish_view')} and {spelled('to')} exclude each other: give one of them.")
         if self.buckets is not None and (self.view or self.suppressed is Suppressed.STAR):
             raise UsageError(
-                f"{spelled('buckets_to')} takes a file beside that of {spelled('to')}, and leaves rows whose classes "
-                "fall short out; a view and starred rows have no buckets."
+                f"{spelled('buckets_to')} needs {spelled('to')}, and leaves out rows of failing classes. Views and "
+                "starred rows have no buckets."
             )
         if self.execute and not self.view:
-            raise UsageError(f"{spelled('execute', True)} makes a view; name it with {spelled('publish_view')}.")
+            raise UsageError(f"{spelled('execute', True)} needs a view. Name it with {spelled('publish_view')}.")
         if self.replace and not self.execute:
-            raise UsageError(
-                f"{spelled('replace_view', True)} is for a view that is made; add {spelled('execute', True)}."
-            )
+            raise UsageError(f"{spelled('replace_view', True)} needs {spelled('execute', True)}.")
         if self.suppressed is Suppressed.STAR and not self.wanted:
             raise UsageError(
-                f"{spelled('suppressed')} says what a release does; add {spelled('publish_view')} or {spelled('to')}."
+                f"{spelled('suppressed')} needs a release. Add {spelled('publish_view')} or {spelled('to')}."
             )
 
     @property
     def is_sql(self) -> bool:
-        """Whether it is SQL that others will run, so that the table must mean the same outside of this session."""
+        """Whether it is SQL that others run, so that the table's name must work outside of this session."""
         return bool(self.view) or super().is_sql
 
 
@@ -238,7 +232,7 @@ def parse_knowledge(value: int | str | Iterable[int]) -> tuple[int, ...]:
         given = tuple(value) if isinstance(value, Iterable) else (value,)
         if not all(isinstance(one, Integral) and not isinstance(one, bool) for one in given):
             example = spelled("knowledge", "1,3,5")
-            raise UsageError(f"{spelled('knowledge')} takes whole numbers, for instance {example}.")
+            raise UsageError(f"{spelled('knowledge')} takes whole numbers, for example {example}.")
         return tuple(sorted({int(one) for one in given}))
     found: set[int] = set()
     for part in value.split(",") if value else ():

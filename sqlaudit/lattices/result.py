@@ -1,4 +1,4 @@
-"""What a search in the generalization lattice found. Frozen; reports read it, `to_dict` gives the documented JSON."""
+"""The result of a search in the generalization lattice. Frozen; `to_dict` gives the documented JSON."""
 
 from __future__ import annotations
 
@@ -43,14 +43,14 @@ class LatticeColumn(Documented):
     """A quasi-identifier in the lattice.
 
     Args:
-        name: as it was given. height: its highest level, where every value is `*`; 0 = it is kept as it is.
-        levels: what its levels are called, from level 0 on.
-        form: how its hierarchy was written: widths, mask, dates, tree, csv, values, sql, keep, drop, or empty.
+        name: as it was given. height: its highest level, where every value is `*`; 0 = it is unchanged.
+        levels: the names of its levels, from level 0 on.
+        form: of its hierarchy: widths, mask, dates, tree, csv, values, sql, keep, drop, or empty.
         use: `generalize`, `keep`, or `drop` for a column that is left out of the release and of the lattice.
         values: different values in the table; missing is one. weight: in the loss; None when no weights were given.
         by_default: whether its levels are default ones.
-        examples: what a value may become at each level, made up or from the hierarchy's file, never from the table;
-            empty where there is nothing to show.
+        examples: a label at each level, invented or from the hierarchy's file, never from the table; empty where there
+            is none.
     """
 
     name: str
@@ -64,11 +64,11 @@ class LatticeColumn(Documented):
     by_default: bool = False
 
     def example(self, level: int) -> str:
-        """What a value may become at a level, empty where there is nothing to show."""
+        """A label at a level, empty where there is none."""
         return self.examples[level] if level < len(self.examples) else ""
 
     def called(self, level: int) -> str:
-        """What people call a level: a listed one by what is in it, as its number says nothing."""
+        """The name of a level for people: of a listed one by an example."""
         name = self.levels[level]
         if not name.startswith("listed"):
             return name
@@ -84,7 +84,7 @@ class LatticeNode(Documented):
         smallest: rows (persons, with an entity) of the smallest class.
         failing_rows: rows in classes that fail; what a release of the node suppresses.
         fails: the requirements that classes fail, one entry a sensitive attribute.
-        loss: under the measure of the search, None where nobody asked.
+        loss: under the measure of the search, None if not computed.
         smallest_left: rows (persons) of the smallest class that does not fail; None where that is not known.
     """
 
@@ -106,12 +106,12 @@ class LatticeNode(Documented):
 
 @dataclass(frozen=True)
 class DisclosedNode(Documented):
-    """What can be learnt at a node about one sensitive attribute.
+    """Worst-case disclosure of one sensitive attribute at a node.
 
     Args:
         levels: in the order of the columns. sensitive: the attribute.
         entropy: of the class in which it is least, in nats.
-        curve: the maximum disclosure for each number of pieces of knowledge that was asked for.
+        curve: the maximum disclosure for each requested number of pieces of knowledge.
     """
 
     levels: Levels
@@ -126,7 +126,7 @@ class LocalOptimum(Documented):
 
     Args:
         levels: in the order of the columns. loss: under the measure of the search.
-        strategies: of how many strategies it is the safe node of smallest loss.
+        strategies: the number of strategies with this local optimum.
     """
 
     levels: Levels
@@ -136,11 +136,11 @@ class LocalOptimum(Documented):
 
 @dataclass(frozen=True)
 class Strategies(Documented):
-    """The ways from the finest node to the coarsest, one level of one column a step, by their local optimum.
+    """The paths from the finest node to the coarsest, one level of one column a step, by their local optimum.
 
     Args:
-        strategies: how many there are. without: how many of them have no safe node.
-        falls: steps from a safe node to a next coarser safe one that loses less.
+        strategies: their number. without: those without a safe node.
+        falls: steps from a safe node to a next coarser safe one with less loss.
         optima: the local optima, smallest loss first; None where counting their strategies takes too long.
     """
 
@@ -152,7 +152,7 @@ class Strategies(Documented):
 
 @dataclass(frozen=True)
 class Checked(Documented):
-    """The audit of what was published, a check of the whole way from the table to the release.
+    """The audit of the release, a check of all steps from the table to the release.
 
     Args:
         status: the verdict of the audit. classes: equivalence classes of the release. rows: rows of the release.
@@ -178,10 +178,10 @@ class Published(Documented):
         sql: the statement that makes the view, or the query of a file as it ran in the session; holds no value of the
             table beyond those that the hierarchies list. select: the query alone.
         view: the view's name, empty for a file. file: the file's name, empty for a view.
-        executed: whether the view was made. suppressed: what becomes of suppressed rows.
+        executed: whether the view was created. suppressed: what happens to suppressed rows.
         columns: columns of the release, in order. keys: columns of the release that are quasi-identifiers.
-        unnamed: columns without a role, which are in the release as they are.
-        audit: what an audit of it says, None when nothing could be read.
+        unnamed: columns without a role, which are in the release unchanged.
+        audit: its audit, None when nothing could be read.
         buckets: the file of the values of its buckets, empty for a release in one table.
     """
 
@@ -209,14 +209,14 @@ def _signs(verdicts: tuple[bool | None, ...]) -> Annotated[str, json_schema(patt
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class LatticeResult(MeasuredResult, Shown):
-    """What a search in the generalization lattice found.
+    """The result of a search in the generalization lattice.
 
     Args:
         target: the table's name. rows: rows of the table. engine: the engine and its version.
         roles: the roles of columns as they were given. columns: the quasi-identifiers, dropped ones last.
-        requirements: as they were written. warn_only: requirements that decide nothing.
+        requirements: as they were written. warn_only: requirements that only warn.
         suppression: the share of rows that may be suppressed. limit_rows: the number of rows that may be.
-        find: what was asked. measure: the loss measure. algorithm: what was done.
+        find: the nodes to find. measure: the loss measure. algorithm: the algorithm that was used.
         monotone: whether the search could rely on every node coarser than a safe one being safe.
         nodes: nodes of the lattice, or of the chain. checked: nodes that were decided by counting.
         tagged_safe: nodes that are safe because of others; None where nodes are not tagged one by one.
@@ -226,19 +226,19 @@ class LatticeResult(MeasuredResult, Shown):
         best: the safe node of smallest loss; when the search was stopped, of those known. For a chain its finest safe
             node. chain: with `find` chain its nodes, from fine to coarse.
         safe_nodes: with `find` all every safe node, smallest loss first.
-        top: the coarsest node of all; when it is not safe no node may be. None when it was not asked for.
-        bound: no safe node has a smaller loss; None when nothing is known. complete: whether the question was answered.
+        top: the coarsest node; when it is not safe, no node may be. None when it was not decided.
+        bound: no safe node has a smaller loss; None when nothing is known. complete: whether the search was finished.
         stopped: why not: `budget`, `interrupted` or `limit`.
         unknown: nodes whose verdict is not known; None where nodes are not tagged.
         verdicts: whether each node of the lattice is safe, in JSON a letter a node, s safe, u unsafe, ? unknown: the
             nodes in the order of their levels, those of the last column changing fastest. None (in Python empty) for a
-            chain, and for more nodes than a result tells of one by one.
-        walk: every node that was counted, in order, when that was asked for.
-        disclosures: what can be learnt at every node, safe or not, when that was asked for with `knowledge`.
+            chain, and for very large lattices.
+        walk: every checked node, in order, if requested.
+        disclosures: worst-case disclosure at every node, safe or not, if requested with `knowledge`.
         local: with `find` all the strategies of generalization by their local optimum; None when nodes are not decided
-            or not priced. why: why there is no safe node, in sentences. published: the release, if one was asked for.
+            or not priced. why: why there is no safe node, in sentences. published: the release, if requested.
         beta: the exponent of the height weights of whd-height; None for other measures.
-        loss_monotone: whether the search could rely on a node losing no less than a finer safe one.
+        loss_monotone: whether the search could rely on coarser nodes having no less loss than finer safe ones.
     """
 
     schema: ClassVar = "sqlaudit-lattice/1"
@@ -295,7 +295,7 @@ class LatticeResult(MeasuredResult, Shown):
         return product(*(range(column.height + 1) for column in self.searched))
 
     def verdict(self, levels: Levels) -> bool | None:
-        """Whether a node is safe, as far as the search found out or proved; None where it is not known."""
+        """Whether a node is safe, by counting or by proof; None where it is not known."""
         if not self.verdicts:
             return next((node.safe for node in self.walk if node.levels == tuple(levels)), None)
         place = 0
@@ -306,14 +306,14 @@ class LatticeResult(MeasuredResult, Shown):
         return self.verdicts[place]
 
     def named(self, levels: Levels) -> dict[str, str]:
-        """What a node does to each column: `{"age": "width 10", "sex": "values"}`."""
+        """The level of each column at a node: `{"age": "width 10", "sex": "values"}`."""
         return {column.name: column.levels[level] for column, level in zip(self.searched, levels, strict=True)}
 
     def least_disclosure(self, k: int, sensitive: str = "", *, negated: bool = False) -> list[tuple[float, Fraction]]:
         """For each value that the smallest entropy of a class takes, the least disclosure of the nodes with it.
 
         Args:
-            k: pieces of knowledge, one of those asked for. sensitive: the attribute; the first one when not said.
+            k: pieces of knowledge, one of those requested. sensitive: the attribute; default: the first one.
             negated: whether the attacker knows negated atoms only.
 
         Returns:

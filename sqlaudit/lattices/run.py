@@ -1,4 +1,4 @@
-"""A search in the generalization lattice, from a request and an engine to what was found."""
+"""A search in the generalization lattice, from a request and an engine to the result."""
 
 from __future__ import annotations
 
@@ -114,12 +114,12 @@ def find_nodes(
     """Search the lattice.
 
     Args:
-        engine: an open engine. request: what is searched for. tell: told of progress.
-        table: what `open_table` gave for this request, if it was called before.
+        engine: an open engine. request: the search. tell: receives progress.
+        table: the result of `open_table` for this request, if it was called before.
 
     Raises:
         UsageError: a request that does not fit the table.
-        EngineError: the database refused, failed or went away.
+        EngineError: the database refused a statement, failed or disconnected.
     """
     measure = find_measure(request.measure)
     already, stop = len(engine.executed), until(time.monotonic(), request.time_budget)
@@ -216,8 +216,8 @@ def _refuse_many(request: LatticeRequest, heights: Sequence[int]) -> None:
     nodes = math.prod(height + 1 for height in heights)
     if request.knowledge and nodes > MOST_PRICED:
         raise UsageError(
-            f"{spelled('knowledge')} tells of every node, of {MOST_PRICED:,} at most; this lattice has {nodes:,}. "
-            "Leave out levels of the hierarchies, or quasi-identifiers."
+            f"{spelled('knowledge')} allows at most {MOST_PRICED:,} nodes, but this lattice has {nodes:,}. Leave out "
+            "levels of the hierarchies, or quasi-identifiers."
         )
 
 
@@ -251,7 +251,7 @@ def _dictionary(
     except UsageError:
         if engine.run(render("base/row_count.sql", engine.dialect, source=relation))[0][0]:
             raise
-        raise UsageError(f"{relation.label} has no rows, so there is nothing to search.") from None
+        raise UsageError(f"{relation.label} has no rows.") from None
 
 
 def _costed(workbench: Engine, made: Dictionary) -> CostedColumn:
@@ -315,7 +315,7 @@ def publish(
         write_buckets(engine, publication, laid, spec, (checked.rows, checked.classes, bool(checked.failing)))
     else:
         batches = engine.stream(Statement("release", made.ordered))
-        another = disagree("the file has another number of rows")
+        another = disagree("the file has a different number of rows")
         known = (checked.rows, checked.classes, checked.failing)
         check = partial(audit_written, publication, names=made.columns, spec=spec, roles=opened.roles, known=known)
         write(publication, sql, made.columns, batches, checked.rows, another, partial(check, disagree=disagree))
@@ -346,28 +346,27 @@ NO_VIEW = LatticePublication()
     walk=("bool", True),
 )
 def lattice(given: Given) -> LatticeResult:
-    """Find out how little a table must be coarsened to be safe (`sqlaudit lattice`).
+    """Find the least generalization that makes a table safe (`sqlaudit lattice`).
 
     Args:
         qi: the quasi-identifiers, in the order of a node's levels.
-        require: what a release must satisfy, as for `audit`.
-        hierarchies: how each quasi-identifier becomes coarser: a YAML file, a folder of CSV files, or a mapping such as
+        require: the requirements of a release, as for `audit`.
+        hierarchies: of each quasi-identifier: a YAML file, a folder of CSV files, or a mapping such as
             `{"age": {"widths": [5, 10]}, "sex": "keep"}`; a column without one is kept or suppressed.
         suppress: the share of the rows that may be left out, in classes that fail.
-        weights: how much columns weigh in the loss, by name.
+        weights: of columns in the loss, by name.
         beta: the exponent of the height weights of the measure `whd-height`.
         algorithm: `auto`, `bounds`, `best-first`, `ola`, `incognito`, `exhaustive` or `chain`.
         chain: with `chain`: nodes from fine to coarse.
-        knowledge: with `all`: for how many pieces of knowledge the maximum disclosure of every node is told, as numbers
-            or as "0..12".
+        knowledge: with `all`: numbers of pieces of knowledge for the maximum disclosure of every node, or "0..12".
         walk: keep every node that was counted.
         sampling_fraction, population_size: as for `audit`; for weights of rows, give their sum as the population.
         publish_view: write the view of the best node under this name.
-        execute: make that view in the database, over a connection of its own; the one thing that writes there.
+        execute: create that view in the database, over a separate connection; nothing else is written there.
 
     Raises:
         UsageError: a column, hierarchy, requirement or option that does not fit.
-        EngineError: the database refused, failed or went away, or a release contradicts the search.
+        EngineError: the database refused a statement, failed or disconnected, or a release contradicts the search.
 
     Example:
         >>> import pandas as pd, sqlaudit
@@ -395,7 +394,7 @@ def lattice(given: Given) -> LatticeResult:
 
 
 def check_publication(publication: LatticePublication, db: str | None) -> None:
-    """Nothing when the release can be put where it is wanted, as far as that can be said before any work.
+    """Check that the release can be written, as far as possible before any work.
 
     Raises:
         UsageError: a file that cannot be written, or a view without the name of its database.
@@ -403,8 +402,7 @@ def check_publication(publication: LatticePublication, db: str | None) -> None:
     publication.check()
     if publication.execute and not db:
         raise UsageError(
-            f"{spelled('execute', True)} makes a view in a database, over a connection of its own; name it with "
-            f"{spelled('db')}."
+            f"{spelled('execute', True)} creates a view in a database. Name the database with {spelled('db')}."
         )
     if publication.view:
         view = View(publication.view, "")
@@ -472,4 +470,4 @@ def _check_view(
         found = Auditor(engine, failing_classes=0, rows_meant=True).audit(spec)
     agrees = found.status.value == before.status or checkable(request, alone=True) != request.requirements
     if (found.rows, found.classes.count) != (before.rows, before.classes) or not agrees:
-        raise EngineError(f"The view {view!r} does not hold what was searched; the table changed meanwhile. Drop it.")
+        raise EngineError(f"The view {view!r} differs from the search: the table has changed. Drop the view.")

@@ -1,4 +1,4 @@
-"""What is found out about a node of the generalization lattice.
+"""Verdicts on nodes of the generalization lattice.
 
 A node chooses one level for every column, in the order of the columns: 0 is the value as it is, the column's height is
 one value for all. Node u is finer than v when no level of u is higher. Source: Martin et al., Worst-Case Background
@@ -49,9 +49,9 @@ class Shortfall(Documented):
     """Why a node is not safe, or which of its rows have to be suppressed.
 
     Args:
-        requirement: as it was written. sensitive: the attribute it speaks of, None for requirements on sizes.
-        rows: what falls short; None for a figure of the whole table.
-        classes: classes that fall short; None for a figure of the whole table.
+        requirement: as it was written. sensitive: its attribute, None for requirements on sizes.
+        rows: failing rows; None for a figure of the whole table.
+        classes: failing classes; None for a figure of the whole table.
         level: the achieved level, for requirements on the whole table.
     """
 

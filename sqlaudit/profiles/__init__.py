@@ -1,1 +1,1 @@
-"""Looking at a table before anything is known about it: column facts, proposed roles, and the warnings of an audit."""
+"""Profiles of tables: facts of columns, proposed roles, and the warnings of an audit."""

@@ -1,4 +1,4 @@
-"""Facts of columns from the database, and the roles that are proposed from them."""
+"""Facts of columns from the database, and the roles proposed from them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from sqlaudit.base.sql import Raw, render
 from sqlaudit.engines.contract import Engine
 from sqlaudit.profiles.names import Concept, concept_of, words_of
 from sqlaudit.profiles.request import EXACT_ROWS
-from sqlaudit.profiles.result import ColumnFacts, ColumnProfile, Proposal, Role, Twins
+from sqlaudit.profiles.result import UNKNOWN, ColumnFacts, ColumnProfile, Proposal, Role, Twins
 
 # Column facts from the database: one scan, then one grouping a column with several columns in one statement.
 
@@ -268,34 +268,33 @@ def propose(facts: ColumnFacts) -> Proposal:
     Example:
         >>> age = ColumnFacts("age", "BIGINT", "integer", 100, 0, 40, True, 100, 100, rows_below_5=80, unique_rows=9)
         >>> propose(age).role.value, propose(age).reasons[0]
-        ('quasi_identifier', 'its name says age')
+        ('quasi_identifier', 'its name suggests age')
     """
     concept = concept_of(facts.name)
     if concept is not None and not facts.rows:
         return Proposal(concept.role, tuple(_named(concept)), concept.name)
     if facts.constant:
-        said = "every row has the same value" if facts.distinct else "no row has a value"
+        said = "every row has the same value" if facts.distinct else "it has no values"
         return Proposal(Role.OTHER, (said,))
     rules = (_by_shape, _by_direct_name, _by_free_text, _by_name, _by_names_of_persons, _by_uniqueness)
     proposal = next((found for rule in rules if (found := rule(facts, concept))), None)
     if proposal is None and (facts.kind in (Kind.DATE, Kind.TIMESTAMP) or facts.shape_share("date") >= TELLING):
-        reasons = ("it holds dates, which others may know", *_rare(facts))
+        reasons = ("it has dates, which others may know", *_rare(facts))
         proposal = Proposal(Role.QUASI_IDENTIFIER, reasons, "event_date")
     elif proposal is None:
-        unknown = "neither name nor values say what it holds: could others know it?"
-        proposal = Proposal(Role.OTHER, (unknown, *_rare(facts)))
+        proposal = Proposal(Role.OTHER, (UNKNOWN, *_rare(facts)))
     return replace(proposal, reasons=(*proposal.reasons, *_numbers_as_text(facts)))
 
 
 def follow_twins(columns: Sequence[ColumnProfile], twins: Sequence[Twins]) -> list[ColumnProfile]:
-    """The columns, where one about which nothing is known takes the role of a column that says the same."""
+    """The columns, where one about which nothing is known takes the role of an equivalent column."""
     known = {column.name: column for column in columns}
     for pair in twins:
         for name, other in ((pair.first, pair.second), (pair.second, pair.first)):
             unknown = known[name].role is Role.OTHER and known[name].proposal.concept is None
             if unknown and known[other].role is not Role.OTHER:
                 facts = known[name].facts
-                reasons = (f"it says the same as {other}", *_rare(facts), *_numbers_as_text(facts))
+                reasons = (f"it is equivalent to {other}", *_rare(facts), *_numbers_as_text(facts))
                 proposal = replace(known[other].proposal, reasons=reasons)
                 known[name] = replace(known[name], proposal=proposal)
     return list(known.values())
@@ -318,7 +317,7 @@ def _by_shape(facts: ColumnFacts, _concept: Concept | None) -> Proposal | None:
         if share >= TELLING:
             return Proposal(Role.DIRECT_IDENTIFIER, (f"{_percent(share)} of its texts look like {what}",), shape)
     if facts.shape_share("uuid") >= TELLING and facts.nearly_unique:
-        return Proposal(Role.DIRECT_IDENTIFIER, ("almost every row has a UUID of its own",), "uuid")
+        return Proposal(Role.DIRECT_IDENTIFIER, ("almost every row has a different UUID",), "uuid")
     return None
 
 
@@ -337,7 +336,7 @@ def _by_free_text(facts: ColumnFacts, _concept: Concept | None) -> Proposal | No
     share = facts.shape_share("free_text")
     if share < FREE_TEXT:
         return None
-    said = f"{_percent(share)} of its texts are sentences: free text may name persons; read it, or leave it out"
+    said = f"{_percent(share)} of its texts are sentences; free text may identify people, so read it or leave it out"
     return Proposal(Role.DIRECT_IDENTIFIER, (said,), "free_text")
 
 
@@ -347,10 +346,10 @@ def _by_name(facts: ColumnFacts, concept: Concept | None) -> Proposal | None:
     reasons, name = tuple(_named(concept)), concept.name
     dates = facts.shape_share("date", "number") >= TELLING or facts.shape_share("missing") == 1
     if concept.name == "birth_date" and facts.kind == Kind.TEXT and facts.filled and not dates:
-        reasons = ("its name says birth, and its values are no dates: a place of birth or origin, perhaps",)
+        reasons = ("its name suggests birth, but its values are not dates: possibly a place of birth or origin",)
         name = "nationality"
     if concept.name == "body" and "weight" in words_of(facts.name):
-        reasons += (f"where it says how many people a row stands for, name it with {spelled('weights')} instead",)
+        reasons += (f"if it is the number of people that a row represents, name it with {spelled('weights')} instead",)
     return Proposal(concept.role, (*reasons, *_rare(facts)), name)
 
 
@@ -360,7 +359,7 @@ def _by_names_of_persons(facts: ColumnFacts, _concept: Concept | None) -> Propos
     called = bool(words & (_NAME | _SOMEBODY)) and not words & _OF_THINGS
     if share < TELLING or ((facts.distinct_share or 0) < 0.3 and not called):
         return None
-    said = f"{_percent(share)} of its texts are several capitalised words, as names of persons are"
+    said = f"{_percent(share)} of its texts are several capitalized words, like names of people"
     return Proposal(Role.DIRECT_IDENTIFIER, (said, *_rare(facts)), "person_name")
 
 
@@ -378,25 +377,22 @@ def _by_uniqueness(facts: ColumnFacts, _concept: Concept | None) -> Proposal | N
     if not facts.nearly_unique:
         return None
     if facts.kind == Kind.INTEGER and facts.width is not None and facts.width + 1 <= DENSE * facts.distinct:
-        return Proposal(Role.DIRECT_IDENTIFIER, ("it numbers the rows, as record numbers do",), "record_id")
+        return Proposal(Role.DIRECT_IDENTIFIER, ("it numbers the rows, like record numbers",), "record_id")
     if facts.kind == Kind.TEXT and not facts.shape_share("date", "number") >= TELLING:
-        return Proposal(Role.DIRECT_IDENTIFIER, ("almost every row has a text of its own, as identifiers do",))
-    return Proposal(Role.QUASI_IDENTIFIER, ("almost every row has a value of its own: who knows it finds the row",))
+        return Proposal(Role.DIRECT_IDENTIFIER, ("almost every row has a different text, like identifiers",))
+    return Proposal(Role.QUASI_IDENTIFIER, ("almost every row has a different value, which singles out the row",))
 
 
 def _named(concept: Concept) -> Iterator[str]:
-    yield f"its name says {concept.said}"
+    yield f"its name suggests {concept.said}"
     if concept.doubt:
         yield concept.doubt
 
 
 def _rare(facts: ColumnFacts) -> Iterator[str]:
-    """How well the column picks out rows on its own, when that is worth a word."""
+    """That the column singles out almost every row."""
     if facts.nearly_unique:
-        yield "almost every row has a value of its own"
-    elif facts.unique_rows:
-        one = facts.unique_rows == 1
-        yield f"{facts.unique_rows:,} {'row is' if one else 'rows are'} alone with {'its' if one else 'their'} value"
+        yield "almost every row has a different value"
 
 
 def _percent(share: float) -> str:

@@ -1,8 +1,8 @@
-"""Columns of a release that say who somebody is, or may do; they are not written unless somebody says so.
+"""Columns of a release that identify people, or may do so; they are not written unless the user allows it.
 
-Every remedy asks here before any work, so that all of them mean the same by a suspected identifier: what an audit warns
-of (`sqlaudit.profiles.warnings`), by the name of a column or by the texts of its first rows; and columns without a role
-that have a value of their own in almost every row.
+Every remedy checks this before any work, by one definition of a suspected identifier: what an audit warns of
+(`sqlaudit.profiles.warnings`), by the name of a column or by the texts of its first rows; and columns without a role
+that have a different value in almost every row.
 """
 
 from __future__ import annotations
@@ -64,8 +64,7 @@ def written_as_they_are(
             raise unknown_column(name, relation, about("keep_column"))
         if found.name in read:
             raise UsageError(
-                f"{about('keep_column')}: {found.name} has a role that does not let it into the release as it "
-                "is; name it once."
+                f"{about('keep_column')}: {found.name} has a role, so it is not published as it is. Name it only once."
             )
     columns = tuple(column for column in relation.columns if column.name not in read)
     named = {name for role in published for name in columns_read(role, relation, engine.dialect)}
@@ -73,7 +72,7 @@ def written_as_they_are(
 
 
 def refuse_suspected(engine: Engine, written: Written) -> None:
-    """Nothing when no column that is written looks like a direct identifier, but those that may be kept.
+    """Check that no column to write looks like a direct identifier, except those that may be kept.
 
     Raises:
         UsageError: some do.
@@ -85,21 +84,19 @@ def refuse_suspected(engine: Engine, written: Written) -> None:
         return
     said = []
     if looking:
-        said.append(
-            f"{listing(looking, None)} would be in the release, and {looks_like('direct identifier', looking)} by name "
-            "or values"
-        )
+        said.append(f"{listing(looking, None)}, which {looks_like('direct identifier', looking)} by name or values")
     if unique:
-        whose = "its values single" if len(unique) == 1 else "the values of each single"
-        said.append(f"{listing(unique, None)} would be in the release without a role, and {whose} out almost every row")
+        verb = "singles" if len(unique) == 1 else "single"
+        said.append(f"{listing(unique, None)} without a role, which {verb} out almost every row")
+    them = "it" if len(found) == 1 else "them"
     raise UsageError(
-        f"Nothing was written: {'; '.join(said)}. Leave out what identifies with {spelled('identifier', *found)}; if "
-        f"{'it' if len(found) == 1 else 'they'} may be published, say so with {spelled('keep_column', *found)}."
+        f"Nothing was written. The release contains {'; and '.join(said)}. Leave {them} out with "
+        f"{spelled('identifier', *found)}, or allow {them} with {spelled('keep_column', *found)}."
     )
 
 
 def suspected(engine: Engine, written: Written) -> tuple[list[str], list[str]]:
-    """The columns that look like direct identifiers, and those without a role that have a value of their own in almost
+    """The columns that look like direct identifiers, and those without a role that have a different value in almost
     every row, in the table's order; at most the first rows are read."""
     # a column of a kind without texts (UUIDs, lists, structures) can only be called like an identifier
     others = {column.name: concept_of(column.name) for column in written.columns if column.kind is Kind.OTHER}

@@ -1,4 +1,4 @@
-"""What names of columns say in several languages: persons, things, and tables that are counts already."""
+"""The meaning of column names in several languages: people, things, and tables that are counts already."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ class Concept:
     """Something that columns hold.
 
     Args:
-        name: a stable word. role: what it makes of a column. said: how a reason speaks of it.
-        doubt: what a reader should know before following the proposal.
+        name: a stable word. role: the role of such a column. said: the words of a reason.
+        doubt: what a reader should check before following the proposal.
     """
 
     name: str
@@ -51,7 +51,7 @@ class Concept:
 
 
 def concept_of(column: str) -> Concept | None:
-    """What a column's name says it holds, None when it says nothing.
+    """The concept that a column's name suggests, None without one.
 
     Example:
         >>> concept_of("DateOfBirth").name, concept_of("Geschlecht").name, concept_of("page")
@@ -128,7 +128,7 @@ def about_things(table: str, columns: Sequence[ColumnProfile]) -> str:
     """Why the rows of a table seem to be things and not people; empty where they may be people.
 
     Args:
-        table: its name. columns: what a profile says of its columns.
+        table: its name. columns: their profiles.
     """
     named = words_of(table)
     if not columns or _PERSONS & {*named}:
@@ -139,7 +139,7 @@ def about_things(table: str, columns: Sequence[ColumnProfile]) -> str:
     days_only = len(columns) > 1 and all(_CALENDAR & {*words_of(one.name)} for one in columns)
     if days_only and any(map(_different, columns)):  # every day once, and what follows from it
         return "a calendar"
-    said = [f"its name says {word}" for word in named if word in _OF_THINGS]
+    said = [f"its name suggests {word}" for word in named if word in _OF_THINGS]
     return listed or _measured(columns) or "".join(said[:1])
 
 
@@ -169,7 +169,7 @@ def _measured(columns: Sequence[ColumnProfile]) -> str:
         cells, rows = prod(one.distinct for one in each), each[0].rows
         plain = all(one.exact and not one.nulls and one.distinct > 1 for one in each)
         if plain and rows > _FEW and NEARLY * cells <= rows <= cells:
-            return f"measurements: every {listing((one.name for one in each), None)} once"
+            return f"measurements: one row per {listing((one.name for one in each), None)}"
     return ""
 
 
@@ -182,7 +182,7 @@ def _may_be_people(columns: Sequence[ColumnProfile], vague: set[str]) -> bool:
 
 
 def _name(column: ColumnProfile) -> str:
-    """What the name of a column says it holds, as far as that tells people from things."""
+    """The concept that a column's name suggests, as far as it distinguishes people from things."""
     concept = concept_of(column.name)
     words = {*words_of(column.name)}
     if concept is None or words <= _BARE:
@@ -208,7 +208,7 @@ def _is_listed(column: ColumnProfile) -> bool:
     return told and _different(column)
 
 
-# Tables that are published counts already: a row is no person but a cell, and k of rows says nothing of it.
+# Tables that are published counts already: a row is a cell, not a person, so k-anonymity does not apply.
 
 MOST_COLUMNS = 12
 """Published tables have few columns."""
@@ -223,12 +223,12 @@ _GROUPED = (Kind.TEXT, Kind.DATE, Kind.BOOLEAN, Kind.TIMESTAMP)
 
 
 def published_table(found: CountTable) -> Warned:
-    """What a reader of an audit should know of such a table."""
+    """The warning about such a table."""
     return Warned(
         "published_table",
         (found.count,),
-        f"Every row looks like a cell of a published table, with {found.count} as its count, and not like a person: "
-        f"{command('aggregates')} judges cells "
+        f"Rows look like cells of a published table with counts in {found.count}, not like people. Use "
+        f"{command('aggregates')} for cells "
         f"({spelled('by', *found.by)} {spelled('count', found.count)} {spelled('require', 'threshold=5')}).",
     )
 

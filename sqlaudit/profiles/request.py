@@ -1,4 +1,4 @@
-"""How a profile looks at a table."""
+"""The request for a profile."""
 
 from __future__ import annotations
 
@@ -8,30 +8,30 @@ from sqlaudit.base.options import FLAG, RANGE, check_bounds, option
 EXACT_ROWS = 5_000_000
 """Larger tables are grouped in a sample, except columns with few values."""
 
-_LOOK = "How to look"
+_LOOK = "Profile"
 
 
 @dataclass(frozen=True)
 class ProfileRequest:
-    """How a profile looks at a table.
+    """The request for a profile.
 
     Args:
         show_values: whether cell values may be read.
-        exact_rows: tables with more rows are looked at in a sample.
-        sets: whether to look for columns that together pick people out.
+        exact_rows: tables with more rows are sampled.
+        sets: whether to search for columns that together single people out.
 
     Raises:
         UsageError: a number out of its range.
     """
 
     show_values: bool = option(
-        False, FLAG, "Show smallest, largest and frequent values, which may name persons.", _LOOK
+        False, FLAG, "Show smallest, largest and frequent values, which may identify people.", _LOOK
     )
     exact_rows: int = option(
-        EXACT_ROWS, RANGE, "Look at larger tables in a sample.", _LOOK, metavar="N", shown=str(EXACT_ROWS), least=0
+        EXACT_ROWS, RANGE, "Sample tables with more rows.", _LOOK, metavar="N", shown=str(EXACT_ROWS), least=0
     )
     sets: bool = option(
-        True, FLAG, "Look for columns that together pick people out.", _LOOK, flags=("--sets/--no-sets",)
+        True, FLAG, "Search for columns that together single people out.", _LOOK, flags=("--sets/--no-sets",)
     )
 
     def __post_init__(self) -> None:

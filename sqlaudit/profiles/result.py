@@ -1,4 +1,4 @@
-"""What a profile found, and its report. Frozen; `to_dict` gives the documented JSON."""
+"""The result of a profile, and its report. Frozen; `to_dict` gives the documented JSON."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from sqlaudit.reports.notebook import Shown
 from sqlaudit.reports.stored import made, sql_section
 
 NEARLY = 0.9
-"""From this share of different values on, a column picks out almost every row on its own."""
+"""The share of different values from which on a column singles out almost every row."""
 
 
 class Role(StrEnum):
@@ -47,21 +47,21 @@ class ColumnFacts(base.Documented):
     """A column in numbers. No cell value is among them.
 
     Args:
-        name: the exact name. type: as the database spells it. kind: what it holds.
+        name: the exact name. type: as the database spells it. kind: the kind of its values.
         rows: of the table. nulls: rows without a value; always exact.
         distinct: different values without NULL; an estimate unless `exact`.
-        exact: whether all rows were looked at, and not a sample.
-        looked_at: how many rows the figures from `filled` on come from.
-        filled: rows with a value among those looked at.
+        exact: whether all rows were read, and not a sample.
+        looked_at: the number of rows that the figures from `filled` on come from.
+        filled: rows with a value among these.
         smallest_group: rows of the rarest value, NULL being one; None in a sample.
         rows_below_5: rows whose value fewer than five rows have; None in a sample.
-        unique_rows: rows that are alone with their value; None in a sample.
-        entropy: of the groups of equal values, in bits. separation: share of pairs of rows that the column tells apart.
+        unique_rows: rows with a unique value; None in a sample.
+        entropy: of the groups with the same value, in bits. separation: share of pairs of rows with different values.
         shortest, mean_length, longest: characters of texts, None for other kinds.
         whole: rows whose floating-point or decimal number is whole, None for other kinds.
         width: largest minus smallest value of a column of whole numbers.
         respelled: values that differ from another one only in case or spaces (the first of each is not counted).
-        shapes: rows by what their text looks like: `email`, `phone`, `iban`, `date`, `free_text` …
+        shapes: rows by the shape of their text: `email`, `phone`, `iban`, `date`, `free_text` …
     """
 
     name: str
@@ -109,7 +109,7 @@ class ColumnFacts(base.Documented):
     @property
     @base.told("constant")
     def nearly_unique(self) -> bool:
-        """Whether the column alone picks out almost every row (of ten or more)."""
+        """Whether the column alone singles out almost every row (of ten or more)."""
         share = self.distinct_share
         return share is not None and share >= NEARLY and self.rows - self.nulls >= 10
 
@@ -123,8 +123,8 @@ class Proposal(base.Documented):
     """A role with the reasons for it, the strongest first.
 
     Args:
-        role: what is proposed. reasons: why. concept: what the column seems to hold, a stable word.
-        by_sets: whether only its part in the column sets that pick people out speaks for the role.
+        role: the proposed role. reasons: why. concept: what the column seems to contain, a stable word.
+        by_sets: whether the only reason is its part in column sets that single people out.
     """
 
     role: Role
@@ -135,7 +135,7 @@ class Proposal(base.Documented):
 
 @dataclass(frozen=True)
 class ShownValues(base.Documented):
-    """Cell values, read only when they were asked for: the ends of the range, and the most frequent with their rows."""
+    """Cell values, read only when requested: smallest, largest, and the most frequent with their rows."""
 
     smallest: Any
     largest: Any
@@ -144,7 +144,7 @@ class ShownValues(base.Documented):
 
 @dataclass(frozen=True)
 class ColumnProfile(base.Documented):
-    """A column: its facts, the role proposed for it, and its values when they were asked for.
+    """A column: its facts, the role proposed for it, and its values when requested.
 
     Args:
         values: only where values may be shown.
@@ -167,10 +167,10 @@ class ColumnProfile(base.Documented):
 
 @dataclass(frozen=True)
 class Twins(base.Documented):
-    """Two columns each of which follows from the other.
+    """Two equivalent columns: each follows from the other.
 
     Args:
-        equal: whether every row has the same value in both, and not another one that stands for it.
+        equal: whether every row has the same value in both, and not just a corresponding one.
     """
 
     first: str = field(metadata=base.LEFT_OUT)
@@ -186,14 +186,14 @@ class Twins(base.Documented):
 
 @dataclass(frozen=True)
 class Together(base.Documented):
-    """Of a search for column sets what a profile tells: its sets, and how far they can be relied on.
+    """The column sets of a profile, and how far they were decided.
 
     Args:
-        columns: the columns that took part. tolerance: share of the rows that may lie in smaller classes.
+        columns: the columns that took part. tolerance: share of the rows that may be in smaller groups.
         max_size: the most columns of a set. sets: the first 50 of the minimal sets, small sets first.
         complete: whether no minimal set of the size is missing.
-        decided_size: every set of at most so many columns is decided.
-        repair: a smallest group of columns without which no set violates; None where that does not follow.
+        decided_size: every set of up to so many columns is decided.
+        repair: the fewest columns without which no set is left; None where that is not known.
     """
 
     columns: tuple[str, ...]
@@ -216,7 +216,7 @@ class CountTable(base.Documented):
     """A table whose rows look like cells.
 
     Args:
-        by: what it is broken down by. count: the column of counts.
+        by: the columns that it is broken down by. count: the column of counts.
     """
 
     by: tuple[str, ...]
@@ -225,10 +225,10 @@ class CountTable(base.Documented):
 
 @dataclass(frozen=True)
 class ProposedEntity(base.Documented):
-    """The column that seems to say which person a row is about, where persons have several rows.
+    """The column that seems to identify the person, where people have several rows.
 
     Args:
-        column: its name. reason: why it is thought to.
+        column: its name. reason: why.
     """
 
     column: str
@@ -237,19 +237,19 @@ class ProposedEntity(base.Documented):
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class ProfileResult(base.MeasuredResult, Shown):
-    """What a profile found.
+    """The result of a profile.
 
     Args:
-        target: what was looked at. rows: rows of the table. engine: the engine and its version.
+        target: the table. rows: rows of the table. engine: the engine and its version.
         columns: sorted by proposed role, the most identifying first.
-        twins: pairs of columns each of which follows from the other.
-        together: minimal column sets that put more than `tolerance` of the rows into classes below `k`; None when not
+        twins: pairs of equivalent columns.
+        together: minimal column sets that put more than `tolerance` of the rows into groups below `k`; None when not
             searched.
-        not_searched: the sentence why they were not; None (in Python empty) when they were, or nobody asked.
-        cells: only where every row looks like a cell of a published table: what it is broken down by, and the column of
-            counts.
-        entity: only where persons seem to have several rows: the column that seems to say which person a row is about,
-            and why. unreadable: columns of the table that the role may not read; nothing is said of them.
+        not_searched: the reason as a sentence; None (in Python empty) when they were searched, or not requested.
+        cells: only where every row looks like a cell of a published table: the columns that it is broken down by, and
+            the column of counts.
+        entity: only where people seem to have several rows: the column that seems to identify the person, and why.
+        unreadable: columns of the table that the database role cannot read.
     """
 
     schema: ClassVar = "sqlaudit-profile/1"
@@ -301,18 +301,20 @@ class ProfileResult(base.MeasuredResult, Shown):
         )
 
 
-# The report of a profile: the proposed roles first, then what to look at, and how to go on.
+# The report of a profile: the proposed roles first, then notes, and the next steps.
 
 TITLES = {
-    Role.DIRECT_IDENTIFIER: "Direct identifiers: leave them out, whatever else you do",
-    Role.QUASI_IDENTIFIER: "Quasi-identifiers: what others may know about a person",
-    Role.SENSITIVE: "Sensitive: what others should not learn",
+    Role.DIRECT_IDENTIFIER: "Direct identifiers (always leave them out)",
+    Role.QUASI_IDENTIFIER: "Quasi-identifiers (others may know them)",
+    Role.SENSITIVE: "Sensitive attributes (others must not learn them)",
     Role.OTHER: "Other columns",
 }
-_RIGHT = "That the proposals are right: they follow from names and from counts of values. Who knows the people decides."
-_ALONE = "Whether several columns together pick somebody out, although none of them does alone: audit them together."
-_TEXTS = "Whether a text that looks harmless names a person."
-_HEADS = ("column", "#values", "#missing", "#rare", "why")
+_RIGHT = "Proposals follow from names and from counts of values. Check them against what you know."
+_ALONE = "Sets of columns were not searched. Several columns together can single people out although none does alone."
+_TEXTS = "Texts that look harmless can still name a person."
+_HEADS = ("Column", "#Values", "#Missing", "#Rare", "Reasons")
+UNKNOWN = "its name and values do not show what it contains"
+"""The reason of a column without any other; the report has one sentence for all such columns."""
 _MOST_SETS = 8
 _MOST_ASKED = 20
 _LONGEST = 40
@@ -332,7 +334,7 @@ def profile_document(result: ProfileResult) -> doc.Document:
     values = ((column.name, _shown(column.values)) for column in result.columns if column.values is not None)
     beyond = _ALONE
     if result.together is not None:
-        beyond = f"Whether more than {doc.plural(result.together.max_size or 0, 'column')} together pick somebody out."
+        beyond = f"Sets of more than {doc.plural(result.together.max_size or 0, 'column')} were not searched."
     return doc.report_on(
         result,
         doc.Toned(f"{result.target}: {doc.plural(result.rows, 'row')}, {doc.plural(len(result.columns), 'column')}"),
@@ -341,39 +343,38 @@ def profile_document(result: ProfileResult) -> doc.Document:
             doc.section(title, doc.table(_HEADS, (_row(column) for column in result.columns if column.role is role)))
             for role, title in TITLES.items()
         ),
-        doc.section("Columns that together pick people out", *_sets_together(result)),
-        doc.section("What to look at", _remarks(result)),
+        doc.section("Columns that together single people out", *_sets_together(result)),
+        doc.section("Notes", _remarks(result)),
         doc.section("Values", doc.facts(*values)),
         doc.section("How to go on", _next(result), _questions(result), repeating=True),
         doc.section("How this was computed", doc.facts(("table", result.target), *made(result))),
         sql_section(result),
-        doc.section("What a profile does not say", (_RIGHT, beyond, _TEXTS)),
+        doc.section("Limits of this profile", (_RIGHT, beyond, _TEXTS)),
     )
 
 
 def _lead(result: ProfileResult) -> Iterator[doc.Words]:
     if result.cells is not None:
         yield doc.warning(
-            f"Every row looks like a cell of a published table, with {result.cells.count} as its count, and not like a "
-            "person: judge its cells."
+            f"Rows look like cells of a published table with counts in {result.cells.count}, not like people. Check "
+            "its cells instead."
         )
     if identifiers := result.named(Role.DIRECT_IDENTIFIER):
         yield doc.bad(f"{doc.listing(identifiers)} {looks_like('direct identifier', identifiers)}.")
     if result.likely:
         yield f"Others may know {doc.listing(result.likely)}."
     if telling := [name for name in result.named(Role.QUASI_IDENTIFIER) if name not in result.likely]:
-        verb, them = ("picks", "it") if len(telling) == 1 else ("pick", "them")
-        yield f"{doc.listing(telling)} {verb} people out, should others know {them}."
+        verb, them = ("singles", "it") if len(telling) == 1 else ("single", "them")
+        yield f"{doc.listing(telling)} {verb} people out if others know {them}."
     if result.named(Role.SENSITIVE):
-        yield f"Others should not learn {doc.listing(result.named(Role.SENSITIVE))}."
+        yield f"Others must not learn {doc.listing(result.named(Role.SENSITIVE))}."
     if result.entity is not None:
-        yield f"{result.entity.column} seems to say which person a row is about: {result.entity.reason}."
+        yield f"{result.entity.column} seems to identify the person: {result.entity.reason}."
     if result.unreadable:
-        said, them = doc.plural(len(result.unreadable), "column is", "columns are"), doc.listing(result.unreadable)
-        it = "it" if len(result.unreadable) == 1 else "them"
-        yield doc.warning(f"{said} not looked at, because this role may not read {it}: {them}.")
+        columns = doc.plural(len(result.unreadable), "column")
+        yield doc.warning(f"Not read: {columns} that this role cannot read ({doc.listing(result.unreadable)}).")
     if not result.rows:
-        yield doc.warning("There is no row to look at; roles are proposed by names only.")
+        yield doc.warning("The table has no rows. Roles are proposed by names only.")
 
 
 def _row(column: ColumnProfile) -> tuple[doc.Words, ...]:
@@ -381,33 +382,34 @@ def _row(column: ColumnProfile) -> tuple[doc.Words, ...]:
     values = ("" if facts.exact else "about ") + doc.count(facts.distinct)
     missing = doc.part(facts.nulls, facts.rows) if facts.nulls else ""
     rare = "?" if facts.rows_below_5 is None else doc.part(facts.rows_below_5, facts.rows) if facts.rows_below_5 else ""
-    unknown = column.role is Role.OTHER and not column.facts.constant  # which is said once below
-    why = column.proposal.reasons[1:] if unknown else column.proposal.reasons
-    return column.name, values, missing, rare, "; ".join(why)
+    return column.name, values, missing, rare, "; ".join(why for why in column.proposal.reasons if why != UNKNOWN)
 
 
 def _remarks(result: ProfileResult) -> Iterator[doc.Words]:
     columns = [column.facts for column in result.columns]
     if any(one.rows_below_5 for one in columns):
-        yield '"rare" is the share of rows that have a value which fewer than five rows have.'
-    if any(column.role is Role.OTHER and not column.facts.constant for column in result.columns):
-        yield "Neither name nor values say what the other columns hold: ask whether others can know it."
+        yield "Rare: share of rows with a value that fewer than five rows have."
+    if any("at risk" in why for column in result.columns for why in column.proposal.reasons):
+        yield f"At risk: rows in groups smaller than {result.together.k if result.together else 5}."
+    if unknown := [column.name for column in result.columns if UNKNOWN in column.proposal.reasons]:
+        them = "it" if len(unknown) == 1 else "them"
+        yield f"Unknown contents: {doc.listing(unknown)}. Check whether others can know {them}."
     for one in columns:
         yield from _remarks_on(one)
     yield from _groups_of(columns)
-    for twins in result.twins:
-        how = "are equal in every row" if twins.equal else "say the same in other values"
-        yield f"{twins.first} and {twins.second} {how}: who knows one knows the other."
+    for equal, what in ((True, "Equal columns"), (False, "Equivalent columns (each follows from the other)")):
+        if pairs := [f"{one.first} and {one.second}" for one in result.twins if one.equal is equal]:
+            yield f"{what}: {'; '.join(pairs)}."
     if sampled := [one for one in columns if not one.exact]:
         were, rows = doc.plural(len(sampled), "column was", "columns were"), doc.count(sampled[0].looked_at)
-        yield f"{were} looked at in a sample of about {rows} rows; their numbers of values are estimates."
+        yield f"{were} read in a sample of about {rows} rows; numbers of values are estimates."
 
 
 def _remarks_on(facts: ColumnFacts) -> Iterator[doc.Words]:
     if facts.respelled:
         yield doc.warning(
             f"{facts.name}: {doc.plural(facts.respelled, 'value differs', 'values differ')} from another one only in "
-            "case or spaces; such values split classes that belong together."
+            "case or spaces, which splits groups that belong together."
         )
     if missing := facts.shapes.get("missing", 0):
         yield doc.Toned(
@@ -417,13 +419,13 @@ def _remarks_on(facts: ColumnFacts) -> Iterator[doc.Words]:
 
 
 def _groups_of(columns: Sequence[ColumnFacts]) -> Iterator[doc.Words]:
-    """What is said once of several columns."""
+    """Notes on several columns."""
     for shape in ("number", "date"):
         if names := [one.name for one in columns if one.shape_share(shape) > 0.5]:
-            yield f"{doc.listing(names)} {'holds' if len(names) == 1 else 'hold'} {shape}s as text."
+            yield f"{doc.listing(names)} {'has' if len(names) == 1 else 'have'} {shape}s as text."
     if broken := [one.name for one in columns if one.kind == "float" and one.whole != one.filled]:
-        verb, them = ("holds", "it") if len(broken) == 1 else ("hold", "them")
-        yield f"{doc.listing(broken)} {verb} floating-point numbers: round {them} before values are compared."
+        verb, them = ("has", "it") if len(broken) == 1 else ("have", "them")
+        yield f"{doc.listing(broken)} {verb} floating-point numbers. Round {them} before you compare values."
 
 
 def _sets_together(result: ProfileResult) -> tuple[doc.Content, ...]:
@@ -437,23 +439,23 @@ def _sets_together(result: ProfileResult) -> tuple[doc.Content, ...]:
     searching = ("sqlaudit", "columns", shlex.quote(result.target), "--tolerance", "1%")
     return (
         _about_sets(found),
-        doc.table(("columns", "#rows below 5", "#share", "#alone"), rows, caption),
-        doc.ProposedCommand("With proof, and what each column adds:", searching),
+        doc.table(("Columns", "#Rows below 5", "#Share", "#Unique rows"), rows, caption),
+        doc.ProposedCommand("For a proof, and the contribution of each column:", searching),
     )
 
 
 def _about_sets(found: ColumnSets) -> Iterator[doc.Words]:
     size = f"at most {doc.plural(found.max_size or 0, 'column')}"
-    among = f"among {doc.plural(len(found.columns), 'column')}; sensitive ones were left out."
-    at_risk = f"more than {doc.percent(found.tolerance)} of the rows into groups of fewer than {found.k}"
+    at_risk = f"more than {doc.percent(found.tolerance)} of the rows into groups smaller than {found.k}"
     if found.sets_found:
         put = "puts" if found.sets_found == 1 else "put"
-        yield f"{doc.plural(found.sets_found, 'minimal set')} of {size} {put} {at_risk}, {among}"
+        yield f"{doc.plural(found.sets_found, 'minimal set')} of {size} {put} {at_risk}."
     elif found.complete:
-        yield f"No set of {size} puts {at_risk}, {among}"
+        yield f"No set of {size} puts {at_risk}."
+    yield f"Searched: {doc.plural(len(found.columns), 'column')}, without sensitive ones."
     if not found.complete:
         decided = doc.plural(max(found.decided_size or 0, 0), "column")
-        yield doc.warning(f"The search ran out of time: only sets of at most {decided} are decided.")
+        yield doc.warning(f"Time limit reached: only sets of at most {decided} were decided.")
     if found.sets_found and found.repair:
         yield f"Without {doc.listing(found.repair)} no such set is left."
 
@@ -470,15 +472,15 @@ def _cut(value: object) -> str:
 
 
 def _next(result: ProfileResult) -> doc.Content:
-    """The command to go on with, as proposed."""
+    """The proposed next command."""
     target = shlex.quote(result.target)
     if result.cells is not None:
         by, counts = option_value(result.cells.by), option_value([result.cells.count])
         judging = ("sqlaudit", "aggregates", target, "--by", by, "--count", counts, "--require", "threshold=5")
-        return doc.ProposedCommand("Judge its cells:", judging)
+        return doc.ProposedCommand("Check its cells:", judging)
     known, secret = result.likely, result.named(Role.SENSITIVE)
     if not known:
-        said = f"Name what others may know about a person with {spelled('qi')}, and audit: sqlaudit audit TARGET --qi …"
+        said = f"Name the columns that others may know with {spelled('qi')}, then audit: sqlaudit audit TARGET --qi …"
         return (said,)
     options = ["--qi", option_value(known), *(["--sensitive", option_value(secret)] if secret else [])]
     if result.entity is not None:

@@ -1,4 +1,4 @@
-"""A profile of one target: facts, proposals, twins, columns that together single people out."""
+"""The profile of a table: facts, proposals, equivalent columns, columns that together single people out."""
 
 from __future__ import annotations
 
@@ -53,18 +53,18 @@ from sqlaudit.reports.document import percent
 
 _PERSONS = ("record_id", "national_id", "account", "email", "phone")
 """What names a person who may have several rows."""
-BY_NAME = "its name says that it numbers persons"
+BY_NAME = "its name suggests that it identifies people"
 
 
 def proposed_entity(columns: Sequence[ColumnProfile]) -> ProposedEntity | None:
-    """The column that names persons with several rows, of several the one with the most values; None without one."""
+    """The column that identifies people with several rows; of several, the one with most values. None without one."""
     return next((entity_by(column, BY_NAME) for column in repeating(columns)), None)
 
 
 def entity_by(column: ColumnProfile, why: str) -> ProposedEntity:
     """The proposal of a column that repeats, with a further reason."""
     each = column.facts.rows / column.facts.distinct
-    return ProposedEntity(column.name, f"it repeats, {each:,.1f} rows each; {why}")
+    return ProposedEntity(column.name, f"{each:,.1f} rows per value; {why}")
 
 
 def repeating(columns: Sequence[ColumnProfile]) -> list[ColumnProfile]:
@@ -129,7 +129,7 @@ def _candidates(facts: Sequence[ColumnFacts]) -> Iterator[tuple[int, int]]:
 
 
 def _groups(column: ColumnFacts) -> int:
-    """Groups of equal values, NULL being one."""
+    """Groups with the same value, NULL being one."""
     return column.distinct + (column.nulls > 0)
 
 
@@ -156,25 +156,25 @@ LISTED = 50
 def search_together(
     engine: Engine, relation: Relation, sources: Sequence[Source], profile: ProfileResult
 ) -> tuple[ColumnSets | None, str]:
-    """The minimal column sets that put more than 1% of the rows into classes below five, or why nobody searched.
+    """The minimal column sets that put more than 1% of the rows into groups below five, or why they were not searched.
 
-    Sensitive columns take no part, since they are what others do not know, nor does the second of two columns that say
-    the same. Sets have at most three columns, fewer where that is too much work for a first look.
+    Sensitive columns take no part, because others do not know them, nor does the second of two equivalent columns. Sets
+    have at most three columns, or fewer for tables with many rows and columns.
 
     Args:
-        engine, relation: where the rows are. sources: their columns. profile: what is known of them.
+        engine, relation: the engine and the table. sources: its columns. profile: the profile so far.
     """
     by_name = {source.name: source for source in sources}
     apart = {*profile.named(Role.SENSITIVE), *(twins.second for twins in profile.twins)}
     taking_part = [by_name[name] for name in profile.candidates if name not in apart]
     chosen = [Chosen(source.name, source.sql, source.kind, source.type) for source in taking_part]
     if not profile.rows or len(chosen) < 2:
-        return None, "" if profile.rows else "There is no row to look at."
+        return None, "" if profile.rows else "The table has no rows."
     size = largest_size(profile.rows, len(chosen), codes_are_kept(engine, profile.rows, len(chosen)))
     if size < min(2, len(chosen)):
         return None, (
-            f"Whether columns together pick people out was not looked at: pairs of {len(chosen):,} columns in "
-            f"{profile.rows:,} rows are too much for a first look. {command('columns')} searches them."
+            f"Sets of columns were not searched: {len(chosen):,} columns and {profile.rows:,} rows are too many for a "
+            f"profile. {command('columns')} searches them."
         )
     is_little = count_subsets(len(chosen), size) * profile.rows <= MOST_ROWS_READ_IN_PLACE
     on_cluster = engine.can_materialize and not engine.own_workbench
@@ -224,8 +224,8 @@ def _judged(column: ColumnProfile, found: ColumnSet, is_decisive: bool) -> Colum
     if column.role is not Role.OTHER or column.proposal.concept is not None:
         return column
     others = [name for name in found.columns if name != column.name]
-    known = f"with {' and '.join(others)}" if others else "alone"
-    reason = f"{known} it puts {percent(found.share_at_risk)} of the rows into groups of fewer than five"
+    known = f"with {' and '.join(others)}" if others else "on its own"
+    reason = f"{percent(found.share_at_risk)} of rows at risk {known}"
     unknown, *rest = column.proposal.reasons
     reasons = (reason, unknown, *rest) if is_decisive else (unknown, reason, *rest)
     role = Role.QUASI_IDENTIFIER if is_decisive else Role.OTHER
@@ -250,7 +250,7 @@ def profile_target(engine: Engine, target: Target, request: ProfileRequest = AS_
     already = len(engine.executed)
     relation = engine.open(target)
     if not relation.columns:
-        raise UsageError(f"{target.name} has no columns to look at.")
+        raise UsageError(f"{target.name} has no columns.")
     copy, sources = _loaded(engine, relation)
     try:
         facts = column_facts(engine, copy, sources, request.exact_rows)
@@ -325,15 +325,15 @@ def _shown(
 
 @takes("target * db query where read limits exact_rows show_values sets", ProfileRequest)
 def profile(given: Given) -> ProfileResult:
-    """Look at the columns of a table and propose their roles.
+    """Describe the columns of a table and propose their roles.
 
     Args:
-        exact_rows: tables with more rows are looked at in a sample of 500,000 rows.
+        exact_rows: tables with more rows are sampled (500,000 rows).
         show_values: whether smallest, largest and frequent values may be read; without it only counts are.
 
     Raises:
         UsageError: no such target, or one without columns.
-        EngineError: the database refused, failed or went away.
+        EngineError: the database refused a statement, failed or disconnected.
 
     Example:
         >>> import pandas as pd
@@ -347,7 +347,7 @@ def profile(given: Given) -> ProfileResult:
         return profile_target(engine, chosen, request)
 
 
-# What `sqlaudit profile` would propose as quasi-identifiers, from a first look, for somebody who named none.
+# What `sqlaudit profile` would propose as quasi-identifiers, from a first look, when none are named.
 
 
 def likely_quasi_identifiers(engine: Engine, target: Target, apart_from: Collection[str] = ()) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""What a reader of an audit should know: columns that say who somebody is, and what a verdict does not cover."""
+"""The warnings of an audit: columns that identify people, and what a verdict does not cover."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
     from sqlglot import exp
 
 
-# Values that are equal and yet written differently: they count as one, and who reads the table tells them apart.
+# Equal values with different spellings: they count as one, but readers of the text can distinguish them.
 
 _ADVICE = (
-    "they count as one value here, and whoever reads the table as text tells them apart. Write the values in one way "
-    "before the table is published, or audit their texts (sqlaudit help equality)."
+    "They count as one value, but readers of the text can distinguish them. Use one spelling before publication, or "
+    "audit the texts (sqlaudit help equality)."
 )
 
 
@@ -69,7 +69,7 @@ def equal_text_warnings(engine: Engine, relation: Relation, roles: ResolvedRoles
         for i, one in enumerate(_looked(engine, relation, keys, values))
         if counts.get(i)
     ]
-    by_type = " has a collation or a type by which values are equal that are written differently (as A and a): "
+    by_type = " has a collation or type that treats different spellings as equal (such as A and a). "
     respelled = (role.label for role in (*keys, *values) if role.column in relation.respelled)
     return [*found, *(_written_differently(label, by_type + _ADVICE) for label in respelled)]
 
@@ -106,28 +106,28 @@ def _may_differ(role: Resolved, relation: Relation, dialect: str) -> bool:
 def _counted(one: _Looked, count: int) -> str:
     if one.meant:
         said = (
-            "mean the same (as 01 and 1, 1,5 and 1.5, or 2020-1-1 and 2020-01-01), and each counts as a value of its "
-            "own. Write the values in one way."
+            "mean the same (such as 01 and 1, 1,5 and 1.5, or 2020-1-1 and 2020-01-01). Each spelling counts as a "
+            "different value. Use one spelling."
         )
     else:
-        said = f"are equal to the database (as 1.0 and 1.00, or -0 and 0): {_ADVICE}"
-    return f": {'1 value is' if count == 1 else f'{count:,} values are'} written in several ways that {said}"
+        said = f"are equal in the database (such as 1.0 and 1.00, or -0 and 0). {_ADVICE}"
+    return f": {'1 value has' if count == 1 else f'{count:,} values have'} several spellings that {said}"
 
 
 # What a verdict does not cover, in sentences with column names and counts: columns without a role, columns that nobody
 # could read, quasi-identifiers without a value, and persons with several rows. Pure.
 
 MANY = 0.1
-"""From this share of rows that are alone with their value on, a column is said to pick out many rows."""
+"""The share of unique rows from which on a column singles out many rows."""
 FEW_ROWS = 10
-"""In fewer rows it says little that many are alone."""
+"""In fewer rows, many unique ones are no surprise."""
 
 
 def _without_role(names: Sequence[str]) -> Iterator[Warned]:
-    """That columns have no role: nothing is said of them."""
+    """Columns without a role, which are not checked."""
     if names:
-        text = f"Nothing is said here of {_columns(names)} without a role: {listing(names)}. "
-        text += f"Whoever knows {_it(names)} may know more than the quasi-identifiers."
+        text = f"Not checked: {_columns(names)} without a role ({listing(names)}). "
+        text += f"Someone who knows {_it(names)} may know more than the quasi-identifiers."
         yield Warned("columns_without_role", tuple(names), text)
 
 
@@ -139,13 +139,13 @@ def _expressions(relation: Relation, roles: ResolvedRoles, dialect: str) -> Iter
     labels = [label for label, names in read.items() if names]
     columns = tuple(dict.fromkeys(name for names in read.values() for name in names))
     if columns:
-        text = f"{listing(labels)} {'stands' if len(labels) == 1 else 'stand'} for {listing(columns)} here: what is "
-        text += f"said holds for a table that has {_it(labels)} instead."
+        text = f"{listing(labels)} {'replaces' if len(labels) == 1 else 'replace'} {listing(columns)} in this audit. "
+        text += f"The verdict applies to a table that has {_it(labels)} instead."
         yield Warned("read_by_expressions", columns, text)
 
 
 def _likely_known(seen: Sequence[ColumnFacts], unseen: Sequence[str], where: str) -> Iterator[Warned]:
-    """Columns without a role that look like quasi-identifiers, or that pick out many rows.
+    """Columns without a role that look like quasi-identifiers, or that single out many rows.
 
     Args:
         seen: those that were looked at. unseen: names of further ones. where: which rows were looked at.
@@ -163,8 +163,8 @@ def _likely_known(seen: Sequence[ColumnFacts], unseen: Sequence[str], where: str
     if alike:
         said.append(f"{listing(alike)} {looks_like('quasi-identifier', alike)}")
     if telling:
-        verb = "picks" if len(telling) == 1 else "pick"
-        shares = [f"{one.name} ({one.unique_rows:,} of {one.looked_at:,} rows are alone)" for one in telling]
+        verb = "singles" if len(telling) == 1 else "single"
+        shares = [f"{one.name} ({one.unique_rows:,} of {one.looked_at:,} rows are unique)" for one in telling]
         said.append(f"{listing(shares)} {verb} out many rows{where}")
     if said:
         names = (*alike, *(facts.name for facts in telling))
@@ -173,45 +173,43 @@ def _likely_known(seen: Sequence[ColumnFacts], unseen: Sequence[str], where: str
 
 
 def _empty(seen: Sequence[ColumnFacts], where: str) -> Iterator[Warned]:
-    """Quasi-identifiers without any value: they keep nobody apart, and hide that a column was not filled."""
+    """Quasi-identifiers without any value: they separate no groups, and perhaps were not filled by mistake."""
     names = tuple(facts.name for facts in seen if facts.looked_at and not facts.filled)
     if names:
-        verb, tell = ("has", "it tells") if len(names) == 1 else ("have", "they tell")
-        text = f"{listing(names)} {verb} no value in any row{where}, so {tell} nobody apart: "
-        yield Warned("empty_quasi_identifier", names, f"{text}is this the table that was meant?")
+        verb, separate = ("is", "separates") if len(names) == 1 else ("are", "separate")
+        text = f"{listing(names)} {verb} all NULL{where} and {separate} no groups. "
+        yield Warned("empty_quasi_identifier", names, f"{text}Is this the right table?")
 
 
 def _unreadable(names: Sequence[str]) -> Iterator[Warned]:
     """Columns that the role may not read."""
     if names:
-        text = f"{_columns(names).capitalize()} of the table may not be read by this role, so nothing is said of "
-        text += f"{_it(names)}: {listing(names)}."
+        text = f"Not checked: {_columns(names)} that this database role cannot read ({listing(names)})."
         yield Warned("unreadable_columns", tuple(names), text)
 
 
 _JUDGED = {
-    KnownRows.WORSE: "one row of a person and for somebody who knows all of them; the worse is the verdict",
-    KnownRows.ONE: "one row of a person; nothing is said of somebody who knows several",
-    KnownRows.ALL: "all rows of a person; nothing is said of somebody who knows one or some",
+    KnownRows.WORSE: "one row of a person and attackers who know all of them; the worse result counts",
+    KnownRows.ONE: "one row of a person, not those who know several",
+    KnownRows.ALL: "all rows of a person, not those who know only some",
 }
 
 
 def persons_with_several(entity: str, persons: int, several: int, known: KnownRows) -> Warned | None:
-    """For whom a verdict holds that counts persons.
+    """The attackers that a verdict on people covers.
 
     Args:
-        entity: what the persons are called. persons: how many there are. several: how many of them have more than one
-            combination of the quasi-identifiers. known: which rows of a person somebody knows for whom is judged.
+        entity: the column that identifies the person. persons: the number of people. several: those with more than one
+            combination of the quasi-identifiers. known: the rows of a person that an attacker knows.
     """
     if not persons:
         return None
-    text = f"Persons are counted by {entity}. "
+    text = f"People are counted by {entity}. "
     if not several:
         text += "Each has one combination of the quasi-identifiers, so it makes no difference "
-        return Warned("one_combination", (entity,), f"{text}how many rows of a person somebody knows.")
-    has, is_are = ("has", "1 person") if several == 1 else ("have", f"{several:,} persons")
-    text += f"{is_are} of {persons:,} {has} more than one combination of the quasi-identifiers, "
-    text += f"and it is judged for somebody who knows {_JUDGED[known]}."
+        return Warned("one_combination", (entity,), f"{text}how many rows of a person an attacker knows.")
+    text += f"{several:,} of {persons:,} {'has' if several == 1 else 'have'} more than one combination of the "
+    text += f"quasi-identifiers. The verdict covers attackers who know {_JUDGED[known]}."
     return Warned("several_combinations", (entity,), text)
 
 
@@ -276,7 +274,7 @@ def audit_warnings(
         classes: the equivalence classes, when they are known: fewer of them than `NEARLY` times the rows prove that no
             quasi-identifier is nearly unique.
         rows: rows of the table, when known; else the rows looked at stand for it.
-        insensitive: columns that need no role, because somebody looked at them.
+        insensitive: columns that were reviewed and need no role.
     """
     bare = roleless_columns(relation, roles, engine.dialect, insensitive)
     seen = _look(engine, relation, roles, bare)
@@ -327,7 +325,7 @@ def _looking(engine: Engine, relation: Relation, roles: ResolvedRoles) -> list[S
 def roleless_columns(
     relation: Relation, roles: ResolvedRoles, dialect: str, insensitive: Sequence[str] = ()
 ) -> tuple[str, ...]:
-    """The columns that no role reads, and that nobody said to be insensitive.
+    """The columns that no role reads, and that are not declared insensitive.
 
     Raises:
         UsageError: an insensitive column that is not there, or that has a role.
@@ -337,7 +335,7 @@ def roleless_columns(
         column = resolve(name, relation, dialect, about("insensitive")).column
         if column is None or column in read:
             said = "is an expression" if column is None else "has a role already"
-            raise UsageError(f"{about('insensitive')}: {name!r} {said}; name columns that need no role.")
+            raise UsageError(f"{about('insensitive')}: {name!r} {said}. Name columns that need no role.")
         read.add(column)
     return tuple(column.name for column in relation.columns if column.name not in read)
 
@@ -390,12 +388,13 @@ def _declared(identifiers: Sequence[Resolved]) -> Iterator[Warned]:
     names = tuple(item.label for item in identifiers)
     if names:
         verb = "is a direct identifier" if len(names) == 1 else "are direct identifiers"
-        text = f"{listing(names)} {verb} among the columns of the table: leave {_it(names)} out, "
-        yield Warned("direct_identifier", names, f"{text}or whoever sees a row needs no quasi-identifier.")
+        text = f"{listing(names)} {verb} in the table. Leave {_it(names)} out: "
+        text += f"{'it identifies' if len(names) == 1 else 'they identify'} people without any quasi-identifier."
+        yield Warned("direct_identifier", names, text)
 
 
 def _likely(seen: Sequence[_Seen], relation: Relation, roles: ResolvedRoles, where: str) -> Iterator[Warned]:
-    """Columns that look like direct identifiers though nobody said so: by their texts, or by name alone."""
+    """Columns that look like direct identifiers but are not declared: by their texts, or by name alone."""
     names = [
         column.facts.name
         for column in seen
@@ -411,8 +410,8 @@ def _likely(seen: Sequence[_Seen], relation: Relation, roles: ResolvedRoles, whe
             names.append(column.name)
     if names:
         hint = f"{command('profile')} gives the reasons."
-        text = f"{listing(names)} {looks_like('direct identifier', names)}{where}: whoever is named in a row can be "
-        text += f"found whatever the size of the class. {hint}"
+        text = f"{listing(names)} {looks_like('direct identifier', names)}{where}. Anyone named in a row can be "
+        text += f"identified, whatever the group size. {hint}"
         yield Warned("possible_direct_identifier", tuple(names), text, hint)
 
 
@@ -429,16 +428,16 @@ def _nearly_unique(column: _Seen, whole: int) -> Iterator[Warned]:
         rows = round(whole * facts.filled / facts.looked_at)
         distinct, about = estimated_distinct(facts.distinct, column.once, facts.filled, rows), "about "
     if facts.nearly_unique and distinct >= NEARLY * rows:
-        text = f"{facts.name} has {about}{distinct:,} different values in {about}{rows:,} rows with a value: alone it "
-        text += "picks out almost every row. Round or group it, or leave it out."
+        text = f"{facts.name} has {about}{distinct:,} different values in {about}{rows:,} rows with a value. On its "
+        text += "own it singles out almost every row. Round or group it, or leave it out."
         yield Warned("nearly_unique_quasi_identifier", (facts.name,), text)
 
 
 def _float(facts: ColumnFacts) -> Iterator[Warned]:
     if facts.kind == Kind.FLOAT and facts.whole not in (None, facts.filled):
-        hint = f"Round it, for instance {spelled('qi', f'round({facts.name}, 1)')}."
-        text = f"{facts.name} is a floating-point quasi-identifier: numbers that print alike may differ, "
-        text += f"and then fall into different classes. {hint}"
+        hint = f"Round it, for example {spelled('qi', f'round({facts.name}, 1)')}."
+        text = f"{facts.name} is a floating-point quasi-identifier. Numbers that print alike may differ and be in "
+        text += f"different groups. {hint}"
         yield Warned("float_quasi_identifier", (facts.name,), text, hint)
 
 
@@ -446,7 +445,7 @@ def _variants(facts: ColumnFacts, where: str) -> Iterator[Warned]:
     if facts.respelled:
         number = "1 value differs" if facts.respelled == 1 else f"{facts.respelled:,} values differ"
         text = f"{facts.name}: {number} from another one only in case or spaces{where}, "
-        yield Warned("spelling_variants", (facts.name,), f"{text}which splits classes that belong together.")
+        yield Warned("spelling_variants", (facts.name,), f"{text}which splits groups that belong together.")
 
 
 # Functions of the audited database that a user's own SQL calls, to be named: their results are taken as they are.
@@ -470,8 +469,8 @@ def called_warning(texts: Iterable[str], dialect: str) -> list[Warned]:
     names = called_functions(texts, dialect)
     if not names:
         return []
-    text = f"An expression, condition or query calls {', '.join(names)} of the audited database: "
-    text += "what it returns is taken as it is, so the verdict holds for the values that it gives."
+    text = f"An expression, condition or query calls {', '.join(names)} of the audited database. "
+    text += f"The verdict applies to the values that {'it returns' if len(names) == 1 else 'they return'}."
     return [Warned("function_of_the_database", (), text)]
 
 

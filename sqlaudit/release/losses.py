@@ -1,4 +1,4 @@
-"""What a release lost: by cells, by classes, and as noise of range queries."""
+"""The information loss of a release: by cells, by classes, and as noise of range queries."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from sqlaudit.release.compare.result import Loss
 
 @dataclass(frozen=True)
 class CellCosts:
-    """What the cells of one column add up to, original rows that were not released as cells at the top.
+    """The sums over the cells of one column; original rows that were not released count as cells at the top.
 
     Args:
         name: the column. rows: rows of the original.
@@ -143,18 +143,18 @@ def ratio(value: Number, whole: Number) -> Number | None:
 
 # Losses of classes: for all quasi-identifiers together and for each of them as the only one.
 
-NO_REGIONS = "too many original tuples lie in the overlapping regions of too many classes to count them"
+NO_REGIONS = "too many original tuples are in overlapping regions of classes to count them"
 
 
 def no_sensitive() -> str:
-    """Why there is no figure without a sensitive attribute."""
+    """The reason without a sensitive attribute."""
     return f"it needs a sensitive attribute ({spelled('sensitive')})"
 
 
 def no_pairs() -> str:
-    """Why there is no figure where it is not known which rows belong together."""
+    """The reason without pairs of rows."""
     return (
-        "it takes to know which released row belongs to which original row, and counts leave a choice; give "
+        "it needs pairs of released and original rows, which counts alone do not decide; give "
         f"{spelled('key')} or {spelled('by_position', True)}"
     )
 
@@ -187,7 +187,7 @@ def views_of(bench: Bench, covered: Sequence[Covered], regions: Relation | None)
 
 @dataclass(frozen=True)
 class LossScene:
-    """What the losses of classes are computed from; `pairs` = original rows beside their classes, None if not known."""
+    """The input of losses of classes; `pairs` = original rows with their classes, None if not known."""
 
     bench: Bench
     coded: CodedPair

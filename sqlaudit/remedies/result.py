@@ -1,4 +1,4 @@
-"""What a remedy made of a table: the release and its audit. Frozen; reports read it, `to_dict` gives the JSON."""
+"""The result of a remedy: the release and its audit. Frozen; reports read it, `to_dict` gives the JSON."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from sqlaudit.lattices.result import Checked
 
 @dataclass(frozen=True)
 class Release(Documented):
-    """A release whose rows were rewritten, as it was audited.
+    """A release with rewritten rows, and its audit.
 
     Args:
         columns: columns of the release. keys: columns of the release that are quasi-identifiers.
-        unnamed: columns without a role, which are in the release as they are.
-        groups: groups of rows that are published alike. rows: rows of the release.
-        left_out: rows of the table that are not in the release. audit: what the audit of it says.
-        file: where it was written; None (in Python empty) = nowhere.
-        sql: the SELECT that makes it; None (in Python empty) = not asked for.
-        buckets: where the values of its buckets were written, empty = nowhere.
+        unnamed: columns without a role, which are in the release unchanged.
+        groups: groups of rows with the same quasi-identifiers in the release. rows: rows of the release.
+        left_out: rows of the table that are not in the release. audit: its audit.
+        file: its file; None (in Python empty) = not written.
+        sql: its SELECT; None (in Python empty) = not requested.
+        buckets: the file of the values of its buckets, empty = not written.
     """
 
     columns: tuple[str, ...]

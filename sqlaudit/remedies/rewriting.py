@@ -91,7 +91,7 @@ class RemedyTable:
         """
         if not self.roles.quasi_identifiers:
             raise UsageError(
-                f"Name the quasi-identifiers that are to be rewritten, for instance {spelled('qi', 'age', 'sex')}."
+                f"No quasi-identifiers are named. Name the columns to rewrite: {spelled('qi', 'age', 'sex')}."
             )
         return render("remedies/remedy_patterns.sql", self.engine.dialect, step="row patterns", **self.parameters())
 
@@ -396,8 +396,8 @@ def _layout(table: RemedyTable, persons: bool) -> list[dict[str, Any]]:
     entity = columns_read(roles.entity, table.relation, dialect) if roles.entity and not persons else set()
     if keys & sensitive:
         raise UsageError(
-            f"Column {min(keys & sensitive)!r} is both rewritten and read by a sensitive expression; a release that "
-            "keeps the second gives the first away."
+            f"Column {min(keys & sensitive)!r} is both rewritten and read by a sensitive expression, whose values "
+            "in the release reveal it."
         )
     found = [
         _column(f"r{place}", role.label, key=True)
@@ -414,7 +414,7 @@ def _layout(table: RemedyTable, persons: bool) -> list[dict[str, Any]]:
     folded = [name.casefold() for name in names]
     twin = next((name for place, name in enumerate(names) if folded[place] in folded[:place]), None)
     if twin is not None:
-        raise UsageError(f"The release would have two columns called {twin!r}; name the expression in another way.")
+        raise UsageError(f"The release has two columns called {twin!r}. Use a different name for the expression.")
     return found
 
 
@@ -471,7 +471,7 @@ def release(
         roles = replace(given, quasi_identifiers=audited.keys, identifiers=(), sampling=sampling)
         spec = AuditSpec(Target(relation=table.relation.label), roles, tuple(requirements), inputs or {})
         checked = _checked(table, audited, relation, spec)
-        another = disagree("the file has another number of rows")
+        another = disagree("the file has a different number of rows")
         buckets = publication.buckets if isinstance(publication, BucketPublication) else None
         if isinstance(publication, BucketPublication) and buckets is not None:
             laid = laid_in_buckets(relation.sql, made.columns, made.keys, audited.originals, table.roles)
@@ -523,5 +523,5 @@ def _checked(table: RemedyTable, made: Rewritten, relation: Relation, spec: Audi
         raise EngineError(disagree(f"the release has {found.rows:,} rows, not {made.rows:,}"))
     failing = failed(found)
     if failing and found.rows:  # nothing can be said of no row
-        raise EngineError(disagree(f"{failing[0].text!r} does not hold"))
+        raise EngineError(disagree(f"{failing[0].text!r} fails"))
     return Checked(found.status.value, found.rows, found.classes.count, made.left_out)

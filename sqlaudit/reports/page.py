@@ -212,9 +212,10 @@ def _curves(data: Mapping[str, Any]) -> tuple[float, list[str]]:
 
     floor = 10**low if logarithmic else low
     parts = list(_legend(list(curves), 14))
+    percent = most == 1 and data["y"].startswith("share of")  # as the table beside it has them
     for step in range(5):
-        y = at(floor, most * step / 4)[1]
-        parts += [_line(_LEFT, y, WIDTH - _RIGHT, y), _text(_LEFT - 6, y + 4, _coordinate(most * step / 4), at="end")]
+        y, mark = at(floor, most * step / 4)[1], f"{step / 4:.0%}" if percent else _coordinate(most * step / 4)
+        parts += [_line(_LEFT, y, WIDTH - _RIGHT, y), _text(_LEFT - 6, y + 4, mark, at="end")]
     for x in _ticks(low, high, logarithmic, all(x.is_integer() for x in xs)):
         parts.append(_text(at(x, 0)[0], bottom + 16, _coordinate(x), at="middle"))
     if data.get("limit") is not None:

@@ -408,7 +408,7 @@ def test_a_distance_that_every_value_of_a_class_adds_to_is_exact(coded: None) ->
     result = sqlaudit.audit(
         pd.DataFrame(rows, columns=["a", "s"]), qi=["a"], sensitive="s", require=["t=0.5", "enhanced_beta=3"]
     )
-    assert {"facts of classes", "facts of classes apart"} <= steps_of(result)
+    assert {"facts of classes", "facts of separate classes"} <= steps_of(result)
     for check, (model, parameters) in zip(
         result.checks, [("t_closeness", {"t": Fraction(1, 2)}), ("enhanced_beta_likeness", {"beta": 3})], strict=True
     ):

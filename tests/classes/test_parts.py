@@ -71,7 +71,7 @@ def test_missing_values_match_the_same_in_parts(
 
     def found() -> tuple[AuditResult, int]:
         result = audited(frame, nulls="wildcard", **known)
-        return result, sum(one.name.startswith("rows that match") for one in result.statements)
+        return result, sum(one.name.startswith("matching rows") for one in result.statements)
 
     whole, statements = found()
     assert statements == 1

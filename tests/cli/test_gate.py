@@ -340,8 +340,8 @@ def test_init_names_persons_with_several_rows_from_the_data(folder: Path) -> Non
         "strangers": ("Patient ID", ["k=5", "km@2=5"]),
         "gaps": (None, ["k=5", "no direct identifier patient_id"]),
     }
-    assert "entity: patient_id # it repeats, 4.0 rows each; every value is in patient_id of people" in text
-    assert 'entity: "Patient ID" # it repeats, 20.0 rows each; its name says that it numbers persons' in text
+    assert "entity: patient_id # 4.0 rows per value; every value is in patient_id of people" in text
+    assert 'entity: "Patient ID" # 20.0 rows per value; its name suggests that it identifies people' in text
     assert policy.tables[1].roles.identifiers == ("case_id",)
     assert run("test", "-f", "new.yml").code == 1
 

@@ -144,6 +144,7 @@ def test_a_bar_appears_on_a_terminal_when_work_takes_long(monkeypatch: pytest.Mo
 def test_time_that_is_left_is_told_where_it_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "left: " in drawn(True, 0.01, monkeypatch, 0.25, 0.5)
     assert "left" not in drawn(True, 0.01, monkeypatch, None, None)
+    assert "left" not in drawn(True, 0.01, monkeypatch, 0.995, 1.0)  # the step still runs, and its bar is full
 
 
 def test_no_bar_for_short_work_or_in_a_pipe(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -273,9 +273,9 @@ def test_rows_may_be_paired_by_position() -> None:
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        ({"key": ()}, "Which rows of the original are in a bucket follows from no count; pair them by key= or by_posi"),
-        ({"sensitive": ()}, "Name the columns whose values lie in buckets with sensitive=."),
-        ({"measures": ["loss"]}, "measures is for releases whose cells are coarser; one in buckets keeps them."),
+        ({"key": ()}, "Counts cannot pair rows with buckets. Pair them by key= or by_posi"),
+        ({"sensitive": ()}, "No sensitive columns are named. Name the columns in buckets with sensitive=."),
+        ({"measures": ["loss"]}, "measures does not apply to releases in buckets, which keep all cells."),
         ({"workload": 5}, "workload is for releases whose cells are coarser"),
         ({"queries": "SELECT COUNT(*) FROM t"}, "queries is for releases whose cells are coarser"),
     ],
@@ -298,7 +298,7 @@ def test_the_command_compares_two_files_with_the_original(tmp_path: Path) -> Non
     asked = ["--qi", "age", "--sensitive", "disease", "--key", "id", *second]
     told = sqlaudit_command("compare", tmp_path / "original.csv", tmp_path / "persons.csv", *asked)
     assert (told.code, "is a bucketized release of" in told.said) == (0, True), told.err
-    assert "Every bucket holds the values of its persons, and theirs alone." in told.said
+    assert "Every bucket has exactly the values of its people." in told.said
     assert (
         sqlaudit_command("compare", tmp_path / "original.csv", tmp_path / "persons.csv", *asked, "--dry-run").code == 0
     )

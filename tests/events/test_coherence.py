@@ -137,7 +137,7 @@ def test_values_of_one_column_tell_those_of_another() -> None:
     events, both = sqlaudit.persons(table, **asked), sqlaudit.persons(table, rho=True, **asked)
     assert [one.curve[0].share for one in events.coherence] == [Fraction(1, 2)] * 2
     assert [one.uncertainty[0].share for one in both.coherence] == [1, 1]
-    assert "and with sensitive values tell the x of 4 of 4 persons" in str(persons_document(both).headline)
+    assert "and with sensitive values can reveal the x of 4 of 4 people" in str(persons_document(both).headline)
 
 
 @pytest.mark.few_on_postgres(0)
@@ -172,7 +172,7 @@ def test_each_sensitive_column_is_told_by_itself() -> None:
     headline = persons_document(found).headline
     assert isinstance(headline, Toned)
     assert headline.tone == "bad"
-    assert headline.text.endswith("shared by at least 4 persons, and tell the y of 4 of 4 persons (100%)")
+    assert headline.text.endswith("shared by at least 4 people, and can reveal the y of 4 of 4 people (100%)")
 
 
 def test_nobody_with_a_value_and_nobody_at_all_tell_nothing(engine: Engine) -> None:
@@ -204,11 +204,11 @@ def test_a_limit_in_integers_parts_the_same_shares(persons: int) -> None:
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        ({"h": Fraction(3, 2)}, "h= must be a share from 0 to 1"),
-        ({"sensitive": (), "rho": True}, "name their columns with sensitive="),
+        ({"h": Fraction(3, 2)}, "h= is a share from 0 to 1"),
+        ({"sensitive": (), "rho": True}, "Name them with sensitive="),
         ({"sensitive": ("clinic",)}, "'clinic' is named twice"),
         ({"sensitive": ("illnes",)}, "no column 'illnes'"),
-        ({"sensitive": ("person",)}, "names the persons"),
+        ({"sensitive": ("person",)}, "identifies the person"),
     ],
 )
 def test_what_makes_no_sense_is_refused(more: dict[str, Any], said: str) -> None:

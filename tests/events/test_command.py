@@ -75,13 +75,13 @@ def test_no_value_leaves_the_database(visits: Path) -> None:
 def test_every_layout_says_whom_known_events_find(visits: Path, form: str) -> None:
     ran = run(*asked(visits, "--known", 2, "--k", 2, "--format", form))
     assert ran.code == 0
-    assert "2 known events can single out 2 of 4 persons (50.0%)." in " ".join(ran.out.split())
+    assert "2 known events can single out 2 of 4 people (50.0%)." in " ".join(ran.out.split())
 
 
 def test_when_time_is_up_the_exit_code_says_so(visits: Path) -> None:
     ran = run(*asked(visits, "--known", 3, "--time-budget", "0.000001s"))
     assert ran.code == 4
-    assert "The time was up while sets of 2 events were counted" in " ".join(ran.out.split())
+    assert "Time limit reached while counting sets of 2 events" in " ".join(ran.out.split())
 
 
 def test_the_statement_that_reads_the_table_is_shown(visits: Path) -> None:
@@ -94,13 +94,13 @@ def test_the_statement_that_reads_the_table_is_shown(visits: Path) -> None:
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        (("--known", "2..3"), "--known is a number of events, 3 or 1..3"),
+        (("--known", "2..3"), "--known takes a number of events, 3 or 1..3"),
         (("--known", "9"), "--known must be at least 1 and at most 6"),
-        (("--known", "9" * 5000), "--known is a number of events, 3 or 1..3"),
+        (("--known", "9" * 5000), "--known takes a number of events, 3 or 1..3"),
         (("--k", "1"), "--k must be at least 2, not 1"),
-        (("--multiset", "--random", "2"), "without repeats"),
+        (("--multiset", "--random", "2"), "--multiset and --random cannot be combined"),
         (("--static", "sexx"), "no column 'sexx'"),
-        (("--static", "who"), "names the persons"),
+        (("--static", "who"), "identifies the person"),
         (("--plot", "curve.pdf"), ".svg"),
     ],
 )
@@ -121,7 +121,7 @@ def test_persons_without_events_to_expose_them_are_safe() -> None:
     table = pd.DataFrame({"who": range(5), "place": ["a"] * 5})
     found = sqlaudit.persons(table, entity="who", qi=["place"], known=3)
     assert [(one.smallest, one.exposed_persons) for one in found.curve] == [(5, 0)] * 3
-    assert "are always shared by at least 5 persons" in str(persons_document(found).headline)
+    assert "are always shared by at least 5 people" in str(persons_document(found).headline)
 
 
 def test_a_search_that_ended_early_is_no_good_news() -> None:
@@ -131,7 +131,7 @@ def test_a_search_that_ended_early_is_no_good_news() -> None:
     assert isinstance(headline, Toned)
     assert (headline.tone, headline.text) == (
         "warn",
-        "frame: 1 known event of a person is always shared by at least 5 persons; larger numbers are undecided",
+        "frame: 1 known event of a person is always shared by at least 5 people; larger numbers were not decided",
     )
 
 

@@ -127,7 +127,7 @@ def test_those_who_alone_share_two_events_are_found_however_many_they_are(engine
 
 def test_a_static_value_that_changes_is_refused(engine: Engine) -> None:
     table = [(1, "may", 1), (1, "june", 2), (2, "may", 1), (3, None, 1), (3, "may", 1)]
-    with pytest.raises(UsageError, match="2 persons have several values in 'the \"month\"'"):
+    with pytest.raises(UsageError, match="2 people have several values in static column 'the \"month\"'"):
         found_in(engine, table, asked(), static=1)
 
 
@@ -226,7 +226,7 @@ def test_what_ends_a_search_keeps_what_was_counted_before(
     assert 0 < part.minimal_sets < whole.curve[1].minimal_sets
     assert found.by_hand == (ends is KeyboardInterrupt)
     assert len(found.random) == (0 if found.by_hand else 2)
-    assert found.by_hand == ("Somebody stopped it while sets of 2" in shown(found))
+    assert found.by_hand == ("Interrupted while counting sets of 2" in shown(found))
 
 
 def test_the_end_of_the_time_cuts_off_what_runs(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -268,8 +268,8 @@ def test_an_empty_table_has_nobody(engine: Engine) -> None:
         ({"random": 7}, "at least 0 and at most 6"),
         ({"k": 1}, "at least 2, not 1"),
         ({"draws": 0}, "draws= must be at least 1"),
-        ({"nulls": NullPolicy.WILDCARD, "multiset": True}, "equal or distinct"),
-        ({"multiset": True, "random": 1}, "without repeats"),
+        ({"nulls": NullPolicy.WILDCARD, "multiset": True}, "match anything"),
+        ({"multiset": True, "random": 1}, "cannot be combined"),
     ],
 )
 def test_requests_that_make_no_sense(request_: dict[str, Any], said: str) -> None:
@@ -281,7 +281,7 @@ def test_columns_that_are_not_there(engine: Engine) -> None:
     one = Target(query=values_query([{"p": 1, "clinic": 1}], {"p": "int", "clinic": "int"}))
     with pytest.raises(UsageError, match="no column 'clinick'"):
         find_persons(engine, one, asked(entity="p", qi=("clinick",)))
-    with pytest.raises(UsageError, match="names the persons"):
+    with pytest.raises(UsageError, match="identifies the person"):
         find_persons(engine, one, asked(entity="p", qi=("p",)))
 
 

@@ -146,16 +146,16 @@ def test_leaving_out_a_column_keeps_the_tolerance_of_the_others() -> None:
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        ({"tolerance": ("day",)}, "tolerance= is a column and how far"),
-        ({"tolerance": ("=7d",)}, "tolerance= is a column and how far"),
-        ({"tolerance": ("illness=7d",)}, "not among qi="),
+        ({"tolerance": ("day",)}, "tolerance= needs a column and a distance"),
+        ({"tolerance": ("=7d",)}, "tolerance= needs a column and a distance"),
+        ({"tolerance": ("illness=7d",)}, "not in qi="),
         ({"tolerance": ("amount=1", "amount=2")}, "names 'amount' twice"),
-        ({"tolerance": (DAY + "=7",)}, "holds times; say how far as 30min, 12h, 7d or 2w"),
-        ({"tolerance": ("amount=7d",)}, "holds numbers"),
-        ({"tolerance": ("amount=-1",)}, "holds numbers"),
-        ({"tolerance": ("clinic=7",)}, "'clinic' is text, and near is said of columns"),
-        ({"tolerance": ("amount=1",), "multiset": True}, "of events that are equal"),
-        ({"tolerance": ("amount=1",), "sensitive": ("illness",), "rho": True}, "of events that are equal"),
+        ({"tolerance": (DAY + "=7",)}, "has times. Give a duration: 30min, 12h, 7d or 2w"),
+        ({"tolerance": ("amount=7d",)}, "has numbers. Give a number of at least 0"),
+        ({"tolerance": ("amount=-1",)}, "has numbers. Give a number of at least 0"),
+        ({"tolerance": ("clinic=7",)}, "'clinic' is text. A tolerance needs dates, times"),
+        ({"tolerance": ("amount=1",), "multiset": True}, "cannot be combined with tolerance="),
+        ({"tolerance": ("amount=1",), "sensitive": ("illness",), "rho": True}, "cannot be combined with tolerance="),
     ],
 )
 def test_what_makes_no_sense_is_refused(more: dict[str, Any], said: str) -> None:

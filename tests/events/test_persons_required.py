@@ -145,8 +145,8 @@ def test_with_tolerance_it_is_counted_who_fits(engine: Engine) -> None:
         (["--require", "l=2"], "Allowed here: km, km_anonymity, profile_k, profile_k_anonymity, unicity, coherence."),
         (["--require", "threshold=5"], "'threshold' is about the cells"),
         (["--require", "kk=5"], "There is no privacy model 'kk'"),
-        (["--require", "coherence@2=k:2,h:0.5"], "needs a sensitive column; name one with --sensitive."),
-        (["--require", "unicity@2=5%", "--multiset"], "draws from different events: require it without --multiset."),
+        (["--require", "coherence@2=k:2,h:0.5"], "needs a sensitive column. Name one with --sensitive."),
+        (["--require", "unicity@2=5%", "--multiset"], "cannot be combined with --multiset."),
         (["--require", "km@9=5"], "m is at most 6"),
     ],
 )

@@ -29,12 +29,12 @@ def planned(engine: Engine, require: str = "k=2", **more: Any) -> list[str]:
 
 def test_every_statement_for_who_knows_all_rows_is_planned_and_runs(engine: Engine) -> None:
     both = planned(engine, sensitive=("ill",))
-    assert both.count("persons with the same rows") == 1
-    assert "persons with several combinations" in both
+    assert both.count("people with the same rows") == 1
+    assert "people with several combinations" in both
     one = planned(engine, sensitive=("ill",), known_rows=KnownRows.ONE)
-    assert "persons with the same rows" not in one
+    assert "people with the same rows" not in one
     assert len(both) > len(one)
-    assert "persons with the same rows" not in planned(engine, entity=None)
+    assert "people with the same rows" not in planned(engine, entity=None)
 
 
 @pytest.mark.parametrize("require", ["km@2=2", "profile_k=2", "unicity@2=0.5"])
@@ -49,4 +49,4 @@ def test_the_command_shows_them() -> None:
     ran = run(*asked, "--format", "json")
     assert ran.code == 0
     names = [one["name"] for one in json.loads(ran.out)["statements"]]
-    assert {"persons with the same rows", "events_codes"} <= set(names)
+    assert {"people with the same rows", "events_codes"} <= set(names)

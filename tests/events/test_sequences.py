@@ -159,9 +159,9 @@ def test_times_of_dates_moments_and_another_table(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        ({"multiset": True}, "without multiset"),
+        ({"multiset": True}, "cannot be combined with multiset="),
         ({"tolerance": {"day": "7"}, "qi": ["day"]}, "tolerance"),
-        ({"nulls": "wildcard"}, "equal or distinct"),
+        ({"nulls": "wildcard"}, "match anything"),
         ({"rho": True, "sensitive": ["place"]}, "rho"),
         ({"sequence": "dya"}, "no column 'dya'"),
         ({"sequence": "place", "qi": ["day"]}, "'place' is text"),
@@ -175,7 +175,7 @@ def test_what_makes_no_sense_is_refused(more: dict[str, Any], said: str) -> None
 
 def test_a_missing_time_is_refused_with_the_number_of_rows(engine: Engine) -> None:
     table = [(1, None, "a", "x"), (1, 2, "b", "x"), (2, None, "a", "x")]
-    with pytest.raises(UsageError, match="is missing in 2 of 3 rows, so that their place in the order is not known"):
+    with pytest.raises(UsageError, match="is missing in 2 of 3 rows, so that their order is unknown"):
         found_in(engine, table)
 
 
@@ -185,5 +185,5 @@ def test_the_command_says_in_which_order(tmp_path: Path) -> None:
     ran = cli("persons", str(tmp_path / "rounds.csv"), *asked)
     assert ran.code == 0
     said = " ".join(ran.out.split())
-    assert "2 known events of a person, in the order of day, can tell 3 of 5 persons (60.0%)" in said
-    assert "Persons with the same events in the same order form 4 classes" in said
+    assert "2 known events of a person, in the order of day, can single out 3 of 5 people (60.0%)" in said
+    assert "People with the same events in the same order form 4 groups" in said

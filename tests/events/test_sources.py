@@ -65,9 +65,9 @@ def test_values_of_another_table_are_those_beside_the_events(engine: Engine) -> 
 @pytest.mark.parametrize(
     ("people", "said"),
     [
-        ([(1, "f", 1)], "query has no row of 1 person with events in query, by 'who'"),
-        ([(1, "f", 1), (2, "f", 1), (2, None, 1)], "query has several rows of 1 person, which differ in"),
-        ([], "no row of 2 persons"),
+        ([(1, "f", 1)], "query has no row for 1 person with events in query, by 'who'"),
+        ([(1, "f", 1), (2, "f", 1), (2, None, 1)], "query has several rows for 1 person, which differ in"),
+        ([], "no row for 2 people"),
     ],
 )
 def test_persons_who_are_missing_or_told_twice_are_refused(engine: Engine, people: Any, said: str) -> None:
@@ -79,16 +79,16 @@ def test_persons_who_are_missing_or_told_twice_are_refused(engine: Engine, peopl
 
 def test_persons_named_in_two_types_are_not_joined(engine: Engine) -> None:
     visits, people = query([(1, "a", "flu")], VISITS), query([("1", "f", 1)], PEOPLE | {"WHO": "text"})
-    with pytest.raises(UsageError, match=r"'who' is integer in query and text in query; .* make both the same type"):
+    with pytest.raises(UsageError, match=r"'who' is integer in query and text in query.* Give both the same type"):
         find_persons(engine, visits, asked(people))
 
 
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        ({"static": ()}, "name the columns with static="),
+        ({"static": ()}, "Name them with static="),
         ({"static": ("sexx",)}, "no column 'sexx'"),
-        ({"static": ("WHO",)}, "names the persons"),
+        ({"static": ("WHO",)}, "identifies the person"),
         ({"entity": "clinic", "qi": ("illness",)}, "no column 'clinic'"),
     ],
 )

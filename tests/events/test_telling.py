@@ -167,5 +167,5 @@ def test_nobody_is_at_risk_of_nothing() -> None:
 
 
 def test_values_of_nothing_are_not_asked_for() -> None:
-    with pytest.raises(UsageError, match="ask for them with records= and effects="):
+    with pytest.raises(UsageError, match="needs records= or effects="):
         PersonsRequest(entity="who", qi=("at",), show_values=True)

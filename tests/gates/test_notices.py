@@ -24,7 +24,7 @@ from tests.cli.runner import run, write_csv
 from tests.gates.conftest import Make
 from tests.gates.databases import write
 
-SUSPECTED = "mail looks like a direct identifier: whoever is named in a row can be found"
+SUSPECTED = "mail looks like a direct identifier. Anyone named in a row can be identified"
 PEOPLE = [{"age": 30, "mail": f"p{i}@example.org", "ill": "flu", "batch": f"c{i % 3}"} for i in range(12)]
 POLICY = """
 tables:
@@ -159,7 +159,7 @@ def test_every_format_of_a_run_says_what_it_does_not_cover(tmp_path: Path) -> No
     lines = render_github(result, tmp_path).splitlines()
     verdict = lines.index("PASS: the test passes")
     assert lines[verdict + 1] == f"::warning file=sqlaudit.yml,line=3,title=people.csv::{result.notices[0][1].message}"
-    assert lines[verdict + 2].startswith("::notice file=sqlaudit.yml,line=3,title=people.csv::Nothing is said here of")
+    assert lines[verdict + 2].startswith("::notice file=sqlaudit.yml,line=3,title=people.csv::Not checked: ")
     (log,) = sarif_data(result, tmp_path)["runs"]
     assert [(one["ruleId"], one["level"]) for one in log["results"]] == [
         ("possible_direct_identifier", "warning"),

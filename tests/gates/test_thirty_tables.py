@@ -43,9 +43,9 @@ def test_a_warehouse_of_thirty_tables_has_no_false_alarm(tmp_path: Path, monkeyp
     assert entities == {"admissions": "patient_id", "claims": "member_id"}
     assert {one.name: one.roles.quasi_identifiers for one in policy.tables}["admissions"] == ("admission_date",)
     text = (tmp_path / "sqlaudit.yml").read_text(encoding="utf-8")
-    assert "entity: patient_id # it repeats, 2.0 rows each; every value is in patient_id of patients" in text
-    assert "entity: member_id # it repeats, 5.0 rows each; its name says that it numbers persons" in text
-    for said in ("a calendar", "its name says migrations", "measurements: every date and city once"):
+    assert "entity: patient_id # 2.0 rows per value; every value is in patient_id of patients" in text
+    assert "entity: member_id # 5.0 rows per value; its name suggests that it identifies people" in text
+    for said in ("a calendar", "its name suggests migrations", "measurements: one row per date and city"):
         assert f"  # # it does not seem to be about people ({said}); if it is, remove the #" in text
 
 

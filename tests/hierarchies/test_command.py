@@ -26,8 +26,8 @@ def test_levels_are_told_and_values_are_not(tmp_path: Path) -> None:
     ran = run("hierarchy", people(tmp_path), "age", "--widths", "5,10", "--low", 20, "--high", 50)
     assert (ran.code, ran.err) == (0, "")
     assert "people.csv: the hierarchy of age can be used" in ran.said
-    assert "3 values in 5 rows; 1 row with none." in ran.said
-    assert "Level What Groups Smallest Largest Nested" in ran.said
+    assert "3 values in 5 rows; 1 row without a value." in ran.said
+    assert "Level Form Groups Smallest Largest Nested" in ran.said
     assert "0 values 4 1 2 1 width 5 4 1 2 yes 2 width 10 3 1 3 yes 3 * 1 5 5 yes" in ran.said
     assert "Missing values stay missing below the highest level" in ran.said
     assert "34" not in ran.out
@@ -42,7 +42,7 @@ def test_a_hierarchy_that_cannot_be_used_is_exit_code_1_and_no_file(tmp_path: Pa
     assert ran.code == 1
     assert "the hierarchy of disease cannot be used" in ran.said
     assert "disease, level 1: 1 value in 1 row is not listed in" in ran.said
-    assert "disease, level 2 (listed): is not coarser than level 1; 1 of its 2 groups" in ran.said
+    assert "disease, level 2 (listed): does not nest with level 1; 1 of its 2 groups" in ran.said
     assert "2 listed 3 1 2 NO 1" in ran.said
     assert "No file was written" in ran.said
     assert "Secret" not in ran.out
@@ -68,7 +68,7 @@ def test_the_file_is_read_back_and_says_the_same(tmp_path: Path, options: tuple[
     file = tmp_path / "h.csv"
     ran = run("hierarchy", people(tmp_path), *options, "--to", file)
     assert ran.code == 0
-    assert f"{len(lines)} lines of values and labels were written." in ran.said
+    assert f"{len(lines)} lines of values and labels written." in ran.said
     assert file.read_text(encoding="utf-8").splitlines() == lines
     first, again = (
         json.loads(run("hierarchy", people(tmp_path), options[0], *more, "--format", "json").out)["levels"]
@@ -78,16 +78,16 @@ def test_the_file_is_read_back_and_says_the_same(tmp_path: Path, options: tuple[
 
 
 def test_whole_numbers_have_no_leading_zeros_to_mask(tmp_path: Path) -> None:
-    said = "age holds whole numbers: leading zeros, if there were any, are lost"
+    said = "age has whole numbers: any leading zeros are lost"
     assert said in run("hierarchy", people(tmp_path), "age", "--mask", 1).said
-    assert "Worth knowing" not in run("hierarchy", people(tmp_path), "zip", "--mask", 3).said
+    assert "Notes" not in run("hierarchy", people(tmp_path), "zip", "--mask", 3).said
 
 
 def test_trees_dates_folders_and_yaml(tmp_path: Path) -> None:
     table = write_csv(tmp_path / "t.csv", "born,job", "1980-02-29,nurse", "1981-01-01,doctor", "1992-07-01,teacher")
     ran = run("hierarchy", table, "born", "--dates")
     assert "month 3 1 1 yes 2 quarter 3 1 1 yes 3 year 3 1 1 yes 4 decade 2 1 2 yes 5 * 1 3 3 yes" in ran.said
-    assert "Not coarser than the level below, for these values: level 1, 2, 3." in ran.said
+    assert "Level 1, 2, 3: not coarser than the level below, for these values." in ran.said
     ran = run("hierarchy", table, "born", "--dates", "year,century")
     assert "1 year 3 1 1 yes 2 century 1 3 3 yes" in ran.said
     (tmp_path / "tree.yml").write_text("health: [nurse, doctor]\nschool: [teacher]\n", encoding="utf-8")
@@ -111,18 +111,18 @@ def test_a_query_has_no_target(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (("age",), "Say how values become coarser, with one of --widths, --mask, --dates, --tree, --from, --propose."),
-        (("age", "--widths", ""), "Say how values become coarser, with one of --widths"),
-        (("age", "--widths", "5", "--mask", "1"), "with one of"),
-        (("age", "--mask", "1", "--low", "3"), "--low belongs to --widths."),
+        (("age",), "No levels are given. Use one of --widths, --mask, --dates, --tree, --from, --propose."),
+        (("age", "--widths", ""), "No levels are given. Use one of --widths"),
+        (("age", "--widths", "5", "--mask", "1"), "Use one of"),
+        (("age", "--mask", "1", "--low", "3"), "--low needs --widths."),
         ((), "Name the COLUMN"),
         (("agee", "--mask", "1"), "has no column 'agee'. Did you mean 'age'?"),
-        (("age", "--widths", "5,10,25"), "--widths, age, level 3 (width 25): is not a multiple of level 2 (width 10)"),
-        (("disease", "--widths", "5"), "disease, level 1 (width 5): intervals are for numbers"),
-        (("age", "--dates", "year"), "is for dates, and the column holds whole numbers"),
-        (("age", "--mask", "1", "--to", "h.txt"), "must end in .csv"),
+        (("age", "--widths", "5,10,25"), "--widths, age, level 3: width 25 is not a multiple of width 10 at level 2"),
+        (("disease", "--widths", "5"), "disease, level 1 (width 5): intervals need numbers"),
+        (("age", "--dates", "year"), "needs dates, but the column has whole numbers"),
+        (("age", "--mask", "1", "--to", "h.txt"), "should end in .csv"),
         (("age", "--from", "missing.csv"), "missing.csv: cannot be read"),
-        (("disease", "--widths", "5", "--dry-run"), "intervals are for numbers"),
+        (("disease", "--widths", "5", "--dry-run"), "intervals need numbers"),
     ],
 )
 def test_what_is_refused(tmp_path: Path, options: tuple[str, ...], said: str) -> None:
@@ -155,11 +155,11 @@ def test_the_python_call_and_its_schema(tmp_path: Path) -> None:
         validator("hierarchy").validate(result.to_dict())
         assert result.to_dict()["schema"] == schema("hierarchy")["title"] == "sqlaudit-hierarchy/1"
     assert broken.problems == (
-        "job, level 1: 1 value in 1 row is not listed in the hierarchy; add them, or give a default label.",
+        "job, level 1: 1 value in 1 row is not listed in the hierarchy. Add them, or give a default label.",
     )
-    assert "No file was written, since the hierarchy cannot be used." in broken.notes
+    assert "No file was written, because the hierarchy cannot be used." in broken.notes
     (tmp_path / "h.yml").write_text("hierarchies: {job: keep}\n", encoding="utf-8")
-    with pytest.raises(UsageError, match="kept or dropped, so there is nothing to check"):
+    with pytest.raises(UsageError, match="kept or dropped, so there are no levels to check"):
         sqlaudit.hierarchy(data, "job", tmp_path / "h.yml")
 
 
@@ -177,7 +177,7 @@ def test_null_and_the_empty_text_share_a_line(tmp_path: Path) -> None:
 def test_on_postgres(load: Loader, postgres_url: str, tmp_path: Path) -> None:
     table = load("aged", [(34, "a'b"), (38, "c"), (None, "c")], ["age", "job"]).replace('"', "")
     ran = run("hierarchy", "--db", postgres_url, table, "age", "--widths", "5,10", "--to", tmp_path / "age.csv")
-    assert (ran.code, "2 values in 3 rows; 1 row with none." in ran.said) == (0, True), ran.said
+    assert (ran.code, "2 values in 3 rows; 1 row without a value." in ran.said) == (0, True), ran.said
     assert (tmp_path / "age.csv").read_text() == "34;[30, 35);[30, 40);*\n38;[35, 40);[30, 40);*\n"
     (tmp_path / "job.csv").write_text("a'b;x;*\nc;y;*\n", encoding="utf-8")
     ran = run("hierarchy", "--db", postgres_url, table, "job", "--from", tmp_path / "job.csv", "--show-values")
@@ -188,7 +188,7 @@ def test_on_postgres(load: Loader, postgres_url: str, tmp_path: Path) -> None:
 def test_on_spark(spark_url: str, tmp_path: Path) -> None:
     table = as_parquet(write_csv(tmp_path / "aged.csv", "age,job", "34,a'b", "38,c", ",c"))
     ran = run("hierarchy", "--db", spark_url, table, "age", "--widths", "5,10", "--to", tmp_path / "age.csv")
-    assert (ran.code, "2 values in 3 rows; 1 row with none." in ran.said) == (0, True), ran.said
+    assert (ran.code, "2 values in 3 rows; 1 row without a value." in ran.said) == (0, True), ran.said
     assert (tmp_path / "age.csv").read_text() == "34;[30, 35);[30, 40);*\n38;[35, 40);[30, 40);*\n"
     (tmp_path / "job.csv").write_text("a'b;x;*\nc;y;*\n", encoding="utf-8")
     ran = run("hierarchy", "--db", spark_url, table, "job", "--from", tmp_path / "job.csv", "--show-values")

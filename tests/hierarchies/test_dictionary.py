@@ -184,52 +184,52 @@ REFUSED = [
         ["a", "b", "b"],
         "text",
         {"values": {"a": "x"}},
-        "v, level 1: 1 value in 2 rows is not listed in the hierarchies; add them, or give a default label.",
+        "v, level 1: 1 value in 2 rows is not listed in the hierarchies. Add them, or give a default label.",
     ),
     (
         ["a", "b", "c"],
         "text",
         {"values": {"a": ["x", "y"], "b": ["x", "z"], "c": ["w", "z"]}},
-        "v, level 2 (listed): is not coarser than level 1; 1 of its 2 groups lie in several groups of level 2.",
+        "v, level 2 (listed): does not nest with level 1; 1 of its 2 groups are in several groups of level 2.",
     ),
     (
         [1, 2],
         "int",
         {"sql": ["'A'", "CAST(value AS VARCHAR)"]},
-        "v, level 2 (SQL): is not coarser than level 1; 1 of its 1 groups lie in several groups of level 2.",
+        "v, level 2 (SQL): does not nest with level 1; 1 of its 1 groups are in several groups of level 2.",
     ),
     (
         [1.5, float("nan")],
         "float",
         {"widths": 1},
-        "v, level 1 (width 1): 1 value in 1 row is without a label (a number "
-        "that is no number or too large); give a default label.",
+        "v, level 1 (width 1): 1 value in 1 row is without a label (not a finite "
+        "number, or too large). Give a default label.",
     ),
     (
         ["a"],
         "text",
         {"widths": 1},
-        "v, level 1 (width 1): intervals are for numbers, and the column holds texts; name "
-        "it as an expression that gives a number.",
+        "v, level 1 (width 1): intervals need numbers, but the column has texts; "
+        "convert it to a number with an expression.",
     ),
     (
         [1.5],
         "float",
         {"mask": 1},
-        "v, level 1 (last 1 masked): masks are for texts and whole numbers, and the column holds floats; use 'widths'.",
+        "v, level 1 (last 1 masked): masks need texts or whole numbers, but the column has floats; use 'widths'.",
     ),
     (
         ["a"],
         "text",
         {"dates": "year"},
-        "v, level 1 (year): is for dates, and the column holds texts; name it as an "
-        "expression, for instance CAST(v AS DATE).",
+        "v, level 1 (year): needs dates, but the column has texts; convert it with an "
+        "expression, for example CAST(v AS DATE).",
     ),
     (
         [1],
         "int",
         {"values": {"1": "x", "1.0": "y"}},
-        "the hierarchies: a value of v stands here twice, written in two ways, with different labels at level 1.",
+        "the hierarchies: a value of v is listed twice, in two spellings, with different labels at level 1.",
     ),
 ]
 

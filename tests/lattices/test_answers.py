@@ -40,7 +40,7 @@ def test_a_chain_says_what_figure_of_the_table_falls_short(engine: Engine) -> No
         levels = ",".join(map(str, node.levels))
         assert f"{levels} not safe – " in said
         assert f"{levels} not safe 0" not in said
-    assert "the figure is" in said
+    assert "Fails" in said
 
 
 def test_a_chain_of_classes_that_fall_short_counts_their_rows(engine: Engine) -> None:

@@ -83,21 +83,21 @@ def test_nodes_that_are_audited_one_by_one_say_the_same(way: dict[str, Any]) -> 
 
 def test_a_person_of_two_values_is_refused() -> None:
     twice = PEOPLE.assign(who=list("aacdefgh"))
-    with pytest.raises(UsageError, match="needs one class and one value of dx for each person; 1 person has more"):
+    with pytest.raises(UsageError, match="needs one class and one value of dx for each person, but 1 person has more"):
         sqlaudit.lattice(twice, sensitive="dx", knowledge=1, entity="who", **ASKED)
 
 
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        ({"find": "best"}, "knowledge= tells of every node; it belongs to find='all'."),
-        ({"sensitive": ()}, "knowledge= needs a sensitive attribute; name one with sensitive."),
-        ({"suppress": "5%"}, "knowledge=: maximum disclosure is about the whole table and names no rows to "),
-        ({"nulls": "wildcard"}, "knowledge=: maximum disclosure has is not defined with nulls='wildcard', where "),
+        ({"find": "best"}, "knowledge= needs find='all'."),
+        ({"sensitive": ()}, "knowledge= needs a sensitive column. Name one with sensitive."),
+        ({"suppress": "5%"}, "knowledge= cannot be combined with suppress=, because "),
+        ({"nulls": "wildcard"}, "knowledge=: maximum disclosure is not defined with nulls='wildcard', because "),
         ({"knowledge": "3..1"}, "knowledge= takes numbers such as 1,3,5 or 0..12, not '3..1'."),
         ({"knowledge": "1,x"}, "knowledge= takes numbers such as 1,3,5 or 0..12, not '1,x'."),
         ({"knowledge": [-1]}, "knowledge= takes numbers from 0 to 200."),
-        ({"knowledge": [0.5]}, "knowledge= takes whole numbers, for instance knowledge='1,3,5'."),
+        ({"knowledge": [0.5]}, "knowledge= takes whole numbers, for example knowledge='1,3,5'."),
         ({"knowledge": 201}, "knowledge= takes numbers from 0 to 200."),
     ],
 )
@@ -110,7 +110,7 @@ def test_what_has_no_meaning_is_refused(more: dict[str, Any], said: str) -> None
 def test_very_many_nodes_are_refused_before_the_search() -> None:
     wide = PEOPLE[["dx", "age"]].assign(**{f"c{place}": PEOPLE.sex for place in range(15)})
     columns = [f"c{place}" for place in range(15)]
-    with pytest.raises(UsageError, match=r"tells of every node, of 20,000 at most; this lattice has 32,768\."):
+    with pytest.raises(UsageError, match=r"allows at most 20,000 nodes, but this lattice has 32,768\."):
         sqlaudit.lattice(wide, qi=columns, sensitive="dx", require="k=1", find="all", knowledge=1)
 
 
@@ -126,8 +126,8 @@ def test_one_command_prints_the_curves_and_draws_them(tmp_path: Any) -> None:
     arguments += ["--hierarchies", tmp_path / "h.yml", "--find", "all", "--knowledge", "0..8"]
     told = sqlaudit_command(*arguments)
     assert told.code == 0, told.err
-    assert "What knowledge can reveal at the nodes" in told.out
-    assert "Shown for k = 0, 1, 2, 3, 5, 6, 7 and 8; the JSON has all of 9." in told.out
+    assert "Worst-case disclosure at the nodes" in told.out
+    assert "Shown for k = 0, 1, 2, 3, 5, 6, 7 and 8; the JSON has all 9." in told.out
     page = sqlaudit_command(*arguments, "--format", "html")
     assert page.out.count("<figure") >= 3
     for k in (0, 1, 2, 3, 5, 6, 7, 8):

@@ -210,9 +210,9 @@ def test_what_is_chosen_and_what_is_refused():
     assert choose("chain", "auto", huge, monotone=True, loss=None) == "chain"
     for find, algorithm, heights, monotone, words in (
         ("best", "auto", plain, True, "needs a loss"),
-        ("worst", "auto", plain, True, "no way to find"),
-        ("minimal", "chain", plain, True, "does not find minimal"),
-        ("minimal", "bounds", plain, False, "lose their inheritance"),
+        ("worst", "auto", plain, True, "Cannot find"),
+        ("minimal", "chain", plain, True, "cannot find minimal"),
+        ("minimal", "bounds", plain, False, "bounds cannot find the minimal nodes"),
         ("minimal", "auto", huge, False, "30,517,578,125 nodes"),
         ("all", "auto", huge, True, "keeps track of every one"),
     ):

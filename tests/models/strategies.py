@@ -114,7 +114,7 @@ COUNTED = ("journalist_risk", "marketer_risk", "k_map", "delta_presence")
 
 @st.composite
 def rare_cases(draw: st.DrawFn, rows: int = 16) -> RareCase:
-    """A table with everything; persons in several places only without the models that need one place a person."""
+    """A table with everything; people in several groups only without the models that need one place a person."""
     kind = draw(st.sampled_from(list(POOLS)))
     values = draw(st.lists(st.sampled_from(POOLS[kind]), min_size=1, max_size=5, unique=True))
     values += draw(st.sampled_from([[], [None]]))

@@ -88,17 +88,17 @@ def test_estimates_over_a_curve(engine: Engine, function: dict[str, Any], curve:
 @pytest.mark.parametrize(
     ("function", "words"),
     [
-        ({"points": {0: 0}}, "two or more"),
+        ({"points": {0: 0}}, "at least two different values"),
         ({"points": {0: 1, 5: 0}}, "must not fall"),
         ({"points": {0: 0, 3: 1}}, "outside the break points"),
-        ({"expression": "__import__('os')"}, "is about x"),
-        ({"expression": "y + 1"}, "is about x"),
-        ({"expression": "x.real"}, "is about x"),
-        ({"expression": "exp(x, 1)"}, "is about x"),
+        ({"expression": "__import__('os')"}, "may use x"),
+        ({"expression": "y + 1"}, "may use x"),
+        ({"expression": "x.real"}, "may use x"),
+        ({"expression": "exp(x, 1)"}, "may use x"),
         ({"expression": "-x"}, "must not fall"),
         ({"expression": "ln(x - 1)"}, "no number for a value"),
         ({"expression": "exp(x ** 60)"}, "no number for a value"),
-        ({"gompertz": {"b": 1}}, "has b and eta"),
+        ({"gompertz": {"b": 1}}, "needs b and eta"),
         ({"gompertz": {"b": 0, "eta": 1}}, "greater than 0"),
     ],
 )

@@ -109,8 +109,8 @@ def test_python_mappings_mean_the_same(tmp_path: Path) -> None:
         ("categories: [x]", "line 1: 'categories' is a mapping, for instance {name: …}."),
         ("categories:\n  a: [x]\n  a: [y]", "line 3: the same key is here twice."),
         ("width: 1\nwidth: 2", "line 2: the same key is here twice."),
-        ("categories: {a: [x, y]}\ndont_care: [x]", "line 1: 1 of the values of this category also stand under"),
-        ("tree: [x, {b: [x]}]", "line 1: this leaf of the tree also stands elsewhere in it."),
+        ("categories: {a: [x, y]}\ndont_care: [x]", "line 1: 1 of the values of this category are also under"),
+        ("tree: [x, {b: [x]}]", "line 1: this leaf is in the tree twice."),
         ("tree: []", "line 1: the tree has no leaves."),
         ("tree: [x]\ntree_csv: t.csv", "tree"),
         ("- a", "line 1: the file must be a mapping"),
@@ -120,8 +120,8 @@ def test_python_mappings_mean_the_same(tmp_path: Path) -> None:
         ("population: {where: a}", "line 1: 'population' has a table or a query"),
         ("population: []", "line 1: 'population' is a text."),
         ("sensitive: {disease: {population: p}}", "line 1: there is no input 'population'."),
-        ("width: 1\nsensitive: {disease: {kappa: 1}}", "'width' stands beside 'sensitive'"),
-        ("sensitive: [a]", "line 1: 'sensitive' must be a mapping"),
+        ("width: 1\nsensitive: {disease: {kappa: 1}}", "'width' is next to 'sensitive'"),
+        ("sensitive: [a]", "line 1: 'sensitive' is a mapping"),
     ],
 )
 def test_one_sentence_a_mistake(tmp_path: Path, text: str, sentence: str) -> None:
@@ -163,7 +163,7 @@ def test_csv_hierarchies(tmp_path: Path, text: str, height: int, leaves: dict[st
     [
         ("a;b;*\nc;*\n", "line 2: has 2 fields, the first line has 3."),
         ("a;x;p;*\nb;x;q;*\n", "line 2: the group at level 1 lies under another group in an earlier line."),
-        ("a;*\na;*\n", "line 2: this leaf of the tree also stands elsewhere in it."),
+        ("a;*\na;*\n", "line 2: this leaf is in the tree twice."),
         ("", "a hierarchy has lines of a value and its levels"),
     ],
 )
@@ -223,12 +223,12 @@ def test_values_named_in_two_ways() -> None:
     numbers = table([1, 2], ordered=True, text=False)
     with pytest.raises(UsageError, match="is listed twice, in two spellings"):
         inputs_of(read_inputs({"order": ["1", "1.0", "2"]}), "disease", numbers)["order"]
-    with pytest.raises(UsageError, match="also stands under 'dont_care'"):
+    with pytest.raises(UsageError, match="is also under 'dont_care'"):
         inputs_of(read_inputs({"categories": {"c": ["1"]}, "dont_care": ["1.0", 2]}), "disease", numbers)["categories"]
     with pytest.raises(UsageError, match="a class function must not fall"):
         inputs_of(read_inputs({"class_function": {1: 5, 2: 4}}), "disease", numbers)["class_function"]
     nulls = table([1, None], ordered=True, text=False)
-    with pytest.raises(UsageError, match="has NULLs, which are no number"):
+    with pytest.raises(UsageError, match="has NULLs, which are not numbers"):
         inputs_of(read_inputs({"class_function": "identity"}), "disease", nulls)["class_function"]
 
 

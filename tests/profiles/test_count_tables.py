@@ -67,7 +67,7 @@ def test_profile_proposes_to_judge_cells(tmp_path: Path) -> None:
     file = tmp_path / "counts.csv"
     pd.DataFrame(CELLS).to_csv(file, index=False)
     said = " ".join(run("profile", str(file)).out.replace("\\\n", "").split())
-    assert "Every row looks like a cell of a published table, with n_patients as its count" in said
+    assert "Rows look like cells of a published table with counts in n_patients" in said
     assert "--by region,year --count n_patients --require threshold=5" in said
     told = json.loads(run("profile", str(file), "--format", "json").out)
     validator("profile").validate(told)
@@ -79,7 +79,7 @@ def test_an_audit_says_so_in_one_line(tmp_path: Path) -> None:
     pd.DataFrame(CELLS).to_csv(file, index=False)
     ran = run("audit", str(file), "--qi", "region,year", "--require", "k=5")
     assert ran.code == 1
-    assert "`sqlaudit aggregates` judges cells (--by region,year --count n_patients --require threshold=5)" in ran.said
+    assert "Use `sqlaudit aggregates` for cells (--by region,year --count n_patients --require threshold=5)" in ran.said
 
 
 def test_a_policy_to_begin_with_tests_its_cells(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

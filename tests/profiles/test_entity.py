@@ -1,4 +1,4 @@
-"""The column that seems to say which person a row is about: a proposal of profiles, in the words of `init`."""
+"""The column that seems to identify the person: a proposal of profiles, in the words of `init`."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ def test_a_column_of_persons_that_repeats_is_proposed_with_requirements_on_perso
     found = sqlaudit.profile(VISITS)
     assert found.entity is not None
     assert found.entity.column == "patient_id"
-    assert found.entity.reason == "it repeats, 3.0 rows each; its name says that it numbers persons"
+    assert found.entity.reason == "3.0 rows per value; its name suggests that it identifies people"
     data = json.loads(json.dumps(found.to_dict()))
     validator("profile").validate(data)
     assert data["entity"] == {"column": "patient_id", "reason": found.entity.reason}
     said = " ".join(run("profile", str(path)).out.replace("\\\n", "").split())
-    assert f"patient_id seems to say which person a row is about: {found.entity.reason}." in said
+    assert f"patient_id seems to identify the person: {found.entity.reason}." in said
     assert "--entity patient_id --require k=5,km@2=5" in said
     assert f"entity: patient_id # {found.entity.reason}" in run("init", str(path), "-o", "-").out
 

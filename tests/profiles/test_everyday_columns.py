@@ -68,7 +68,9 @@ def test_a_sampling_weight_is_no_visible_feature(profile: ProfileResult) -> None
     for name in ("sampling_weight", "fnlwgt"):
         found = profile.column(name)
         assert found.role.value == "other"
-        assert found.proposal.reasons[0] == "its name says a sampling weight: how many people a row stands for"
+        assert (
+            found.proposal.reasons[0] == "its name suggests a sampling weight: number of people that a row represents"
+        )
     assert profile.column("weight").role.value == "quasi_identifier"
     assert "name it with weights= instead" in profile.column("weight").proposal.reasons[1]
 
@@ -76,7 +78,7 @@ def test_a_sampling_weight_is_no_visible_feature(profile: ProfileResult) -> None
 def test_a_birth_with_countries_is_no_date(profile: ProfileResult) -> None:
     found = profile.column("father_birth")
     assert (found.role.value, found.proposal.concept) == ("quasi_identifier", "nationality")
-    assert found.proposal.reasons[0].startswith("its name says birth, and its values are no dates")
+    assert found.proposal.reasons[0].startswith("its name suggests birth, but its values are not dates")
 
 
 def test_numbers_kept_as_text_say_how_they_are_read(profile: ProfileResult) -> None:

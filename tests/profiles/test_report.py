@@ -32,12 +32,12 @@ def test_the_report_says_roles_reasons_and_how_to_go_on(table: Path, monkeypatch
     for said in (
         "who looks like a direct identifier.",
         "Others may know age",
-        "Others should not learn diagnosis.",
-        "who 12 100% 100% of its texts are several capitalised words, as names of persons are;",
-        "sex: 1 value differs from another one only in case or spaces; such values split classes",
+        "Others must not learn diagnosis.",
+        "who 12 100% 100% of its texts are several capitalized words, like names of people;",
+        "sex: 1 value differs from another one only in case or spaces, which splits groups",
         "diagnosis: 6 rows have a text that usually means missing. If it does, read diagnosis with --null-values.",
-        "age and age in months say the same in other values: who knows one knows the other.",
-        "What a profile does not say",
+        "Equivalent columns (each follows from the other): age and age in months.",
+        "Limits of this profile",
     ):
         assert said in ran.said
     assert "every row has the same value" in ran.said
@@ -69,9 +69,9 @@ def test_json_follows_its_schema_and_hides_values(table: Path) -> None:
 
 def test_markdown_has_a_table_for_every_role(table: Path) -> None:
     out = run("profile", table, "--format", "markdown").out
-    assert "## Direct identifiers: leave them out, whatever else you do" in out
-    assert "| column | values | missing | rare | why |" in out
-    assert "| sex | 3 |  | 8.3% | its name says sex or gender; 1 row is alone with its value |" in out
+    assert "## Direct identifiers (always leave them out)" in out
+    assert "| Column | Values | Missing | Rare | Reasons |" in out
+    assert "| sex | 3 |  | 8.3% | its name suggests sex or gender |" in out
 
 
 def test_a_dry_run_measures_nothing(table: Path) -> None:
@@ -87,7 +87,7 @@ def test_a_dry_run_measures_nothing(table: Path) -> None:
 def test_an_empty_table_is_judged_by_names_only(tmp_path: Path) -> None:
     ran = run("profile", write_csv(tmp_path / "empty.csv", "age,sex"), "--header")
     assert ran.code == 0
-    assert "There is no row to look at; roles are proposed by names only." in ran.said
+    assert "The table has no rows. Roles are proposed by names only." in ran.said
     assert "Others may know age and sex." in ran.said
 
 

@@ -63,7 +63,7 @@ def test_who_is_decisive_becomes_a_quasi_identifier(engine: Engine) -> None:
         proposal = result.column(name).proposal
         assert proposal.by_sets is (name in repair)
         assert proposal.role is (Role.QUASI_IDENTIFIER if name in repair else Role.OTHER)
-        assert any(reason.endswith("% of the rows into groups of fewer than five") for reason in proposal.reasons)
+        assert any("% of rows at risk with " in reason for reason in proposal.reasons)
     assert result.column("badge").role is result.column("ward").role
     assert result.column("age").proposal.by_sets is False
     assert result.column("diagnosis").role is Role.SENSITIVE
@@ -78,8 +78,8 @@ def test_what_is_too_much_for_a_first_look_is_said(engine: Engine, monkeypatch: 
     result = profiled(engine)
     assert result.together is None
     assert result.not_searched == (
-        "Whether columns together pick people out was not looked at: pairs of 3 columns in 48 rows are too much for a "
-        "first look. `sqlaudit.columns()` searches them."
+        "Sets of columns were not searched: 3 columns and 48 rows are too many for a profile. `sqlaudit.columns()` "
+        "searches them."
     )
     monkeypatch.setattr(profiling, "MOST_ROWS_READ", 48 * 7)
     monkeypatch.setattr(profiling, "MOST_ROWS_READ_IN_PLACE", 48 * 7)
@@ -102,7 +102,7 @@ def test_a_search_that_ran_out_of_time_says_what_is_decided(
     assert found is not None
     assert (found.complete, found.sets) == (False, ())
     said = run("profile", patients(tmp_path)).said
-    assert "The search ran out of time: only sets of at most 0 columns are decided." in said
+    assert "Time limit reached: only sets of at most 0 columns were decided." in said
 
 
 def test_where_there_is_little_to_do_the_search_is_patient(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -124,10 +124,10 @@ def test_the_report_has_a_section(tmp_path: Path) -> None:
     file = write_csv(tmp_path / "work.csv", "age,shift,diagnosis", *lines)
     said = run("profile", file).said
     assert "Others may know age." in said
-    assert "Columns that together pick people out" in said
-    assert "1 minimal set of at most 2 columns puts more than 1.0% of the rows into groups of fewer than 5" in said
+    assert "Columns that together single people out" in said
+    assert "1 minimal set of at most 2 columns puts more than 1.0% of the rows into groups smaller than 5" in said
     assert "age, shift 30 100% 0" in said
-    assert "Whether more than 2 columns together pick somebody out." in said
+    assert "Sets of more than 2 columns were not searched." in said
     assert "| age, shift | 30 | 100% | 0 |" in run("profile", file, "--format", "markdown").out
     data = json.loads(run("profile", file, "--format", "json").out)
     validator("profile").validate(data)
@@ -137,7 +137,7 @@ def test_the_report_has_a_section(tmp_path: Path) -> None:
     assert (hidden["together"], hidden["not_searched"]) == (None, None)
     assert "Columns that together" not in run("profile", file, "--no-sets").said
     empty = json.loads(run("profile", write_csv(tmp_path / "e.csv", "age,sex"), "--header", "--format", "json").out)
-    assert empty["not_searched"] == "There is no row to look at."
+    assert empty["not_searched"] == "The table has no rows."
 
 
 def test_an_audit_without_quasi_identifiers_names_what_a_profile_proposes(tmp_path: Path) -> None:

@@ -57,7 +57,7 @@ def test_a_plain_table_gives_no_warning(engine: Engine) -> None:
 def test_values_that_differ_in_case_or_spaces(engine: Engine) -> None:
     said = only(engine, "sex", "text", ["f", "F", "f ", "m", None])
     assert said == {
-        "spelling_variants": "sex: 2 values differ from another one only in case or spaces, which splits classes that "
+        "spelling_variants": "sex: 2 values differ from another one only in case or spaces, which splits groups that "
         "belong together."
     }
 
@@ -82,8 +82,8 @@ def test_a_nearly_unique_quasi_identifier(engine: Engine) -> None:
     values = [*range(100, 127), 100, 101, 102]
     said = only(engine, "zip", "int", values)
     assert said["nearly_unique_quasi_identifier"] == (
-        "zip has 27 different values in 30 rows with a value: alone it picks out almost every row. Round or group it, "
-        "or leave it out."
+        "zip has 27 different values in 30 rows with a value. On its own it singles out almost every row. Round or "
+        "group it, or leave it out."
     )
     assert only(engine, "zip", "int", [*values, 103]) == {}
     assert only(engine, "zip", "int", range(9)) == {}
@@ -112,8 +112,8 @@ def test_direct_identifiers_among_the_published_columns(engine: Engine) -> None:
         ("possible_direct_identifier", ("who", "patient_id")),
         ("columns_without_role", ("wage", "who", "patient_id")),
     ]
-    assert found[0].message.startswith("mail is a direct identifier among the columns of the table: leave it out")
-    assert found[1].message.startswith("who and patient_id look like direct identifiers: ")
+    assert found[0].message.startswith("mail is a direct identifier in the table. Leave it out")
+    assert found[1].message.startswith("who and patient_id look like direct identifiers. ")
     unnamed = warned(engine, rows, Roles(("age", "mail"), entity="patient_id"), KINDS)
     assert {w.code: w.columns for w in unnamed} == {
         "possible_direct_identifier": ("mail", "who"),

@@ -232,12 +232,12 @@ def test_quantiles_are_errors_that_so_many_do_not_exceed() -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("DELETE FROM t", ("query 1", "no SELECT")),
+        ("DELETE FROM t", ("query 1", "is not a SELECT")),
         ("SELECT COUNT(*) FROM t; SELECT COUNT(a) FROM t", ("query 2", "COUNT(*)")),
         ("SELECT MAX(a) FROM t", ("query 1", "COUNT(*), SUM(column) or AVG(column)")),
-        ("SELECT COUNT(*) FROM t HAVING COUNT(*) > 1", ("query 1", "nothing more")),
-        ("SELECT COUNT(*) FROM t JOIN u ON t.a = u.a", ("query 1", "nothing more")),
-        ("SELECT COUNT(*) FROM (SELECT 1) AS t", ("query 1", "nothing more")),
+        ("SELECT COUNT(*) FROM t HAVING COUNT(*) > 1", ("query 1", "is supported")),
+        ("SELECT COUNT(*) FROM t JOIN u ON t.a = u.a", ("query 1", "is supported")),
+        ("SELECT COUNT(*) FROM (SELECT 1) AS t", ("query 1", "is supported")),
         ("SELECT a, COUNT(*) FROM t", ("query 1", "groups by")),
         ("SELECT COUNT(DISTINCT a) FROM t", ("query 1", "COUNT(*)")),
         ("SELECT a + 1, COUNT(*) FROM t GROUP BY a + 1", ("query 1", "GROUP BY takes columns")),

@@ -96,7 +96,7 @@ def test_bounds_of_timestamps_are_timestamps(tmp_path: Path) -> None:
     with (tmp_path / "out.csv").open(encoding="utf-8", newline="") as text:
         times = [line["t_max"] for line in csv.DictReader(text)]
     assert times == [str(start + timedelta(seconds=line[5])) for line in wanted]
-    assert "held back for 12 s at most" in ran.said
+    assert "Delay at most 12 s" in ran.said
     assert "No two boxes overlap" not in ran.said
     assert "user 1" not in ran.out
 
@@ -106,17 +106,17 @@ def test_nothing_leaves_when_too_few_come(tmp_path: Path) -> None:
     roles = ("--user", "who", "--x", "x", "--y", "y", "--time", "t", "--box", "10m", "--interval", "5s")
     ran = run("cloak", table, *roles, "--k", 2, "--delay", "49s", "--to", tmp_path / "out.csv")
     assert (ran.code, (tmp_path / "out.csv").read_text().count("\n")) == (1, 1)
-    assert "NO MESSAGE can be published" in ran.said
+    assert "no message can be published" in ran.said
     assert run("cloak", table, *roles, "--k", 2, "--delay", "50s").code == 0
 
 
 REFUSED = [
-    ({"suppress": "2%"}, "all have one size and one k on a plane, so suppress does not go with it"),
-    ({"smallest_box": 5}, "so smallest_box does not go with it"),
-    ({"k_column": "held"}, "so k_column does not go with it"),
-    ({"observations": "seen"}, "audit the file that it writes with observations"),
-    ({"publish_sql": True}, "which no SELECT can say"),
-    ({"delay": None, "delay_column": "held"}, "delay_column= belongs to delay="),
+    ({"suppress": "2%"}, "delay= and suppress exclude each other"),
+    ({"smallest_box": 5}, "delay= and smallest_box exclude each other"),
+    ({"k_column": "held"}, "delay= and k_column exclude each other"),
+    ({"observations": "seen"}, "Audit the written file with observations"),
+    ({"publish_sql": True}, "a SELECT cannot cloak messages"),
+    ({"delay": None, "delay_column": "held"}, "delay_column= needs delay="),
 ]
 
 

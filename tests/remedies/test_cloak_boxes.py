@@ -210,7 +210,7 @@ def test_boxes_without_users_are_attacked_all_the_same(engine: Engine) -> None:
 
 def test_boxes_and_positions_speak_of_the_same_time(engine: Engine) -> None:
     boxes = table([], {**BOX, "t_min": "date", "t_max": "date"})
-    with pytest.raises(UsageError, match="time holds float; it must hold date or timestamp, as the boxes do"):
+    with pytest.raises(UsageError, match="time is float, but must be date or timestamp, as the boxes do"):
         sqlaudit.audit_boxes(boxes, k=2, positions=table([], POINT), db=engine)
 
 

@@ -76,14 +76,14 @@ def test_messages_are_cloaked_audited_and_attacked() -> None:
     )
     assert (ran.code, ran.err) == (0, "sqlaudit: wrote 60 messages to 'out.csv'.\n")
     assert "m.csv: 60 of 62 messages cloaked" in ran.said
-    assert "Holds: at least 3 different users in every box that is published" in ran.said
+    assert "PASS: every published box has at least 3 different users" in ran.said
     assert "No two boxes overlap." in ran.said
-    assert "2 messages (3.2%) are dropped." in ran.said
+    assert "2 messages (3.2%) dropped." in ran.said
     assert "user, place or time is missing 1 1.6%" in ran.said
-    assert "too few users in any box that it tolerates 1 1.6%" in ran.said
-    assert "Published as they are: text and asks." in ran.said
+    assert "too few users in any box within its limits 1 1.6%" in ran.said
+    assert "Published unchanged and not protected by cloaking: text and asks." in ran.said
     assert "Restricted space identification:" in ran.said
-    assert "in the property of a single owner" in ran.said
+    assert "within the property of a single owner" in ran.said
     assert "Observation identification: 1 of" in ran.said
     assert NEEDLE not in ran.out + ran.err
     with Path("out.csv").open() as file:
@@ -118,9 +118,9 @@ def test_every_layout_says_it(layout: str) -> None:
     assert ran.code == 0
     for said in (
         "of 62 messages cloaked",
-        "(more where a message asks for more)",
+        "(more where a message requires it)",
         "in time, then in space",
-        "at most 0.05 of those that could be published",
+        "at most 0.05 of publishable messages",
         "could_be",
     ):
         assert said in " ".join(ran.out.split())
@@ -156,7 +156,7 @@ def test_boxes_of_others_are_audited() -> None:
     audit = ("cloak", "out.parquet", "--audit-only", "--positions", "m.csv", *COMMON, "--properties", "flats.csv")
     ran = run(*audit, "--k", 3)
     assert ran.code == 0
-    assert "Holds: every box has 3 users or more whose true position lies in it" in ran.said
+    assert "PASS: every box has at least 3 users with their true position in it" in ran.said
     assert "The messages have no column of users" in ran.said
     assert "1 position without user, place or time was left out" in ran.said
     ran = run(*audit, "--k", 8, "--format", "json")
@@ -167,32 +167,35 @@ def test_boxes_of_others_are_audited() -> None:
     write_csv(Path("b.csv"), "user,a,b,c,d,e,f", *["u,0,1,0,1,0,9", "v,0,1,0,1,0,9", "w,5,6,0,1,0,9"])
     ran = run("cloak", "b.csv", "--audit-only", "--k", 2, "--bounds", "a,b,c,d,e,f")
     assert ran.code == 1
-    assert "FAILS: 1 of 2 boxes with 1 message has fewer than 2 users published with it; 1 in the smallest." in ran.said
+    assert "FAIL: 1 of 2 boxes (1 message) has fewer than 2 users published with it; the smallest has 1." in ran.said
 
 
 @pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (COMMON, "--box says how large a box may become"),
-        ((*COMMON, "--box", "1 mile", "--interval", "1h"), "--box takes a length, for instance 500m or 1km"),
-        ((*COMMON, "--box", "0.3m", "--interval", "1h"), "--box is a multiple of an eighth of a metre"),
-        ((*COMMON, "--box", "1km", "--interval", "10m"), "--interval takes a duration, for instance 30s, 10min or 1h"),
+        (COMMON, "--box limits the size of a box"),
+        ((*COMMON, "--box", "1 mile", "--interval", "1h"), "--box takes a length, for example 500m or 1km"),
+        ((*COMMON, "--box", "0.3m", "--interval", "1h"), "--box must be a multiple of an eighth of a metre"),
+        ((*COMMON, "--box", "1km", "--interval", "10m"), "--interval takes a duration, for example 30s, 10min or 1h"),
         ((*COMMON, "--box", "0", "--interval", "1h"), "--box must be above 0"),
         ((*COMMON, *SIZES, "--smallest-box", "2km"), "--smallest-box is larger than --box"),
         ((*COMMON, *SIZES, "--k", 0), "--k must be at least 1"),
-        ((*COMMON, *SIZES, "--suppress", "0.1234567"), "--suppress is a share from 0 to 1, with at most six decimals"),
-        ((*COMMON[2:], *SIZES), "Name the column with --user"),
-        ((*COMMON[:6], "--time", "text", *SIZES), "--time: text holds text, not integer or decimal or float or date"),
-        ((*COMMON, *SIZES, "--k-column", "text"), "--k-column: text holds text, not integer"),
-        ((*COMMON, *SIZES, "--bounds", "a,b,c,d,e,f"), "--bounds belongs to --audit-only"),
-        ((*COMMON, *SIZES, "--owner", "x"), "--property-bounds and --owner name columns of --properties"),
+        (
+            (*COMMON, *SIZES, "--suppress", "0.1234567"),
+            "--suppress must be a share from 0 to 1, with at most six decimals",
+        ),
+        ((*COMMON[2:], *SIZES), "--user is missing"),
+        ((*COMMON[:6], "--time", "text", *SIZES), "--time: text is text, not integer or decimal or float or date"),
+        ((*COMMON, *SIZES, "--k-column", "text"), "--k-column: text is text, not integer"),
+        ((*COMMON, *SIZES, "--bounds", "a,b,c,d,e,f"), "--bounds needs --audit-only"),
+        ((*COMMON, *SIZES, "--owner", "x"), "--property-bounds and --owner need --properties"),
         ((*COMMON, *SIZES, "--to", "out.txt"), "must end in .parquet or .csv or .sql"),
-        ((*COMMON, *SIZES, "--lonlat", "--box", "2000km"), "--lonlat takes a --box of at most 1000km"),
-        (("--audit-only", "--to", "x.csv"), "--to says how boxes are made"),
-        (("--audit-only", "--suppress", "1%"), "--suppress says how boxes are made"),
-        (("--audit-only", "--divide", "time-first"), "--divide says how boxes are made"),
-        (("--audit-only", "--x", "x"), "--x names a column of --positions or --observations"),
+        ((*COMMON, *SIZES, "--lonlat", "--box", "2000km"), "--lonlat needs a --box of at most 1000km"),
+        (("--audit-only", "--to", "x.csv"), "--to and --audit-only exclude each other"),
+        (("--audit-only", "--suppress", "1%"), "--suppress and --audit-only exclude each other"),
+        (("--audit-only", "--divide", "time-first"), "--divide and --audit-only exclude each other"),
+        (("--audit-only", "--x", "x"), "--x needs --positions or --observations"),
         (("--audit-only", "--bounds", "a,b"), "--bounds takes six columns"),
         (("--audit-only",), "has no column 'x_min'"),
     ],
@@ -278,7 +281,7 @@ def test_a_frame_is_cloaked_and_shows_itself_in_notebooks() -> None:
 def test_a_bound_that_the_table_has_already_is_refused() -> None:
     frame = pd.DataFrame({"who": ["a"], "x": [1], "y": [1], "t": [1], "X_Min": [1]})
     common: dict[str, Any] = {"user": "who", "x": "x", "y": "y", "time": "t", "k": 1, "box": 8, "interval": 8}
-    with pytest.raises(UsageError, match="leave it out with identifier=\\['X_Min'\\]"):
+    with pytest.raises(UsageError, match="Leave it out with identifier=\\['X_Min'\\]"):
         sqlaudit.cloak(frame, **common)
     assert sqlaudit.cloak(frame, **common, identifier=["X_Min"]).published == 1
     assert sqlaudit.cloak(frame.head(0), **common, identifier=["X_Min"]).passed

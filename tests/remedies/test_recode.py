@@ -278,7 +278,7 @@ def test_kept_columns_stay_and_dropped_ones_go() -> None:
     )
     assert (refused.passed, refused.why) == (
         False,
-        ("k=7 does not hold within rows of equal sex, which is kept as it is, so no recoding satisfies it.",),
+        ("k=7 fails even for rows with the same sex (unchanged), so no recoding can meet it.",),
     )
 
 
@@ -366,7 +366,7 @@ def test_one_row_and_no_row() -> None:
     one = sqlaudit.recode(PEOPLE[:1], qi=["age", "sex"], require={"k": 1}, hierarchies=AGE)
     assert (one.groups, one.merges, one.loss("loss").value) == (1, 0, 0)
     two = sqlaudit.recode(PEOPLE[:1], qi=["age", "sex"], require={"k": 2}, hierarchies=AGE)
-    assert two.why == ("k=2 does not hold for all rows together, so no recoding satisfies it.",)
+    assert two.why == ("k=2 fails even for all rows together, so no recoding can meet it.",)
     none = sqlaudit.recode(PEOPLE[:0].astype({"age": float}), qi=["age", "sex"], require={"k": 1}, hierarchies=AGE)
     assert (none.rows, none.why) == (0, ("frame has no rows, so there is nothing to recode.",))
 

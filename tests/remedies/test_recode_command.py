@@ -45,13 +45,13 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_the_groups_and_their_losses_are_told() -> None:
     ran = run("recode", "p.csv", *COMMON, "--all-text", "--hierarchies", "h.yml")
     assert ran.code == 2
-    assert "intervals are for numbers" in ran.err
+    assert "intervals need numbers" in ran.err
     ran = run("recode", "--db", "p.duckdb", "p", *COMMON)
     assert (ran.code, ran.err) == (0, "")
-    assert ran.out.startswith("7 classes became 3 groups that satisfy the requirements\n")
+    assert ran.out.startswith("7 classes recoded into 3 groups that meet the requirements\n")
     assert "4 merges; the smallest group has 2 rows." in ran.said
-    assert "An audit of the release says PASS: 7 rows in 3 classes." in ran.said
-    assert "node by loss is 4,4 (age as *, zip as *): 1 class." in ran.said
+    assert "Audit of the release: PASS; 7 rows in 3 classes." in ran.said
+    assert "Best node by loss: age as *, zip as * (levels 4,4), 1 class." in ran.said
     assert not re.search("1305|HIV|flu", ran.out)
 
 
@@ -86,8 +86,8 @@ def test_sql_is_printed_after_the_report_and_written_to_files() -> None:
 
 def test_no_recoding_is_exit_code_1_and_writes_nothing() -> None:
     ran = run("recode", "--db", "p.duckdb", "p", *COMMON, "--require", "l=4", "--to", "r.csv")
-    assert (ran.code, ran.err) == (1, "sqlaudit: nothing was published: there is no recoding.\n")
-    assert "l=4 for dx does not hold for all rows together, so no recoding satisfies it." in ran.said
+    assert (ran.code, ran.err) == (1, "sqlaudit: nothing was published: no recoding was found.\n")
+    assert "l=4 for dx fails even for all rows together, so no recoding can meet it." in ran.said
     assert not Path("r.csv").exists()
 
 
@@ -95,7 +95,7 @@ def test_wrong_requests_are_one_sentence() -> None:
     refused = {
         ("--to", "r.txt"): "r.txt",
         ("--beta", "x"): "--beta takes a number of at least 0, for example 0.5, not 'x'.",
-        ("--require", "average_risk=0.1"): "is about the whole table and not about single classes",
+        ("--require", "average_risk=0.1"): "is about the whole table, not about single classes",
     }
     for options, sentence in refused.items():
         ran = run("recode", "--db", "p.duckdb", "p", *COMMON, *options)

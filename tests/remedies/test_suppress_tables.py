@@ -141,7 +141,7 @@ def test_persons_need_one_row_each(engine: Engine) -> None:
     assert found.release is not None
     assert found.release.columns == ("age", ODD, "s")
     twice = [*PEOPLE, PEOPLE[0]]
-    with pytest.raises(UsageError, match="7 rows are about 6 persons"):
+    with pytest.raises(UsageError, match="7 rows are about 6 people"):
         suppress(engine, twice, require={"k": 3}, identifier=(), entity="name")
 
 
@@ -150,14 +150,14 @@ def test_persons_need_one_row_each(engine: Engine) -> None:
     [
         ({"require": {"k": 7}}, "has 6 rows, so no group of it can have 7"),
         ({"require": {"l": 3}, "sensitive": "s"}, "s has 2 different values, so no group can have 3 of them"),
-        ({"require": {"l": 2}}, "needs one sensitive attribute"),
-        ({"require": ["t=0.2"], "sensitive": "s"}, "sqlaudit recode takes every requirement"),
-        ({"require": ["k=2"], "nulls": "wildcard"}, "a missing value matches any value"),
-        ({"require": ()}, "Say what the release must satisfy"),
-        ({"require": ["k=2"], "qi": ()}, "No quasi-identifiers are given"),
+        ({"require": {"l": 2}}, "needs exactly one sensitive column"),
+        ({"require": ["t=0.2"], "sensitive": "s"}, "Use sqlaudit recode"),
+        ({"require": ["k=2"], "nulls": "wildcard"}, "is not supported, because classes overlap"),
+        ({"require": ()}, "No requirement is given"),
+        ({"require": ["k=2"], "qi": ()}, "No quasi-identifiers are named"),
         ({"require": ["k=2"], "time_limit": -1}, "0 seconds or more"),
-        ({"require": ["k=2"], "seed": -1}, "seed= is a whole number"),
-        ({"require": ["k=2"], "weights": {"nobody": 1}}, "not among the columns"),
+        ({"require": ["k=2"], "seed": -1}, "seed= must be a whole number"),
+        ({"require": ["k=2"], "weights": {"nobody": 1}}, "is not a column of the search"),
     ],
 )
 def test_what_has_no_answer_is_refused_in_a_sentence(engine: Engine, asked: dict[str, Any], sentence: str) -> None:
@@ -171,7 +171,7 @@ def test_a_release_that_fails_its_audit_is_not_published(
     engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(running, "_pieces", lambda _: [(n, 1, size, n, 0, 0) for n, size in enumerate([3, 1, 1, 1], 1)])
-    with pytest.raises(EngineError, match="'k=3' does not hold"):
+    with pytest.raises(EngineError, match="'k=3' fails"):
         suppress(engine, PEOPLE, require={"k": 3}, to=tmp_path / "out.csv")
     assert list(tmp_path.iterdir()) == []
     monkeypatch.undo()
@@ -188,8 +188,8 @@ def test_reports_and_json_hold_no_value() -> None:
     for text in (render_text(document, 80, False), render_markdown(document), render_html(document)):
         assert "flu" not in text
         assert "cold" not in text
-    assert "no fewer will do" in render_text(document, 80, False)
-    assert "holds what is required" in render_markdown(document)
+    assert "(proven minimum)" in render_text(document, 80, False)
+    assert "PASS: all requirements are met" in render_markdown(document)
     assert found._repr_html_().startswith("<iframe")
 
 
@@ -207,14 +207,14 @@ COMMON = ("suppress", "p.csv", "--qi", "x,y,z", "--sensitive", "s", "--require",
 def test_the_command_tells_what_it_suppressed() -> None:
     ran = run(*COMMON, "--exact", "--require", "l=2")
     assert (ran.code, ran.err) == (0, "")
-    assert "4 cells suppressed; no fewer will do" in ran.said
+    assert "4 cells suppressed (proven minimum)" in ran.said
     assert "4 of 12 cells (33.3%) suppressed, in 4 rows." in ran.said
     weighted = run(*COMMON, "--weights", "x=3,z=0.5", "--format", "json")
     data = json.loads(weighted.out)
     assert list(validator("suppress").iter_errors(data)) == []
     assert (data["cost"], data["optimal"], data["effort"]["how"]) == (7, True, "auto")
     star = run(*COMMON, "--rows", "star")
-    assert "4 rows suppressed; no fewer will do" in star.said
+    assert "4 rows suppressed (proven minimum)" in star.said
     drop = run(*COMMON, "--rows", "drop")
     assert "4 rows (100%) left out." in drop.said
     assert (star.code, drop.code) == (0, 0)
@@ -248,7 +248,7 @@ def test_the_command_refuses_and_plans() -> None:
         (("--weights", "x"), "--weights takes column=number"),
         (("--weights", "x=1,x=2"), "--weights names 'x' twice."),
         (("--to", "out.txt"), "must end in .parquet or .csv or .sql."),
-        (("--joint",), "--joint is for audits"),
+        (("--joint",), "--joint is not supported"),
     ):
         ran = run(*COMMON, *more)
         assert (ran.code, ran.out) == (2, "")
@@ -282,8 +282,8 @@ def test_ctrl_c_tells_the_best_answer_so_far(folder: Path) -> None:
         check=False,
     )
     assert ran.returncode == 130, ran.stderr
-    assert ran.stdout.startswith("INCOMPLETE: stopped; ")
-    assert "The work was stopped by hand, and nothing was published." in " ".join(ran.stdout.split())
+    assert ran.stdout.startswith("INCOMPLETE: stopped with ")
+    assert "Interrupted; nothing was published." in " ".join(ran.stdout.split())
     assert "Traceback" not in ran.stderr
     assert signal.getsignal(signal.SIGINT) is not None
 

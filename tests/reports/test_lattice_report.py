@@ -112,7 +112,7 @@ def test_of_a_large_lattice_two_columns_are_drawn(large: LatticeResult) -> None:
     assert (grid_picture(small()), grid_table(small())) == (None, None)
     assert large.best is not None
     assert drawn.data["marked"] == list(large.best.levels[:2])
-    assert "a frame is around those of the chosen node" in drawn.title
+    assert "the frame has the chosen node" in drawn.title
     page = render_html(lattice_document(large))
     assert page.count("stroke-width: 2") + page.count('stroke-width="2"') >= 1
 
@@ -131,7 +131,7 @@ def test_pictures_and_tables_of_a_large_lattice(large: LatticeResult) -> None:
     page = render_html(lattice_document(large))
     assert page.count("<svg") == 2
     text = render_text(lattice_document(large), 100)
-    assert "Safe nodes by the levels of a (lines) and b" in text
+    assert "Safe nodes by the levels of a (rows) and b (columns)" in text
     assert "Sum of levels" in text
     bars = next(pictures(large)).data
     losses = list(bars["series"]["Loss"])
@@ -165,8 +165,8 @@ def test_levels_have_examples_that_no_table_gave() -> None:
     assert shown["town"] == ["values", "groups such as cities", "groups such as north", "*"]
     assert "examples" not in json.dumps(found.to_dict())
     text = " ".join(render_text(lattice_document(found), 200).split())
-    assert "as they are; width 5, such as [16, 21); width 20, such as [21, 41); *" in text
-    assert "as they are; last 1 masked, such as abcd*; last 5 masked; *" in text
+    assert "unchanged; width 5, such as [16, 21); width 20, such as [21, 41); *" in text
+    assert "unchanged; last 1 masked, such as abcd*; last 5 masked; *" in text
     assert "listed" not in text
 
 
@@ -176,5 +176,5 @@ def test_the_smallest_class_is_told_after_suppression_too() -> None:
     assert found.best is not None
     assert (found.best.levels, found.best.smallest, found.best.smallest_left) == ((0, 0), 1, 2)
     text = " ".join(render_text(lattice_document(found), 200).split())
-    assert "1 row (16.7%) in classes that fall short are suppressed; the smallest class left has 2 rows." in text
-    assert "Suppressed rows Classes Smallest left" in text
+    assert "1 row (16.7%) in failing classes is suppressed; the smallest class left has 2 rows." in text
+    assert "Suppressed Classes Smallest left" in text

@@ -34,9 +34,9 @@ ROWS = [
     (30 + 10 * (i // 6), "f", f"p{i}@example.org", f"19{60 + i}-01-02", f"{20 + i / 8}", "same", "flu" if i % 2 else "")
     for i in range(12)
 ]
-SUSPECTED = "mail looks like a direct identifier: whoever is named in a row can be found"
+SUSPECTED = "mail looks like a direct identifier. Anyone named in a row can be identified"
 KNOWN = "Without a role: birth and bmi look like quasi-identifiers. Name them with qi= if others may know them."
-UNNAMED = "Nothing is said here of 4 columns without a role: mail, birth, bmi and note."
+UNNAMED = "Not checked: 4 columns without a role (mail, birth, bmi and note)."
 
 
 def query(rows: Sequence[Sequence[Any]] = ROWS, kinds: dict[str, str] = KINDS) -> str:
@@ -70,7 +70,7 @@ def test_a_column_that_picks_out_many_rows_is_said_with_its_count(engine: Engine
     rows = [(30, f"{min(i, 6)}.5") for i in range(12)]
     found = sqlaudit.audit(query=query(rows, kinds), db=engine, qi=["age"], require={"k": 2}).notices
     assert found[0].message == (
-        "Without a role: score (6 of 12 rows are alone) picks out many rows. Name it with qi= if others may know it."
+        "Without a role: score (6 of 12 rows are unique) singles out many rows. Name it with qi= if others may know it."
     )
 
 
@@ -86,7 +86,7 @@ def test_quasi_identifiers_without_a_value_are_said(engine: Engine) -> None:
     rows = [(30, None)] * 12
     found = sqlaudit.audit(query=query(rows, kinds), db=engine, qi=["age", "zip"], require={"k": 2})
     assert codes(found.notices) == {"empty_quasi_identifier": ("zip",)}
-    assert found.notices[0].message.startswith("zip has no value in any row, so it tells nobody apart")
+    assert found.notices[0].message.startswith("zip is all NULL and separates no groups.")
 
 
 def test_an_expression_stands_for_the_column_it_reads(engine: Engine) -> None:
@@ -164,15 +164,14 @@ def test_persons_with_several_combinations_are_counted(engine: Engine) -> None:
     found = sqlaudit.audit(query=query(rows, kinds), entity="pid", **given)
     assert codes(found.notices) == {"several_combinations": ("pid",)}
     assert found.notices[0].message == (
-        "Persons are counted by pid. 2 persons of 4 have more than one combination of the quasi-identifiers, and it is "
-        "judged for somebody who knows one row of a person and for somebody who knows all of them; the worse is the "
-        "verdict."
+        "People are counted by pid. 2 of 4 have more than one combination of the quasi-identifiers. The verdict covers "
+        "attackers who know one row of a person and attackers who know all of them; the worse result counts."
     )
-    assert [step.name for step in found.statements].count("persons with several combinations") == 1
+    assert [step.name for step in found.statements].count("people with several combinations") == 1
     alone = sqlaudit.audit(query=query(rows[:3], kinds), entity="pid", **given)
-    assert alone.notices[0].message.startswith("Persons are counted by pid. Each has one combination")
+    assert alone.notices[0].message.startswith("People are counted by pid. Each has one combination")
     without = sqlaudit.audit(query=query(rows, kinds), **given)
-    assert "persons with several combinations" not in [step.name for step in without.statements]
+    assert "people with several combinations" not in [step.name for step in without.statements]
 
 
 # --- formats ---
@@ -236,10 +235,10 @@ def test_columns_that_the_role_may_not_read_are_said(load: Loader, postgres_url:
     with connect(postgres_url) as engine:
         result = sqlaudit.audit("half_open", db=engine, qi=["age"], sensitive="disease", require={"k": 1})
         profile = profile_target(engine, Target("half_open"))
-    said = "1 column of the table may not be read by this role, so nothing is said of it: name."
+    said = "Not checked: 1 column that this database role cannot read (name)."
     assert [(one.code, one.message) for one in result.notices] == [("unreadable_columns", said)]
     assert (profile.unreadable, profile.to_dict()["unreadable"]) == (("name",), ["name"])
     lead = " ".join(render_text(profile_document(profile)).split())
-    assert "1 column is not looked at, because this role may not read it: name." in lead
+    assert "Not read: 1 column that this role cannot read (name)." in lead
     proposed = run("init", "half_open", "--db", postgres_url, "--output", "-")
     assert "# Nobody looked at these, because the role may not read them: name" in proposed.out or proposed.code == 2

@@ -1,4 +1,4 @@
-{# The groups of classes that fall short of any requirement, by their numbers. #}
+{# The groups of classes that fail any requirement, by their numbers. #}
 {% import "lattices/_lattice.sql" as parts with context %}
 WITH {{ parts.judged(grouped, blocks, "g") }}
 SELECT g

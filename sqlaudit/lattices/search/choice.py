@@ -68,21 +68,21 @@ def choose(
         'incognito'
     """
     if find not in FITS:
-        raise UsageError(f"There is no way to find {find!r}; there are: {', '.join(FITS)}.")
+        raise UsageError(f"Cannot find {find!r}. Use one of {', '.join(FITS)}.")
     if find == "best" and loss is None:
         raise UsageError("The best node needs a loss measure.")
     nodes = math.prod(height + 1 for height in heights)
     chosen = _fitting(find, heights, monotone, loss, tagged) if algorithm == AUTO else algorithm
     if chosen not in FITS[find]:
-        raise UsageError(f"{chosen!r} does not find {find}; there are: {', '.join((AUTO, *FITS[find]))}.")
+        raise UsageError(f"{chosen!r} cannot find {find}. Use one of {', '.join((AUTO, *FITS[find]))}.")
     if chosen == BOUNDS and find == "minimal" and not monotone:
         raise UsageError(
-            "Suppression makes these requirements lose their inheritance, so the minimal nodes cannot be found by "
-            "bounds; name another algorithm."
+            "With suppression, coarser nodes can fail these requirements, so bounds cannot find the minimal nodes. "
+            "Choose another algorithm."
         )
     if chosen not in (BOUNDS, CHAIN) and nodes > tagged:
         raise UsageError(
-            f"The lattice has {nodes:,} nodes; {chosen} keeps track of every one and takes up to {tagged:,}. "
+            f"The lattice has {nodes:,} nodes, but {chosen} allows at most {tagged:,}. "
             "Leave out levels, drop columns, or search for the best node."
         )
     return chosen

@@ -134,7 +134,7 @@ def _lower_bound(incumbent: Incumbent, unsafe: Bools, safe: Bools, best: BestNod
 
 
 class NodeAnswers(Protocol):
-    """What is searched: a lattice, and whoever decides its nodes."""
+    """The lattice to search, and what decides its nodes."""
 
     @property
     def heights(self) -> tuple[int, ...]:

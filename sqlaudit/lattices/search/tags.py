@@ -233,7 +233,7 @@ class BestNode:
 
 
 class Incumbent:
-    """The best safe node so far. Of equal losses the lexicographically smallest levels win, so a finer node does.
+    """The best safe node so far. For the same loss the lexicographically smallest levels win, so a finer node does.
 
     Args:
         loss: what is compared. stop: whether the time budget is used up.
@@ -305,7 +305,7 @@ class Inquiry:
 
     Args:
         decide: answers, in the order of the nodes. stop: whether the budget is used up, asked before every batch.
-        tell: told of progress by whoever knows it. batch: nodes a question, at most.
+        tell: receives progress. batch: nodes a question, at most.
         walk: how many verdicts are kept, the first ones.
     """
 
@@ -316,7 +316,7 @@ class Inquiry:
         self.checked = 0
         self.walk: list[Verdict] = []
         self.listeners: list[Callable[[Sequence[Verdict]], None]] = []
-        """Told of all verdicts, whoever asked."""
+        """Receives all verdicts."""
         self._decide, self._walk_limit = decide, walk
 
     def ask(self, nodes: Sequence[Node]) -> Iterator[Sequence[Verdict]]:

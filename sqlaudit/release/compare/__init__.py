@@ -1,1 +1,1 @@
-"""A release beside its original: what it is, what it lost, what queries still get."""
+"""Comparison of a release with its original: generalization, information loss, answers to queries."""

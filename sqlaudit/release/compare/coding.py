@@ -159,8 +159,8 @@ def read_sensitive(bench: Bench, original: Side, release: Side) -> tuple[PairedA
         rows = bench.ask("compare/release_lane_rows", step, lanes=lanes, limit=MAX_VALUES_READ + 1)
         if len(rows) > MAX_VALUES_READ:
             raise UsageError(
-                f"{own.label} has more than {MAX_VALUES_READ:,} different values; a sensitive attribute may have at "
-                f"most {MAX_VALUES_READ:,}. Round or group it first."
+                f"{own.label} has more than {MAX_VALUES_READ:,} different values, the limit for a sensitive column. "
+                "Round or group it first."
             )
         has_null = bool(rows) and rows[-1][1] is None
         values = tuple(row[0] if row[0] is not None else row[1] for row in rows)
@@ -330,8 +330,8 @@ def read_cover(bench: Bench, column: PairedColumn) -> Relation:
     rows = bench.ask("compare/release_unread", step, readings=readings, limit=MOST_CELLS + 1)
     if len(rows) > MOST_CELLS:
         raise UsageError(
-            f"{column.label}: the release has more than {MOST_CELLS:,} different cells that are no values of the "
-            "original and no labels of its hierarchy; give the hierarchy that they were made with."
+            f"{column.label}: the release has more than {MOST_CELLS:,} different cells that are neither values of "
+            "the original nor labels of a hierarchy. Give the hierarchy of the release."
         )
     members = exact = None
     if rows:
@@ -404,8 +404,8 @@ def groups_of(attribute: PairedAttribute, name: str, inputs: Mapping[str, Any]) 
         return [[lane] for lane in range(table.distinct)], Fraction(1, 2)
     if "tree" not in given:
         raise UsageError(
-            f"{spelled('distance', 'hierarchical')}: give a tree over the values of {attribute.label} in a file "
-            f"with {spelled('inputs')}."
+            f"{spelled('distance', 'hierarchical')} needs a tree of the values of {attribute.label}. Give it in a "
+            f"file with {spelled('inputs')}."
         )
     return [list(lanes) for level in given["tree"].levels for lanes in level], Fraction(1, 2 * given["tree"].height)
 

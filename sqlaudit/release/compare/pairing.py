@@ -1,4 +1,4 @@
-"""How original and released rows are brought together: by a key, by position, or by what the cells contain."""
+"""Pairing of original and released rows: by a key, by position, or by containment of values in cells."""
 
 from __future__ import annotations
 
@@ -147,8 +147,8 @@ def open_side(engine: Engine, target: Target, request: CompareRequest) -> Side:
     named = [one.sql for group in found.values() for one in group]
     if len(set(named)) < len(named):
         raise UsageError(
-            f"A column is named twice among {spelled('qi')}, {spelled('sensitive')} and {spelled('key')}; give "
-            "every column one role."
+            f"A column is named twice in {spelled('qi')}, {spelled('sensitive')} and {spelled('key')}. Give every "
+            "column one role."
         )
     keys = (_POSITION,) if request.by_position else found["key"]
     return Side(opened, opened, found["qi"], found["sensitive"], keys)
@@ -204,16 +204,15 @@ def find_pairing(bench: Bench, request: CompareRequest, original: Side, release:
         return "containment"
     if not bench.is_local:
         raise UsageError(
-            f"{spelled('by_position', True)}: a table of {bench.engine.name} has no order of rows; pair by "
-            f"{spelled('key')}, or leave both out."
+            f"{spelled('by_position', True)}: rows in {bench.engine.name} have no order. Pair them by "
+            f"{spelled('key')}, or leave out both options."
         )
     counts = (render("base/row_count.sql", bench.engine.dialect, source=one.relation) for one in (original, release))
     own, other = (int(bench.engine.run(statement)[0][0]) for statement in counts)
     if own != other:
         raise UsageError(
-            f"{spelled('by_position', True)} pairs first with first, second with second; the original has "
-            f"{plural(own, 'row')} and the release "
-            f"{other:,}, so that it is not known which rows are missing. Pair by {spelled('key')}, or leave both out."
+            f"{spelled('by_position', True)} needs tables of the same length; the original has {plural(own, 'row')} "
+            f"and the release {other:,}. Pair rows by {spelled('key')}, or leave out both options."
         )
     return "position"
 
@@ -222,9 +221,9 @@ def _refuse_no_key(bench: Bench, side: Side) -> None:
     statement = bench.over_tables("compare/release_keys", "keys", source=side.relation, keys=side.keys)
     rows, nameless, different = (int(value) for value in bench.engine.run(statement)[0])
     if nameless:
-        raise UsageError(f"{about('key')}: {side.opened.label} has {plural(nameless, 'row')} where the key is missing.")
+        raise UsageError(f"{about('key')}: {side.opened.label} has {plural(nameless, 'row')} without a key.")
     if different < rows:
         keys = plural(different, "different key")
         raise UsageError(
-            f"{about('key')}: {side.opened.label} has {plural(rows, 'row')} and only {keys}; a key names one row."
+            f"{about('key')}: {side.opened.label} has {plural(rows, 'row')} but only {keys}. A key must be unique."
         )

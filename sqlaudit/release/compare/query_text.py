@@ -90,10 +90,10 @@ def read_queries(texts: Sequence[str], dialect: str) -> list[AggregateQuery]:
 def _query(tree: exp.Expression, number: int, dialect: str) -> AggregateQuery:
     option = f"{spelled('queries')}, query {number}"
     if not isinstance(tree, exp.Select):
-        raise UsageError(f"{option} is no SELECT.")
+        raise UsageError(f"{option} is not a SELECT.")
     present = {key for key, value in tree.args.items() if value}
     if present - _PARTS or list(tree.find_all(exp.Subquery, exp.Window)):
-        raise UsageError(f"{option}: a query is SELECT … FROM one table WHERE … GROUP BY …, nothing more.")
+        raise UsageError(f"{option}: only SELECT … FROM one table WHERE … GROUP BY … is supported.")
     aggregates = [node for node in tree.expressions if isinstance(node.unalias(), exp.AggFunc)]
     group, where = tree.args.get("group"), tree.args.get("where")
     grouped = [] if group is None else group.expressions
@@ -124,7 +124,7 @@ def _aggregate(node: Any, option: str) -> tuple[str, Any]:
     name = AGGREGATES.get(type(node))
     inner = node.this
     if name is None or isinstance(inner, exp.Distinct):
-        raise UsageError(f"{option}: the aggregate is COUNT(*), SUM(column) or AVG(column).")
+        raise UsageError(f"{option}: the aggregate must be COUNT(*), SUM(column) or AVG(column).")
     if name == "COUNT":
         if not isinstance(inner, exp.Star):
             raise UsageError(f"{option}: count rows with COUNT(*); for rows that have a value add IS NOT NULL.")
@@ -175,8 +175,8 @@ class Linked:
         domains = [occurring.get(place, (0,)) for place in order]
         if math.prod(max(1, len(domain)) for domain in domains) > MOST_COMBINATIONS:
             raise UsageError(
-                f"{option}: its conditions tell more than {MOST_COMBINATIONS:,} kinds of rows apart; link fewer "
-                "columns by OR, or ask in several queries."
+                f"{option}: its conditions distinguish more than {MOST_COMBINATIONS:,} kinds of rows. Link fewer "
+                "columns by OR, or use several queries."
             )
         return [
             one
@@ -219,13 +219,13 @@ def link(conditions: Sequence[str], dialect: str, place_of: Callable[[str], int 
         if isinstance(node, exp.And | exp.Or):
             return ("and" if isinstance(node, exp.And) else "or", *(read(part) for part in node.flatten()))
         raise UsageError(
-            f"{option}: a comparison is about one quasi-identifier, or about other columns; one of them mixes them. "
-            "Link comparisons by AND, OR and NOT."
+            f"{option}: a comparison mixes a quasi-identifier with other columns. Compare them separately, linked by "
+            "AND, OR and NOT."
         )
 
     formulas = tuple(read(sqlglot.parse_one(text, dialect=dialect)) for text in conditions)
     if max(map(len, atoms.values()), default=0) > MOST_ATOMS:
-        raise UsageError(f"{option}: has more than {MOST_ATOMS} comparisons of one column that are linked by OR.")
+        raise UsageError(f"{option}: has more than {MOST_ATOMS} comparisons of one column linked by OR.")
     return Linked(formulas, {place: tuple(found) for place, found in sorted(atoms.items())})
 
 
@@ -276,7 +276,7 @@ def parts_of(query: AggregateQuery, covered: Sequence[Covered], original: Side, 
     names = {*query.groups, *query.summed_columns, *(name for some in query.columns for name in some)}
     own = {name: place_of(name, covered, original) for name in names}
     if any(own[name] for name in query.summed_columns):
-        raise UsageError(f"{query.option}: cells of a quasi-identifier are ranges and cannot be added up.")
+        raise UsageError(f"{query.option}: cells of a quasi-identifier are ranges, which have no sum.")
     by_place: dict[int | None, list[str]] = {}
     linking = []
     for condition, columns in zip(query.conditions, query.columns, strict=True):
@@ -305,9 +305,7 @@ def place_of(name: str, covered: Sequence[Covered], original: Side) -> int | Non
     for one in covered:
         own = find_column(one.column.label, original.opened)
         if own is None:
-            raise UsageError(
-                f"{about('queries')}: {one.column.label!r} is no column but an expression; query columns only."
-            )
+            raise UsageError(f"{about('queries')}: {one.column.label!r} is an expression. Queries need columns.")
         place = one.column.place if found == own else place
     return place
 

@@ -1,4 +1,4 @@
-"""Which class a row may have gone to, and whether the release is a generalization of the original."""
+"""The possible classes of an original row, and whether the release is a generalization of the original."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def assigned(bench: Bench, coded: CodedPair, covered: Sequence[Covered], regions
         return None
     found = bench.tell(
         "compare/release_determined",
-        "do counts pair the rows",
+        "pairs by counts",
         regions=regions.table,
         inside=regions.inside,
         places=regions.places,
@@ -198,7 +198,7 @@ def _join_by_prefixes(
 # that no class holds more rows of a sensitive value than the original has in its region; where regions overlap, too
 # many rows still refute it, but nothing short of a matching proves it.
 
-_ROWS_A_STEP = "is it a generalization"
+_ROWS_A_STEP = "check of the generalization"
 
 
 def check_generalization(
@@ -267,10 +267,10 @@ def _answer(
         return Answer.YES, "every released row was compared with its original."
     several = len(coded.sensitive) > 1
     if regions is not None and regions.disjoint and not several:
-        return Answer.YES, "no class holds more rows than the original has for it, and no row fits two classes."
-    overlap = "sensitive attributes were looked at one by one" if several else "original rows fit several classes"
-    decides = f"{spelled('key')} or {spelled('by_position', True)} decides it"
-    return Answer.UNDECIDED, f"nothing refutes it, but {overlap}; {decides}."
+        return Answer.YES, "no class has more rows than the original has for it, and no row fits two classes."
+    overlap = "sensitive columns were checked one by one" if several else "original rows fit several classes"
+    decides = f"Pair rows with {spelled('key')} or {spelled('by_position', True)} to decide it"
+    return Answer.UNDECIDED, f"not refuted, but {overlap}. {decides}."
 
 
 def _recoding_of(
@@ -296,16 +296,16 @@ def _wrong(
 ) -> str:
     """What refutes that the release is a generalization, as a sentence; empty when nothing does."""
     empty = ", ".join(column.name for column in columns if column.empty_cells)
-    verb = "were changed" if coded.paired else "are more than the original has of their value"
+    verb = "were changed" if coded.paired else "exceed the original's number of that value"
     moved = "; ".join(f"{count:,} values of {name} {verb}" for name, count in changed.items() if count)
     foreign = "released rows have no original row" if coded.paired else "rows more than the original"
     before = "" if coded.paired else "the release has "
     sentences = (
-        (rows, f"{rows or 0:,} rows have a cell that their value does not lie under."),
+        (rows, f"{rows or 0:,} rows have a cell that does not contain their value."),
         (coded.foreign, f"{before}{coded.foreign:,} {foreign}."),
         (empty, f"{empty}: some cells stand for no value of the original."),
         (moved, f"{moved}."),
-        (too_many, f"{too_many:,} released rows are more than the original has in the region of their class."),
+        (too_many, f"{too_many:,} released rows exceed the original rows in the region of their class."),
     )
     return next((sentence for holds, sentence in sentences if holds), "")
 

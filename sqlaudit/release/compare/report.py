@@ -1,4 +1,4 @@
-"""The report of a comparison: is it a release of that table, is it safe, what was lost, what is still of use."""
+"""The report of a comparison: is it derived from the original, is it safe, what was lost, how useful is it."""
 
 from __future__ import annotations
 
@@ -25,27 +25,27 @@ from sqlaudit.release.compare.result import (
 from sqlaudit.reports import document as doc
 from sqlaudit.reports.stored import made, sql_section
 
-# The figures in the report of a comparison: what was lost, and what is still of use.
+# The figures in the report of a comparison: information loss, and answers to queries.
 
 _MAIN = ("loss", "non-uniform-entropy", "modification-rate")
 
 
 def losses_picture(result: CompareResult) -> doc.Picture | None:
-    """A bar a column and measure: the loss as a share of what suppressing the column would lose."""
+    """A bar for each column and measure: the loss as a share of suppressing the column."""
     series = {}
     for name in _MAIN:
         found = {loss.column: loss.share for loss in result.losses if loss.measure == name and loss.column is not None}
         if found:
             series[name] = [float(found.get(column) or 0) for column in result.qi]
-    title = "What each column lost, as a share of what suppressing it would lose"
+    title = "Loss by column, as a share of suppressing the column"
     return doc.bars(title, result.qi, series, "share of complete suppression", share=True) if series else None
 
 
 def errors_picture(errors: Mapping[str, Errors]) -> doc.Picture | None:
-    """The relative errors of random queries that half, nine tenths and 95% of the answers do not exceed."""
+    """The relative errors of random queries: median, 90% and 95% quantiles."""
     series = {name: [float(value or 0) for value in (one.median, one.q90, one.q95)] for name, one in errors.items()}
-    title = "Relative errors of random counting queries that so many answers do not exceed"
-    drawn = doc.bars(title, ("half of them", "90%", "95%"), series, "relative error", share=True)
+    title = "Relative errors of random counting queries: median, 90% and 95% quantiles"
+    drawn = doc.bars(title, ("median", "90%", "95%"), series, "relative error", share=True)
     return drawn if any(one.answers for one in errors.values()) else None
 
 
@@ -53,15 +53,15 @@ SHOWN_GROUPS = 20
 
 
 def losses_blocks(result: CompareResult) -> Iterator[doc.Content]:
-    """What was lost in all."""
+    """The loss of all columns together."""
     found, rows = [loss for loss in result.losses if loss.column is None], []
     for loss in found:
         error = "" if loss.standard_error is None else f" ± {doc.figure(loss.standard_error, 2)}"
         value = "–" if loss.value is None else doc.figure(loss.value) + error
         share = None if loss.share is None else doc.percent(loss.share)
         rows.append((_measure_title(result, loss.measure, loss.sensitive), value, loss.mean, share))
-    yield doc.table(("measure", "#value", "#mean", "#share"), rows)
-    yield "Means are for a cell or a row; shares are of what complete suppression loses."
+    yield doc.table(("Measure", "#Value", "#Mean", "#Share"), rows)
+    yield "Mean: per cell or row. Share: of the loss of complete suppression."
     yield not_given(found)
 
 
@@ -70,7 +70,7 @@ def _measure_title(result: CompareResult, measure: str, about: str | None) -> st
 
 
 def not_given(losses: Iterable[Loss]) -> Iterator[doc.Words]:
-    """Which losses are not known, and why; what could be named for them is for whoever runs commands."""
+    """Losses that were not computed, and why; the missing options are hints for people who run commands."""
     reasons: dict[str, list[str]] = {}
     for loss in losses:
         if loss.value is None and loss.why:
@@ -81,11 +81,11 @@ def not_given(losses: Iterable[Loss]) -> Iterator[doc.Words]:
         if any(spelled(field) in why for field in ("key", "sensitive")):
             yield doc.Toned(f"Not computed: {measures}.", hint=f"{why[:1].upper()}{why[1:]}.")
         else:
-            yield f"Not computed: {measures}, as {why}."
+            yield f"Not computed: {measures}, because {why}."
 
 
 def by_column_blocks(result: CompareResult) -> Iterator[doc.Content]:
-    """What was lost of each quasi-identifier."""
+    """The loss of each quasi-identifier."""
     yield losses_picture(result)
     found = [loss for loss in result.losses if loss.column is not None]
     values = {(loss.measure, loss.sensitive, loss.column): loss for loss in found}
@@ -97,8 +97,8 @@ def by_column_blocks(result: CompareResult) -> Iterator[doc.Content]:
         )
         for name, about in keys
     )
-    yield doc.table(("measure", *(doc.Column(name, True) for name in result.qi)), rows)
-    yield "Percentages are of what suppressing the column would lose; the others are values."
+    yield doc.table(("Measure", *(doc.Column(name, True) for name in result.qi)), rows)
+    yield "Percentages are shares of the loss of suppressing the column; other figures are values."
 
 
 def _cell(loss: Loss | None) -> str:
@@ -108,29 +108,28 @@ def _cell(loss: Loss | None) -> str:
 
 
 def useful_blocks(result: CompareResult) -> Iterator[doc.Content]:
-    """How well the release answers queries."""
+    """Answers of the release to queries."""
     workload = result.workload
     if workload is not None:
         asked = doc.plural(workload.queries, "random counting query", "random counting queries")
         answered = [f"{doc.count(number)} {name}" for name, number in workload.answered_empty.items() if number]
         yield (
-            f"{asked} (seed {workload.seed}); {doc.count(workload.empty)} of them "
-            f"{'counts' if workload.empty == 1 else 'count'} nothing in the original"
-            f"{f', but the release answers {doc.listing(answered)}' if answered else ''}. Relative errors "
-            "of the others:"
+            f"{asked} (seed {workload.seed}). {doc.count(workload.empty)} {'has' if workload.empty == 1 else 'have'} "
+            f"an answer of 0 in the original{f'; the release answers {doc.listing(answered)}' if answered else ''}. "
+            "Relative errors of the others:"
         )
         yield _errors(workload.errors)
         yield errors_picture(workload.errors)
-        yield f"conditional: {workload.why}." if workload.why else None
+        yield f"Conditional: {workload.why}." if workload.why else None
     else:
-        hint = f"{spelled('workload', 100)} asks 100 of them."
+        hint = f"{spelled('workload', 100)} runs 100 of them."
         yield doc.Toned("Not computed: errors of random queries and range-query-noise.", hint=hint)
     for query in result.queries:
         yield from _query(query)
 
 
 def _errors(errors: Mapping[str, Errors]) -> doc.Table:
-    heads = ("answered", "#answers", "#median", "#90% are within", "#95% are within", "#largest")
+    heads = ("Method", "#Answers", "#Median", "#90% are within", "#95% are within", "#Largest")
     shares = {name: (one.median, one.q90, one.q95, one.largest) for name, one in errors.items()}
     rows = ((name, doc.count(errors[name].answers), *map(percent_or_more, some)) for name, some in shares.items())
     return doc.table(heads, rows)
@@ -138,24 +137,24 @@ def _errors(errors: Mapping[str, Errors]) -> doc.Table:
 
 def _query(query: QueryAnswer) -> Iterator[doc.Content]:
     shown = query.groups[:SHOWN_GROUPS]
-    more = "" if len(shown) == query.total else f", {len(shown)} of {doc.count(query.total)} groups are shown"
+    more = "" if len(shown) == query.total else f", {len(shown)} of {doc.count(query.total)} groups shown"
     answers = [(one.key, {"original": one.truth, **one.answers}) for one in shown]
     yield _by_group(answers, ("original", *METHODS), f"Query {query.number} ({query.aggregate}){more}:")
     if query.total > 1:
         yield _errors(query.errors)
     if query.distances:  # how far the answers as shares are from the original's: of the worst groups
-        yield f"Query {query.number}: how far the shares of {query.distribution_of} are from the original's:"
+        yield f"Query {query.number}: distance of the distribution of {query.distribution_of} from the original's:"
         worst = sorted(query.distances, key=lambda one: -max(value or 0.0 for value in one.answers.values()))
         yield _by_group([(one.key, one.answers) for one in worst[:SHOWN_GROUPS]], METHODS)
-    yield f"conditional: {query.why}." if query.why else None
+    yield f"Conditional: {query.why}." if query.why else None
 
 
 def _by_group(
     answers: Sequence[tuple[tuple[Any, ...] | None, Mapping[str, float | None]]], names: Sequence[str], title: str = ""
 ) -> doc.Table:
-    """The answers for each group, with its key where that may be named."""
+    """The answers for each group, with its key where that may be shown."""
     keys = max((len(key or ()) for key, _ in answers), default=0)
-    heads = (*(f"group {place}" for place in range(1, keys + 1)), *(f"#{name}" for name in names))
+    heads = (*(f"Group {place}" for place in range(1, keys + 1)), *(f"#{name.capitalize()}" for name in names))
     rows = (
         (
             *("" if part is None else str(part) for part in key or ()),
@@ -180,23 +179,23 @@ _ANSWERS: Mapping[Answer, tuple[str, doc.Tone]] = {
 }
 _RECODINGS = {
     Recoding.NONE: "no value was changed",
-    Recoding.FULL_DOMAIN: "full-domain: every column lies at one level of its hierarchy",
-    Recoding.GLOBAL: "global: every value has one cell wherever it occurs, at different levels",
-    Recoding.LOCAL: "local: some values have several cells",
+    Recoding.FULL_DOMAIN: "full-domain (every column is at one level of its hierarchy)",
+    Recoding.GLOBAL: "global (every value is generalized in one way, columns at several levels)",
+    Recoding.LOCAL: "local (some values are generalized in more than one way)",
 }
 _PAIRINGS = {
     "key": "by key",
     "position": "by position",
-    "containment": "by what the cells contain, which leaves no choice",
-    "none": "not known: cells alone leave a choice",
+    "containment": "by containment (unique)",
+    "none": "not known (containment is not unique)",
 }
 _OF_AUDIT = (FAILING_GROUPS, ALL_FIGURES, WARNINGS)
 _OF_ATTACKS = "Attacks"
-_ATTACKED = "What can still be done with the release alone"
+_ATTACKED = "Attacks on the release alone"
 
 
 def _pairing(result: CompareResult) -> doc.Words:
-    hint = f"({spelled('key')} or {spelled('by_position', True)} says it)" if result.pairing == "none" else ""
+    hint = f"({spelled('key')} or {spelled('by_position', True)} pairs them)" if result.pairing == "none" else ""
     return doc.Toned(_PAIRINGS[result.pairing], hint=hint)
 
 
@@ -209,9 +208,9 @@ def compare_document(result: CompareResult) -> doc.Document:
         _headline(result),
         _lead(result),
         doc.section("Is it a generalization?", *_generalization(result)),
-        doc.section("What was lost", *losses_blocks(result)),
-        doc.section("What was lost, column by column", *by_column_blocks(result)),
-        doc.section("What is still of use", *useful_blocks(result)),
+        doc.section("Information loss", *losses_blocks(result)),
+        doc.section("Information loss by column", *by_column_blocks(result)),
+        doc.section("Answers to queries", *useful_blocks(result)),
     )
 
 
@@ -231,7 +230,7 @@ def _document(
         *lost,
         attacks_section(result),
         doc.section("How this was computed", computed(result)),
-        doc.section("What this does not say", (MEANING,)),
+        doc.section("Limits of this audit", (MEANING,)),
         sql_section(result),
     )
 
@@ -242,7 +241,9 @@ def _headline(result: CompareResult) -> doc.Toned:
     if not result.audit.required:
         return doc.Toned(said, tone)
     verdict = verdict_of(result.audit)
-    return doc.Toned(f"{said}; {verdict.text}", "bad" if tone == "bad" else verdict.tone)
+    exposed = result.attacks is not None and any(one.exposed for one in result.attacks.exposures)
+    tones = (tone, verdict.tone, "warn" if exposed else "good")  # attacks that succeed leave no good news
+    return doc.Toned(f"{said}; {verdict.text}", next((one for one in ("bad", "warn") if one in tones), "good"))
 
 
 def _lead(result: CompareResult) -> Iterator[doc.Words]:
@@ -255,18 +256,17 @@ def _lead(result: CompareResult) -> Iterator[doc.Words]:
         yield f"Not in the release: {left_out}. Suppressed cell by cell: {suppressed}."
     if result.coarser is not None:
         other = result.coarser
-        yield f"Beside {other.other} the release is {other.relation}: {other.reason}"
+        yield f"Compared with {other.other}, the release is {other.relation}: {other.reason}"
     shares = {loss.measure: loss.share for loss in result.losses if loss.column is None and loss.measure in _MAIN}
     if lost := [f"{measure} {doc.percent(share)}" for measure, share in shares.items() if share is not None]:
-        yield f"Lost, of what complete suppression loses: {', '.join(lost)}."
+        yield f"Information loss (100% is complete suppression): {', '.join(lost)}."
     if result.workload is not None and result.workload.errors:
-        said = [f"{name} {percent_or_more(one.median)}" for name, one in result.workload.errors.items()]
-        asked = f"{result.workload.queries} random counting queries"
-        yield f"The answers to {asked} are off by a median of {doc.listing(said)}."
+        said = [f"{percent_or_more(one.median)} ({name})" for name, one in result.workload.errors.items()]
+        yield f"Median error of {result.workload.queries} random counting queries: {doc.listing(said)}."
     if result.attacks is not None:
         for one in result.attacks.exposures:
             if one.attack == "homogeneity" and one.exposed:
-                yield doc.bad(one.sentence)
+                yield doc.warning(one.sentence)
 
 
 def _sentence(text: str) -> str:
@@ -274,7 +274,7 @@ def _sentence(text: str) -> str:
 
 
 def _recoding(fit: Generalization) -> str:
-    """How values were recoded, in words; rows that are suppressed as a whole do not count."""
+    """The recoding in words; rows that are suppressed as a whole do not count."""
     rest = fit.recoding is Recoding.NONE and fit.suppressed
     return _RECODINGS[fit.recoding] + (" in the rows that are not suppressed as a whole" if rest else "")
 
@@ -287,21 +287,21 @@ def _generalization(result: CompareResult) -> Iterator[doc.Content]:
         levels = f"all at {one.levels[0][0]}" if len(one.levels) == 1 else levels
         counts = (one.cells, one.values, one.misfits, one.empty_cells, one.split_values)
         rows.append((one.name, f"{levels} of {one.height}", *counts))
-    yield doc.table(("column", "rows by level", "#cells", "#values", "#misfits", "#empty", "#split"), rows)
+    yield doc.table(("Column", "Rows by level", "#Cells", "#Values", "#Misfits", "#Empty", "#Split"), rows)
     yield (
-        "Misfits: rows whose value is not under their cell. Empty: cells that stand for no value of the original. "
-        "Split: values with several cells."
+        "Misfits: rows whose cell does not contain their value. Empty: cells that contain no value of the original. "
+        "Split: values generalized in more than one way."
     )
     yield by_default(fit.columns)
     yield doc.facts(
         ("recoding", _recoding(fit)),
         ("pairing", _pairing(result)),
-        ("rows that do not fit", fit.misfit_rows),
+        ("rows with misfits", fit.misfit_rows),
         *((f"changed values of {name}", changed) for name, changed in fit.changed.items()),
         ("rows without an original", fit.foreign),
-        ("rows too many", fit.too_many),
+        ("excess rows", fit.too_many),
         ("rows left out", fit.missing),
-        ("rows suppressed", fit.suppressed),
+        ("suppressed rows", fit.suppressed),
     )
 
 
@@ -314,52 +314,53 @@ def audit_section(result: CompareResult) -> tuple[doc.Section, ...]:
 
 
 def attacks_section(result: CompareResult) -> tuple[doc.Section, ...]:
-    """What the attacks on the release achieve."""
+    """The results of attacks on the release."""
     if result.attacks is None:
         why, _, hint = NO_ATTACKS.partition(". ")
         return doc.section(_ATTACKED, doc.Toned(f"{why}.", hint=hint))
     document = attack_document(result.attacks)
-    not_tried = "Attacks that take another table or categories were not tried."
+    not_tried = "Attacks that need another table or categories were not tried."
     others = doc.Toned(not_tried, hint="`sqlaudit attack` tries them.")
     return doc.section(_ATTACKED, *document.lead, *doc.blocks_of(document, (_OF_ATTACKS,)), others)
 
 
 def computed(result: CompareResult) -> doc.Facts:
-    """What was compared, how, when and where."""
+    """The compared tables, and how, when and where they were compared."""
     return doc.facts(
         ("original", f"{result.original}, {doc.plural(result.rows, 'row')}"),
         ("release", f"{result.release}, {doc.plural(result.released, 'row')}"),
         ("quasi-identifiers", ", ".join(result.qi)),
         ("sensitive columns", ", ".join(result.sensitive)),
-        ("rows are paired", _pairing(result)),
+        ("pairing of rows", _pairing(result)),
         ("distance of sensitive values", result.distance if result.sensitive else ""),
         *made(result),
     )
 
 
 _LOST = (
-    "All cells of persons are kept, so that no loss of cells was measured. What is lost is who of a bucket has "
-    "which of its values."
+    "All cells of people are kept, so there is no loss of cells. What is lost is the assignment of the values in a "
+    "bucket to its people."
 )
 
 
 def bucketized_document(result: CompareResult) -> doc.Document:
-    """A bucketized release beside its original, as a document for any layout."""
+    """The comparison of a bucketized release with its original, for any layout."""
     fit = result.generalization
     lead = [_sentence(fit.reason)]
     if fit.missing:
         lead.append(f"Not in the release: {doc.plural(fit.missing, 'original row')}.")
     is_one = fit.answer is Answer.YES
-    said = f"{result.release} is {'a' if is_one else 'NO'} bucketized release of {result.original}"
+    said = f"{result.release} is {'a' if is_one else 'NOT a'} bucketized release of {result.original}"
     headline = doc.Toned(said, "good" if is_one else "bad")
     if result.audit.required:
         verdict = verdict_of(result.audit)
         headline = doc.Toned(f"{said}; {verdict.text}", verdict.tone if is_one else "bad")
     counts = doc.facts(
-        ("persons without an original", fit.foreign),
-        ("persons with another quasi-identifier", fit.misfit_rows or 0),
+        ("people without an original", fit.foreign),
+        ("people with a different quasi-identifier", fit.misfit_rows or 0),
         *((f"values of {name} in a wrong bucket", changed) for name, changed in fit.changed.items()),
         ("rows left out", fit.missing),
     )
-    first, lost = doc.section("Is it a release of that table?", counts), doc.section("What was lost", _LOST)
+    first = doc.section("Is it derived from the original?", counts)
+    lost = doc.section("Information loss", _LOST)
     return _document(result, headline, lead, first, lost)

@@ -1,4 +1,4 @@
-"""What a comparison of a release with its original was asked for. Standard library only, apart from specs."""
+"""The request to compare a release with its original. Standard library only, apart from specs."""
 
 from __future__ import annotations
 
@@ -24,35 +24,33 @@ from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.spec import ROLES, Folding, Requirement, Target, values_option
 from sqlaudit.models.measures import NOISE, Measure, chosen
 
-# What a comparison of a release with its original was asked for. Standard library only, apart from specs.
-
 DISTANCES = ("equal", "ordered", "hierarchical")
 
 MOST_QUERIES = 10_000
 
-_PAIRS, _LOST, _USE = "Which rows belong together", "What was lost", "What is still of use"
+_PAIRS, _LOST, _USE = "Pairing of rows", "Information loss", "Queries"
 
 
 @dataclass(frozen=True)
 class CompareRequest:
-    """What is compared, and how.
+    """The tables to compare, and how.
 
     Args:
-        original, release: the two tables. other: another release, to say which of the two is coarser.
+        original, release: the two tables. other: another release, to compare how coarse both are.
         qi: the quasi-identifiers: columns that both tables have. sensitive: sensitive attributes, unchanged in both.
-        key: columns that name a row in both tables. by_position: rows correspond by their order.
-        values: whether sensitive values that folding merges are one; None = nobody said.
-        hierarchies: what `sqlaudit.hierarchies.read.read_hierarchies` takes; a column without one has default levels.
+        key: columns that identify a row in both tables. by_position: rows correspond by their order.
+        values: whether sensitive values that folding merges are one; None = not given.
+        hierarchies: as for `sqlaudit.hierarchies.read.read_hierarchies`; a column without one has default levels.
         measures: names of loss measures; empty = all.
         beta: the exponent of the height weights of the weighted hierarchical distance, 0 or more; 0 = even.
-        distance: of sensitive values: equal, ordered or hierarchical (the latter wants a tree among the inputs).
+        distance: of sensitive values: equal, ordered or hierarchical (which needs a tree among the inputs).
         noise_queries: random range queries for the noise, at least 2. seed: of everything random.
         workload: random counting queries; with 0 there are none, and no noise unless `measures` names it.
         queries: the texts of aggregate queries.
-        requirements, inputs: for the audit of the release. show_values: whether answers may name their groups.
+        requirements, inputs: for the audit of the release. show_values: whether answers may show their groups.
 
     Raises:
-        UsageError: parts that do not go together, or a number without a meaning.
+        UsageError: options that exclude each other, or a number out of its range.
     """
 
     original: Target
@@ -65,46 +63,51 @@ class CompareRequest:
         (), NAMES, "Sensitive columns, unchanged in the release.", ROLES, metavar="COLUMNS"
     )
     values: Folding | None = values_option()
-    hierarchies: Any = option(None, SOURCE, "How the columns became coarser.", ROLES, metavar="FILE|DIR")
-    key: tuple[str, ...] = option((), ORDERED, "What names a row in both tables.", _PAIRS, metavar="COLUMNS")
-    by_position: bool = option(False, FLAG, "The first row belongs to the first, the second to the second …", _PAIRS)
-    measures: tuple[str, ...] = option((), NAMES, "Only these: loss,entropy … [default: all]", _LOST, metavar="NAMES")
+    hierarchies: Any = option(None, SOURCE, "Hierarchies of the release.", ROLES, metavar="FILE|DIR")
+    key: tuple[str, ...] = option((), ORDERED, "Columns that identify a row in both tables.", _PAIRS, metavar="COLUMNS")
+    by_position: bool = option(False, FLAG, "Pair rows by their order in both tables.", _PAIRS)
+    measures: tuple[str, ...] = option(
+        (), NAMES, "Loss measures: loss,entropy … [default: all]", _LOST, metavar="NAMES"
+    )
     beta: Fraction = option(
-        Fraction(1), NOT_NEGATIVE, "Of height weights, 1/(j-1)^beta.", _LOST, metavar="NUMBER", shown="1", least=0
+        Fraction(1), NOT_NEGATIVE, "For height weights 1/(j-1)^beta.", _LOST, metavar="NUMBER", shown="1", least=0
     )
     distance: str = option(
-        "equal",
-        one_of(*DISTANCES),
-        "How far apart sensitive values are, for the losses that need it.",
-        _LOST,
-        shown="equal",
+        "equal", one_of(*DISTANCES), "Distance of sensitive values, for losses that need it.", _LOST, shown="equal"
     )
     noise_queries: int = option(
-        100, WHOLE, "For range-query-noise.", _LOST, metavar="N", shown="100", least=2, most=MOST_QUERIES
+        100,
+        WHOLE,
+        "Number of queries for range-query-noise.",
+        _LOST,
+        metavar="N",
+        shown="100",
+        least=2,
+        most=MOST_QUERIES,
     )
-    queries: tuple[str, ...] = option((), QUERIES, "Aggregate queries (SQL) to ask of both.", _USE, metavar="FILE")
+    queries: tuple[str, ...] = option(
+        (), QUERIES, "Aggregate queries (SQL) to run on both tables.", _USE, metavar="FILE"
+    )
     workload: int = option(
         0,
         WHOLE,
-        "Random counting queries, and range-query-noise; 100 for instance.",
+        "Number of random counting queries, for example 100; also computes range-query-noise.",
         _USE,
         metavar="N",
         shown="0",
         least=0,
         most=MOST_QUERIES,
     )
-    seed: int = option(0, WHOLE, "The seed of everything random.", _USE, metavar="N")
-    show_values: bool = option(False, FLAG, "Name the groups of queries by their values.", _USE)
+    seed: int = option(0, WHOLE, "Seed of all random choices.", _USE, metavar="N")
+    show_values: bool = option(False, FLAG, "Show the values of the groups of queries.", _USE)
 
     def __post_init__(self) -> None:
         check_bounds(self)
         chosen(self.measures)
         if not self.qi:
-            raise UsageError(
-                f"Name the quasi-identifiers that original and release have in common, with {spelled('qi')}."
-            )
+            raise UsageError(f"No quasi-identifiers are named. Name columns of both tables with {spelled('qi')}.")
         if self.key and self.by_position:
-            raise UsageError(f"Rows are paired by {spelled('key')} or {spelled('by_position', True)}, not by both.")
+            raise UsageError(f"{spelled('key')} and {spelled('by_position', True)} exclude each other: give one.")
 
     @property
     def wanted(self) -> tuple[Measure, ...]:

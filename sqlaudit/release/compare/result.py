@@ -1,4 +1,4 @@
-"""What a comparison of a release with its original found. Frozen; `to_dict` gives the documented JSON."""
+"""The result of comparing a release with its original. Frozen; `to_dict` gives the documented JSON."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from sqlaudit.reports.notebook import Shown
 
 
 class Answer(StrEnum):
-    """An answer that counts may leave open."""
+    """An answer that counts may not decide."""
 
     YES = "yes"
     NO = "no"
@@ -43,9 +43,9 @@ class ColumnFit(base.Documented):
 
     Args:
         name: the column. height: the top level of its hierarchy.
-        levels: (level, released rows whose cell lies there).
+        levels: (level, released rows with a cell at that level).
         cells: different cells. values: different values of the original.
-        misfits: rows whose value is not under their cell; without pairs, rows whose cell stands for no value.
+        misfits: rows whose cell does not contain their value; without pairs, rows whose cell stands for no value.
         empty_cells: different cells that stand for no value of the original.
         off_levels: different cells that are neither values nor labels of the hierarchy.
         split_values: values with several cells. Rows that are suppressed as a whole do not count.
@@ -70,7 +70,7 @@ class Generalization(base.Documented):
 
     Args:
         answer: yes, no, or undecided when regions overlap and rows are not paired.
-        reason: one sentence. columns: column by column.
+        reason: one sentence. columns: by column.
         misfit_rows: rows with a cell that does not fit; None when rows are not paired.
         too_many: released rows beyond what there is of their kind in the original: of their class, of their class and
             sensitive value, or at all; 0 when rows are paired.
@@ -95,10 +95,10 @@ class Generalization(base.Documented):
 
 @dataclass(frozen=True)
 class Coarser(base.Documented):
-    """The release beside another one of the same original.
+    """The release compared with another one of the same original.
 
     Args:
-        other: the other release. relation: how the release lies to it.
+        other: the other release. relation: the release's relation to it.
         reason: one sentence. not_coarser: rows with a cell that is not coarser than (or equal to) that of the other
             release. not_finer: the same the other way round. compared: rows that could be compared.
     """
@@ -113,12 +113,12 @@ class Coarser(base.Documented):
 
 @dataclass(frozen=True)
 class Loss(base.Documented):
-    """One measure of what was lost.
+    """One measure of information loss.
 
     Args:
-        measure: its name; docs/release.md says what it is.
+        measure: its name; docs/release.md has its definition.
         column: of one column, None = of all quasi-identifiers together.
-        sensitive: the sensitive attribute that it is about, None when it is about none.
+        sensitive: its sensitive attribute, None without one.
         value: as the source defines it; None when it cannot be given, for the reason in `why`.
         mean: the same for a cell or row on average. share: the value as a share of what complete suppression loses.
         standard_error: of an estimate.
@@ -135,8 +135,8 @@ class Loss(base.Documented):
 
 
 NO_ATTACKS = (
-    "The release is no generalization of the original, so that its rows stand for nobody there: attacks on it mean "
-    "nothing here and were not tried. `sqlaudit attack` tries them on any table."
+    "The release is not a generalization of the original, so attacks on it mean nothing and were not tried. "
+    "`sqlaudit attack` tries them on any table."
 )
 
 METHODS = ("non-corrected", "conditional", "independent")
@@ -200,7 +200,7 @@ class Group(base.Documented):
 
 @dataclass(frozen=True)
 class AnswerDistance(base.Documented):
-    """How far the distribution of a query's answers on the release is from that on the original, by method.
+    """The distance between a query's distributions of answers on release and original, by method.
 
     Args:
         answers: the earth mover's distance by method; None where one of the two tables answers nothing.
@@ -256,15 +256,15 @@ class Workload(base.Documented):
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class CompareResult(base.MeasuredResult, Shown):
-    """Original and release side by side: is it a generalization, what was lost, what is still of use, is it safe.
+    """A release compared with its original: generalization, safety, information loss, answers to queries.
 
     Args:
-        engine: the engine and its version. original, release: what the table is called. rows, released: its rows.
-        pairing: how rows were brought together: by a key, by position, by what the cells contain, or not at all.
-        distance: of sensitive values. generalization: whether it is one. coarser: the release beside another one.
-        losses: what was lost. queries: one entry a query of --queries. workload: random counting queries.
-        audit: the release by itself, as `sqlaudit audit` finds it.
-        attacks: what can be done with the release alone; None when it is no generalization: its rows are about nobody.
+        engine: the engine and its version. original, release: the tables' names. rows, released: their rows.
+        pairing: of rows: by a key, by position, by containment, or none.
+        distance: of sensitive values. generalization: whether it is one. coarser: comparison with another release.
+        losses: the information loss. queries: one entry per query of --queries. workload: random counting queries.
+        audit: the release by itself, as in `sqlaudit audit`.
+        attacks: on the release alone; None when it is not a generalization.
     """
 
     schema: ClassVar = "sqlaudit-compare/1"
@@ -290,7 +290,7 @@ class CompareResult(base.MeasuredResult, Shown):
 
     @property
     def target(self) -> str:
-        """What it is about, in a few words."""
+        """The compared tables, in a few words."""
         return f"{self.release} beside {self.original}"
 
     @base.told("attacks", base.key("why_no_attacks"))

@@ -40,8 +40,8 @@ from sqlaudit.reports.document import plural
 # paired, every row that both have is looked at. Without pairs it can be told where both recoded globally: every value
 # then has one cell in each, whatever row it is in.
 
-_STEP = "beside the other release"
-_LOCAL = "a value has several cells, so that it takes to know which rows belong together; give"
+_STEP = "comparison with the other release"
+_LOCAL = "a value is generalized in more than one way, so rows must be paired; give"
 
 
 def coarser(bench: Bench, release: OpenedTables, other: OpenedTables, name: str) -> Coarser:
@@ -73,7 +73,7 @@ def coarser(bench: Bench, release: OpenedTables, other: OpenedTables, name: str)
     counts = bench.ask("compare/release_coarser", _STEP, beside=beside, orders=orders)[0]
     compared, not_coarser, not_finer = (int(count or 0) for count in counts)
     if not compared:
-        return Coarser(name, "undecided", "no row can be compared.")
+        return Coarser(name, "undecided", "no rows can be compared.")
     if not_coarser and not_finer:
         relation, finer = "neither", plural(not_coarser, "row has", "rows have")
         reason = f"{finer} a cell that is not coarser, {plural(not_finer, 'row')} one that is not finer."
@@ -109,11 +109,11 @@ ON_RELEASE = ("homogeneity", "background_knowledge", "skewness", "similarity")
 
 
 def compare_tables(engine: Engine, request: CompareRequest) -> CompareResult:
-    """Everything that the request asks for.
+    """The comparison of a request.
 
     Raises:
         UsageError: columns, cells, keys or inputs that do not fit.
-        EngineError: the database refused, failed or went away.
+        EngineError: the database refused a statement, failed or disconnected.
     """
     if request.release.buckets is not None:
         return compare_buckets(engine, request)
@@ -188,7 +188,7 @@ def audit_alone(engine: Engine, request: CompareRequest, known: bool) -> AuditRe
 
 
 def attack_alone(engine: Engine, request: CompareRequest, known: bool) -> AttackResult:
-    """What can be done with the release alone; `sqlaudit attack` takes further tables."""
+    """The attacks on the release alone; `sqlaudit attack` takes further tables."""
     asked = AttackRequest(inputs=request.inputs, seed=request.seed, only=ON_RELEASE)
     return attack_release(engine, request.release, _roles(request), asked, rows_meant=known)
 
@@ -207,22 +207,22 @@ def compare(given: Given) -> CompareResult:
 
     Args:
         original, release: tables, views, file paths, frames or `Target`s, both in one database or both files or frames.
-        key: columns that name a row in both. Without these or `by_position`, counts alone say which rows belong
-            together, where they leave no choice.
+        key: columns that identify a row in both. Without these or `by_position`, rows are paired by containment where
+            that is unique.
         by_position: rows correspond by their order.
-        hierarchies: a file, a folder or a mapping, as `sqlaudit.hierarchies.read.read_hierarchies` takes it.
-        other: another release of the same original; the result says which of the two is coarser.
-        measures: names of loss measures; all by default, range-query-noise where `workload` is given.
-        queries: aggregate queries (one text may hold several) that are asked of both tables.
-        workload: how many random counting queries; none by default.
-        noise_queries: how many for the range-query noise.
+        hierarchies: a file, a folder or a mapping, as for `sqlaudit.hierarchies.read.read_hierarchies`.
+        other: another release of the same original, to compare how coarse both are.
+        measures: names of loss measures; all by default, range-query-noise only with `workload`.
+        queries: aggregate queries (one text may have several) to run on both tables.
+        workload: number of random counting queries; none by default.
+        noise_queries: number of queries for the range-query noise.
         require, inputs: as for `sqlaudit.audit`, for the audit of the release.
-        show_values: whether answers of grouped queries name their groups.
-        buckets: the second table of a bucketized release, as for `sqlaudit.audit`; `release` has the persons.
+        show_values: whether answers of grouped queries show their groups.
+        buckets: the second table of a bucketized release, as for `sqlaudit.audit`; `release` has the people.
 
     Raises:
         UsageError: columns, cells, keys, hierarchies or queries that do not fit.
-        EngineError: the database refused, failed or went away.
+        EngineError: the database refused a statement, failed or disconnected.
 
     Example:
         >>> import pandas as pd, sqlaudit
@@ -253,18 +253,18 @@ def compare(given: Given) -> CompareResult:
 
 
 class BucketizedResult(CompareResult):
-    """What a comparison of a bucketized release found: the same document, without losses and answers to queries."""
+    """The result for a bucketized release: the same document, without losses and answers to queries."""
 
     shown_by: ClassVar = "sqlaudit.release.compare.report:bucketized_document"
 
 
 def compare_buckets(engine: Engine, request: CompareRequest) -> BucketizedResult:
-    """Everything that can be said of a bucketized release beside its original.
+    """The comparison of a bucketized release with its original.
 
     Raises:
-        UsageError: columns or keys that do not fit, tables that are not of one release, or something asked for that
-            such a release does not answer.
-        EngineError: the database refused, failed or went away.
+        UsageError: columns or keys that do not fit, tables that are not of one release, or options that do not apply to
+            such a release.
+        EngineError: the database refused a statement, failed or disconnected.
     """
     already = len(engine.executed)
     _refuse_others(request)
@@ -305,18 +305,17 @@ def plan_buckets(engine: Engine, request: CompareRequest) -> list[Statement]:
 
 def _refuse_others(request: CompareRequest) -> None:
     if not request.sensitive:
-        raise UsageError(f"Name the columns whose values lie in buckets with {spelled('sensitive')}.")
+        raise UsageError(f"No sensitive columns are named. Name the columns in buckets with {spelled('sensitive')}.")
     if not request.key and not request.by_position:
         raise UsageError(
-            f"Which rows of the original are in a bucket follows from no count; pair them by {spelled('key')} or "
-            f"{spelled('by_position', True)}."
+            f"Counts cannot pair rows with buckets. Pair them by {spelled('key')} or {spelled('by_position', True)}."
         )
     defaults = {one.name: one.default for one in fields(request)}
     for name in ("hierarchies", "queries", "measures", "other", "beta", "distance", "noise_queries", "workload"):
         value: Any = getattr(request, name)
         if value and value != defaults[name]:
             raise UsageError(
-                f"{about(name)} is for releases whose cells are coarser; one in buckets keeps them. Leave it out."
+                f"{about(name)} does not apply to releases in buckets, which keep all cells. Leave it out."
             )
 
 
@@ -362,11 +361,14 @@ def _statement(engine: Engine, request: CompareRequest, original: Side, persons:
 def _judged(missing: int, foreign: int, moved: int, changed: dict[str, int]) -> Generalization:
     """Whether it is a release of that table."""
     wrong = [
-        (foreign, f"{plural(foreign, 'person has', 'persons have')} no original row"),
-        (moved, f"{plural(moved, 'person has', 'persons have')} another quasi-identifier than the original"),
-        *((n, f"{plural(n, 'value')} of {name} in a bucket whose persons lack it") for name, n in changed.items()),
+        (foreign, f"{plural(foreign, 'person has', 'people have')} no original row"),
+        (moved, f"{plural(moved, 'person has', 'people have')} other quasi-identifiers than the original"),
+        *(
+            (n, f"{plural(n, 'value')} of {name} in a bucket whose people do not have it")
+            for name, n in changed.items()
+        ),
     ]
     said = "; ".join(sentence for number, sentence in wrong if number)
     answer = Answer.NO if said else Answer.YES
-    reason = f"{said}." if said else "every bucket holds the values of its persons, and theirs alone."
+    reason = f"{said}." if said else "every bucket has exactly the values of its people."
     return Generalization(answer, reason, (), moved, 0, changed, foreign, missing, 0, Recoding.NONE)

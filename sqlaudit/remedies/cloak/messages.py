@@ -95,7 +95,7 @@ def open_messages(engine: Engine, request: CloakRequest) -> Messages:
     taken = [name for name in columns if name.casefold() in BOUNDS]
     if taken:
         raise UsageError(
-            f"The table has a column {taken[0]!r}, as the boxes will; leave it out with "
+            f"The table has a column {taken[0]!r}, a name that boxes need. Leave it out with "
             f"{spelled('identifier', taken[0])}."
         )
     timestamps = kinds["time"] in TIMES
@@ -110,7 +110,7 @@ def _check_kind(field: str, label: str, kind: Kind) -> None:
     allowed = (Kind.INTEGER,) if field == "k_column" else allowed
     if kind not in allowed:
         listed = " or ".join(one.value for one in allowed)
-        raise UsageError(f"{about(field)}: {label} holds {kind.value}, not {listed}; cast it, or name another column.")
+        raise UsageError(f"{about(field)}: {label} is {kind.value}, not {listed}. Cast it, or name another column.")
 
 
 def messages_statement(messages: Messages, source: str = "", tried: int | None = None) -> Statement:
@@ -304,7 +304,7 @@ def check_kinds(
         if kind not in allowed:
             listed = " or ".join(one.value for one in allowed)
             as_boxes = "" if timestamps is None else ", as the boxes do"
-            raise UsageError(f"{option}: {column.label} holds {kind.value}; it must hold {listed}{as_boxes}.")
+            raise UsageError(f"{option}: {column.label} is {kind.value}, but must be {listed}{as_boxes}.")
 
 
 def _raw(texts: Sequence[str]) -> list[Raw]:

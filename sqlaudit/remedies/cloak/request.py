@@ -62,7 +62,7 @@ def metres(text: Share, field: str = "box") -> Fraction:
         >>> metres("1.5km"), metres(250)
         (Fraction(1500, 1), Fraction(250, 1))
     """
-    return _size(text, field, _METRES, "a length, for instance 500m or 1km", "metre")
+    return _size(text, field, _METRES, "a length, for example 500m or 1km", "metre")
 
 
 def seconds(text: Share, field: str = "interval") -> Fraction:
@@ -75,7 +75,7 @@ def seconds(text: Share, field: str = "interval") -> Fraction:
         >>> seconds("10min"), seconds("0.5h")
         (Fraction(600, 1), Fraction(1800, 1))
     """
-    return _size(text, field, _SECONDS, "a duration, for instance 30s, 10min or 1h", "second")
+    return _size(text, field, _SECONDS, "a duration, for example 30s, 10min or 1h", "second")
 
 
 def _size(text: Share, field: str, units: Mapping[str, Fraction], what: str, unit: str) -> Fraction:
@@ -83,11 +83,9 @@ def _size(text: Share, field: str, units: Mapping[str, Fraction], what: str, uni
     if size is None:
         raise UsageError(f"{spelled(field)} takes {what}, not {str(text)[:40]!r}.")
     if not 0 < size <= LARGEST:
-        raise UsageError(f"{spelled(field)} is above 0 and at most {LARGEST:,} {unit}s; it is {str(text)[:40]!r}.")
+        raise UsageError(f"{spelled(field)} must be above 0 and at most {LARGEST:,} {unit}s, not {str(text)[:40]!r}.")
     if size % GRAIN:
-        raise UsageError(
-            f"{spelled(field)} is a multiple of an eighth of a {unit}, so that its halves are exact numbers."
-        )
+        raise UsageError(f"{spelled(field)} must be a multiple of an eighth of a {unit}, so that its halves are exact.")
     return size
 
 
@@ -152,9 +150,9 @@ FINEST = 16
 
 _MOST_DIGITS = 1_000_000
 
-_COARSE, _OWN = "How coarse boxes may become", "What single messages ask for"
+_COARSE, _OWN = "Boxes", "Limits of single messages"
 
-_THEIRS, _KNOWN = "Boxes of somebody else", "What attackers know"
+_THEIRS, _KNOWN = "Audit of existing boxes", "Attacker's knowledge"
 
 _LENGTH = OptionKind("text", lambda name, value: metres(value, name), python="Share")
 
@@ -162,17 +160,17 @@ _TIME = OptionKind("text", lambda name, value: seconds(value, name), python="Sha
 
 
 def _users(**more: Any) -> Any:
-    return option(5, WHOLE, "Different users in every box, at least.", _COARSE, shown="5", least=1, **more)
+    return option(5, WHOLE, "Minimum number of different users in every box.", _COARSE, shown="5", least=1, **more)
 
 
 @dataclass(frozen=True)
 class Places:
-    """Which columns (or expressions) of a table say who was where and when."""
+    """The columns (or expressions) of user, place and time."""
 
-    user: str = option("", TEXT, "Who sent a message; never published.", ROLES, metavar="COLUMN")
-    x: str = option("", TEXT, "Where: metres to the east (with --lonlat: longitude).", ROLES, metavar="COLUMN")
-    y: str = option("", TEXT, "Where: metres to the north (with --lonlat: latitude).", ROLES, metavar="COLUMN")
-    time: str = option("", TEXT, "When: a timestamp, a date, or a number of seconds.", ROLES, metavar="COLUMN")
+    user: str = option("", TEXT, "User who sent a message; never published.", ROLES, metavar="COLUMN")
+    x: str = option("", TEXT, "Metres to the east (with --lonlat: longitude).", ROLES, metavar="COLUMN")
+    y: str = option("", TEXT, "Metres to the north (with --lonlat: latitude).", ROLES, metavar="COLUMN")
+    time: str = option("", TEXT, "Time: a timestamp, a date, or a number of seconds.", ROLES, metavar="COLUMN")
 
     values: Folding | None = values_option()
 
@@ -183,25 +181,23 @@ class Places:
     def __post_init__(self) -> None:
         for name, text in self.named().items():
             if not text:
-                raise UsageError(f"Name the column with {about(name)}: who sent a message, where (x, y) and when.")
+                raise UsageError(f"{about(name)} is missing. Name the columns of user, place (x, y) and time.")
 
 
 @dataclass(frozen=True)
 class Tolerances:
-    """Columns with what a single message asks for; empty = the same for all.
+    """Columns with limits of single messages; empty = the same for all.
 
     Args:
-        k: as many users at least. box, interval: no larger box (metres) or interval (seconds). delay: held back no
-            longer, in seconds, where messages are cloaked as they come.
+        k: minimum number of users. box, interval: maximum side (metres) and interval (seconds). delay: maximum delay in
+            seconds, where messages are cloaked as they arrive.
     """
 
-    k: str = option("", TEXT, "More users than --k, for single messages.", _OWN, name="k_column", metavar="COLUMN")
-    box: str = option("", TEXT, "No larger side than this, in metres.", _OWN, name="box_column", metavar="COLUMN")
-    interval: str = option(
-        "", TEXT, "No longer interval than this, in seconds.", _OWN, name="interval_column", metavar="COLUMN"
-    )
+    k: str = option("", TEXT, "Minimum number of users, above --k.", _OWN, name="k_column", metavar="COLUMN")
+    box: str = option("", TEXT, "Maximum side in metres.", _OWN, name="box_column", metavar="COLUMN")
+    interval: str = option("", TEXT, "Maximum interval in seconds.", _OWN, name="interval_column", metavar="COLUMN")
     delay: str = option(
-        "", TEXT, "With --delay: held back no longer, in seconds.", _OWN, name="delay_column", metavar="COLUMN"
+        "", TEXT, "With --delay: maximum delay in seconds.", _OWN, name="delay_column", metavar="COLUMN"
     )
 
     def named(self) -> dict[str, str]:
@@ -211,23 +207,21 @@ class Tolerances:
 
 @dataclass(frozen=True)
 class Background:
-    """What an attacker may know, for the attacks on boxes.
+    """An attacker's knowledge, for the attacks on boxes.
 
     Args:
-        properties: a table of rectangles and whom they belong to. property_bounds: its columns of x_min, x_max, y_min,
-            y_max. owner: its column of owners.
-        observations: a table of who was seen where and when, with the same columns as the messages.
+        properties: a table of rectangles with owners. property_bounds: its columns of x_min, x_max, y_min, y_max.
+        owner: its column of owners.
+        observations: a table of observed users with place and time, with the same columns as the messages.
     """
 
-    properties: Target | None = option(
-        None, TABLE, "Rectangles and whom they belong to: does a box lie in one?", _KNOWN, metavar="TABLE"
-    )
+    properties: Target | None = option(None, TABLE, "Table of rectangles with owners.", _KNOWN, metavar="TABLE")
     property_bounds: tuple[str, ...] = option(
-        BOUNDS[:4], ORDERED, f"Its columns. [default: {','.join(BOUNDS[:4])}]", _KNOWN, metavar="COLUMNS"
+        BOUNDS[:4], ORDERED, f"Bounds in --properties. [default: {','.join(BOUNDS[:4])}]", _KNOWN, metavar="COLUMNS"
     )
-    owner: str = option("owner", TEXT, "Its column of owners. [default: owner]", _KNOWN, metavar="COLUMN")
+    owner: str = option("owner", TEXT, "Owner in --properties. [default: owner]", _KNOWN, metavar="COLUMN")
     observations: Target | None = option(
-        None, TABLE, "Who was seen where and when, in columns of the same names.", _KNOWN, metavar="TABLE"
+        None, TABLE, "Table of observed users, places and times, with the columns of MESSAGES.", _KNOWN, metavar="TABLE"
     )
 
     def __post_init__(self) -> None:
@@ -263,58 +257,52 @@ class CloakRequest:
     tolerances: Tolerances = Tolerances()
     background: Background = field(default_factory=Background)
     k: int = _users()
-    box: Fraction = option(Fraction(0), _LENGTH, "The side of the largest box: 1km, 500m.", _COARSE, metavar="LENGTH")
+    box: Fraction = option(Fraction(0), _LENGTH, "Side of the largest box: 1km, 500m.", _COARSE, metavar="LENGTH")
     interval: Fraction = option(
-        Fraction(0), _TIME, "The interval of the largest box: 10min, 30s, 1h.", _COARSE, metavar="TIME"
+        Fraction(0), _TIME, "Interval of the largest box: 10min, 30s, 1h.", _COARSE, metavar="TIME"
     )
     smallest_box: Fraction | None = option(
-        None, _LENGTH, "No box is smaller. [default: a sixteenth of --box]", _COARSE, metavar="LENGTH"
+        None, _LENGTH, "Side of the smallest box. [default: a sixteenth of --box]", _COARSE, metavar="LENGTH"
     )
     smallest_interval: Fraction | None = option(
-        None, _TIME, "No box is shorter. [default: a sixteenth of --interval]", _COARSE, metavar="TIME"
+        None, _TIME, "Interval of the smallest box. [default: a sixteenth of --interval]", _COARSE, metavar="TIME"
     )
     divide: Divide = option(
-        Divide.ALTERNATELY,
-        choice(Divide),
-        "Whether boxes become finer in space or in time first.",
-        _COARSE,
-        shown="alternately",
+        Divide.ALTERNATELY, choice(Divide), "Divide boxes in space or in time first.", _COARSE, shown="alternately"
     )
     delay: Fraction | None = option(
         None,
         _TIME,
-        "As they come, none held back longer: 30s. Sides are --box, times whole --interval.",
+        "Cloak messages as they arrive, with at most this delay: 30s. Sides are --box, times multiples of --interval.",
         _COARSE,
         metavar="TIME",
     )
     suppress: Fraction = option(
-        Fraction(0), SHARE, "Messages that may be dropped for finer boxes: 2%.", _COARSE, metavar="SHARE"
+        Fraction(0), SHARE, "Maximum share of messages to drop for finer boxes: 2%.", _COARSE, metavar="SHARE"
     )
     lonlat: bool = option(False, FLAG, "x and y are longitude and latitude in degrees.", _COARSE)
     identifiers: tuple[str, ...] = option(
-        (), NAMES, "Further columns that are not published.", ROLES, name="identifier", metavar="COLUMNS"
+        (), NAMES, "Further columns to leave out.", ROLES, name="identifier", metavar="COLUMNS"
     )
 
     def __post_init__(self) -> None:
         check_bounds(self)
         if not 0 <= self.suppress <= 1 or self.suppress.denominator > _MOST_DIGITS:
-            raise UsageError(f"{spelled('suppress')} is a share from 0 to 1, with at most six decimals.")
+            raise UsageError(f"{spelled('suppress')} must be a share from 0 to 1, with at most six decimals.")
         for name, largest, smallest in (
             ("box", self.box, self.smallest_box),
             ("interval", self.interval, self.smallest_interval),
         ):
             if smallest is not None and smallest > largest:
-                raise UsageError(
-                    f"{spelled(f'smallest_{name}')} is larger than {spelled(name)}, the largest that is allowed."
-                )
+                raise UsageError(f"{spelled(f'smallest_{name}')} is larger than {spelled(name)}. Make it smaller.")
         if self.lonlat and self.box > 1_000_000:
             raise UsageError(
-                f"{spelled('lonlat', True)} takes a {about('box')} of at most 1000km; larger ones are not flat."
+                f"{spelled('lonlat', True)} needs a {about('box')} of at most 1000km, because larger ones are not flat."
             )
         if self.delay is not None:
             self._check_stream()
         elif self.tolerances.delay:
-            raise UsageError(f"{spelled('delay_column')} belongs to {spelled('delay')}: messages as they come.")
+            raise UsageError(f"{spelled('delay_column')} needs {spelled('delay')}.")
 
     def _check_stream(self) -> None:
         """Refuse what takes all messages at once.
@@ -338,12 +326,13 @@ class CloakRequest:
         refused = next((name for name, value in asked.items() if value), None)
         if refused in ("properties", "observations"):
             raise UsageError(
-                f"{spelled('delay')} makes boxes as messages come; audit the file that it writes with {about(refused)}."
+                f"{spelled('delay')} and {about(refused)} exclude each other. Audit the written file with "
+                f"{about(refused)}."
             )
         if refused:
             raise UsageError(
-                f"{spelled('delay')}: boxes of messages as they come all have one size and one k on a plane, so "
-                f"{about(refused)} does not go with it."
+                f"{spelled('delay')} and {about(refused)} exclude each other: with a delay, all boxes have one size "
+                "and one k, on a plane."
             )
 
     def levels(self, whole_microseconds: bool) -> tuple[GridLevel, ...]:
@@ -373,7 +362,7 @@ class CloakRequest:
 
 @dataclass(frozen=True)
 class BoxRequest:
-    """Which boxes, made by somebody else, are to be audited.
+    """The existing boxes to audit.
 
     Args:
         target: the messages with their boxes. bounds: its columns of x_min, x_max, y_min, y_max, t_min, t_max.
@@ -389,10 +378,10 @@ class BoxRequest:
     background: Background = field(default_factory=Background)
     k: int = _users(only_python=True)
     bounds: tuple[str, ...] = option(
-        BOUNDS, ORDERED, f"Their columns. [default: {','.join(BOUNDS)}]", _THEIRS, metavar="COLUMNS"
+        BOUNDS, ORDERED, f"Columns of the boxes. [default: {','.join(BOUNDS)}]", _THEIRS, metavar="COLUMNS"
     )
     positions: Target | None = option(
-        None, TABLE, "Where users truly were, to count them in boxes.", _THEIRS, metavar="TABLE"
+        None, TABLE, "Table of the users' true positions, to count them in boxes.", _THEIRS, metavar="TABLE"
     )
 
     def __post_init__(self) -> None:

@@ -1,4 +1,4 @@
-"""What cloaking did, what an audit of boxes found, and their reports. Frozen; `to_dict` gives the JSON."""
+"""The results of cloaking and of audits of boxes, and their reports. Frozen; `to_dict` gives the JSON."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from sqlaudit.reports.stored import made, sql_section
 
 
 class MessageOutcome(IntEnum):
-    """What became of a message."""
+    """The outcome of a message."""
 
     PUBLISHED = 0
     MISSING = 1
@@ -36,8 +36,8 @@ class CloakLevel(base.Documented):
     """The boxes of one size.
 
     Args:
-        side: metres. seconds: of the interval. boxes, messages: how many were published. fewest_users: of a box, None
-            when there is none.
+        side: metres. seconds: of the interval. boxes, messages: published ones. fewest_users: of a box, None without
+            boxes.
     """
 
     side: Fraction = field(metadata=base.AS_FLOAT)
@@ -63,7 +63,7 @@ class Spread(base.Documented):
 
 @dataclass(frozen=True)
 class RestrictedSpace(base.Documented):
-    """Restricted space identification: boxes that lie in one known property (Barriers, section 4.3).
+    """Restricted space identification: boxes within one known property (Barriers, section 4.3).
 
     Args:
         boxes: different boxes in space. inside: boxes inside a known property.
@@ -80,12 +80,12 @@ class RestrictedSpace(base.Documented):
 
 @dataclass(frozen=True)
 class Observed(base.Documented):
-    """Observation identification: boxes that hold somebody who was seen (Barriers, section 4.3).
+    """Observation identification: boxes with an observed user (Barriers, section 4.3).
 
     Args:
-        boxes: different boxes. observed: boxes that hold an observed user. linkable: boxes that hold exactly one.
+        boxes: different boxes. observed: boxes with an observed user. linkable: boxes with exactly one.
         messages: messages in the linkable boxes, which an attacker links to that user.
-        right: those of them that this user sent, None when the boxes come without users.
+        right: correct links, None when the boxes have no users.
         skipped: observations without user, place or time.
     """
 
@@ -99,7 +99,7 @@ class Observed(base.Documented):
 
 @dataclass(frozen=True)
 class Attacks(base.Documented):
-    """The two attacks on boxes, None where what they need was not given."""
+    """The two attacks on boxes, None without their table."""
 
     restricted_space: RestrictedSpace | None = field(default=None, metadata=base.key("restricted_space_identification"))
     observation: Observed | None = field(default=None, metadata=base.key("observation_identification"))
@@ -107,10 +107,10 @@ class Attacks(base.Documented):
 
 @dataclass(frozen=True)
 class Holding(base.Documented):
-    """How many different users boxes have, against k.
+    """The numbers of different users of boxes, compared with k.
 
     Args:
-        boxes, messages: all of them. fewest: users of a box, None when there is none.
+        boxes, messages: all of them. fewest: the fewest users of a box, None without boxes.
         failing_boxes: with fewer than k users. failing_messages: in these boxes.
     """
 
@@ -132,9 +132,9 @@ class _DroppedMessages(TypedDict):
 
     Args:
         missing: without user, place or time.
-        no_place: with a place or time that is infinite, not a number, or beyond all bounds.
-        no_tolerance: tolerating not even the smallest box. too_few: with too few users in any box that they tolerate.
-        given_up: dropped so that others have finer boxes.
+        no_place: with a place or time that is infinite, not a number, or out of range.
+        no_tolerance: with limits below the smallest box. too_few: with too few users in any box within their limits.
+        given_up: dropped for finer boxes of others.
     """
 
     missing: int
@@ -153,20 +153,20 @@ OwnColumn = Annotated[str, base.json_schema(pattern="^--(k|box|interval|delay)-c
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class CloakResult(base.MeasuredResult, Shown):
-    """Messages with boxes in space and time that hide each of them among k users.
+    """Cloaked messages: boxes in space and time that hide each message among k users.
 
     Args:
         engine: the engine and its version. target: the messages. k: different users that a box must have.
         lonlat: whether places are longitude and latitude in degrees.
-        own: the options that named columns with what single messages ask for.
-        suppress: share of the messages that could be published which may be dropped for finer boxes.
-        divide: whether boxes become finer in space or in time first.
-        delay: how many seconds a message was held back at most, where they were cloaked as they came; None = at once.
-        rows: messages in all. dropped: messages that are dropped, by reason.
-        levels: the grid, from the largest box to the smallest. columns: columns that are published as they are.
+        own: the options of columns with limits of single messages.
+        suppress: maximum share of the publishable messages to drop for finer boxes.
+        divide: whether boxes are divided in space or in time first.
+        delay: maximum delay of a message in seconds, where they were cloaked as they arrived; None = at once.
+        rows: messages in all. dropped: dropped messages, by reason.
+        levels: the grid, from the largest box to the smallest. columns: columns that are published unchanged.
         audit: the audit of the result, None when nothing was published.
-        attacks: the attacks for which there was a table. file: where the messages were written.
-        sql: their SELECT, when it was asked for.
+        attacks: the attacks that have a table. file: the written file.
+        sql: their SELECT, if requested.
     """
 
     schema: ClassVar = "sqlaudit-cloak/1"
@@ -207,7 +207,7 @@ class CloakResult(base.MeasuredResult, Shown):
     @property
     @base.told("boxes")
     def fewest_users(self) -> int | None:
-        """Users of the box that has fewest; None when there is none."""
+        """The fewest users of a box; None without boxes."""
         return min((level.fewest_users for level in self.levels if level.fewest_users is not None), default=None)
 
     @property
@@ -238,15 +238,15 @@ class CloakResult(base.MeasuredResult, Shown):
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class BoxAudit(base.MeasuredResult, Shown):
-    """What an audit of boxes found that somebody else made.
+    """The audit of existing boxes.
 
     Args:
         engine: the engine and its version. target: the messages with their boxes.
         k: different users that a box must have. rows: messages in all.
-        unboxed: messages without a whole box, which are left out of everything but `classes`.
+        unboxed: messages without a complete box, which count in `classes` only.
         classes: users by identical boxes; None without a column of users.
-        presence: users whose true position lies in the box; None without positions.
-        skipped_positions: positions without user, place or time. attacks: the attacks for which there was a table.
+        presence: users whose true position is in the box; None without positions.
+        skipped_positions: positions without user, place or time. attacks: the attacks that have a table.
     """
 
     schema: ClassVar = "sqlaudit-boxes/1"
@@ -277,13 +277,13 @@ class BoxAudit(base.MeasuredResult, Shown):
 
 _REASONS = {
     MessageOutcome.MISSING: "user, place or time is missing",
-    MessageOutcome.NO_PLACE: "the place or time is infinite, not a number, or beyond all bounds",
-    MessageOutcome.NO_TOLERANCE: "it tolerates not even the smallest box",
-    MessageOutcome.TOO_FEW: "too few users in any box that it tolerates",
-    MessageOutcome.GIVEN_UP: "given up, so that others have finer boxes",
+    MessageOutcome.NO_PLACE: "place or time is infinite, not a number, or out of range",
+    MessageOutcome.NO_TOLERANCE: "its limits are below the smallest box",
+    MessageOutcome.TOO_FEW: "too few users in any box within its limits",
+    MessageOutcome.GIVEN_UP: "dropped for finer boxes of others",
 }
 _AXES = {
-    "alternately": "in space and in time by turns",
+    "alternately": "in space and in time alternately",
     "space-first": "in space, then in time",
     "time-first": "in time, then in space",
 }
@@ -301,11 +301,11 @@ def cloak_document(result: CloakResult) -> doc.Document:
         _headline(result),
         (_lead(result),),
         doc.section("Boxes", *_levels(result)),
-        doc.section("Dropped messages", doc.table(("Why", "#Messages", "#Share"), dropped)),
+        doc.section("Dropped messages", doc.table(("Reason", "#Messages", "#Share"), dropped)),
         doc.section("Attacks on the boxes", _attacks(result.attacks)),
         doc.section("How it was cloaked", _how(result)),
         doc.section("The SELECT of the cloaked messages", doc.Code("SQL", result.sql)),
-        doc.section("What this does not say", (base.MEANING,)),
+        doc.section("Limits of this audit", (base.MEANING,)),
         sql_section(result),
     )
 
@@ -313,13 +313,13 @@ def cloak_document(result: CloakResult) -> doc.Document:
 def box_audit_document(result: BoxAudit) -> doc.Document:
     """An audit of boxes as a document for any layout."""
     tried = result.classes is not None or result.presence is not None
-    verdict = "boxes FAIL" if not result.passed else "every box holds enough users" if tried else "boxes attacked"
+    verdict = "boxes FAIL" if not result.passed else "every box has enough users" if tried else "boxes attacked"
     tone = doc.Toned(f"{result.target}: {verdict}", "bad" if not result.passed else "good" if tried else "plain")
     users = doc.table(
         ("Users", "#Boxes", "#Messages", "#Fewest", "#Boxes below k", "#Messages in them"),
         (
             (name, one.boxes, one.messages, one.fewest, one.failing_boxes, one.failing_messages)
-            for name, one in (("published with the same box", result.classes), ("truly in the box", result.presence))
+            for name, one in (("Published with the box", result.classes), ("True position in the box", result.presence))
             if one is not None
         ),
     )
@@ -330,7 +330,7 @@ def box_audit_document(result: BoxAudit) -> doc.Document:
         doc.section("Users of boxes", users),
         doc.section("Attacks on the boxes", _attacks(result.attacks)),
         doc.section("How it was measured", doc.facts(("messages", result.rows), ("k", result.k), *made(result))),
-        doc.section("What this does not say", (base.MEANING,)),
+        doc.section("Limits of this audit", (base.MEANING,)),
         sql_section(result),
     )
 
@@ -369,7 +369,7 @@ def _headline(result: CloakResult) -> doc.Toned:
     if not result.rows:
         return doc.warning(f"{result.target}: there are no messages")
     if not result.published:
-        return doc.bad(f"{result.target}: NO MESSAGE can be published")
+        return doc.bad(f"{result.target}: no message can be published")
     fewest = doc.count(result.fewest_users or 0)
     return doc.good(
         f"{result.target}: {doc.count(result.published)} of {doc.plural(result.rows, 'message')} cloaked, "
@@ -379,25 +379,21 @@ def _headline(result: CloakResult) -> doc.Toned:
 
 def _lead(result: CloakResult) -> Iterator[doc.Words]:
     if result.audit is not None:
-        own = " (more where a message asks for more)" if any(one.endswith("-k-column") for one in result.own) else ""
+        own = " (more where a message requires it)" if any(one.endswith("-k-column") for one in result.own) else ""
         apart = "No two boxes overlap."
         if result.delay is not None:
-            apart = "Boxes of one cell follow each other; one may begin in the step of time in which the last one ends."
+            apart = "Boxes of one cell follow each other; one may start in the time step in which the last one ends."
         yield doc.good(
-            f"Holds: at least {doc.count(result.k)} different users{own} in every box that is published; "
-            f"{doc.count(result.fewest_users or 0)} in the one with fewest, as an audit of the result counted. {apart}"
+            f"PASS: every published box has at least {doc.count(result.k)} different users{own}; the smallest has "
+            f"{doc.count(result.fewest_users or 0)} (audited). {apart}"
         )
     if result.areas and result.intervals:
         most = "at most " if result.lonlat else ""
-        yield f"Boxes have {most}{_spread(result.areas, area)}; their intervals {_spread(result.intervals, duration)}."
-    lost = result.rows - result.published
-    if lost:
-        verb = "is" if lost == 1 else "are"
-        yield doc.warning(f"{doc.plural(lost, 'message')} ({doc.part(lost, result.rows)}) {verb} dropped.")
+        yield f"Area: {most}{_spread(result.areas, area)}. Interval: {_spread(result.intervals, duration)}."
+    if lost := result.rows - result.published:
+        yield doc.warning(f"{doc.plural(lost, 'message')} ({doc.part(lost, result.rows)}) dropped.")
     if result.columns and result.published:
-        these = "this column tells" if len(result.columns) == 1 else "these columns tell"
-        as_they_are = f"Published as they are: {doc.listing(result.columns)}."
-        yield doc.warning(f"{as_they_are} Cloaking says nothing of what {these}.")
+        yield doc.warning(f"Published unchanged and not protected by cloaking: {doc.listing(result.columns)}.")
 
 
 def _spread(spread: Spread, words: Callable[[Fraction], str]) -> str:
@@ -414,27 +410,27 @@ def _levels(result: CloakResult) -> Iterator[doc.Block]:
         for size, one in zip(sizes, result.levels, strict=True)
     )
     heads = ("#Side", "#Interval", "#Boxes", "#Messages", "#Share", "#Fewest users")
-    yield doc.table(heads, rows, "Boxes by their size, the largest first")
+    yield doc.table(heads, rows, "Boxes by size, largest first")
     if sum(1 for level in result.levels if level.messages) > 1:
         names = map(", ".join, sizes)
         series = {"messages": [level.messages for level in result.levels]}
-        yield doc.bars("Published messages by the size of their box", names, series, "messages")
+        yield doc.bars("Published messages by size of the box", names, series, "messages")
 
 
 def _how(result: CloakResult) -> doc.Facts:
     if result.delay is not None:
-        sizes = [("as they come", f"held back for {duration(result.delay)} at most")]
+        sizes = [("delay", f"at most {duration(result.delay)}")]
     else:
         ends = (("largest box", result.levels[0]), ("smallest box", result.levels[-1]))
         sizes = [(name, f"{length(one.side)} for {duration(one.seconds)}") for name, one in ends]
-        sizes.append(("divided", _AXES[result.divide]))
-    finer = f"at most {doc.limit(result.suppress)} of those that could be published" if result.suppress else ""
+        sizes.append(("division", _AXES[result.divide]))
+    finer = f"at most {doc.limit(result.suppress)} of publishable messages" if result.suppress else ""
     return doc.facts(
         ("messages", result.rows),
         *sizes,
         ("places", "longitude and latitude in degrees" if result.lonlat else "metres on a plane"),
         ("dropped for finer boxes", finer),
-        ("messages ask for themselves", doc.listing(result.own)),
+        ("limits of single messages", doc.listing(result.own)),
         *made(result),
     )
 
@@ -455,27 +451,27 @@ def _skipped(number: int, one: str, why: str, many: str = "") -> Iterator[doc.To
 
 def _restricted(found: RestrictedSpace) -> Iterator[doc.Words]:
     boxes = doc.plural(found.boxes, "box", "boxes")
-    some, verb = doc.count(found.exposed) if found.exposed else "none", "lie" if found.exposed > 1 else "lies"
-    messages = f", with {doc.plural(found.messages, 'message')}" if found.exposed else ""
-    said = f"{some} of {boxes} in space {verb} in the property of a single owner{messages}."
+    some, verb = doc.count(found.exposed), "is" if found.exposed == 1 else "are"
+    messages = f" ({doc.plural(found.messages, 'message')})" if found.exposed else ""
+    said = f"{some} of {boxes} in space {verb} within the property of a single owner{messages}."
     yield doc.Toned(f"Restricted space identification: {said}", "bad" if found.exposed else "good")
     if found.inside > found.exposed:
         several = found.inside - found.exposed
-        yield f"{doc.count(several)} more {'lies' if several == 1 else 'lie'} in properties of several owners."
+        yield f"{doc.count(several)} more {'is' if several == 1 else 'are'} within properties of several owners."
 
 
 def _observation(found: Observed) -> Iterator[doc.Words]:
     yield doc.Toned(
         f"Observation identification: {doc.count(found.linkable)} of {doc.plural(found.boxes, 'box', 'boxes')} "
-        f"{'holds' if found.linkable == 1 else 'hold'} a single observed user, to whom an attacker links "
+        f"{'has' if found.linkable == 1 else 'have'} a single observed user, to whom an attacker links "
         f"{doc.plural(found.messages, 'message')}.",
         "warn" if found.linkable else "good",
     )
     if found.linkable and found.right is not None:
-        share, verb = doc.part(found.right, found.messages), "is" if found.right == 1 else "are"
-        yield f"{doc.count(found.right)} of these messages ({share}) truly {verb} that user's."
+        share = doc.part(found.right, found.messages)
+        yield f"{doc.plural(found.right, 'link is', 'links are')} correct ({share})."
     if found.observed > found.linkable:
-        several = doc.plural(found.observed - found.linkable, "more box holds", "more boxes hold")
+        several = doc.plural(found.observed - found.linkable, "more box has", "more boxes have")
         yield f"{several} several observed users."
 
 
@@ -483,22 +479,21 @@ def _box_lead(result: BoxAudit) -> Iterator[doc.Words]:
     if result.classes is not None:
         yield _verdict(result.classes, result.k, "published with it")
     else:
-        yield doc.warning("The messages have no column of users, so users that share a box cannot be counted.")
+        yield doc.warning("The messages have no column of users, so users who share a box cannot be counted.")
     if result.presence is not None:
-        yield _verdict(result.presence, result.k, "whose true position lies in it")
+        yield _verdict(result.presence, result.k, "with their true position in it")
     if result.unboxed:
-        lacking = doc.plural(result.unboxed, "message lacks a bound of its", "messages lack a bound of their")
-        yield doc.warning(f"{lacking} box, of {doc.count(result.rows)}.")
+        yield doc.warning(f"{doc.out_of(result.unboxed, result.rows, 'message')} without a complete box.")
     yield from _skipped(result.skipped_positions, "position", "without user, place or time")
 
 
 def _verdict(held: Holding, k: int, what: str) -> doc.Toned:
-    fewest = "" if held.fewest is None else f"; {doc.count(held.fewest)} in the smallest"
+    fewest = "" if held.fewest is None else f"; the smallest has {doc.count(held.fewest)}"
     several = what.replace(" it", " them")
     if held.passed:
-        return doc.good(f"Holds: every box has {doc.plural(k, 'user')} or more {what}{fewest}.")
+        return doc.good(f"PASS: every box has at least {doc.plural(k, 'user')} {what}{fewest}.")
     return doc.bad(
-        f"FAILS: {doc.count(held.failing_boxes)} of {doc.plural(held.boxes, 'box', 'boxes')} with "
-        f"{doc.plural(held.failing_messages, 'message')} {'has' if held.failing_boxes == 1 else 'have'} fewer than "
+        f"FAIL: {doc.count(held.failing_boxes)} of {doc.plural(held.boxes, 'box', 'boxes')} "
+        f"({doc.plural(held.failing_messages, 'message')}) {'has' if held.failing_boxes == 1 else 'have'} fewer than "
         f"{doc.plural(k, 'user')} {what if held.failing_boxes == 1 else several}{fewest}."
     )

@@ -1,4 +1,4 @@
-"""Cloaking from the table to the file: boxes found, or taken as they come, audited, attacked, and then written."""
+"""Cloaking from the table to the file: boxes are found, audited, attacked, and then written."""
 
 from __future__ import annotations
 
@@ -51,13 +51,13 @@ CLOAKED = "sqlaudit_cloaked"
 
 
 def cloak_messages(engine: Engine, request: CloakRequest, publication: Publication = NOTHING) -> CloakResult:
-    """Cloak a table of messages, audit what comes out, and write it.
+    """Cloak a table of messages, audit the result, and write it.
 
     Args:
-        engine: an open engine. request: what is asked. publication: where the messages go.
+        engine: an open engine. request: the request. publication: the destination of the messages.
 
     Raises:
-        UsageError: a column that does not fit, users of whom nobody said who is one, or a file that cannot be written.
+        UsageError: a column that does not fit, ambiguous spellings of users, or a file that cannot be written.
         EngineError: the database refused or failed, or the audit contradicts the cloaking; then nothing is written.
     """
     already = len(engine.executed)
@@ -103,7 +103,7 @@ def _messages(engine: Engine, request: CloakRequest, publication: Publication) -
 def _write(
     messages: Messages, publication: Publication, batches: Iterable[Sequence[Row]], published: int, sql: str = ""
 ) -> None:
-    another = disagree("the file has another number of messages")
+    another = disagree("the file has a different number of messages")
     write(publication, sql, (*BOUNDS, *messages.columns), batches, published, another)
 
 
@@ -177,7 +177,7 @@ def _levels(messages: Messages, counted: list[Row]) -> tuple[CloakLevel, ...]:
         EngineError: a box has fewer users than one of its messages asks for.
     """
     if any(row[5] for row in counted if row[0] == MessageOutcome.PUBLISHED):
-        raise EngineError(disagree("a box has fewer users than one of its messages asks for"))
+        raise EngineError(disagree("a box has fewer users than one of its messages requires"))
     found = {row[1]: row[2:5] for row in counted if row[0] == MessageOutcome.PUBLISHED}
     return tuple(
         CloakLevel(level.side, level.seconds, *found.get(place, (0, 0, None)))
@@ -237,7 +237,7 @@ def holding(
     return Holding(found.classes.count, found.rows, fewest, check.failing_classes or 0, check.failing_rows or 0)
 
 
-# The audit of boxes that somebody else made.
+# The audit of existing boxes.
 
 
 def audit_given_boxes(engine: Engine, request: BoxRequest) -> BoxAudit:
@@ -342,13 +342,13 @@ class _Told:
 
 
 def cloak_arrivals(engine: Engine, request: CloakRequest, publication: Publication = NOTHING) -> CloakResult:
-    """Cloak a table of messages as they came, audit what comes out, and write it.
+    """Cloak a table of messages as they arrived, audit the result, and write it.
 
     Args:
-        engine: an open engine. request: what is asked, with a `delay`. publication: where the messages go.
+        engine: an open engine. request: the request, with a `delay`. publication: the destination of the messages.
 
     Raises:
-        UsageError: a column that does not fit, a file that cannot be written, or SQL asked for: no SELECT says it.
+        UsageError: a column that does not fit, a file that cannot be written, or a request for SQL.
         EngineError: the database refused or failed, or the audit contradicts the cloaking; then nothing is written.
     """
     _refuse_sql(publication)
@@ -387,8 +387,8 @@ def plan_arrivals(engine: Engine, request: CloakRequest, publication: Publicatio
 def _refuse_sql(publication: Publication) -> None:
     if publication.is_sql:
         raise UsageError(
-            f"{spelled('delay')}: which messages still wait depends on all boxes before, which no SELECT can say. "
-            f"Write the messages to a .csv or .parquet file with {about('to')}."
+            f"{spelled('delay')}: a SELECT cannot cloak messages as they arrive. Write them to a .csv or .parquet file "
+            f"with {about('to')}."
         )
 
 
@@ -450,7 +450,7 @@ def _moment(messages: Messages, time: Fraction) -> Any:
     try:
         return _FIRST + timedelta(microseconds=int(time * _MICRO))
     except OverflowError:
-        raise UsageError(f"{about('interval')}: a box would end after the year 9999; take a shorter one.") from None
+        raise UsageError(f"{about('interval')}: a box ends after the year 9999. Use a shorter interval.") from None
 
 
 def _arrivals_audited(messages: Messages, told: _Told) -> Holding | None:
@@ -480,24 +480,24 @@ def _arrivals_audited(messages: Messages, told: _Told) -> Holding | None:
 def cloak(given: Given) -> CloakResult:
     """Hide each message among k users, in a box in space and an interval in time (`sqlaudit cloak`).
 
-    Every published box holds messages of at least k different users that are published with this very box. No two boxes
-    overlap (docs/remedies.md says why that matters), except with `delay`: boxes of one cell follow each other, and one
-    may begin in the step of time in which the last one ends.
+    Every published box has messages of at least k different users that are published with exactly this box. No two
+    boxes overlap (docs/remedies.md explains why), except with `delay`: boxes of one cell follow each other, and one may
+    start in the time step in which the last one ends.
 
     Args:
         messages: a table, view, file path or glob, or a pandas, polars or Arrow table; None with `query`.
-        user, x, y, time: columns or expressions: who sent a message, where (metres on a plane), and when (a timestamp,
+        user, x, y, time: columns or expressions of the user, the place (metres on a plane), and the time (a timestamp,
             or a number of seconds).
         box: the side of the largest box, in metres or as `1km`.
         interval: the largest interval, in seconds or as `10min`.
-        divide: what is divided first: `alternately`, `space-first` or `time-first`.
-        k_column, box_column, interval_column: columns with what a single message asks for: more users, no larger box
-            (metres), no longer interval (seconds). A missing value asks for nothing of its own.
-        delay: cloak messages as they come, and hold none back longer (seconds, or `30s`): all boxes have the side
+        divide: order of divisions: `alternately`, `space-first` or `time-first`.
+        k_column, box_column, interval_column: columns with limits of single messages: minimum number of users, maximum
+            side (metres), maximum interval (seconds). A missing value sets no limit.
+        delay: cloak messages as they arrive, with at most this delay (seconds, or `30s`): all boxes have the side
             `box`, and their times are whole multiples of `interval`.
-        delay_column: less than that for single messages.
-        suppress: the share of the messages that may be dropped, besides those that no box can hide, for finer boxes.
-        publish_sql: tell the SELECT of the release, too.
+        delay_column: column with shorter delays of single messages.
+        suppress: maximum share of the publishable messages to drop for finer boxes.
+        publish_sql: put the SELECT of the release into the result.
 
     Raises:
         UsageError: a column, size or file that does not fit.
@@ -537,11 +537,11 @@ def cloak(given: Given) -> CloakResult:
     **{name: ("str", name) for name in ("user", "x", "y", "time")},
 )
 def audit_boxes(given: Given) -> BoxAudit:
-    """Audit the boxes of messages that somebody else cloaked (`sqlaudit cloak --audit-only`).
+    """Audit existing boxes of messages (`sqlaudit cloak --audit-only`).
 
     Args:
         messages: the messages with their boxes, as for `cloak`.
-        bounds: its columns x_min, x_max, y_min, y_max, t_min, t_max.
+        bounds: the columns x_min, x_max, y_min, y_max, t_min, t_max of the boxes.
         user: the column of users, in the messages (if they have it), the positions and the observations.
         x, y, time: columns of the positions and observations.
 

@@ -98,7 +98,7 @@ class CloakStream:
 
     def __post_init__(self) -> None:
         if self.k < 1:
-            raise UsageError(f"k is the number of different users in a box, 1 or more; it is {self.k}.")
+            raise UsageError(f"k must be a number of users of at least 1, not {self.k}.")
         for name in ("box", "step", "delay"):
             length = getattr(self, name)
             if not math.isfinite(length) or length < 0 or (name != "delay" and not length):
@@ -135,10 +135,10 @@ class CloakStream:
         place = _checked(user, x, y, time)
         longest = self.delay if delay is None else delay
         if not math.isfinite(longest) or longest < 0:
-            raise UsageError("A delay is a number, 0 or more.")
+            raise UsageError("A delay must be a number of at least 0.")
         now = place[2]
         if self._now is not None and now < self._now:
-            raise UsageError("Messages come in the order of their time; this one is earlier than the last.")
+            raise UsageError("Messages must be in the order of their time; this one is earlier than the last.")
         self._now = now
         self._expire(now)
         cell = (math.floor(place[0] / Fraction(self.box)), math.floor(place[1] / Fraction(self.box)))
@@ -159,7 +159,7 @@ class CloakStream:
         """
         now = Fraction(time)
         if self._now is not None and now < self._now:
-            raise UsageError("Time does not go back.")
+            raise UsageError("The time must not be earlier than the last.")
         before, self._now = self.dropped, now
         self._expire(now)
         return self.dropped - before
@@ -205,7 +205,7 @@ class CloakStream:
 def _checked(user: Hashable, *place: int | float | Fraction) -> list[Fraction]:
     """The place and time as exact numbers."""
     if user is None:
-        raise UsageError("A message without a user hides nobody, and cannot be hidden.")
+        raise UsageError("The message has no user.")
     if not all(-_FURTHEST <= number <= _FURTHEST for number in place):  # not of NaN
-        raise UsageError("A place and a time are numbers of at most 10^12; this message has others.")
+        raise UsageError("Place and time must be numbers of at most 10^12.")
     return [Fraction(number) for number in place]

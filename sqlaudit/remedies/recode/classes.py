@@ -181,10 +181,10 @@ class Classes:
 
 
 class SaysWhatIsShort(Protocol):
-    """Knows which groups of classes fall short."""
+    """Knows which groups of classes fail."""
 
     def short(self, sizes: Integers, words: Integers) -> Flags:
-        """Which groups fall short, by their rows and (groups × words) counts."""
+        """Which groups fail, by their rows and (groups × words) counts."""
 
 
 def unique_classes(classes: Classes) -> tuple[Classes, Integers]:

@@ -1,4 +1,4 @@
-"""Two ways to group classes: KACA merges what falls short with what is nearest, Mondrian splits the table."""
+"""Two ways to group classes: KACA merges what fails with what is nearest, Mondrian splits the table."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _BLOCK = 2.0
 _AT_ONCE = 4096
 """Classes that are looked at together, at least, once the own block is done."""
 _FEW, _SHARE = 1000, 50
-"""After so many movements, or this share of the classes, blocks are made anew."""
+"""After so many movements, or this share of the classes, blocks are rebuilt."""
 _FAR = np.iinfo(np.int64).max
 NONE = -1
 
@@ -71,7 +71,7 @@ def risen(trees: tuple[ColumnTree, ...], nodes: Integers) -> Integers:
 
 
 class Index:
-    """Finds nearest classes in a state that changes; made anew from time to time.
+    """Finds nearest classes in a state that changes; rebuilt from time to time.
 
     Args:
         state: the classes; who changes it says so with `moved`.
@@ -251,13 +251,13 @@ def _cost(state: MergingState, some: Integers, levels: list[int], searches: Sequ
     return looked / len(searches) + _BLOCK * len(starts)
 
 
-# KACA: while a class falls short, it is merged with its nearest class. Source: Li, Wong, Fu, Pei, DaWaK 2006;
+# KACA: while a class fails, it is merged with its nearest class. Source: Li, Wong, Fu, Pei, DaWaK 2006;
 # Wiegnand and Schallner, section 4.1.
 #
-# What the source leaves open is settled here. The class that is chosen is the smallest one that falls short, of equally
+# What the source leaves open is settled here. The class that is chosen is the smallest one that fails, of equally
 # small ones the one with the smallest number; or a random one: every class draws a number when it comes into being,
 # evenly between that of the class chosen last and 1, and the lowest is next, so that each choice is even among all that
-# fall short. Classes are numbered in the order of their values; a merged class keeps the smaller number of its two. Of
+# fail. Classes are numbered in the order of their values; a merged class keeps the smaller number of its two. Of
 # equally near classes the one with the smallest number is taken. When the generalized class has the values of another
 # class, both are one. First come the requirements on sizes, then, in the same way, all requirements.
 
@@ -271,7 +271,7 @@ class Merged:
     """What the merging came to.
 
     Args:
-        groups: of each class, 0, 1, …. merges: how many. stuck: rows in classes that fall short and have no partner
+        groups: of each class, 0, 1, …. merges: how many. stuck: rows in classes that fail and have no partner
             left.
     """
 
@@ -292,7 +292,7 @@ def merge_classes(
     stop: Stop = never,
     tell: Tell = silent,
 ) -> Merged:
-    """Merge classes until none falls short.
+    """Merge classes until none fails.
 
     Args:
         classes: no two with the same nodes. judges: one after the other; the last one knows all requirements.
@@ -337,7 +337,7 @@ class _Merging:
         return found
 
     def until_none_falls_short(self, judge: SaysWhatIsShort, order: Order, seed: int) -> int:
-        """Merge until all satisfy a judge; returns the rows of classes that fall short and have no partner."""
+        """Merge until all satisfy a judge; returns the rows of classes that fail and have no partner."""
         left = np.flatnonzero(self._state.alive)
         short = judge.short(self._state.sizes[left], self._words[left])
         if not short.any():
@@ -386,7 +386,7 @@ class _Merging:
 
 
 class _Queue:
-    """The classes that may fall short, in the order in which they are chosen. What a merged class is worth is asked
+    """The classes that may fail, in the order in which they are chosen. What a merged class is worth is asked
     when it is its turn, for all such classes at once."""
 
     def __init__(self, state: MergingState, order: Order, seed: int, left: Integers, short: Flags) -> None:
@@ -407,7 +407,7 @@ class _Queue:
         heapq.heappush(self._heap, (self._rank(number), number, int(self._version[number])))
 
     def next(self, short: Callable[[Integers], Flags]) -> int:
-        """The class that is next, NONE when none falls short."""
+        """The class that is next, NONE when none fails."""
         while self._heap:
             rank, number, version = heapq.heappop(self._heap)
             if self._version[number] != version or not self._state.alive[number]:
@@ -469,7 +469,7 @@ def split_classes(
     """Split the table into groups of classes.
 
     Args:
-        classes: no two with the same nodes. axes: of the columns. judge: which groups fall short.
+        classes: no two with the same nodes. axes: of the columns. judge: which groups fail.
         stop: asked before each round. tell: told of rounds and groups.
 
     Raises:
@@ -500,7 +500,7 @@ class _Parts:
         self._tried = np.full(count, -1, dtype=np.int64)
 
     def begin(self) -> int:
-        """The rows of parts that fall short before anything is split."""
+        """The rows of parts that fail before anything is split."""
         if not len(self._classes):
             return 0
         sizes, words = self._classes.summed(*sorted_groups(self.groups))

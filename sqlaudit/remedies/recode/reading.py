@@ -70,8 +70,8 @@ def counted(attributes: Sequence[Attribute]) -> list[Counted]:
                 _refuse(item)
         if attribute.counted and attribute.table is not None and attribute.table.distinct > LANES:
             raise UsageError(
-                f"{attribute.table.name} has {attribute.table.distinct:,} different values, and recode keeps the "
-                f"counts of at most {LANES}; round or group it first."
+                f"{attribute.table.name} has {attribute.table.distinct:,} different values, more than the {LANES} that "
+                "recode supports. Round or group it first."
             )
     return [Counted(one.position, one.resolved, one.table, one.asked) for one in attributes]
 
@@ -79,19 +79,15 @@ def counted(attributes: Sequence[Attribute]) -> list[Counted]:
 def _refuse(item: Asked) -> None:
     model, text = item.model, item.requirement.text
     if model.of_persons:
-        raise UsageError(
-            f"{text!r} is about what is known of persons with many rows, and recode takes tables with one row a "
-            "person; use lattice."
-        )
+        raise UsageError(f"{text!r} is about people with many rows, but recode needs one row per person. Use lattice.")
     if model.own_statements:
         raise UsageError(
-            f"{text!r} compares classes with another table, and classes that are recoded one by one have no "
-            "counterpart there; recode offers requirements that a class satisfies by itself. Use lattice."
+            f"{text!r} compares classes with another table, where locally recoded classes have no counterpart. Use "
+            "lattice."
         )
     if model.of_table:
         raise UsageError(
-            f"{text!r} is about the whole table and not about single classes, so no class tells that it must be "
-            "merged; use lattice, or a requirement on classes."
+            f"{text!r} is about the whole table, not about single classes. Use lattice, or a requirement on classes."
         )
 
 
@@ -105,7 +101,7 @@ def of_sizes(attributes: Sequence[Counted]) -> list[Counted]:
 
 
 class Judge:
-    """Says which groups fall short.
+    """Says which groups fail.
 
     Args:
         workbench: where groups are judged. attributes: what is required of whom. rows: rows of the table.
@@ -122,7 +118,7 @@ class Judge:
         self._reads = [bool(block.facts) for block in self._figures.blocks for _ in block.attribute.words]
 
     def short(self, sizes: Integers, words: Integers) -> Flags:
-        """Which groups fall short, in their order.
+        """Which groups fail, in their order.
 
         Args:
             sizes: rows of each. words: (groups × words) their counts.
@@ -152,11 +148,7 @@ class Judge:
         kept = self._workbench.keep_rows(GROUPS, columns, [list(map(tuple, table.tolist()))])
         given = self._figures.failing(Chunk(kept.sql, {0: ()}))
         statement = render(
-            "remedies/recode/recode_short.sql",
-            self._workbench.dialect,
-            step="groups that fall short",
-            grouped=kept,
-            **given,
+            "remedies/recode/recode_short.sql", self._workbench.dialect, step="failing groups", grouped=kept, **given
         )
         short = {int(place) for (place,) in self._workbench.run(statement)}
         self._workbench.drop(GROUPS)
@@ -217,15 +209,15 @@ def _dictionary(
     holds = held(engine, relation, column)
     if holds.kind is Kind.OTHER:
         raise UsageError(
-            f"{column.label} holds values of another kind than numbers, texts and dates; name it as an expression, for "
-            f"instance CAST({column.sql} AS TEXT)."
+            f"{column.label} has neither numbers, texts nor dates. Convert it with an expression, for example "
+            f"CAST({column.sql} AS TEXT)."
         )
     try:
         return dictionary(engine, workbench, relation, column, hierarchy, name)
     except UsageError:
         if engine.run(render("base/row_count.sql", engine.dialect, source=relation))[0][0]:
             raise
-        raise UsageError(f"{relation.label} has no rows, so there is nothing to recode.") from None
+        raise UsageError(f"{relation.label} has no rows.") from None
 
 
 def typed(engine: Engine, relation: Relation, roles: ResolvedRoles) -> ResolvedRoles:
@@ -284,8 +276,8 @@ def _named(made: Dictionary, ancestors: Integers, named: int) -> int:
     """Where rows without a value begin when they are equal to nothing: at the lowest level that names NULL."""
     if not made.hierarchy.height:
         raise UsageError(
-            f"{made.hierarchy.column} is kept as it is and has missing values, which are equal to nothing with "
-            f"{spelled('nulls', 'distinct')}; give it a hierarchy, or use {spelled('nulls', 'equal')}."
+            f"{made.hierarchy.column} has no hierarchy, and missing values that are equal to nothing with "
+            f"{spelled('nulls', 'distinct')}. Give it a hierarchy, or use {spelled('nulls', 'equal')}."
         )
     return int(ancestors[named, made.values - 1])
 
@@ -296,7 +288,7 @@ def _values(patterns: Patterns, dictionaries: Sequence[Dictionary]) -> Integers:
     for place, made in enumerate(dictionaries):
         found[found[:, place] < 0, place] = made.values - 1
         if len(found) and int(found[:, place].max()) >= made.values:
-            raise EngineError(f"{made.hierarchy.column} has other values than a moment ago; ask again.")
+            raise EngineError(f"{made.hierarchy.column} has changed during the run. Run the command again.")
     return found
 
 
@@ -334,7 +326,7 @@ def _lanes(
     begins = np.concatenate([[1], (keys[1:] != keys[:-1]).any(axis=1)]) if len(keys) else np.zeros(0)
     places = np.cumsum(begins.astype(np.int64)) - 1
     if not np.array_equal(keys[begins.astype(bool)], values):
-        raise EngineError("The table has other rows than a moment ago; ask again.")
+        raise EngineError("The table has changed during the run. Run the command again.")
     lanes = found.codes[:, -1] - 1
     lanes[lanes < 0] = attribute.table.distinct - 1
     return places, lanes, found.sizes

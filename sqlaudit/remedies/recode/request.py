@@ -20,18 +20,18 @@ from sqlaudit.models.measures import OF_NODES, OF_RELEASES, find_measure
 
 BY_DEFAULT = "loss"
 
-_GROUPS, _LOST = "How groups are made", "What is lost"
+_GROUPS, _LOST = "Grouping", "Information loss"
 
 
 class Method(StrEnum):
-    """How groups are made: by merging classes, or by splitting the table."""
+    """The method of grouping: merging classes, or splitting the table."""
 
     KACA = "kaca"
     MONDRIAN = "mondrian"
 
 
 class Order(StrEnum):
-    """Which of the classes that fall short is merged next."""
+    """The failing class that is merged next."""
 
     SMALLEST = "smallest"
     RANDOM = "random"
@@ -42,16 +42,14 @@ class RecodeRequest:
     """A local recoding.
 
     Args:
-        target, roles, requirements, hierarchies, inputs: as for a lattice. publication: what becomes of the release.
-        method: how groups are made. order, seed: which class KACA merges next. beta: of its weights of levels, 0 =
-            even.
-        measure: the loss that is named first, and by which the lattice's best node is chosen where it has one so
-            called.
-        lattice: whether the best node of the lattice is found, too.
+        target, roles, requirements, hierarchies, inputs: as for a lattice. publication: of the release.
+        method: of grouping. order, seed: which class KACA merges next. beta: of its weights of levels, 0 = even.
+        measure: the first loss of the report, which also chooses the lattice's best node if the lattice has it.
+        lattice: whether to find the best node of the lattice, too.
         time_budget: seconds, None = no limit.
 
     Raises:
-        UsageError: a number out of its range, or a combination that has no meaning.
+        UsageError: a number out of its range, or a combination that is not defined.
     """
 
     target: Target
@@ -63,26 +61,27 @@ class RecodeRequest:
     method: Method = option(
         Method.KACA,
         choice(Method),
-        "Merge classes that fall short with the nearest one, or split the table as far as it may be.",
+        "Merge failing classes with the nearest class, or split the table while all groups pass.",
         _GROUPS,
         shown="kaca",
     )
-    order: Order = option(Order.SMALLEST, choice(Order), "Which class KACA merges next.", _GROUPS, shown="smallest")
-    seed: int | None = option(None, WHOLE, "The seed of the random order. [default: 0]", _GROUPS, metavar="N")
+    order: Order = option(Order.SMALLEST, choice(Order), "Class that KACA merges next.", _GROUPS, shown="smallest")
+    seed: int | None = option(None, WHOLE, "Seed of the random order. [default: 0]", _GROUPS, metavar="N")
     beta: Fraction = option(
-        Fraction(0), NOT_NEGATIVE, "KACA weighs levels by 1/(j-1)^beta.", _GROUPS, metavar="NUMBER", shown="0", least=0
+        Fraction(0),
+        NOT_NEGATIVE,
+        "For KACA: weights of levels 1/(j-1)^beta.",
+        _GROUPS,
+        metavar="NUMBER",
+        shown="0",
+        least=0,
     )
     time_budget: float | None = option(
-        None, SECONDS, "Give up after this time, publishing nothing.", _GROUPS, metavar="TIME", least=0
+        None, SECONDS, "Stop after this time and publish nothing.", _GROUPS, metavar="TIME", least=0
     )
-    measure: str = option(BY_DEFAULT, listed(OF_RELEASES), "The loss that is named first.", _LOST, shown=BY_DEFAULT)
+    measure: str = option(BY_DEFAULT, listed(OF_RELEASES), "First loss in the report.", _LOST, shown=BY_DEFAULT)
     lattice: bool = option(
-        True,
-        FLAG,
-        "Set it beside the best full-domain node.",
-        _LOST,
-        shown="lattice",
-        flags=("--lattice/--no-lattice",),
+        True, FLAG, "Compare with the best full-domain node.", _LOST, shown="lattice", flags=("--lattice/--no-lattice",)
     )
 
     def __post_init__(self) -> None:
@@ -90,22 +89,19 @@ class RecodeRequest:
         find_measure(self.measure, OF_RELEASES)
         if self.method is Method.MONDRIAN and (self.order is not Order.SMALLEST or self.beta):
             raise UsageError(
-                f"{spelled('order')} and {spelled('beta')} are for {spelled('method', 'kaca')}; Mondrian "
-                "measures no distances."
+                f"{spelled('order')} and {spelled('beta')} need {spelled('method', 'kaca')}: Mondrian has no distances."
             )
         if self.seed is not None and self.order is not Order.RANDOM:
-            raise UsageError(f"{spelled('seed')} is for {spelled('order', 'random')}; nothing else is drawn.")
+            raise UsageError(f"{spelled('seed')} needs {spelled('order', 'random')}.")
         if self.roles.nulls is NullPolicy.WILDCARD:
             raise UsageError(
-                f"{spelled('nulls', 'wildcard')}: a missing value would belong to several groups at once; "
-                f"recode with {spelled('nulls', 'equal')} "
-                "or distinct."
+                f"{spelled('nulls', 'wildcard')} is not supported, because groups overlap. Use "
+                f"{spelled('nulls', 'equal')} or distinct."
             )
         if self.roles.joint and len(self.roles.sensitive) > 1:
             raise UsageError(
-                f"{spelled('joint', True)}: every sensitive attribute has classes of its own there, and a row "
-                "can be in one group only; "
-                "recode without it."
+                f"{spelled('joint', True)} is not supported, because every sensitive column then has different "
+                "classes. Leave it out."
             )
         self.of_lattice()
 

@@ -1,4 +1,4 @@
-"""What a local recoding came to, and its report. Frozen; `to_dict` gives the documented JSON."""
+"""The result of a local recoding, and its report. Frozen; `to_dict` gives the documented JSON."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ class RecodeColumn(base.Documented):
     """A quasi-identifier.
 
     Args:
-        name: as it was given. height: its highest level, where every value is `*`; 0 = it is kept as it is.
-        form: how its hierarchy was written: widths, mask, dates, tree, csv, values, sql, keep, drop, or empty.
+        name: as it was given. height: its highest level, where every value is `*`; 0 = it is unchanged.
+        form: of its hierarchy: widths, mask, dates, tree, csv, values, sql, keep, drop, or empty.
         use: `generalize`, `keep`, or `drop` for a column that is left out.
         values: different ones in the table; missing is one. by_default: whether its levels are default ones.
-        rows_at: (level, rows of the release whose cell lies there), from the finest level on; empty without a recoding.
+        rows_at: (level, rows of the release with a cell at that level), finest level first; empty without a recoding.
     """
 
     name: str
@@ -44,9 +44,9 @@ class Beside(base.Documented):
     """The best full-domain node for the same requirements: every column at one level.
 
     Args:
-        measure: the loss that it minimizes. complete: whether the search was finished; else a better one may be there.
+        measure: the loss that it minimizes. complete: whether the search was finished.
         why: why there is none, in sentences. levels: of the node; None when there is none.
-        named: what they do to each column.
+        named: the name of the level of each column.
         classes, smallest: its equivalence classes, and the rows of the smallest one. losses: as those of the recoding.
     """
 
@@ -62,21 +62,21 @@ class Beside(base.Documented):
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class RecodeResult(base.MeasuredResult, Shown):
-    """What a local recoding came to.
+    """The result of a local recoding.
 
     Args:
         target: the table's name. rows: rows of the table. engine: the engine and its version.
         roles: the roles of columns as they were given. requirements: as they were written.
-        warn_only: requirements that decide nothing. method: which algorithm.
-        order: which class KACA merges next; None for Mondrian. seed: of the random order; None when nothing was drawn.
-        beta: the exponent of KACA's weights of levels, 0 = all weigh the same; None for Mondrian.
-        measure: the loss that is named first. classes: equivalence classes of the table.
-        columns: the quasi-identifiers, those that are left out last.
-        groups: classes of the release; None when there is none. merges: merges of two classes; 0 for mondrian.
+        warn_only: requirements that only warn. method: the algorithm.
+        order: of KACA's merges; None for Mondrian. seed: of the random order; None without random choices.
+        beta: the exponent of KACA's weights of levels, 0 = equal weights; None for Mondrian.
+        measure: the first loss of the report. classes: equivalence classes of the table.
+        columns: the quasi-identifiers, left-out ones last.
+        groups: classes of the release; None when there is none. merges: merges of two classes; 0 for Mondrian.
         smallest: rows of the smallest class of the release.
-        losses: what the recoding loses, by the measures of compare.
-        beside: the best full-domain node for the same requirements; None when nobody asked.
-        release: the release as it was audited; None when there is none. why: why there is no recoding, in sentences.
+        losses: the information loss, by the measures of compare.
+        beside: the best full-domain node for the same requirements; None if not requested.
+        release: the audited release; None when there is none. why: why there is no recoding, in sentences.
     """
 
     schema: ClassVar = "sqlaudit-recode/1"
@@ -106,7 +106,7 @@ class RecodeResult(base.MeasuredResult, Shown):
 
     @property
     def passed(self) -> bool:
-        """Whether there is a recoding that satisfies the requirements."""
+        """Whether there is a recoding that meets the requirements."""
         return self.release is not None
 
     def loss(self, measure: str, sensitive: str | None = None) -> Loss:
@@ -121,7 +121,7 @@ class RecodeResult(base.MeasuredResult, Shown):
         raise KeyError(measure)
 
 
-# The report of a local recoding: what was made of the classes, what it loses beside the lattice, and the release.
+# The report of a local recoding: its groups, its loss compared with the lattice, and the release.
 
 _TITLES = {"kaca": "KACA", "mondrian": "Mondrian"}
 _DRAWN = ("loss", "non-uniform-entropy", "modification-rate", "ncp", "whd")
@@ -135,9 +135,9 @@ def recode_document(result: RecodeResult) -> doc.Document:
     drawn = "" if result.seed is None else f", seed {result.seed}"
     how = doc.facts(
         ("method", _TITLES[result.method]),
-        ("class merged next", f"{result.order}{drawn}" if result.order else ""),
+        ("order of merges", f"{result.order}{drawn}" if result.order else ""),
         ("weights of levels", beta),
-        ("only warned of", ", ".join(result.warn_only)),
+        ("warnings only", ", ".join(result.warn_only)),
         *made(result),
     )
     release = result.release
@@ -148,7 +148,7 @@ def recode_document(result: RecodeResult) -> doc.Document:
         doc.section("Why there is no recoding", result.why),
         *(() if release is None else _release(result, release)),
         doc.section("How it was made", how),
-        doc.section("What this does not say", (base.MEANING,)),
+        doc.section("Limits of this audit", (base.MEANING,)),
         sql_section(result),
     )
 
@@ -159,7 +159,7 @@ def _release(result: RecodeResult, release: Release) -> Iterator[tuple[doc.Secti
     verdict = "PASS" if audit.status in ("pass", "warn") else audit.status.upper()
     said: tuple[doc.Words, ...] = (
         *([doc.written_to(release.file, release.buckets)] if release.file else []),
-        doc.good(f"An audit of the release says {verdict}: {rows} in {classes}."),
+        doc.good(f"Audit of the release: {verdict}; {rows} in {classes}."),
         *doc.unnamed_notice(release.unnamed),
     )
     yield doc.section("The release", said, doc.Code("The SQL of the release", release.sql))
@@ -171,20 +171,20 @@ def _release(result: RecodeResult, release: Release) -> Iterator[tuple[doc.Secti
             *((level, held) for level, held in column.rows_at if held),
         ]
     ]
-    columns = doc.table(("column", "level", "#rows", "#share"), became)
-    yield doc.section("What each column became", columns, by_default(result.columns))
-    yield doc.section("What was lost", *_losses(result))
+    columns = doc.table(("Column", "Level", "#Rows", "#Share"), became)
+    yield doc.section("Columns", columns, by_default(result.columns))
+    yield doc.section("Information loss", *_losses(result))
 
 
 def headline(result: RecodeResult) -> doc.Toned:
     """The answer in a few words."""
     if not result.rows:
-        return doc.warning("UNDETERMINED: there is no row to recode")
+        return doc.warning("UNDETERMINED: the table has no rows")
     if result.release is None or result.groups is None:
-        return doc.bad("NO RECODING satisfies the requirements")
+        return doc.bad("NO RECODING meets the requirements")
     before = doc.plural(result.classes, "class", "classes")
-    after = doc.plural(result.groups, "group that satisfies", "groups that satisfy")
-    return doc.good(f"{before} became {after} the requirements")
+    verb = "meets" if result.groups == 1 else "meet"
+    return doc.good(f"{before} recoded into {doc.plural(result.groups, 'group')} that {verb} the requirements")
 
 
 def _lead(result: RecodeResult) -> Iterator[doc.Words]:
@@ -192,19 +192,19 @@ def _lead(result: RecodeResult) -> Iterator[doc.Words]:
         return
     merged = f"{doc.plural(result.merges, 'merge')}; " if result.method == "kaca" else ""
     yield f"{merged}the smallest group has {doc.plural(result.smallest, 'row')}."
-    lost, beside = f"Measured by {result.measure}, {_loss_text(result.losses, result.measure)} is lost", result.beside
+    lost, beside = f"Information loss ({result.measure}): {_loss_text(result.losses, result.measure)}", result.beside
     if beside is None:
         yield f"{lost}."
     elif beside.levels is None:
-        yield f"{lost}; no node of the lattice satisfies the requirements: {' '.join(beside.why)}"
+        yield f"{lost}. No node of the lattice meets the requirements: {' '.join(beside.why)}"
     else:
-        unfinished = "" if beside.complete else " (the best one found in time)"
+        unfinished = "" if beside.complete else ", the best one found in time"
         other = _loss_text(beside.losses, result.measure)
-        yield f"{lost}; with the best node of the lattice{unfinished} {other}."
+        yield f"{lost}. Best node of the lattice{unfinished}: {other}."
 
 
 def _loss_text(losses: tuple[Loss, ...], measure: str) -> str:
-    """A loss in words: its value, and the share of what complete suppression loses."""
+    """A loss in words: its value, and its share of the loss of complete suppression."""
     loss = next((loss for loss in losses if loss.measure == measure and loss.column is None), None)
     if loss is None or loss.value is None:
         return "not known"
@@ -221,14 +221,14 @@ def _losses(result: RecodeResult) -> Iterator[doc.Content]:
     several = len(result.roles["sensitive"]) > 1
     names = [f"{loss.measure} ({loss.sensitive})" if several and loss.sensitive else loss.measure for loss in in_all]
     rows = ((name, *_figures(loss), *_figures(other)) for name, (loss, other) in zip(names, paired, strict=True))
-    of_node = ("#best node", "#share ") if beside else (None, None)
-    yield doc.table(("measure", f"#{_TITLES[result.method]}", "#share", *of_node), rows)
-    yield "Shares are of what complete suppression loses; smaller is better, except for precision."
+    of_node = ("#Best node", "#Share ") if beside else (None, None)
+    yield doc.table(("Measure", f"#{_TITLES[result.method]}", "#Share", *of_node), rows)
+    yield "Share: of the loss of complete suppression. Smaller is better, except for precision."
     if beside:
         levels = ",".join(map(str, beside.levels or ()))
         named = ", ".join(f"{name} as {level}" for name, level in beside.named)
         classes = doc.plural(beside.classes or 0, "class", "classes")
-        yield f"The best node by {beside.measure} is {levels} ({named}): {classes}."
+        yield f"Best node by {beside.measure}: {named} (levels {levels}), {classes}."
     yield not_given(in_all)
     yield _picture(result, paired, bool(others))
 
@@ -240,11 +240,11 @@ def _figures(loss: Loss | None) -> tuple[str, str]:
 
 
 def _picture(result: RecodeResult, paired: list[tuple[Loss, Loss | None]], beside: bool) -> doc.Picture | None:
-    """A bar a measure and method: the loss as a share of what complete suppression loses."""
+    """A bar for each measure and method: the loss as a share of complete suppression."""
     drawn = [(loss, other) for loss, other in paired if loss.measure in _DRAWN and loss.share is not None]
     series = {_TITLES[result.method]: [float(loss.share or 0) for loss, _ in drawn]}
     if beside:
         series["best node"] = [float(other.share or 0) if other else 0.0 for _, other in drawn]
     names = [loss.measure for loss, _ in drawn]
-    title = "What was lost, as a share of complete suppression"
+    title = "Information loss, as a share of complete suppression"
     return doc.bars(title, names, series, "share of complete suppression", share=True) if drawn else None

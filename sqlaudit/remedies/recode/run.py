@@ -153,15 +153,15 @@ def made_at(read: ReadTable, levels: Sequence[int]) -> tuple[Integers, tuple[Cel
 
 
 def recode_and_publish(engine: Engine, request: RecodeRequest, tell: Tell = silent) -> RecodeResult:
-    """Recode a table: what it comes to, and the audit of the release, which is written where the request says.
+    """Recode a table, audit the release, and write it.
 
     Args:
-        engine: an open engine. request: what is asked. tell: told of progress.
+        engine: an open engine. request: the request. tell: receives progress.
 
     Raises:
         UsageError: a request that does not fit the table, or a release that cannot be written.
-        Incomplete: the time budget was used up; nothing is published then.
-        EngineError: the database refused, failed or went away, or an audit contradicts the recoding.
+        Incomplete: the time limit was reached; nothing was published.
+        EngineError: the database refused a statement, failed or disconnected, or an audit contradicts the recoding.
     """
     request.publication.check()
     already, started = len(engine.executed), time.monotonic()
@@ -201,7 +201,7 @@ def _taking(opened: SearchedTable, roles: ResolvedRoles) -> ResolvedRoles:
     """
     found = [roles.quasi_identifiers[place] for place in opened.taking_part]
     if not found:
-        raise UsageError("Every quasi-identifier is dropped, so there is nothing to recode.")
+        raise UsageError("Every quasi-identifier is dropped: nothing is left to recode.")
     gone = [
         role
         for role, hierarchy in zip(roles.quasi_identifiers, opened.hierarchies, strict=True)
@@ -211,23 +211,22 @@ def _taking(opened: SearchedTable, roles: ResolvedRoles) -> ResolvedRoles:
 
 
 def _refuse_entities(engine: Engine, opened: SearchedTable) -> None:
-    """Refuse persons with several rows: how many a merged group has does not follow from its classes."""
+    """Refuse people with several rows: their number in a merged group does not follow from its classes."""
     entity = opened.roles.entity
     if entity is None:
         return
     statement = render(
         "remedies/recode/recode_persons.sql",
         engine.dialect,
-        step="rows of persons",
+        step="rows of people",
         source=opened.relation,
         entity=entity,
     )
     rows, persons = (int(count) for count in engine.run(statement)[0])
     if rows != persons:
         raise UsageError(
-            f"{about('entity')}: {plural(rows, 'row is', 'rows are')} about {plural(persons, 'person')}, and how many "
-            "persons a merged group has does not follow from its classes; recode a table with one row a person, "
-            "or use lattice."
+            f"{about('entity')}: {plural(rows, 'row is', 'rows are')} about {plural(persons, 'person', 'people')}. "
+            "Recoding needs exactly one row per person. Use lattice instead."
         )
 
 
@@ -261,7 +260,7 @@ class _Run:
                 self.workbench, self.table, self.read_from, dictionaries, attributes, given.beta, apart=apart
             )
             if not len(read.classes):
-                return self._result(read, f"{self.opened.relation.label} has no rows, so there is nothing to recode.")
+                return self._result(read, f"{self.opened.relation.label} has no rows.")
             return self._recoded(read, attributes)
 
     def _recoded(self, read: ReadTable, attributes: list[Counted]) -> RecodeResult:
@@ -290,7 +289,7 @@ class _Run:
     # --- groups ---
 
     def _infeasible(self, classes: Classes, attributes: list[Counted], judge: Judge) -> Iterator[str]:
-        """Why not even the coarsest recoding satisfies what is required; nothing when it may."""
+        """Why not even the coarsest recoding meets the requirements; nothing when it may."""
         if not judge.inherited and self.request.method is Method.KACA:
             return
         kept = [place for place, tree in enumerate(classes.trees) if tree.kept]
@@ -298,14 +297,13 @@ class _Run:
         if not judge.short(sizes, words).any():
             return
         names = listing((self.table.roles.quasi_identifiers[place].label for place in kept), None)
-        are = "is kept as it is" if len(kept) == 1 else "are kept as they are"
-        among = f"within rows of equal {names}, which {are}" if kept else "for all rows together"
+        among = f"for rows with the same {names} (unchanged)" if kept else "for all rows together"
         for attribute in attributes:
             for item in attribute.asked:
                 alone = [replace(one, asked=(item,) if one is attribute else ()) for one in attributes]
                 if decides(item) and Judge(self.workbench, alone, classes.rows).short(sizes, words).any():
                     about = f" for {item.sensitive}" if item.sensitive else ""
-                    yield f"{item.requirement.text}{about} does not hold {among}, so no recoding satisfies it."
+                    yield f"{item.requirement.text}{about} fails even {among}, so no recoding can meet it."
 
     def _grouped(self, read: ReadTable, classes: Classes, attributes: list[Counted], judge: Judge) -> Merged:
         request, done = self.request, [0, 0]
@@ -324,8 +322,8 @@ class _Run:
         except BudgetSpent:
             what = "merges" if request.method is Method.KACA else "rounds of splits"
             raise Incomplete(
-                f"The time budget of {request.time_budget:g} seconds was over after {done[0]:,} {what}, with "
-                f"{done[1]:,} groups; a recoding that is not finished is not safe, so nothing was published."
+                f"Time limit of {request.time_budget:g} seconds reached after {done[0]:,} {what}, with {done[1]:,} "
+                "groups. An unfinished recoding is not safe, so nothing was published."
             ) from None
 
     # --- what it comes to ---
@@ -397,10 +395,10 @@ class _Run:
 
 def _stuck(read: ReadTable, rows: int) -> str:
     kept = [made.hierarchy.column for made in read.dictionaries if not made.hierarchy.height]
-    where = f" (kept as they are: {', '.join(kept)})" if kept else ""
+    where = f" (unchanged columns: {', '.join(kept)})" if kept else ""
     return (
-        f"{rows:,} rows are left in a class that falls short and that no other class can be merged with{where}; the "
-        "requirements are not all inherited by larger classes, so another order or method may still find a recoding."
+        f"{rows:,} rows are in a failing class that cannot be merged with any other{where}. Another order or method "
+        "may find a recoding, because larger classes can fail requirements that their parts meet."
     )
 
 
@@ -411,18 +409,18 @@ def _stuck(read: ReadTable, rows: int) -> str:
     *(RecodeRequest, BucketPublication, Roles, Sampling),
 )
 def recode(given: Given) -> RecodeResult:
-    """Make a table safe by local recoding: each class as coarse as it must be, and no coarser (`sqlaudit recode`).
+    """Make a table safe by local recoding: generalize each class only as far as needed (`sqlaudit recode`).
 
     Args:
-        require: as for `audit`; requirements that a class satisfies by itself.
-        hierarchies: how each quasi-identifier becomes coarser, as for `lattice`.
-        lattice: whether the best node of the lattice is found for comparison.
-        publish_sql: make the SELECT of the release (`release.sql` of the result).
+        require: as for `audit`; requirements that a class meets by itself.
+        hierarchies: of each quasi-identifier, as for `lattice`.
+        lattice: whether to find the best node of the lattice for comparison.
+        publish_sql: put the SELECT of the release into the result (`release.sql`).
 
     Raises:
         UsageError: a column, hierarchy, requirement or option that does not fit.
-        Incomplete: the time budget was used up; nothing was published.
-        EngineError: the database refused, failed or went away, or an audit of the release contradicts it.
+        Incomplete: the time limit was reached; nothing was published.
+        EngineError: the database refused a statement, failed or disconnected, or the audit contradicts the recoding.
 
     Example:
         >>> import pandas as pd, sqlaudit

@@ -14,15 +14,15 @@ from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.publication import Suppressed
 from sqlaudit.base.spec import NullPolicy, Requirement, Roles, Target
 
-# What is asked of a suppression: which requirements it can aim at, and how the answer is looked for.
+# The request for a suppression: the requirements that it can meet, and the search.
 
 _AIMS = {"k_anonymity": "k", "distinct_l_diversity": "l"}
 
-_CELLS = "How the cells are chosen"
+_CELLS = "Search"
 
 
 class How(StrEnum):
-    """How a solution is looked for: `AUTO` takes the exact program where it is small enough."""
+    """How to search: `AUTO` takes the exact program where it is small enough."""
 
     AUTO = "auto"
     EXACT = "exact"
@@ -34,13 +34,13 @@ class SuppressRequest:
     """A suppression.
 
     Args:
-        target: the table. roles: of its columns. requirements: what the release must satisfy. inputs: of their models.
-        how: exactly, fast, or what fits. rows: suppress whole rows and no single cells; None = cells.
-        weights: what a cell of a column weighs, by its name. time_budget: seconds for the solver, None = any.
-        seed: decides which copies of a row part; None = a secret number.
+        target: the table. roles: of its columns. requirements: of the release. inputs: of their models.
+        how: exact, fast, or by size. rows: suppress whole rows instead of single cells; None = cells.
+        weights: costs of a cell by column. time_budget: seconds for the solver, None = any.
+        seed: decides which copies of a row are separated; None = a secret number.
 
     Raises:
-        UsageError: a requirement, role or number that has no meaning here.
+        UsageError: a requirement, role or number that is not supported.
     """
 
     target: Target
@@ -49,15 +49,15 @@ class SuppressRequest:
     inputs: Mapping[str, Any] = field(default_factory=dict, repr=False)
     how: How = option(How.AUTO, choice(How), "", _CELLS, only_python=True)
     rows: Suppressed | None = option(
-        None, choice(Suppressed), "Suppress whole rows and no single cells: leave them out, or star them.", _CELLS
+        None, choice(Suppressed), "Suppress whole rows instead of single cells: leave them out, or star them.", _CELLS
     )
     weights: Mapping[str, Fraction] = option(
-        {}, WEIGHTS, "What a cell costs: zip=3,sex=1; 1 when not named.", _CELLS, metavar="COLUMN=NUMBER"
+        {}, WEIGHTS, "Cost of a cell by column: zip=3,sex=1; 1 by default.", _CELLS, metavar="COLUMN=NUMBER"
     )
     time_budget: float | None = option(
         10.0,
         SECONDS,
-        "Time to look for a better answer and for a proof; then the best so far, with its gap.",
+        "Time to improve the answer and prove it; then report the best so far, with its gap.",
         _CELLS,
         name="time_limit",
         metavar="TIME",
@@ -65,43 +65,42 @@ class SuppressRequest:
         least=0,
     )
     seed: int | None = option(
-        None, WHOLE, "Which copies of a row part; without it a secret number decides.", _CELLS, metavar="N"
+        None, WHOLE, "Seed to choose among equal rows. Default: a secret number.", _CELLS, metavar="N"
     )
 
     def __post_init__(self) -> None:
         check_bounds(self)
         if not self.roles.quasi_identifiers:
             raise UsageError(
-                f"Name the quasi-identifiers that may be suppressed, for instance {spelled('qi', 'age', 'sex')}."
+                "No quasi-identifiers are named. Name the columns to suppress, for example "
+                f"{spelled('qi', 'age', 'sex')}."
             )
         self._check_requirements()
         if self.roles.nulls is NullPolicy.WILDCARD:
             raise UsageError(
-                f"With {spelled('nulls', 'wildcard')} a missing value matches any value, so that classes "
-                "overlap and rows cannot be "
-                f"parted into groups; suppress with {spelled('nulls', 'equal')} or distinct."
+                f"{spelled('nulls', 'wildcard')} is not supported, because classes overlap. Use "
+                f"{spelled('nulls', 'equal')} or distinct."
             )
         if self.roles.joint:
             raise UsageError(
-                f"{spelled('joint', True)} is for audits of several sensitive attributes; add them to "
-                f"{spelled('qi')} instead."
+                f"{spelled('joint', True)} is not supported. Add the other sensitive columns to {spelled('qi')}."
             )
         if self.l > 1 and len(self.roles.sensitive) != 1:
             raise UsageError(
-                f"Distinct l-diversity needs one sensitive attribute here: {spelled('sensitive', 'COLUMN')}."
+                f"Distinct l-diversity needs exactly one sensitive column: {spelled('sensitive', 'COLUMN')}."
             )
         if self.seed is not None and not 0 <= self.seed < 2**63:
-            raise UsageError(f"{spelled('seed')} is a whole number from 0 to 2^63-1.")
+            raise UsageError(f"{spelled('seed')} must be a whole number from 0 to 2^63-1.")
 
     def _check_requirements(self) -> None:
         aims = [one for one in self.requirements if one.severity == "error"]
         if not aims:
-            raise UsageError(f"Say what the release must satisfy, for instance {spelled('require', 'k=5')}.")
+            raise UsageError(f"No requirement is given. Add one, for example {spelled('require', 'k=5')}.")
         other = next((one for one in aims if one.model not in _AIMS), None)
         if other is not None:
             raise UsageError(
-                f"Suppression aims at k-anonymity and distinct l-diversity alone, and {other.text!r} is another "
-                "requirement; sqlaudit recode takes every requirement."
+                f"{other.text!r} is not supported: suppression can meet k-anonymity and distinct l-diversity only. "
+                "Use sqlaudit recode."
             )
 
     @property

@@ -1,4 +1,4 @@
-"""What suppressing cells costs and yields, and its report. Frozen; `to_dict` gives the documented JSON."""
+"""The result of suppressing cells, and its report. Frozen; `to_dict` gives the documented JSON."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class SuppressedColumn(base.Documented):
     """A quasi-identifier.
 
     Args:
-        weight: what a cell of it costs. cells: suppressed ones; a row that is left out counts in every column.
+        weight: cost of a cell. cells: suppressed cells; a row that is left out counts in every column.
     """
 
     name: str
@@ -33,14 +33,13 @@ class Effort(base.Documented):
     """How the answer was found.
 
     Args:
-        how: what was asked.
-        method: what the bound comes from: `patterns` or `groups` (the exact programs), `relaxed` (the first of them
-            without asking for whole numbers), `counting` (what each row pays at least) or `rows` (whole rows, where
-            the best answer is known).
-        stopped: why the exact program was not solved: `time`, `interrupted`, `size`, `solver` (there is none), or
+        how: the requested search.
+        method: source of the bound: `patterns` or `groups` (the exact programs), `relaxed` (the linear relaxation of
+            the first), `counting` (the minimum cost of each row) or `rows` (whole rows, with a known best answer).
+        stopped: why the exact program was not solved: `time`, `interrupted`, `size`, `solver` (not installed), or
             empty.
-        variables: of the exact program, 0 when there was none. patterns: anonymization patterns that it chooses from.
-        fast_cost: what the fast way alone found.
+        variables: of the exact program, 0 without one. patterns: anonymization patterns that it chooses from.
+        fast_cost: the cost of the fast search alone.
     """
 
     how: Annotated[str, Literal["auto", "exact", "fast"]]
@@ -58,13 +57,13 @@ class SuppressResult(base.MeasuredResult, Shown):
     Args:
         target: the table's name. rows: rows of the table. patterns: different rows among the quasi-identifiers.
         engine: the engine and its version. roles: the roles of columns as they were given.
-        requirements: what the release must satisfy. warn_only: requirements that are only warned of.
-        whole_rows: what becomes of a row that is suppressed as a whole; None (in Python empty) when cells are
+        requirements: of the release. warn_only: requirements that only warn.
+        whole_rows: what happens to a row that is suppressed as a whole; None (in Python empty) when cells are
             suppressed.
-        columns: the quasi-identifiers with what is suppressed of them; a row that is left out counts in each.
+        columns: the quasi-identifiers with their suppressed cells; a row that is left out counts in each.
         cost: the weighted number of suppressed cells. bound: no solution costs less.
-        touched: rows of which anything is suppressed, left-out ones included. effort: how it was found.
-        release: what comes out, None when the work was interrupted before.
+        touched: rows with any suppression, left-out ones included. effort: how it was found.
+        release: the release, None when the work was interrupted before.
     """
 
     schema: ClassVar = "sqlaudit-suppress/1"
@@ -107,30 +106,30 @@ class SuppressResult(base.MeasuredResult, Shown):
     @property
     @base.told("bound")
     def gap(self) -> Annotated[Fraction, base.FROM_0_TO_1]:
-        """What the best solution may cost less, as a share of the cost: 0 when this is the best one."""
+        """The largest possible saving, as a share of the cost: 0 when this is the best solution."""
         return (self.cost - self.bound) / self.cost if self.cost else Fraction(0)
 
     @property
     @base.told("optimal")
     def complete(self) -> bool:
-        """Whether the question was answered: a proven optimum when an exact answer was asked for."""
+        """Whether the search was finished: with a proven optimum if an exact answer was requested."""
         return self.optimal or (self.effort.how != "exact" and self.effort.stopped != "interrupted")
 
 
-# The report of a suppression: what it costs, whether less would do, and what is published.
+# The report of a suppression: its cost, whether it is the minimum, and the release.
 
 _STOPPED = {
-    "time": "The search stopped at its time limit.",
-    "interrupted": "The work was stopped by hand, and nothing was published.",
-    "size": "The exact program is large here and was not solved.",
-    "solver": "HiGHS is not installed (pip install 'sqlaudit[remedies]'), so that the answer is a fast one.",
+    "time": "Time limit reached.",
+    "interrupted": "Interrupted; nothing was published.",
+    "size": "The exact program is too large and was not solved.",
+    "solver": "HiGHS is not installed (pip install 'sqlaudit[remedies]'), so the answer is a fast one.",
 }
 _METHODS = {
-    "patterns": "an integer program over the patterns of what is suppressed",
+    "patterns": "an integer program over patterns of suppressed cells",
     "groups": "an integer program over groups of rows",
-    "relaxed": "the program over these patterns, without whole numbers",
-    "counting": "what each row costs at least",
-    "rows": "whole rows: those in classes that fall short",
+    "relaxed": "the linear relaxation of the program over these patterns",
+    "counting": "the minimum cost of each row",
+    "rows": "counting the rows in failing classes",
 }
 
 
@@ -147,26 +146,26 @@ def suppress_document(result: SuppressResult) -> doc.Document:
         result,
         _headline(result),
         (f"{result.target}: {rows} with {alike} of quasi-identifiers; required: {required}.", _lead(result)),
-        doc.section("What is suppressed", columns),
+        doc.section("Suppressed cells", columns),
         doc.section("The release", *_release(result.release)),
         doc.section("How it was found", _how(result, weighted)),
-        doc.section("What this does not say", (base.MEANING,)),
+        doc.section("Limits of this audit", (base.MEANING,)),
         sql_section(result),
     )
 
 
 def _how(result: SuppressResult, weighted: bool) -> doc.Facts:
-    """What it costs, and what it costs at least; a cell costs 1 unless its column weighs more or less."""
+    """The cost and its lower bound; a cell costs 1 unless its column has another weight."""
     effort = result.effort
     cost = f"{doc.figure(result.cost)}{'' if weighted else ' cells'}"
-    least = f"; at least {doc.figure(result.bound)} whatever is suppressed"
+    least = f"; lower bound {doc.figure(result.bound)}"
     over = f" over {doc.plural(effort.patterns, 'pattern')}" if effort.method == "patterns" else ""
-    fast = f"the fast way alone costs {doc.figure(effort.fast_cost)}"
+    fast = f"the fast search alone costs {doc.figure(effort.fast_cost)}"
     return doc.facts(
-        ("Cost", cost + (", the least possible" if result.optimal else least)),
+        ("Cost", cost + (" (minimum)" if result.optimal else least)),
         ("Proven by", _METHODS[effort.method]),
         ("Program", f"{doc.plural(effort.variables, 'variable')}{over}; {fast}" if effort.variables else ""),
-        ("Only warned of", doc.listing(result.warn_only, 20)),
+        ("Warnings only", doc.listing(result.warn_only, 20)),
         *made(result),
     )
 
@@ -174,12 +173,12 @@ def _how(result: SuppressResult, weighted: bool) -> doc.Facts:
 def _headline(result: SuppressResult) -> doc.Toned:
     said = doc.plural(result.touched, "row") if result.whole_rows else doc.plural(result.cells, "cell")
     if not result.cost and not result.cells:
-        return doc.good("Nothing has to be suppressed")
+        return doc.good("Safe without suppression")
     if result.effort.stopped == "interrupted":
-        return doc.warning(f"INCOMPLETE: stopped; {said} would be suppressed")
+        return doc.warning(f"INCOMPLETE: stopped with {said} to suppress")
     if result.optimal:
-        return doc.good(f"{said} suppressed; no fewer will do")
-    return doc.Toned(f"{said} suppressed; fewer may do", "good" if result.complete else "warn")
+        return doc.good(f"{said} suppressed (proven minimum)")
+    return doc.Toned(f"{said} suppressed (fewer may be enough)", "good" if result.complete else "warn")
 
 
 def _lead(result: SuppressResult) -> Iterator[doc.Words]:
@@ -194,7 +193,7 @@ def _lead(result: SuppressResult) -> Iterator[doc.Words]:
         gap, least = doc.percent(result.gap), doc.figure(result.bound)
         yield doc.warning(f"Proven: no suppression costs less than {least} (a gap of {gap}).")
     if result.effort.stopped:
-        hint = f"{spelled('time_limit')} gives it more." if result.effort.stopped == "time" else ""
+        hint = f"{spelled('time_limit')} extends it." if result.effort.stopped == "time" else ""
         yield doc.warning(_STOPPED[result.effort.stopped], hint)
 
 
@@ -202,11 +201,11 @@ def _release(release: Release | None) -> Iterator[doc.Content]:
     if release is None:
         return
     yield doc.facts(
-        ("Audit", doc.good("holds what is required")),
+        ("Audit", doc.good("PASS: all requirements are met")),
         ("Rows", f"{doc.count(release.rows)} in {doc.plural(release.audit.classes, 'class', 'classes')}"),
         ("Left out", doc.plural(release.left_out, "row") if release.left_out else ""),
         ("Columns", doc.listing(release.columns, 20)),
-        ("Unchanged", f"{doc.listing(release.unnamed, 20)}: no role was given" if release.unnamed else ""),
+        ("Unchanged", f"{doc.listing(release.unnamed, 20)} (no role)" if release.unnamed else ""),
         ("Written to", release.file),
     )
-    yield doc.Code("The SELECT that makes the release", release.sql)
+    yield doc.Code("The SELECT of the release", release.sql)

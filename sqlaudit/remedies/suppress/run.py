@@ -52,14 +52,14 @@ def open_table(engine: Engine, request: SuppressRequest) -> RemedyTable:
 def suppress_table(
     engine: Engine, request: SuppressRequest, published: Publication = NOTHING, watch: Watch | None = None
 ) -> SuppressResult:
-    """Find a suppression, audit its release and write that.
+    """Find a suppression, audit its release and write it.
 
     Args:
-        engine: an open engine. request: what is asked. published: what becomes of the release. watch: told of progress.
+        engine: an open engine. request: the request. published: the destination of the release. watch: gets progress.
 
     Raises:
-        UsageError: a request that the table cannot satisfy, or that does not fit it.
-        MissingDriver: an exact answer was asked for, and there is no solver.
+        UsageError: a request that the table cannot meet, or that does not fit it.
+        MissingDriver: an exact answer was requested, and there is no solver.
         EngineError: the database refused or failed, or the audit contradicts the suppression.
     """
     already = len(engine.executed)
@@ -104,7 +104,7 @@ def _decided(request: SuppressRequest, table: RemedyTable, problem: Problem, wat
     """The suppression.
 
     Raises:
-        UsageError: not even the whole table, with everything suppressed, satisfies what is asked.
+        UsageError: not even the whole table, with everything suppressed, meets the requirements.
     """
     label, values = table.relation.label, len(np.unique(problem.sensitive))
     if problem.rows < problem.k:
@@ -155,7 +155,7 @@ def _problem(request: SuppressRequest, table: RemedyTable, patterns: Patterns) -
     """
     width = len(table.roles.quasi_identifiers)
     if not patterns.rows:
-        raise UsageError(f"{table.relation.label} has no rows, so there is nothing to suppress.")
+        raise UsageError(f"{table.relation.label} has no rows.")
     sensitive = patterns.codes[:, width] if request.l > 1 else np.zeros(len(patterns.sizes), dtype=np.int64)
     scale = _scale(request)
     return Problem(
@@ -184,7 +184,7 @@ def _refuse_several_rows(table: RemedyTable) -> None:
     """Nothing when every person has one row, so that rows count persons.
 
     Raises:
-        UsageError: somebody has more than one row, or a row has no person.
+        UsageError: a person has more than one row, or a row has no person.
     """
     entity = table.roles.entity
     if entity is None:
@@ -192,16 +192,16 @@ def _refuse_several_rows(table: RemedyTable) -> None:
     statement = render(
         "column_sets/columns_totals.sql",
         table.engine.dialect,
-        step="rows and persons",
+        step="rows and people",
         source=table.relation,
         entity=entity,
     )
     rows, persons, nameless = map(int, table.engine.run(statement)[0])
     if nameless or rows != persons:
         raise UsageError(
-            f"{plural(rows, 'row is', 'rows are')} about {plural(persons, 'person')}. Suppression counts rows, so with "
-            f"{spelled('entity')} every person "
-            "needs exactly one row; sqlaudit recode counts persons."
+            f"{plural(rows, 'row is', 'rows are')} about {plural(persons, 'person', 'people')}. Suppression counts "
+            f"rows, so with {spelled('entity')} every person needs exactly one row. Use sqlaudit recode, which counts "
+            "people."
         )
 
 
@@ -258,14 +258,14 @@ def suppress(given: Given) -> SuppressResult:
 
     Args:
         require: k-anonymity, distinct l-diversity, or both.
-        how: `exact`, `fast`, or `auto`: exact where the program is small, else near the optimum, with the gap.
-        weights: what a cell costs, by its column; 1 when not named.
+        how: `exact`, `fast`, or `auto`: exact for small problems, otherwise near the optimum, with the gap.
+        weights: cost of a cell by column; 1 by default.
         time_limit: seconds for the solver, None = any; then the best answer so far, with its gap.
         publish_sql: put the SELECT of the release into the result.
 
     Raises:
-        UsageError: a request that does not fit the table, or that it cannot satisfy.
-        MissingDriver: an exact answer was asked for, and HiGHS is not installed.
+        UsageError: a request that does not fit the table, or that it cannot meet.
+        MissingDriver: an exact answer was requested, and HiGHS is not installed.
         EngineError: the database refused or failed, or the audit of the release contradicts the suppression.
 
     Example:

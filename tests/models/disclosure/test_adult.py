@@ -62,8 +62,8 @@ def test_figure_6(tmp_path: Path) -> None:
     assert all(row in rows for row in table_rows("Figure 6"))
     (said,) = [block for block in disclosure_blocks(found) if isinstance(block, str)][:1]
     assert said == (
-        "Of the 23 steps from one entropy to the next larger one, disclosure goes up in 6 for k = 1, 4 for k = 3, "
-        "3 for k = 5, 2 for k = 7, 2 for k = 9 and 3 for k = 11."
+        "Steps at which disclosure increases with entropy, of 23: 6 for k = 1, 4 for k = 3, 3 for k = 5, "
+        "2 for k = 7, 2 for k = 9 and 3 for k = 11."
     )
     negated = {k: found.least_disclosure(k, negated=True) for k in LEVELS}
     rises = {k: sum(after > before for (_, before), (_, after) in pairwise(curve)) for k, curve in negated.items()}
