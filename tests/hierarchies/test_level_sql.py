@@ -204,7 +204,7 @@ def test_expressions_are_over_the_column_alone(engine: Engine) -> None:
     for text, said in [
         ("zip", "an expression may use this column only, but it uses 'zip'"),
         ("ag || 'x'", "Did you mean 'age'?"),
-        ("(SELECT 1)", "no subquery"),
+        ("(SELECT 1)", "without subquery"),
         ("1; DROP TABLE x", "takes one expression"),
     ]:
         (broken,) = read_hierarchies({"age": {"sql": [text]}}).for_columns(["age"])

@@ -148,7 +148,7 @@ def test_an_audit_without_quasi_identifiers_names_what_a_profile_proposes(tmp_pa
     assert ran.err == f"sqlaudit: {said}with --qi. `sqlaudit profile` proposes: sex,age\n"
     assert sqlaudit.profile(file).roles.quasi_identifiers == ("sex", "age")
     assert run("audit", file, "--sensitive", "age").err.endswith("proposes: sex\n")
-    plain = f"sqlaudit: {said}for instance --qi age,sex.\n"
+    plain = f"sqlaudit: {said}for example --qi age,sex.\n"
     assert run("audit", file, "--dry-run").err == plain
     unknown = write_csv(tmp_path / "unknown.csv", "diagnosis", "a", "b")
     assert run("audit", unknown).err == plain
