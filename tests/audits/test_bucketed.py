@@ -126,13 +126,10 @@ def test_buckets_have_the_values_of_their_persons(engine: Engine, data: st.DataO
             {"entity": "name", "identifier": ()},
             "makes a bucket from each group of rows with the same quasi-identifiers, one row a per",
         ),
-        ({"to": None}, "buckets_to= takes the values of buckets, and to= a .csv or .parquet file with the persons;"),
-        (
-            {"to": "release.sql"},
-            "buckets_to= takes the values of buckets, and to= a .csv or .parquet file with the perso",
-        ),
+        ({"to": None}, "buckets_to= also needs to=, a .csv or .parquet file for the people."),
+        ({"to": "release.sql"}, "buckets_to= also needs to=, a .csv or .parquet file for the people"),
         ({"buckets_to": None}, "original_qi=True applies to a release in buckets: add buckets_to=."),
-        ({"buckets_to": "values.txt"}, "'values.txt' should end in .csv or .parquet."),
+        ({"buckets_to": "values.txt"}, "'values.txt' must end in .csv or .parquet."),
     ],
 )
 @pytest.mark.parametrize("remedy", REMEDIES)
@@ -182,4 +179,4 @@ def test_the_commands_say_both_files(tmp_path: Path) -> None:
         assert f"wrote the values of their buckets to '{tmp_path / 'v.csv'}'." in ran.err
         assert f"Written to {tmp_path / 'p.csv'}, the values of its buckets to" in ran.said
     over = command("recode", file, *asked, "--to", tmp_path / "p.csv", "--buckets-to", file)
-    assert (over.code, "is read here" in over.err) == (2, True)
+    assert (over.code, "is an input" in over.err) == (2, True)

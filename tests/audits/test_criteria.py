@@ -90,4 +90,4 @@ def test_persons_and_columns_like_identifiers(tmp_path: Path) -> None:
 
 def test_a_certificate_is_another_run(tmp_path: Path) -> None:
     more = ("--criteria", "public", "--certificate", tmp_path / "a.json")
-    assert "are two runs" in run("audit", patients(tmp_path), "--qi", "age", *more).err
+    assert "exclude each other" in run("audit", patients(tmp_path), "--qi", "age", *more).err

@@ -407,8 +407,8 @@ def test_whenever_the_budget_ends_what_is_said_is_right(
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"k": 0}, "k= is at least 1; it is 0"),
-        ({"tolerance": Fraction(1)}, "tolerance= is a share of at least 0 and below 1; it is 1"),
+        ({"k": 0}, "k= must be at least 1, not 0"),
+        ({"tolerance": Fraction(1)}, "tolerance= must be a share of at least 0 and below 1, not 1"),
         ({"identifying": True, "nulls": NullPolicy.WILDCARD}, "Identifying sets cannot be searched with wildcards"),
         ({"start": ("a",)}, "start= applies to the greedy"),
         ({"restarts": 2}, "restarts= applies to the greedy"),

@@ -293,7 +293,7 @@ def test_report_writes_the_pictures_as_files(tmp_path: Path) -> None:
         2,
         f"sqlaudit: {str(picture)!r} cannot be made a folder: File exists.",
     )
-    assert "cannot be overwritten" in run("report", stored, "--pictures", stored).err
+    assert "is an input" in run("report", stored, "--pictures", stored).err
     run("hierarchy", patients(tmp_path), "age", "--widths", "10", "--format", "json", "--output", stored)
     ran = run("report", stored, "--pictures", folder)
     assert ran.err.splitlines()[-1] == f"sqlaudit: The report has no pictures: nothing was written to {str(folder)!r}."

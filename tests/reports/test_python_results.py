@@ -174,7 +174,7 @@ def test_an_error_in_a_notebook_is_the_users_line_and_the_sentence() -> None:
             {"limits": 3},
             "limits= takes Limits or a mapping of timeout, memory, threads, temp_directory, not a value of type int.",
         ),
-        ({"limits": {"tme": 3}}, "limits= has no 'tme'; it has timeout, memory, threads, temp_directory."),
+        ({"limits": {"tme": 3}}, "limits= has no 'tme'. It has timeout, memory, threads, temp_directory."),
         ({"read": "csv"}, "read= takes ReadOptions or a mapping of format, delimiter"),
     ],
 )

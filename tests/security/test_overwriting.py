@@ -18,7 +18,7 @@ from tests.cli.runner import patients, run
 from tests.gates.databases import PATIENTS, in_duckdb, write
 
 TABLES = "tables: [{table: patients, quasi_identifiers: [age, sex], requirements: [k=5]}]\n"
-SENTENCE = "is an input, by this or another name, and cannot be overwritten. Name another file of its own to write."
+SENTENCE = "is an input, by this or another name, and cannot be overwritten. Name another file."
 READ = {
     "--inputs",
     "--hierarchies",
@@ -162,7 +162,7 @@ def test_the_database_and_its_log_are_not_written_to(clinic: Path) -> None:
         ran = run("audit", "--db", clinic, "patients", "--qi", "age", "--format", "json", "--output", target)
         assert (ran.code, SENTENCE in ran.err) == (2, True), ran
         proposed = run("init", "--db-env", "CLINIC", "--force", "--output", target)
-        assert (proposed.code, "should end in .yml or .yaml" in proposed.err) == (2, True), proposed
+        assert (proposed.code, "must end in .yml or .yaml" in proposed.err) == (2, True), proposed
     for target in (_link(clinic, "link.yml"), _hard_link(clinic, "hard")):
         proposed = run("init", "--db-env", "CLINIC", "--force", "--output", target)
         assert (proposed.code, SENTENCE in proposed.err) == (2, True), proposed
@@ -236,7 +236,7 @@ def test_what_is_thrown_away_may_be_so_twice(tmp_path: Path) -> None:
 def test_a_policy_keeps_two_things_in_two_files(clinic: Path) -> None:
     policy = write(clinic.parent, "version: 1\nconnections: {main: {duckdb: clinic.duckdb}}\n" + TABLES)
     kept = clinic.parent / "kept.duckdb"
-    with pytest.raises(UsageError, match="named twice to be written"):
+    with pytest.raises(UsageError, match="named twice for writing"):
         sqlaudit.gate(policy, baseline=kept, store_failures=kept, accept=True)
     assert not kept.exists()
 
@@ -247,11 +247,11 @@ def test_calls_from_python_keep_what_they_read(tmp_path: Path) -> None:
     before = people.read_bytes()
     asked = {"qi": ["age", "sex"], "require": {"k": 2}, "to": tmp_path / "hard.csv"}
     for call in (sqlaudit.lattice, sqlaudit.recode, sqlaudit.suppress):
-        with pytest.raises(UsageError, match="is read here"):
+        with pytest.raises(UsageError, match="is an input"):
             call(str(people), **asked)
-        with connect() as engine, pytest.raises(UsageError, match="is read here"):
+        with connect() as engine, pytest.raises(UsageError, match="is an input"):
             call(str(people), db=engine, **asked)
-    with pytest.raises(UsageError, match="is read here"):
+    with pytest.raises(UsageError, match="is an input"):
         sqlaudit.hierarchy(str(people), "age", {"widths": [5]}, to=tmp_path / "hard.csv")
     assert people.read_bytes() == before
 

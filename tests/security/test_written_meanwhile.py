@@ -96,7 +96,7 @@ def test_a_writer_of_another_process_keeps_the_audit_out(tmp_path: Path) -> None
     ) as writer:
         assert writer.stdout is not None
         assert writer.stdout.readline() == "1\n"
-        with pytest.raises(EngineError, match=r"is open for writing elsewhere; close it there, or audit a copy\.$"):
+        with pytest.raises(EngineError, match=r"is open for writing elsewhere. Close it there, or audit a copy\.$"):
             connect(str(file))
         writer.communicate("\n")
 

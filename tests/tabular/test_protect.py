@@ -108,7 +108,7 @@ def test_the_command_writes_and_says_so(tmp_path: Path) -> None:
     assert file.read_text().count("\n") == 13
     over = run(*asked, "--to", str(path))
     assert over.code == 2
-    assert "would be lost" in over.err
+    assert "cannot be overwritten" in over.err
 
 
 def test_what_cannot_be_protected_is_not_written(tmp_path: Path) -> None:

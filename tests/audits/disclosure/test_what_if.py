@@ -198,7 +198,7 @@ def test_what_was_written_is_bound_and_never_sql() -> None:
         ),
         ("people: {a: {room: 0}}\nask: {a: x}\nknowledge: {if: 1}", "line 3: 'knowledge' is a list"),
         ("people: {a: {room: 0}, a: {room: 1}}\nask: {a: x}", "line 1: the same key is here twice."),
-        ("people: {a: [1]}\nask: {a: x}", "line 1: a person holds single values here"),
+        ("people: {a: [1]}\nask: {a: x}", "line 1: a person takes single values here"),
     ],
 )
 def test_a_file_that_is_wrong_says_where(tmp_path: Path, text: str, said: str) -> None:
