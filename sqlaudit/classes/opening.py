@@ -233,7 +233,7 @@ def _merged(engine: Engine, column: ColumnValues, values: Folding | None) -> str
     apart = "case, blanks, width or invisible characters" + (", or are NULL and ''" if column.missing else "")
     return (
         f"{what} of {column.name} {verb} written in several ways, which differ only in {apart}. Choose whether they "
-        f"are one value ({folded}) or different ({exact})."
+        f"are one with {folded}, or different with {exact}."
     )
 
 

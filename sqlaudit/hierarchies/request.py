@@ -65,7 +65,7 @@ class HierarchyRequest:
     dates: tuple[str, ...] = option(
         (),
         ORDERED,
-        f"Cut dates to day, month, quarter, year, decade, century. [alone: {_DATES}]",
+        f"Cut dates to day, month, quarter, year, decade, century. [without a value: {_DATES}]",
         _HOW,
         metavar="PARTS",
         alone=_DATES,

@@ -185,10 +185,13 @@ def disclosure_blocks(result: LatticeResult) -> Iterator[doc.Content]:
 def _least_disclosure(
     curves: Mapping[int, list[tuple[float, Fraction]]], sensitive: str, kind: str
 ) -> Iterator[doc.Content]:
-    """A picture, a table, and how often more entropy goes with more disclosure; empty when it never does.
+    """A picture, a table, and how often more entropy goes with more disclosure; one sentence where nothing varies.
 
     `curves` are (entropy, least disclosure) by pieces of knowledge.
     """
+    if len(flat := {least for curve in curves.values() for _, least in curve}) == 1:
+        yield f"Maximum disclosure of {sensitive} is {doc.figure(flat.pop())} at every entropy and k ({kind})."
+        return
     yield doc.curves(
         f"Least maximum disclosure of {sensitive} by the smallest entropy of a class ({kind})",
         {f"k = {k}": [(entropy, float(least)) for entropy, least in curve] for k, curve in curves.items()},

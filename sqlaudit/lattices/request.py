@@ -45,7 +45,7 @@ class Find(StrEnum):
     CHAIN = "chain"
 
 
-_NODES = "Which nodes"
+_NODES = "Search"
 
 _ALGORITHMS = (AUTO, *dict.fromkeys(name for names in FITS.values() for name in names))
 

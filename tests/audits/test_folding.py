@@ -192,8 +192,8 @@ def test_why_nothing_is_said(audit_on: AuditOn) -> None:
     assert (k.status, diversity.status) == (Status.PASS, Status.UNDETERMINED)
     assert diversity.note == (
         "1 value of s is written in several ways, which differ only in case, blanks, width or invisible "
-        "characters, or are NULL and ''. Choose whether they are one value (values='fold') or different "
-        "(values='exact')."
+        "characters, or are NULL and ''. Choose whether they are one with values='fold', or different "
+        "with values='exact'."
     )
     assert [one.message for one in result.warnings if one.code == "spelling_variants"] == [diversity.note]
 

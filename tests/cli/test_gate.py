@@ -84,7 +84,7 @@ def test_no_format_holds_a_value(chosen: str, folder: Path) -> None:
 def test_text_says_the_verdict_first(folder: Path) -> None:
     ran = run("test")
     assert ran.said.startswith(
-        "FAIL: 2 of 9 tests fail, 1 cannot be decided, 3 could not be run, 1 warns, 1 is excepted, the policy "
+        "FAIL: 2 of 9 tests fail, 1 could not be decided, 3 could not be run, 1 warns, 1 is excepted, the policy "
         "has 1 mistake "
     )
     for said in (
@@ -225,7 +225,7 @@ def test_several_reports_from_one_run(folder: Path) -> None:
 
 def test_failing_classes_are_stored_without_their_values(folder: Path) -> None:
     ran = run("test", "--store-failures", "kept.duckdb", "--select", "patients,requirement:k=3", "--format", "json")
-    assert json.loads(ran.out)["notes"] == ["2 classes that fall short are in 'kept.duckdb', without their values."]
+    assert json.loads(ran.out)["notes"] == ["2 failing classes are in 'kept.duckdb', without their values."]
     with duckdb.connect("kept.duckdb") as connection:
         rows = connection.execute("FROM failures").fetchall()
         connection.execute("CREATE TABLE mine AS SELECT 1 AS x")
@@ -281,7 +281,7 @@ def test_requests_that_cannot_be_carried_out(options: tuple[str, ...], said: str
 def test_a_baseline_is_accepted_and_shown(folder: Path) -> None:
     ran = run("baseline")
     assert ran.code == 2
-    assert ran.out.startswith("Accepted the state of 5 tests, 4 of which fall short today")
+    assert ran.out.startswith("Accepted the state of 5 tests, 4 of which fail today")
     assert "Not accepted" in ran.out
     assert run("baseline", "--select", "patients,requirement:k").out.startswith("Accepted the state of 1 test,")
     shown = run("baseline", "--history")

@@ -276,8 +276,8 @@ def test_rows_may_be_paired_by_position() -> None:
         ({"key": ()}, "Counts cannot pair rows with buckets. Pair them by key= or by_posi"),
         ({"sensitive": ()}, "No sensitive columns are named. Name the columns in buckets with sensitive=."),
         ({"measures": ["loss"]}, "measures does not apply to releases in buckets, which keep all cells."),
-        ({"workload": 5}, "workload is for releases whose cells are coarser"),
-        ({"queries": "SELECT COUNT(*) FROM t"}, "queries is for releases whose cells are coarser"),
+        ({"workload": 5}, "workload does not apply to releases in buckets"),
+        ({"queries": "SELECT COUNT(*) FROM t"}, "queries does not apply to releases in buckets"),
     ],
 )
 def test_what_buckets_do_not_answer_is_refused(more: dict[str, Any], said: str) -> None:

@@ -204,7 +204,7 @@ def test_a_limit_in_integers_parts_the_same_shares(persons: int) -> None:
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        ({"h": Fraction(3, 2)}, "h= is a share from 0 to 1"),
+        ({"h": Fraction(3, 2)}, "h= must be a share from 0 to 1"),
         ({"sensitive": (), "rho": True}, "Name them with sensitive="),
         ({"sensitive": ("clinic",)}, "'clinic' is named twice"),
         ({"sensitive": ("illnes",)}, "no column 'illnes'"),

@@ -151,7 +151,7 @@ def test_every_format_of_a_run_says_what_it_does_not_cover(tmp_path: Path) -> No
     )
     result = sqlaudit.gate(policy)
     assert result.passed
-    said = f"{SUSPECTED} whatever the size of the class"
+    said = f"{SUSPECTED}, whatever the group size"
     suite = ET.fromstring(render_junit(result)).find("testsuite")
     assert suite is not None
     assert (suite.findtext("system-out") or "").startswith(said)

@@ -120,7 +120,7 @@ def test_a_query_has_no_target(tmp_path: Path) -> None:
         (("age", "--widths", "5,10,25"), "--widths, age, level 3: width 25 is not a multiple of width 10 at level 2"),
         (("disease", "--widths", "5"), "disease, level 1 (width 5): intervals need numbers"),
         (("age", "--dates", "year"), "needs dates, but the column has whole numbers"),
-        (("age", "--mask", "1", "--to", "h.txt"), "should end in .csv"),
+        (("age", "--mask", "1", "--to", "h.txt"), "must end in .csv"),
         (("age", "--from", "missing.csv"), "missing.csv: cannot be read"),
         (("disease", "--widths", "5", "--dry-run"), "intervals need numbers"),
     ],

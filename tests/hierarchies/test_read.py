@@ -134,7 +134,7 @@ BROKEN: list[tuple[Any, str]] = [
     ({"age": {"widths": [5, 5]}}, "level 2: width 5 is not a multiple of width 5 at level 1"),
     ({"age": {"widths": [0]}}, "age, level 1: a width is a number above 0, not 0."),
     ({"age": {"widths": []}}, "age: name at least one width."),
-    ({"age": {"widths": ["x"]}}, "a width is a number, for instance 0.5."),
+    ({"age": {"widths": ["x"]}}, "a width must be a number, for example 0.5."),
     ({"age": {"widths": 5, "low": 9, "high": 9}}, "age: low (9) must be less than high (9)."),
     ({"age": {"widths": 5, "orgin": 1}}, "'widths' has no option 'orgin'. Did you mean 'origin'?"),
     ({"age": {"widths": "1e-20"}}, "widths and bounds have at most 15 decimals."),

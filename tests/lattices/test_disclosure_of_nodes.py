@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 import sqlaudit
 from sqlaudit.base.errors import UsageError
 from sqlaudit.engines.contract import Engine
+from sqlaudit.lattices.report import disclosure_blocks
 from tests.cli.runner import run as sqlaudit_command
 from tests.lattices.test_publish import ODD, ROW, generalized
 from tests.lattices.test_run import HEIGHTS, searched
@@ -117,6 +118,15 @@ def test_very_many_nodes_are_refused_before_the_search() -> None:
 def test_the_time_that_is_over_is_said() -> None:
     found = sqlaudit.lattice(PEOPLE, sensitive="dx", knowledge=1, time_budget=0, **ASKED)
     assert (found.complete, found.stopped, found.disclosures) == (False, "budget", ())
+
+
+def test_a_curve_without_change_is_a_sentence() -> None:
+    found = sqlaudit.lattice(PEOPLE.assign(dx="flu"), sensitive="dx", knowledge="0..1", **ASKED)
+    said = [
+        f"Maximum disclosure of dx is 1 at every entropy and k ({kind})."
+        for kind in ("any basic implications", "negated atoms only")
+    ]
+    assert list(disclosure_blocks(found)) == said
 
 
 def test_one_command_prints_the_curves_and_draws_them(tmp_path: Any) -> None:

@@ -158,7 +158,7 @@ def test_entropy_of_single_cells_is_not_bounded_by_suppression() -> None:
 def test_weights_belong_to_measures_of_columns() -> None:
     assert column_weights({}, ["a", "b"]) == ()
     assert column_weights({"B": Fraction(2)}, ["a", "b"]) == (1, 2)
-    with pytest.raises(UsageError, match="'c' is not among the columns"):
+    with pytest.raises(UsageError, match="'c' is not a column of the search"):
         column_weights({"c": Fraction(1)}, ["a", "b"])
     with pytest.raises(UsageError, match="0 or more"):
         column_weights({"a": Fraction(-1)}, ["a", "b"])
@@ -168,7 +168,7 @@ def test_weights_belong_to_measures_of_columns() -> None:
         if measure.separable:
             assert Losses(measure, 1, (), (Fraction(1),)).measure.separable, name
         else:
-            with pytest.raises(UsageError, match="no meaning"):
+            with pytest.raises(UsageError, match="weights do not apply"):
                 Losses(measure, 1, (), (Fraction(1),))
     with pytest.raises(UsageError, match="Did you mean 'precision'"):
         find_measure("precison")

@@ -128,7 +128,7 @@ def test_beliefs_are_left_to_the_search(clinic: str) -> None:
     assert found.published.audit is not None
     assert (found.published.audit.status, found.published.audit.failing) == ("pass", ())
     assert found.published.audit.note == (
-        "It speaks of values that the release no longer has, so the search alone decided: belief=1."
+        "Decided by the search alone, because the release no longer has these values: belief=1."
     )
     only = LatticeRequest(Target("sample"), Roles(("age",), ("dx",)), (parse_requirement("belief=1"),))
     assert (checkable(only), checkable(only, alone=True)) == ((), ())

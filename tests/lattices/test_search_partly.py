@@ -214,7 +214,7 @@ def test_what_is_chosen_and_what_is_refused():
         ("minimal", "chain", plain, True, "cannot find minimal"),
         ("minimal", "bounds", plain, False, "bounds cannot find the minimal nodes"),
         ("minimal", "auto", huge, False, "30,517,578,125 nodes"),
-        ("all", "auto", huge, True, "keeps track of every one"),
+        ("all", "auto", huge, True, "allows at most"),
     ):
         with pytest.raises(UsageError, match=words):
             choose(find, algorithm, heights, monotone=monotone, loss=None)

@@ -103,10 +103,10 @@ def test_python_mappings_mean_the_same(tmp_path: Path) -> None:
         ("width: 1e99", "line 1: 'width' is a number between 1e-30 and 1e30, or 0."),
         ("kappa: nan", "line 1: 'kappa' must be a number, for example 0.5."),
         ("alpha: {x: -1}", "line 1: 'alpha' is at least 0."),
-        ("order: x", "line 1: a list of values is a list, for instance [a, b]."),
+        ("order: x", "line 1: a list of values must be a list, for example [a, b]."),
         ("order: [x,\n  x]", "line 1: a value is listed twice."),
-        ("order: [[x]]", "line 1: a list of values holds single values here, not a list or mapping."),
-        ("categories: [x]", "line 1: 'categories' is a mapping, for instance {name: …}."),
+        ("order: [[x]]", "line 1: a list of values takes single values here, not a list or mapping."),
+        ("categories: [x]", "line 1: 'categories' must be a mapping, for example {name: …}."),
         ("categories:\n  a: [x]\n  a: [y]", "line 3: the same key is here twice."),
         ("width: 1\nwidth: 2", "line 2: the same key is here twice."),
         ("categories: {a: [x, y]}\ndont_care: [x]", "line 1: 1 of the values of this category are also under"),
@@ -121,7 +121,7 @@ def test_python_mappings_mean_the_same(tmp_path: Path) -> None:
         ("population: []", "line 1: 'population' is a text."),
         ("sensitive: {disease: {population: p}}", "line 1: there is no input 'population'."),
         ("width: 1\nsensitive: {disease: {kappa: 1}}", "'width' is next to 'sensitive'"),
-        ("sensitive: [a]", "line 1: 'sensitive' is a mapping"),
+        ("sensitive: [a]", "line 1: 'sensitive' must be a mapping"),
     ],
 )
 def test_one_sentence_a_mistake(tmp_path: Path, text: str, sentence: str) -> None:
@@ -161,10 +161,10 @@ def test_csv_hierarchies(tmp_path: Path, text: str, height: int, leaves: dict[st
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("a;b;*\nc;*\n", "line 2: has 2 fields, the first line has 3."),
-        ("a;x;p;*\nb;x;q;*\n", "line 2: the group at level 1 lies under another group in an earlier line."),
+        ("a;b;*\nc;*\n", "line 2: has 2 fields, but the first line has 3."),
+        ("a;x;p;*\nb;x;q;*\n", "line 2: the group at level 1 is under another group in an earlier line."),
         ("a;*\na;*\n", "line 2: this leaf is in the tree twice."),
-        ("", "a hierarchy has lines of a value and its levels"),
+        ("", "has no levels. A hierarchy has lines of the form"),
     ],
 )
 def test_csv_hierarchies_that_are_no_tree(tmp_path: Path, text: str, sentence: str) -> None:

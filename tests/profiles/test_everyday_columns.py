@@ -95,6 +95,6 @@ def test_numbers_kept_as_text_say_how_they_are_read(profile: ProfileResult) -> N
 def test_hints_are_in_the_columns_of_the_table() -> None:
     from sqlaudit.audits.report import _instance
 
-    assert _instance(["birth_date", "zip"]) == ", for instance qi=['year(birth_date)']"
-    assert _instance(["zip", "Alter"]) == ", for instance qi=['floor(Alter / 10)']"
+    assert _instance(["birth_date", "zip"]) == ", for example qi=['year(birth_date)']"
+    assert _instance(["zip", "Alter"]) == ", for example qi=['floor(Alter / 10)']"
     assert _instance(["zip"]) == ""
