@@ -693,7 +693,7 @@ def gate(
         fail_fast: stop after the first table with a failing test.
         baseline: a file with an accepted state; only what got worse fails.
         accept: accept what is found, into it.
-        store_failures: a DuckDB file for the classes that fall short.
+        store_failures: a DuckDB file for the failing classes.
         show_values: whether it may hold their keys.
         limits: time, memory and threads.
         today: what exceptions are compared with; None = today, in UTC.

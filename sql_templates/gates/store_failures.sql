@@ -1,4 +1,4 @@
-/* The classes that fall short in one run. "key" holds values of the table only when they were asked for. */
+/* The failing classes in one run. "key" holds values of the table only when they were asked for. */
 CREATE OR REPLACE TABLE store.main.failures (
     "table" TEXT NOT NULL,
     falls_short_of TEXT NOT NULL,

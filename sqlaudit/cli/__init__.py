@@ -11,7 +11,7 @@ from typing import Any
 def run() -> None:
     """What the installed command starts: `main`, then the end of the process.
 
-    Whoever registered something for the end is asked, and what was written is out; then the process is gone. Python
+    What was registered for the end runs, and what was written is out; then the process is gone. Python
     would first take everything apart that was imported, which is a tenth of what a small audit costs.
     """
     try:

@@ -189,7 +189,7 @@ class _Export:
     """Writes all failing classes to a file; what goes wrong is said, and kept as an exit code.
 
     The report is worth printing even when the export is not there. Where a requirement does not hold and nothing can
-    be listed, no file is written: an empty one would say that no class falls short.
+    be listed, no file is written: an empty one would say that no class fails.
     """
 
     path: Path

@@ -119,7 +119,7 @@ def command(
             raise UsageError("A policy has its own checks, tables and roles: leave them out with -f.")
         in_contract = output_file is not None and output_file.suffix.lower() in _CONTRACT
         if in_contract and given["returns"] not in (None, Returns.COUNT):
-            raise UsageError(f"A data contract counts what falls short; leave out --returns {given['returns']}.")
+            raise UsageError(f"A data contract counts what fails. Leave out --returns {given['returns']}.")
         returns = Returns.COUNT if in_contract else Returns(given["returns"] or Returns.ROW)
         wording = (dialect, exact_names, returns, given["run"] or "")
         return _of_policy(which, given["select"], wording, given["each_to"], output_file)

@@ -59,7 +59,7 @@ class Output:
         self.write(text)
 
     def _covered(self, document: Document) -> Document:
-        """The document with what whoever asked said of it, and with the command, which pages repeat."""
+        """The document with what the caller said of it, and with the command, which pages repeat."""
         about = {name: value for name, value in vars(self.cover).items() if value}
         if self.format in ("html", "json") and (command := _command()):
             about.setdefault("command", command)

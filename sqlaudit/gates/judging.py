@@ -116,7 +116,7 @@ def outcome_of(spec: TestSpec, check: Check, rows: int) -> tuple[Outcome, str]:
 
 
 def among(check: Check, rows: int | None) -> int:
-    """Of how many rows, or persons, a check says that some fall short."""
+    """Of how many rows, or persons, a check says that some fail."""
     return int(check.details.get("persons") or rows or 0)
 
 

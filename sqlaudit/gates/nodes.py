@@ -240,7 +240,7 @@ def number(node: Node, what: str, kind: str = "number, for example 0.2, 1/3 or 2
 
 
 def threshold(node: Node, what: str) -> Threshold:
-    """A condition on the rows that fall short: `> 10`, `> 1%`, `!= 0`.
+    """A condition on the failing rows: `> 10`, `> 1%`, `!= 0`.
 
     What more rows would not meet, or not even all rows, allows what nobody sees, and is refused.
     """
@@ -264,7 +264,7 @@ def _condition(node: Node, what: str) -> Threshold:
 
 
 def up_to(node: Node, what: str) -> Threshold:
-    """A bound on the rows that fall short: `12` or `1%`."""
+    """A bound on the failing rows: `12` or `1%`."""
     found = _condition(Node(f"<= {node.text(what).strip()}", node.place), what)
     if found.share and found.number > 1:
         raise node.fail(f"{what} must be at most 100%.")

@@ -124,7 +124,7 @@ def openlineage_event(result: GateResult, namespace: str = "sqlaudit") -> dict[s
     """The run as one event, which ends it.
 
     A test that was not run is no assertion. `success` is that the test holds: what is undecided, could not be run, or
-    falls short and is allowed to, is none. The run is COMPLETE whatever its verdict, and FAIL where a test could not be
+    fails and is allowed to, is none. The run is COMPLETE whatever its verdict, and FAIL where a test could not be
     run or the policy has a mistake.
 
     Args:

@@ -26,7 +26,7 @@ from sqlaudit.tabular.request import AggregatesRequest
 class Outcome(StrEnum):
     """How a test ended.
 
-    `EXCEPTED`: it falls short, and an exception that has not expired allows it. `ACCEPTED`: it falls short, but no
+    `EXCEPTED`: it fails, and an exception that has not expired allows it. `ACCEPTED`: it fails, but no
     more than in the accepted baseline. `SKIPPED`: it was not run, because an earlier test failed (`--fail-fast`).
     """
 
@@ -43,7 +43,7 @@ class Outcome(StrEnum):
 UNDECIDED = (Outcome.ERROR, Outcome.UNDETERMINED, Outcome.SKIPPED)
 """What says nothing that could be accepted."""
 ALLOWED = (Outcome.WARN, Outcome.EXCEPTED, Outcome.ACCEPTED)
-"""What falls short, and keeps no table back."""
+"""What fails, and keeps no table back."""
 
 
 class Drift(StrEnum):
@@ -166,7 +166,7 @@ class GateTest(base.Documented):
 
     @property
     def tolerated(self) -> bool:
-        """Whether it holds only because a threshold of the policy lets some rows fall short."""
+        """Whether it holds only because a threshold of the policy lets some rows fail."""
         return self.outcome is Outcome.PASS and self.check is not None and self.check.status is not base.Status.PASS
 
     @property
@@ -311,7 +311,7 @@ class GateResult(base.Result, Shown):
 
 @dataclass(frozen=True)
 class Threshold:
-    """A condition on the rows that fall short: `> 10`, `> 1%`, `!= 0`.
+    """A condition on the failing rows: `> 10`, `> 1%`, `!= 0`.
 
     Args:
         text: as it was written. operator: one of >, >=, <= and !=.
@@ -449,11 +449,11 @@ Limit = ColumnLimit | LossLimit | CellLimit | SeriesLimit
 
 @dataclass(frozen=True)
 class PolicyException:
-    """What a table may fall short of for a while.
+    """What a table may fail for a while.
 
     Args:
         requirement: the requirement as written, or a model's name. sensitive: the one attribute it is for, or empty.
-        until: the last day on which it holds. reason: why. up_to: how many rows may fall short, None = any.
+        until: the last day on which it holds. reason: why. up_to: how many rows may fail, None = any.
     """
 
     requirement: str
@@ -472,7 +472,7 @@ class TestSpec:
     Args:
         requirement: its text, the same in every run. place: where it is written.
         model: a privacy model with its limit. limit: one on something else. mistake: why it could not be read.
-        sensitive: the attributes it is for, empty = all. warn_if, error_if: on the rows that fall short; None = any.
+        sensitive: the attributes it is for, empty = all. warn_if, error_if: on the failing rows; None = any.
     """
 
     __test__ = False  # not a test of pytest

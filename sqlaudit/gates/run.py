@@ -57,7 +57,7 @@ from sqlaudit.profiles.warnings import audit_warnings
 # The tests of one table over an open engine: one audit for all models, and the searches for column sets.
 
 Store = Callable[[str, Iterable[FailingClass]], None]
-"""Takes the classes that fall short in a table."""
+"""Takes the failing classes in a table."""
 Key = tuple[str, Target, Roles, tuple[str, ...], int]
 
 
@@ -68,7 +68,7 @@ class TableTests:
     Args:
         engine: an open engine. entries: all tables that will be tested on it.
         today: the day that exceptions are compared with.
-        store: takes the classes that fall short. show_values: whether these may have their keys.
+        store: takes the failing classes. show_values: whether these may have their keys.
     """
 
     engine: Engine
@@ -389,9 +389,9 @@ class GateRun:
     Args:
         selected: as for `--select`. fail_fast: stop after the first table with a failing test.
         limits: budgets for all connections together. today: what exceptions are compared with.
-        show_values: whether the classes that fall short have their keys. opener: opens engines.
+        show_values: whether the failing classes have their keys. opener: opens engines.
         tell: says at once what nobody should wait for: the tables that are not there.
-        settle: gives tests their final outcome. store: takes the classes that fall short.
+        settle: gives tests their final outcome. store: takes the failing classes.
         answers: what a warehouse answered already; with these nothing is connected.
     """
 

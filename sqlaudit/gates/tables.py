@@ -207,7 +207,7 @@ def _named(relation: Relation, name: str) -> str | None:
     return next((other for other in names if other.casefold() == name.casefold()), None)
 
 
-# What a table may fall short of for a while, as a policy says it.
+# What a table may fail for a while, as a policy says it.
 
 EXCEPTION_KEYS: Keys = {
     "requirement": TEXT,

@@ -308,7 +308,7 @@ class JudgedCells:
 
     @property
     def not_safe(self) -> list[Bools]:
-        """For each rule, the cells that fall short of it or that it cannot decide."""
+        """For each rule, the cells that fail it or that it cannot decide."""
         read = (
             (self.cells if rule.of_hidden else read_through(self.cells), found) for _, rule, found in self._verdicts
         )
@@ -342,7 +342,7 @@ class JudgedCells:
 
     @cached_property
     def _unsafe(self) -> Bools:
-        """Cells that fall short of some rule."""
+        """Cells that fail some rule."""
         found = np.zeros(len(self.cells), dtype=np.bool_)
         for _, _, verdict in self._verdicts:
             found |= verdict.unsafe

@@ -16,36 +16,6 @@ REFUSED = re.compile(
     re.IGNORECASE,
 )
 """What nobody says who explains a table to a colleague; write "fails", "people who", "single out", "the same"."""
-NOT_YET: frozenset[str] = frozenset(
-    {
-        "docs/errata.md",
-        "docs/gate_dbt.md",
-        "docs/population.md",
-        "sql_templates/dbt/macros/checks/written_out.sql",
-        "sql_templates/dbt/macros/support/persons.sql",
-        "sql_templates/gates/standalone/_answers.sql",
-        "sql_templates/gates/standalone/_standalone_persons.sql",
-        "sql_templates/gates/standalone/standalone_failing.sql",
-        "sql_templates/gates/store_failures.sql",
-        "sqlaudit/__init__.pyi",
-        "sqlaudit/cli/__init__.py",
-        "sqlaudit/cli/audit.py",
-        "sqlaudit/cli/compile.py",
-        "sqlaudit/cli/console/commands/ask.py",
-        "sqlaudit/cli/output.py",
-        "sqlaudit/gates/api.py",
-        "sqlaudit/gates/judging.py",
-        "sqlaudit/gates/nodes.py",
-        "sqlaudit/gates/outputs.py",
-        "sqlaudit/gates/result.py",
-        "sqlaudit/gates/run.py",
-        "sqlaudit/gates/standalone/checks.py",
-        "sqlaudit/gates/standalone/names.py",
-        "sqlaudit/gates/stored.py",
-        "sqlaudit/tabular/run.py",
-    }
-)
-"""Files that still have such words. It only gets shorter."""
 
 
 def files() -> Iterator[Path]:
@@ -82,9 +52,4 @@ def test_words_are_found_across_lines(word: str, tmp_path: Path) -> None:
 
 
 def test_nothing_that_people_read_has_refused_words() -> None:
-    found = {str(file.relative_to(REPOSITORY)): words for file in files() if (words := found_in(file))}
-    assert {name: words for name, words in found.items() if name not in NOT_YET} == {}
-
-
-def test_what_is_clean_leaves_the_list() -> None:
-    assert {name for name in NOT_YET if not found_in(REPOSITORY / name)} == set()
+    assert {str(file.relative_to(REPOSITORY)): words for file in files() if (words := found_in(file))} == {}

@@ -1,5 +1,5 @@
 {# What the statement of a check returns besides its figures: the one row of figures is `answered`, `level` and `short`
-   are its columns for the main figure and for how much falls short. The SELECT around it stands behind the last CTE and
+   are its columns for the main figure and for how much fails. The SELECT around it stands behind the last CTE and
    not around a subquery, which T-SQL allows no WITH in. #}
 {% macro opening(returns) %}{% if returns %},
 answered AS ({% endif %}{% endmacro %}

@@ -1,4 +1,4 @@
-{# The end of a test of dbt: a row for each class that falls short, that floats cannot tell from the limit, or whatever
+{# The end of a test of dbt: a row for each failing class, that floats cannot tell from the limit, or whatever
    class when rows rule the check out. `keep` names the key columns that are shown; `of_persons` counts what rules a check
    out that has persons, which dbt knows later. #}
 SELECT

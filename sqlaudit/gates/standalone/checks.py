@@ -41,7 +41,7 @@ class Returns(StrEnum):
 
     `FIGURES`: one row with the figures of the check under names of their own. `ROW`: one row with the same columns for
     every check (`ROW_COLUMNS`). `VERDICT`: one row with 1 where it passes, else 0. `FAILING_ROWS`: the row of figures
-    where it does not pass, else none. `COUNT`: one number, 0 where it passes, else how much falls short, at least 1.
+    where it does not pass, else none. `COUNT`: one number, 0 where it passes, else how much fails, at least 1.
     `METRIC`: the main figure, NULL where nothing is decided.
     """
 
@@ -411,7 +411,7 @@ def section(one: Compiled) -> str:
     of = f" of {one.sensitive}" if one.sensitive else ""
     if one.refused:
         return comment([f"{one.model}{of} is not here. {one.refused}"])
-    whom = f", for somebody who knows {KNOWN[one.known_rows]} of a person" if one.known_rows else ""
+    whom = f", for an attacker who knows {KNOWN[one.known_rows]} of a person" if one.known_rows else ""
     notes = [f"{one.check}{of}{whom}", definition(one)]
     if (REGISTRY.get(one.model) or CELL_RULES[one.model]).needs_order:
         notes.append("The attribute must be a number, a date or a time: text has no order that everybody agrees on.")
@@ -457,7 +457,7 @@ def compile_cells(
 
     Returns:
         Statements of columns cells, hidden_cells, undecided_cells, unsafe_cells, verdict (`pass`, `fail`, or
-        `undecided`: also where nothing falls short and cells are hidden, since totals may give these back).
+        `undecided`: also where nothing fails and cells are hidden, since totals may give these back).
 
     Raises:
         NotCarried: a rule that one SELECT cannot carry. UsageError: an unknown rule, or a column that is not named.

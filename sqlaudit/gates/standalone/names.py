@@ -27,7 +27,7 @@ class Dialect:
     Args:
         title: the product's name. executed_on: what the tests execute its statements on, empty = nobody has.
         assumed: what is taken for granted of it, where nobody has, and what else its users should know of figures.
-        note: what somebody who runs it has to know, empty = nothing.
+        note: what its user has to know, empty = nothing.
         infinity: the number that stands for infinity where none can be cast from a text, empty = it can.
         letters: what tells values apart that a collation takes for equal, with `?` for the value and for values of any
             type; empty = no collation does.

@@ -223,7 +223,7 @@ def statement_text(one: PolicyStatement) -> str:
     return comment([*about, f"test_id: {one.test_id}"]) + section(one.compiled)
 
 
-# The statements of a policy as quality rules of an Open Data Contract (ODCS 3.1): `mustBe: 0` for what falls short.
+# The statements of a policy as quality rules of an Open Data Contract (ODCS 3.1): `mustBe: 0` for what fails.
 
 API_VERSION = "v3.1.0"
 

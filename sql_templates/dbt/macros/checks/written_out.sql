@@ -347,7 +347,7 @@ people AS (
 CASE WHEN {% for place in range(1, key_count + 1) %}q{{ place }} IS NULL{{ " OR " if not loop.last }}{% endfor %} THEN 1 ELSE 0 END
 {%- endmacro %}
 
-{# `alike` has for each person somebody who stands for all with the same events, and how many these are. Who agrees in
+{# `alike` has for each person a person who stands for all with the same events, and how many these are. Who agrees in
    some sums over events is a candidate and compared with one of the candidates; two have the same events when both have
    as many as they share. Sums that agree by chance decide nothing: who differs is compared with each other who does. #}
 {% macro persons_alike() -%}
@@ -402,7 +402,7 @@ alike AS (
 )
 {%- endmacro %}
 
-{# The rows with one key for all rows of a person, for somebody who knows all of them. #}
+{# The rows with one key for all rows of a person, for an attacker who knows all of them. #}
 {% macro all_rows(source, columns, key, key_count, solo) -%}
 {{ sqlaudit.events(source, columns, key, key_count, solo) }},
 {{ sqlaudit.persons_alike() }},

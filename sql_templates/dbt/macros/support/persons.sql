@@ -8,7 +8,7 @@
 {{ return(['one'] if entity is none else ['one', 'all'] if known_rows == 'worse' else [known_rows]) }}
 {%- endmacro %}
 
-{# What the statement of a test reads for somebody who knows so many rows of a person. Where both are judged, who knows all
+{# What the statement of a test reads for an attacker who knows so many rows of a person. Where both are judged, who knows all
    rows counts where some person has more than one combination. #}
 {% macro side(known, known_rows, tested, quasi_identifiers, sensitive, entity, solo, show_values) -%}
 {%- set keys = sqlaudit.with_letters(quasi_identifiers) -%}
@@ -67,7 +67,7 @@ FROM (
 {{ adapter.dispatch('persons_short_sql', 'sqlaudit')(model, quasi_identifiers, entity, sqlaudit.whole(k, 'k'), 0, nulls, show_values, values) }}
 {%- endtest %}
 
-{# A row for each person who falls short, for each row without one, and for all where it is unclear who is one person.
+{# A row for each person who fails, for each row without one, and for all where it is unclear who is one person.
    `known` events are known, 0 = all. #}
 {% macro default__persons_short_sql(tested, quasi_identifiers, entity, k, known, nulls, show_values, values) -%}
 {%- do sqlaudit.refuse_no_list(quasi_identifiers) -%}

@@ -24,7 +24,7 @@ _LATTICE = re.compile(r"(?P<file>.*?)(?:\s*\bsuppress\s+(?P<share>\S+))?", re.IG
 _RELEASE = re.compile(
     r"(?P<release>'[^']*'|\S+)(?:\s+hierarchies\s+(?P<file>'[^']*'|\S+))?(?:\s+key\s+(?P<key>.+))?", re.IGNORECASE
 )
-_OF_CLASSES = (FAILING_GROUPS, "Risk of being picked out by someone who knows the quasi-identifiers", GROUP_SIZES)
+_OF_CLASSES = (FAILING_GROUPS, "Risk from someone who knows the quasi-identifiers", GROUP_SIZES)
 MOST_CLASSES = 100
 K = 5
 
