@@ -57,7 +57,7 @@ def test_every_table_with_the_column_is_judged_by_persons_with_what_is_known_of_
 @pytest.mark.parametrize(
     ("people", "said"),
     [
-        (PEOPLE[1:], "has no row of 1 person with events in"),
+        (PEOPLE[1:], "has no row for 1 person with events in"),
         ([*PEOPLE, {"who": 0, "Sex": "m", "born": 1}], "has several rows for 1 person, which differ in 'Sex'"),
         ([{"who": str(row["who"]), "Sex": row["Sex"], "born": 1} for row in PEOPLE], "to join them by entity"),
         ([{"whom": row["who"], "Sex": row["Sex"]} for row in PEOPLE], "has no column 'who'"),

@@ -310,7 +310,7 @@ def test_dates_numbers_and_expressions_are_recoded(engine: Engine, method: str) 
 
 def test_nothing_is_published_when_time_is_over(tmp_path: Path) -> None:
     file = tmp_path / "r.csv"
-    with pytest.raises(Incomplete, match="not finished is not safe, so nothing was published"):
+    with pytest.raises(Incomplete, match="unfinished recoding is not safe, so nothing was published"):
         sqlaudit.recode(PEOPLE, qi=["age"], require={"k": 2}, hierarchies=AGE, time_budget=0, to=file, keep_column="id")
     assert not file.exists()
 
@@ -318,16 +318,16 @@ def test_nothing_is_published_when_time_is_over(tmp_path: Path) -> None:
 REFUSED: list[tuple[str, dict[str, Any]]] = [
     ("nulls='wildcard'", {"nulls": "wildcard"}),
     ("joint=True", {"joint": True, "sensitive": ["dx", "job"]}),
-    ("12 rows are about 2 persons", {"entity": "sex"}),
+    ("12 rows are about 2 people", {"entity": "sex"}),
     ("about the whole table", {"require": "average_risk=0.2"}),
     ("about the whole table", {"require": "disclosure=c:0.9,k:1"}),
-    ("order= and beta= are for method='kaca'", {"method": "mondrian", "beta": 1}),
-    ("seed= is for order='random'", {"seed": 3}),
+    ("order= and beta= need method='kaca'", {"method": "mondrian", "beta": 1}),
+    ("seed= needs order='random'", {"seed": 3}),
     ("beta= must be a number of 0 or more", {"beta": -1}),
     ("There is no measure 'los'", {"measure": "los"}),
     ("zip, level 1", {"hierarchies": {"zip": {"values": {"13053": ["a"]}}}, "qi": ["zip"]}),
     ("Every quasi-identifier is dropped", {"hierarchies": {"zip": "drop"}, "qi": ["zip"]}),
-    ("kept as it is and has missing values", {"hierarchies": {"age": "keep"}, "qi": ["age"], "nulls": "distinct"}),
+    ("is kept and has missing values", {"hierarchies": {"age": "keep"}, "qi": ["age"], "nulls": "distinct"}),
 ]
 
 
