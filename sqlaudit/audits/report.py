@@ -293,7 +293,7 @@ def risk_picture(result: AuditResult) -> doc.Picture | None:
 def disclosure_pictures(disclosures: Iterable[Disclosure], threshold: Fraction | None = None) -> Iterator[doc.Picture]:
     """What k pieces of knowledge can reveal, for both attackers, beside the threshold if there is one."""
     for disclosure in disclosures:
-        if len(disclosure.points) > 1:
+        if len({(one.maximum, one.negated) for one in disclosure.points}) > 1:
             limit = {} if threshold is None else {"limit": float(threshold), "limit_name": "threshold"}
             yield doc.Picture(
                 "curves",

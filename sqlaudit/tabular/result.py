@@ -457,11 +457,11 @@ def _how(result: AggregatesResult) -> doc.Facts:
         ("cells", doc.count(result.cells)),
         ("dimensions", ", ".join(result.by)),
         *(("linked table", f"{one.target}, by {', '.join(one.by)}") for one in result.linked),
-        ("columns", columns),  # its name stands there even when there is none
+        ("columns", columns),
         ("totals in", ", ".join(result.totals) or "none"),
         *((f"subtotals in {name}", doc.plural(number, "value")) for name, number in result.subtotals.items()),
         *([("contributors", behind)] if behind else []),
         ("hidden cells", doc.count(result.hidden)),
         *made(result),
     )
-    return doc.Facts(said)
+    return doc.facts(*said)

@@ -110,7 +110,7 @@ def _lead(result: CriteriaResult) -> Iterator[doc.Block]:
 
 def _criterion(criterion: Criterion) -> Iterator[doc.Block]:
     yield doc.Paragraph(f"{criterion.question} ({criterion.source})")
-    yield doc.table(("figure", "answer"), ((one.name, one.text) for one in criterion.figures))
+    yield doc.table(("figure", "answer"), ((doc.label(one.name), one.text) for one in criterion.figures))
     yield doc.Paragraph("Open questions that no figure answers:")
     yield doc.Bullets(tuple(_open(one) for one in criterion.open))
 

@@ -113,10 +113,14 @@ def _attribute(result: DisclosureResult, attribute: AttributeResult) -> tuple[do
     )
 
 
-def _curve(result: DisclosureResult, attribute: AttributeResult) -> doc.Table:
+def _curve(result: DisclosureResult, attribute: AttributeResult) -> doc.Table | str:
     failing = {item.k: item for item in attribute.failing}
+    points = attribute.disclosure.points[result.first_k :]
+    if result.threshold is None and len(points) > 2 and len({(one.maximum, one.negated) for one in points}) == 1:
+        levels = f"{_probability(points[0].maximum)}, and {_probability(points[0].negated)} for negated atoms"
+        return f"Maximum disclosure is {levels}, for every k from {points[0].k} to {points[-1].k}."
     rows = []
-    for point in attribute.disclosure.points[result.first_k :]:
+    for point in points:
         bad = result.threshold is not None and point.maximum >= result.threshold
         level, negated = (doc.level_against(one, result.threshold, "<") for one in (point.maximum, point.negated))
         cells: list[doc.Words] = [

@@ -126,13 +126,13 @@ def test_an_empty_table_is_undetermined(table: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("--knowledge", "x"), "'x' is not a range of numbers; write 0..12, or 12."),
+        (("--knowledge", "x"), "'x' is not a range of numbers. Write 0..12 or 12."),
         (("--knowledge", "0..201"), "within 0..200"),
         (("--knowledge", "3..2"), "They must ascend"),
         (("--threshold", "1.5"), "not a probability above 0 and at most 1"),
         (("--threshold", "nan"), "not a"),
         (("--witness", "13"), "for k = 13 is outside the curve, which ends at 12"),
-        (("--witness", "many"), "put --witness behind the TARGET"),
+        (("--witness", "many"), "Put --witness after the TARGET"),
         (("--plot", "curve.pdf"), ".svg"),
         (
             ("--given", "a.yml", "--threshold", "0.5"),

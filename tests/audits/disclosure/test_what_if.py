@@ -196,7 +196,7 @@ def test_what_was_written_is_bound_and_never_sql() -> None:
             "people: {a: {room: 0}}\nask: {a: x}\nknowledge:\n- never: {a: [x, y]}",
             "line 4: 'never' gives one person two values",
         ),
-        ("people: {a: {room: 0}}\nask: {a: x}\nknowledge: {if: 1}", "line 3: 'knowledge' is a list"),
+        ("people: {a: {room: 0}}\nask: {a: x}\nknowledge: {if: 1}", "line 3: 'knowledge' must be a list"),
         ("people: {a: {room: 0}, a: {room: 1}}\nask: {a: x}", "line 1: the same key is here twice."),
         ("people: {a: [1]}\nask: {a: x}", "line 1: a person takes single values here"),
     ],
