@@ -89,7 +89,7 @@ def test_persons_take_roles_at_once() -> None:
     assert [found.at(m).smallest for m in (1, 2)] == [apart.at(m).smallest for m in (1, 2)] == [1, 1]
     with pytest.raises(UsageError, match="roles= and entity= both name columns"):
         sqlaudit.persons(visits, entity="who", roles={"qi": "clinic"})
-    with pytest.raises(UsageError, match="Name the column of persons with entity="):
+    with pytest.raises(UsageError, match="Name it with entity="):
         sqlaudit.persons(visits, roles={"qi": "clinic"})
 
 

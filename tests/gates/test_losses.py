@@ -96,7 +96,7 @@ def test_what_keeps_a_loss_from_being_told(database: Make) -> None:
     assert [outcome for outcome, _ in said] == ["error"] * 3 + ["pass", "fail"]
     assert "nowhere" in said[0][1]
     assert said[1][1] == (
-        "A column is named twice among quasi_identifiers, 'sensitive' and key; give every column one role."
+        "A column is named twice in quasi_identifiers, 'sensitive' and key. Give every column one role."
     )
     assert said[2][1].startswith("distance: ordered: disease: ")
     assert "flu" not in str(said)

@@ -57,9 +57,9 @@ def test_every_table_with_the_column_is_judged_by_persons_with_what_is_known_of_
 @pytest.mark.parametrize(
     ("people", "said"),
     [
-        (PEOPLE[1:], "has no row of 1 person with events in"),
-        ([*PEOPLE, {"who": 0, "Sex": "m", "born": 1}], "has several rows of 1 person, which differ in 'Sex'"),
-        ([{"who": str(row["who"]), "Sex": row["Sex"], "born": 1} for row in PEOPLE], "to join them by entity"),
+        (PEOPLE[1:], "has no row for 1 person with events in"),
+        ([*PEOPLE, {"who": 0, "Sex": "m", "born": 1}], "has several rows for 1 person, which differ in 'Sex'"),
+        ([{"who": str(row["who"]), "Sex": row["Sex"], "born": 1} for row in PEOPLE], "cannot be joined by entity"),
         ([{"whom": row["who"], "Sex": row["Sex"]} for row in PEOPLE], "has no column 'who'"),
         ([{"who": row["who"], "sexx": row["Sex"]} for row in PEOPLE], "has no column 'sex'"),
     ],
@@ -79,7 +79,7 @@ def test_rows_without_a_person_are_not_joined_away(database: Make) -> None:
     made = database({**TABLES, "visits": [*VISITS, {"WHO": None, "clinic": "a", "cost": 1}]})
     result = sqlaudit.gate(made.policy(POLICY))
     assert {of(result, "visits", text).outcome.value for text in ("k=3", "km@2=3")} == {"error"}
-    assert "no entity" in of(result, "visits", "km@2=3").message
+    assert "no value in the entity column" in of(result, "visits", "km@2=3").message
 
 
 def test_a_table_may_be_kept_apart_or_have_another_column(tmp_path: Path) -> None:

@@ -166,7 +166,7 @@ def test_dropped_columns_and_expressions_leave_nothing_behind(engine: Engine) ->
     assert made.columns == ("age % 5", ODD, "s", "note", "name")
     assert rows_of(engine, made) == {(2, "", "flu", "p", "Ann"): 1}
     both = opened(engine, rows, Roles(("age",), ("age > 3",)), [requirement_from("k", 1)], {})
-    with pytest.raises(UsageError, match="gives the first away"):
+    with pytest.raises(UsageError, match="in the release reveal it"):
         release(both, {"age": 1}, suppress=False, star=False)
 
 

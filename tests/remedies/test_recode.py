@@ -310,7 +310,7 @@ def test_dates_numbers_and_expressions_are_recoded(engine: Engine, method: str) 
 
 def test_nothing_is_published_when_time_is_over(tmp_path: Path) -> None:
     file = tmp_path / "r.csv"
-    with pytest.raises(Incomplete, match="not finished is not safe, so nothing was published"):
+    with pytest.raises(Incomplete, match="unfinished recoding is not safe, so nothing was published"):
         sqlaudit.recode(PEOPLE, qi=["age"], require={"k": 2}, hierarchies=AGE, time_budget=0, to=file, keep_column="id")
     assert not file.exists()
 
@@ -318,16 +318,16 @@ def test_nothing_is_published_when_time_is_over(tmp_path: Path) -> None:
 REFUSED: list[tuple[str, dict[str, Any]]] = [
     ("nulls='wildcard'", {"nulls": "wildcard"}),
     ("joint=True", {"joint": True, "sensitive": ["dx", "job"]}),
-    ("12 rows are about 2 persons", {"entity": "sex"}),
+    ("12 rows are about 2 people", {"entity": "sex"}),
     ("about the whole table", {"require": "average_risk=0.2"}),
     ("about the whole table", {"require": "disclosure=c:0.9,k:1"}),
-    ("order= and beta= are for method='kaca'", {"method": "mondrian", "beta": 1}),
-    ("seed= is for order='random'", {"seed": 3}),
+    ("order= and beta= need method='kaca'", {"method": "mondrian", "beta": 1}),
+    ("seed= needs order='random'", {"seed": 3}),
     ("beta= must be a number of 0 or more", {"beta": -1}),
     ("There is no measure 'los'", {"measure": "los"}),
     ("zip, level 1", {"hierarchies": {"zip": {"values": {"13053": ["a"]}}}, "qi": ["zip"]}),
     ("Every quasi-identifier is dropped", {"hierarchies": {"zip": "drop"}, "qi": ["zip"]}),
-    ("kept as it is and has missing values", {"hierarchies": {"age": "keep"}, "qi": ["age"], "nulls": "distinct"}),
+    ("is kept and has missing values", {"hierarchies": {"age": "keep"}, "qi": ["age"], "nulls": "distinct"}),
 ]
 
 
@@ -340,7 +340,7 @@ def test_what_has_no_meaning_is_refused_in_a_sentence(sentence: str, options: di
 
 def test_many_sensitive_values_are_refused_where_they_must_be_counted() -> None:
     people = pd.DataFrame({"age": [1, 2] * 201, "s": range(402)})
-    with pytest.raises(UsageError, match="402 different values, and recode keeps the counts of at most 200"):
+    with pytest.raises(UsageError, match="402 different values, more than the 200 that recode supports"):
         sqlaudit.recode(people, qi=["age"], sensitive="s", require={"l": 2}, lattice=False)
     made = sqlaudit.recode(people, qi=["age"], sensitive="s", require={"k": 2}, lattice=False)
     assert (made.groups, made.loss("variance-loss").value) == (2, None)
@@ -368,7 +368,7 @@ def test_one_row_and_no_row() -> None:
     two = sqlaudit.recode(PEOPLE[:1], qi=["age", "sex"], require={"k": 2}, hierarchies=AGE)
     assert two.why == ("k=2 fails even for all rows together, so no recoding can meet it.",)
     none = sqlaudit.recode(PEOPLE[:0].astype({"age": float}), qi=["age", "sex"], require={"k": 1}, hierarchies=AGE)
-    assert (none.rows, none.why) == (0, ("frame has no rows, so there is nothing to recode.",))
+    assert (none.rows, none.why) == (0, ("frame has no rows.",))
 
 
 def test_classes_that_are_safe_stay_as_they_are() -> None:

@@ -276,7 +276,7 @@ def _named(made: Dictionary, ancestors: Integers, named: int) -> int:
     """Where rows without a value begin when they are equal to nothing: at the lowest level that names NULL."""
     if not made.hierarchy.height:
         raise UsageError(
-            f"{made.hierarchy.column} has no hierarchy, and missing values that are equal to nothing with "
+            f"{made.hierarchy.column} is kept and has missing values, which are equal to nothing with "
             f"{spelled('nulls', 'distinct')}. Give it a hierarchy, or use {spelled('nulls', 'equal')}."
         )
     return int(ancestors[named, made.values - 1])
