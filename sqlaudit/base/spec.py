@@ -37,7 +37,7 @@ from sqlaudit.base.options import (
 )
 from sqlaudit.base.parameter_names import spelled
 
-FILE_FORMATS = ("csv", "json", "parquet", "arrow")
+FILE_FORMATS = ("csv", "json", "parquet", "arrow", "excel", "spss", "stata", "sas")
 LOOK, ROLES, HOLD, LIMITS = "What to look at", "Roles of the columns", "What must hold", "Limits"
 """Sections of the help page."""
 _VALUES_OF = "A bucketized release: the values of its buckets. The other table has the persons."
@@ -81,26 +81,30 @@ class ReadOptions:
     """How files are read. Empty values mean: let the engine find out.
 
     Args:
-        format: csv, json, parquet or arrow; empty = by the file's name.
+        format: csv, json, parquet, arrow, excel, spss, stata or sas; empty = by the file's name.
         delimiter: the CSV separator.
-        encoding: the CSV encoding, for instance latin-1.
+        encoding: the encoding of a CSV, SPSS, Stata or SAS file, for instance latin-1.
         null_values: texts that mean NULL.
         all_text: read every column as text.
         header: whether the first CSV line has names; None = detect.
         hive_partitioning: read the values of folders named `column=value` as columns, as text.
+        sheet: the sheet of an Excel file; empty = the only one that is not hidden.
+        labels: read the value labels of an SPSS or Stata file instead of the codes.
     """
 
     format: str = option(
         "", one_of(*FILE_FORMATS), "What the file is, when its name does not say.", LOOK, name="file_format"
     )
     delimiter: str = option("", DELIMITER, "What separates CSV fields: a character, or tab.", LOOK, metavar="CHARACTER")
-    encoding: str = option("", TEXT, "The encoding of a CSV file, for instance latin-1.", LOOK, metavar="NAME")
+    encoding: str = option("", TEXT, "The encoding of a file, for instance latin-1.", LOOK, metavar="NAME")
     null_values: tuple[str, ...] = option(
         (), TEXTS, 'Texts that mean "missing", for instance "?,NA".', LOOK, metavar="TEXTS"
     )
-    all_text: bool = option(False, FLAG, "Read every CSV column as text (keeps leading zeros).", LOOK)
+    all_text: bool = option(False, FLAG, "Read every column of CSV or Excel as text (keeps leading zeros).", LOOK)
     header: bool | None = option(None, SWITCH, "Whether the first CSV line has the column names.", LOOK)
     hive_partitioning: bool = option(False, FLAG, "Read folders named column=value as columns, too.", LOOK)
+    sheet: str = option("", TEXT, "The sheet of an Excel file.", LOOK, metavar="NAME")
+    labels: bool = option(False, FLAG, "Read value labels of SPSS or Stata instead of codes.", LOOK)
 
 
 @dataclass(frozen=True)
