@@ -105,7 +105,7 @@ def office_source(
     select = expression("engines/duckdb/read_office.sql", DIALECT, source=source, columns=typed)
     session.fetch("CREATE TABLE " + quote(name, DIALECT) + " AS " + select, step)
     session.fetch("DROP TABLE " + quote(raw, DIALECT), step)
-    return quote(name, DIALECT), names, remarks
+    return name, names, remarks
 
 
 def _package(format: str, name: str) -> Any:
@@ -190,10 +190,7 @@ def _statistics(files: Files, options: ReadOptions) -> _Opened:
         raise InputError(f"{files.label!r} has no columns.")
     types, formats = about.readstat_variable_types, about.original_variable_types
     labels: dict[str, dict[Any, str]] = about.variable_value_labels if options.labels else {}
-    for name, texts in labels.items():
-        if len(set(texts.values())) < len(texts):
-            label = repr(files.label)
-            raise InputError(f"Column {name!r} of {label} has one label for several values; read it without labels.")
+    labelled: dict[str, dict[str, Any]] = {name: {} for name in labels}
     columns = []
     for name in names:
         if types[name] == "string" or labels.get(name):
@@ -211,16 +208,17 @@ def _statistics(files: Files, options: ReadOptions) -> _Opened:
             values = list(read(row_offset=at, row_limit=size)[0].values())
             count = len(values[0])
             at += count
-            yield [_clean(one, labels.get(name), name) for one, name in zip(values, names, strict=True)]
+            yield [_clean(one, name) for one, name in zip(values, names, strict=True)]
         if at != about.number_rows and (about.number_rows or -1) >= 0:
             raise InputError(f"{files.label!r} is cut off, so rows may be missing.")
 
-    def _clean(values: list[Any], known: dict[Any, str] | None, name: str) -> list[Any]:
+    def _clean(values: list[Any], name: str) -> list[Any]:
+        known = labels.get(name)
         if not known:
             return [None if one == "" else one for one in values]
         texts = {one: known.get(one) or _text(one) for one in set(values) - {None, ""}}
-        if set(known.values()) & {text for one, text in texts.items() if one not in known}:
-            raise InputError(f"A value of {name!r} in {files.label!r} is the label of another; read it without labels.")
+        if any(labelled[name].setdefault(text, one) != one for one, text in texts.items()):
+            raise InputError(f"Two values of {name!r} in {files.label!r} have one label; read it without labels.")
         return [texts.get(one) for one in values]
 
     return columns, batches(), ()
