@@ -108,8 +108,8 @@ def _spelled(sql: str, views: Mapping[str, str], catalog: str, *, query: bool = 
             table.set("catalog", None)
         elif not table.db and table.name.startswith("sqlaudit_frame") and table.name not in own:
             raise UsageError(
-                "Frames, and files of Arrow, Excel, SPSS, Stata and SAS, are read through Python, so no view can read "
-                "them; write the release to a file."
+                "A frame, or a file of Arrow, Excel, SPSS, Stata or SAS, is read through Python, so no "
+                "view can read it; write the release to a file."
             )
     if query:
         return root.sql(dialect=DIALECT)
