@@ -1,7 +1,4 @@
-"""Excel sheets and the files of SPSS, Stata and SAS: written by the libraries' own writers, and read as CSV is.
-
-No library writes .sas7bdat, so of SAS the transport format stands for it; both go the same way behind the reader.
-"""
+"""Excel sheets and the files of SPSS, Stata and SAS: written by the libraries' own writers, and read as CSV is."""
 
 from __future__ import annotations
 
@@ -26,6 +23,7 @@ from sqlaudit.base.spec import ReadOptions, Target
 from sqlaudit.engines.duckdb import office
 from tests.cli.runner import run
 from tests.engines.duckdb_helpers import SECRET, error_of, read, rows_of, types_of, written
+from tests.engines.sas7bdat import write_sas7bdat
 
 DAY = dt.date(2024, 2, 29)
 
@@ -280,6 +278,7 @@ WRITERS: dict[str, Callable[[pd.DataFrame, str], None]] = {
     "zsav": lambda one, path: pyreadstat.write_sav(one, path, compress=True),
     "dta": pyreadstat.write_dta,
     "xpt": pyreadstat.write_xport,
+    "sas7bdat": write_sas7bdat,
 }
 
 
@@ -291,7 +290,12 @@ def test_statistics_files_have_codes_dates_and_numbers(tmp_path: Path, ending: s
     assert types_of(path) == kinds
     assert sorted(rows_of(path), key=str) == ROWS
     moved = Path(path).rename(tmp_path / "p.bin")
-    assert sorted(rows_of(str(moved), format={"dta": "stata", "xpt": "sas"}.get(ending, "spss")), key=str) == ROWS
+    assert (
+        sorted(
+            rows_of(str(moved), format={"dta": "stata", "xpt": "sas", "sas7bdat": "sas"}.get(ending, "spss")), key=str
+        )
+        == ROWS
+    )
 
 
 def test_missing_values_of_users_are_missing(tmp_path: Path) -> None:
