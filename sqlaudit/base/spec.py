@@ -37,7 +37,7 @@ from sqlaudit.base.options import (
 )
 from sqlaudit.base.parameter_names import about, spelled
 
-FILE_FORMATS = ("csv", "json", "parquet", "arrow")
+FILE_FORMATS = ("csv", "json", "parquet", "arrow", "excel", "spss", "stata", "sas")
 LOOK, ROLES, HOLD, LIMITS = "Input", "Column roles", "Requirements", "Limits"
 """Sections of the help page."""
 _VALUES_OF = "Table of the bucket values of a bucketized release (TARGET is the table of people)."
@@ -81,15 +81,17 @@ class ReadOptions:
     """How files are read. Empty values: the engine decides.
 
     Args:
-        format: csv, json, parquet or arrow; empty = by the file's name.
+        format: csv, json, parquet, arrow, excel, spss, stata or sas; empty = by the file's name.
         delimiter: the CSV separator.
-        encoding: the CSV encoding, for instance latin-1.
+        encoding: the encoding of a CSV, SPSS, Stata or SAS file, for instance latin-1.
         null_values: texts that mean NULL.
         all_text: read every column as text.
         header: whether the first CSV line has names; None = detect.
         hive_partitioning: read the values of folders named `column=value` as columns, as text.
         skip: lines of a CSV file before the header, such as a title.
         decimal: what stands before the decimals of numbers in a CSV file, a point or a comma.
+        sheet: the sheet of an Excel file; empty = the only one that is not hidden.
+        labels: read the value labels of an SPSS or Stata file instead of the codes.
 
     Raises:
         UsageError: another decimal sign, or a number of lines that is out of range.
@@ -99,17 +101,19 @@ class ReadOptions:
         "", one_of(*FILE_FORMATS), "File format (default: by the file's name).", LOOK, name="file_format"
     )
     delimiter: str = option("", DELIMITER, "CSV field separator: a character, or tab.", LOOK, metavar="CHARACTER")
-    encoding: str = option("", TEXT, "CSV encoding, for example latin-1.", LOOK, metavar="NAME")
+    encoding: str = option("", TEXT, "Encoding of the file, for example latin-1.", LOOK, metavar="NAME")
     null_values: tuple[str, ...] = option(
         (), TEXTS, 'Texts that mean "missing", for example "?,NA".', LOOK, metavar="TEXTS"
     )
-    all_text: bool = option(False, FLAG, "Read every CSV column as text (keeps leading zeros).", LOOK)
+    all_text: bool = option(False, FLAG, "Read every column of CSV or Excel as text (keeps leading zeros).", LOOK)
     header: bool | None = option(None, SWITCH, "The first CSV line has the column names, or not.", LOOK)
     hive_partitioning: bool = option(False, FLAG, "Read folders named column=value as columns, too.", LOOK)
     skip: int = option(
         0, RANGE, "Lines of a CSV file before the header, such as a title.", LOOK, metavar="N", least=0, most=1000
     )
     decimal: str = option(".", one_of(".", ","), "The decimal sign in a CSV file.", LOOK, shown=".")
+    sheet: str = option("", TEXT, "The sheet of an Excel file.", LOOK, metavar="NAME")
+    labels: bool = option(False, FLAG, "Read value labels of SPSS or Stata instead of codes.", LOOK)
 
     def __post_init__(self) -> None:
         check_bounds(self)

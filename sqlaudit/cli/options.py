@@ -177,7 +177,7 @@ def inputs_from(path: Path | None) -> Mapping[str, Any]:
 
 
 _what = in_section("Input")
-read_parameters = parameters_of(ReadOptions, last=("all_text", "hive_partitioning"))
+read_parameters = parameters_of(ReadOptions, last=("all_text", "hive_partitioning", "labels"))
 TARGET = (
     click.Argument(["name"], metavar="[TARGET]", required=False),
     _what(

@@ -264,9 +264,9 @@ def audit_warnings(
     """The warnings of an audit.
 
     Codes: `direct_identifier`, `possible_direct_identifier`, `division_of_whole_numbers`, `header_guessed`,
-    `possible_quasi_identifier`, `unreadable_columns`, `empty_quasi_identifier`, `read_by_expressions`,
-    `columns_without_role`, `nearly_unique_quasi_identifier`, `float_quasi_identifier`, `spelling_variants`,
-    `equal_but_written_differently`, `published_table`.
+    `hidden_rows`, `hidden_sheets`, `possible_quasi_identifier`, `unreadable_columns`, `empty_quasi_identifier`,
+    `read_by_expressions`, `columns_without_role`, `nearly_unique_quasi_identifier`, `float_quasi_identifier`,
+    `spelling_variants`, `equal_but_written_differently`, `published_table`.
     Messages hold counts, names and expressions of columns.
 
     Args:

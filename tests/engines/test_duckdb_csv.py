@@ -227,7 +227,7 @@ def test_options_that_can_not_be_used(tmp_path: Path) -> None:
         "one-byte encodings distinct), or convert the file."
     )
     assert error_of(UsageError, Target(relation=path, read=ReadOptions(format="xml"))) == (
-        "There is no format 'xml'. Use one of csv, json, parquet, arrow."
+        "There is no format 'xml'. Use one of csv, json, parquet, arrow, excel, spss, stata, sas."
     )
     assert error_of(
         InputError, Target(relation=written(tmp_path / "s.csv", "a;b\n1;2,5\n"), read=ReadOptions(delimiter=","))

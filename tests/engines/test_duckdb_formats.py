@@ -239,7 +239,7 @@ def test_options_for_csv_alone(tmp_path: Path) -> None:
 
 def test_paths_that_are_no_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     written(tmp_path / "people.csv", "a\n1\n")
-    written(tmp_path / "sheet.xlsx", "PK")
+    written(tmp_path / "sheet.ods", "PK")
     written(tmp_path / "p.csv.bz2", "BZ")
     monkeypatch.chdir(tmp_path)
     expected = {
@@ -251,7 +251,7 @@ def test_paths_that_are_no_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         "download it first.",
         "/dev/null": "'/dev/null' is not a regular file, but an audit reads its input more than once. "
         "Save it as a file.",
-        "sheet.xlsx": "'sheet.xlsx' is a spreadsheet: save the sheet as CSV.",
+        "sheet.ods": "'sheet.ods' is a spreadsheet of another format: save it as .xlsx or CSV.",
         "p.csv.bz2": "'p.csv.bz2' is an archive: unpack it, or use gzip or zstd.",
     }
     assert {path: error_of(UsageError, Target(relation=path)) for path in expected} == expected

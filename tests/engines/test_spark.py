@@ -224,10 +224,10 @@ def test_parquet_files(plain: SparkEngine, tmp_path: Path) -> None:
             rows(plain, tmp_path / "a.parquet", **options)
 
 
-@pytest.mark.parametrize("name", ["a.csv", "a.tsv.gz", "*.json", "a.jsonl", "a.orc", "b/a.txt", "a.xlsx/"])
+@pytest.mark.parametrize("name", ["a.csv", "a.tsv.gz", "*.json", "a.jsonl", "a.orc", "b/a.txt", "a.xlsx/", "a.sav"])
 def test_other_files_are_refused(plain: SparkEngine, tmp_path: Path, name: str) -> None:
     for target in (str(tmp_path / name), name):
-        with pytest.raises(UsageError, match=r"only Parquet files are audited.*Audit CSV and JSON with DuckDB"):
+        with pytest.raises(UsageError, match=r"only Parquet files are audited.*Audit other files with DuckDB"):
             plain.open(Target(target))
     write(tmp_path / "a.parquet", a=[1])
     with pytest.raises(UsageError, match="only Parquet files are audited"):

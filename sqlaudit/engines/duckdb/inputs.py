@@ -196,7 +196,20 @@ def _after(rows: Sequence[Row], at: int) -> int:
 
 # From a target to a FROM item of DuckDB: which files, tables or frames it means, and how they are read.
 
-_CSV_ONLY = ("delimiter", "encoding", "skip", "decimal", "null_values", "header")
+_FOR = {
+    "delimiter": ("csv",),
+    "encoding": ("csv", "spss", "stata", "sas"),
+    "skip": ("csv",),
+    "decimal": ("csv",),
+    "null_values": ("csv", "excel"),
+    "header": ("csv",),
+    "all_text": ("csv", "json", "excel"),
+    "hive_partitioning": ("csv", "json", "parquet", "arrow"),
+    "sheet": ("excel",),
+    "labels": ("spss", "stata"),
+}
+_CALLED = {"csv": "CSV", "excel": "Excel", "spss": "SPSS or Stata"}
+"""How a sentence calls the formats of an option, by the first of them."""
 
 
 @dataclass(frozen=True)
@@ -249,6 +262,10 @@ def file_source(session: DuckDBSession, files: Files, target: Target, frame_name
     elif files.format == "parquet":
         sql = write_call("read_parquet", files.texts, hive_options(folders))
         names = parquet_names(session, files)
+    elif files.format != "arrow":
+        from sqlaudit.engines.duckdb.office import office_source
+
+        sql, names, remarks = office_source(session, files, options, frame_name)
     else:
         frame, names = arrow_files(files, folders)
         session.register(frame_name, frame)
@@ -298,10 +315,11 @@ def refuse_read_options(options: ReadOptions, what: str) -> None:
 
 
 def _refuse_options(files: Files, options: ReadOptions) -> None:
-    for name in (*_CSV_ONLY, "all_text"):
+    for name, formats in _FOR.items():
         given = getattr(options, name) not in ((), "", None, False, 0, ".") or (
             name == "header" and options.header is False
         )
-        if given and files.format != "csv" and not (name == "all_text" and files.format == "json"):
+        if given and files.format not in formats:
             words = name.replace("_", " ")
-            raise UsageError(f"The option {words!r} applies to CSV files, but {files.label!r} is {files.format}.")
+            called = _CALLED[formats[0]]
+            raise UsageError(f"The option {words!r} applies to {called} files, but {files.label!r} is {files.format}.")

@@ -18,17 +18,21 @@ from sqlaudit.base.files import expanded, is_file, is_folder, is_sqlite
 from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.names import closest
 from sqlaudit.base.parameter_names import spelled
+from sqlaudit.base.spec import FILE_FORMATS
 from sqlaudit.engines import contract, is_one, is_relation
 from sqlaudit.engines.contract import refuse_same
 
 # From a path or glob, as a user writes it, to files that exist and the format they have.
 
-FORMATS = ("csv", "json", "parquet", "arrow")
 _SUFFIXES = {
     **dict.fromkeys((".csv", ".tsv", ".tab", ".txt", ".data", ".dat"), "csv"),
     **dict.fromkeys((".json", ".ndjson", ".jsonl"), "json"),
     **dict.fromkeys((".parquet", ".pq"), "parquet"),
     **dict.fromkeys((".arrow", ".feather", ".ipc", ".arrows"), "arrow"),
+    **dict.fromkeys((".xlsx", ".xlsm"), "excel"),
+    **dict.fromkeys((".sav", ".zsav"), "spss"),
+    ".dta": "stata",
+    **dict.fromkeys((".sas7bdat", ".xpt"), "sas"),
 }
 _PACKED = (".gz", ".zst")
 _FRAME, _SKIPPED, _SKIPPABLE = 0xFD2FB528, 0x184D2A50, 0xFFFFFFF0
@@ -36,8 +40,8 @@ _FRAME, _SKIPPED, _SKIPPABLE = 0xFD2FB528, 0x184D2A50, 0xFFFFFFF0
 _RUN = 1
 """The kind of a block that is one byte, said how often."""
 _FOREIGN = {
-    **dict.fromkeys((".xlsx", ".xls", ".ods"), "a spreadsheet: save the sheet as CSV"),
-    **dict.fromkeys((".sas7bdat", ".xpt", ".sav", ".dta", ".rds"), "a statistics file: export CSV or Parquet"),
+    **dict.fromkeys((".xls", ".xlsb", ".ods"), "a spreadsheet of another format: save it as .xlsx or CSV"),
+    **dict.fromkeys((".por", ".rds", ".rdata"), "a statistics file of another format: export CSV or Parquet"),
     **dict.fromkeys((".sqlite", ".sqlite3"), "named like an SQLite database, but is not one"),
     **dict.fromkeys((".zip", ".bz2", ".xz", ".7z", ".tar", ".tgz"), "an archive: unpack it, or use gzip or zstd"),
 }
@@ -50,7 +54,7 @@ class Files:
 
     Args:
         paths: absolute paths, none of them empty, in a fixed order.
-        format: csv, json, parquet or arrow.
+        format: one of `FILE_FORMATS`.
         label: the path or glob as the user wrote it.
     """
 
@@ -85,7 +89,7 @@ def find_files(text: str, format: str = "") -> Files:
 
     Args:
         text: a path or glob as the user wrote it.
-        format: csv, json, parquet or arrow; empty = by the files' names and first bytes.
+        format: one of `FILE_FORMATS`; empty = by the files' names and first bytes.
 
     Raises:
         UsageError: no such file, a folder without tables, a web address, or a format that is not read.
@@ -201,8 +205,8 @@ def _is_cut(path: Path) -> bool:
 
 def _format(path: Path, start: bytes, format: str) -> str:
     if format:
-        if format not in FORMATS:
-            raise UsageError(f"There is no format {format!r}. Use one of {', '.join(FORMATS)}.")
+        if format not in FILE_FORMATS:
+            raise UsageError(f"There is no format {format!r}. Use one of {', '.join(FILE_FORMATS)}.")
         return format
     if path.suffix.lower() in _FOREIGN:
         raise UsageError(f"{path.name!r} is {_FOREIGN[path.suffix.lower()]}.")

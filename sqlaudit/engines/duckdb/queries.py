@@ -107,7 +107,9 @@ def _spelled(sql: str, views: Mapping[str, str], catalog: str, *, query: bool = 
         elif table.catalog == catalog and catalog:
             table.set("catalog", None)
         elif not table.db and table.name.startswith("sqlaudit_frame") and table.name not in own:
-            raise UsageError("A view cannot read a frame or an Arrow file. Write the release to a file.")
+            raise UsageError(
+                "A view cannot read a frame or a file of Arrow, Excel, SPSS, Stata or SAS. Write the release to a file."
+            )
     if query:
         return root.sql(dialect=DIALECT)
     source = root.find(exp.From)

@@ -34,12 +34,15 @@ from sqlaudit.engines.spark.values import columns_of
 # Files as Spark reads them: which of them are read at all, and folders whose names are columns.
 
 _PARQUET = (".parquet", ".pq")
-_OTHERS = (".csv", ".tsv", ".tab", ".txt", ".json", ".ndjson", ".jsonl", ".orc", ".gz", ".zst", ".bz2")
+_OTHERS = (
+    *(".csv", ".tsv", ".tab", ".txt", ".json", ".ndjson", ".jsonl", ".orc", ".gz", ".zst", ".bz2"),
+    *(".xlsx", ".xlsm", ".sav", ".zsav", ".dta", ".sas7bdat", ".xpt"),
+)
 READERS = ("csv", "json", "parquet", "orc", "text", "avro", "xml", "binaryfile")
 """What stands before a path in a query of Spark: csv.`path`."""
 REFUSAL = (
-    "On Spark only Parquet files can be audited, because Spark may change or omit values of other files. Audit CSV and "
-    "JSON with DuckDB (without {db}), or load them as a table or Parquet."
+    "On Spark only Parquet files can be audited, because Spark may change or omit values of other files. Audit other "
+    "files with DuckDB (without {db}), or load them as a table or Parquet."
 )
 HIDDEN = {"ignoredPathSegmentRegex": "^[._]"}
 """What Spark leaves out of folders by itself, whatever the session says."""

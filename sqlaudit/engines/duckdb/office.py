@@ -1,0 +1,452 @@
+"""Excel sheets and the files of SPSS, Stata and SAS: copied into the private DuckDB, every row, by batches.
+
+Python's readers of these files drop things without a word: a cell with an error, a formula that was never computed and
+the rest of merged cells are empty for them. These are looked for in the sheet itself, and refused.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import re
+import zipfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from datetime import date, datetime, time, timedelta
+from itertools import islice
+from typing import IO, Any
+from xml.etree import ElementTree
+
+from sqlaudit.base.errors import InputError, MissingDriver, UsageError
+from sqlaudit.base.frozen import dataclass
+from sqlaudit.base.names import closest, literal, quote
+from sqlaudit.base.parameter_names import spelled
+from sqlaudit.base.relation import Remark
+from sqlaudit.base.spec import ReadOptions
+from sqlaudit.base.sql import Raw, expression
+from sqlaudit.engines.duckdb.paths import Files
+from sqlaudit.engines.duckdb.session import DIALECT, DuckDBSession
+
+OFFICE = ("excel", "spss", "stata", "sas")
+"""The formats that are read here."""
+_TITLES = {"excel": "an Excel", "spss": "an SPSS", "stata": "a Stata", "sas": "a SAS"}
+_CELLS = 2_000_000
+"""Cells of a batch, which are objects of Python for a while."""
+_WHOLE = 2**53
+"""Up to here a DOUBLE holds every whole number."""
+_DAY, _SECOND, _MILLISECOND = 86_400_000_000, 1_000_000, 1_000
+
+Batch = list[list[Any]]
+"""Values by column."""
+
+
+@dataclass(frozen=True)
+class _Column:
+    """A column, and what its numbers mean.
+
+    Args:
+        name: as in the file. kind: the name of its Arrow type. means: number, date, timestamp or time where the numbers
+            are to be typed; empty = as they are. unit: microseconds of 1. origin: the moment of 0.
+    """
+
+    name: str
+    kind: str
+    means: str = ""
+    unit: int = 1
+    origin: str = "1970-01-01"
+
+
+_Opened = tuple[Sequence[_Column], Iterator[Batch], tuple[Remark, ...]]
+"""The columns of a file, its rows in batches (at least one, which may be empty), and what to say of it."""
+
+
+def office_source(
+    session: DuckDBSession, files: Files, options: ReadOptions, name: str
+) -> tuple[str, list[str], tuple[Remark, ...]]:
+    """A table of the session with all rows of a file, the names of its columns, and what to say of it.
+
+    Args:
+        session: where it goes. files: one file. options: which sheet, and how values are read. name: of the table.
+
+    Raises:
+        UsageError: several files, or a sheet that is missing or not named. MissingDriver: a package is missing.
+        InputError: a file that is damaged, has no header, or would lose something.
+    """
+    if len(files.paths) > 1:
+        title = _TITLES[files.format].split()[1]
+        raise UsageError(f"{files.label!r} names {len(files.paths)} {title} files; name one at a time.")
+    pa = _package(files.format, "pyarrow")
+    step, raw, batch = "open " + files.label, name + "_raw", name + "_batch"
+    reader = _excel if files.format == "excel" else _statistics
+    columns, batches, remarks = session.guarded(step, lambda: reader(files, options))
+    names = [column.name for column in columns]
+    _refuse_same_names(names, files.label)
+    made = "CREATE TABLE " + quote(raw, DIALECT) + " AS "
+    while (values := session.guarded(step, lambda: next(batches, None))) is not None:
+        arrays = [pa.array(one, column.kind) for one, column in zip(values, columns, strict=True)]
+        session.register(batch, pa.table(arrays, names=names))
+        session.fetch(made + "SELECT * FROM " + quote(batch, DIALECT), step)
+        session.unregister(batch)
+        made = "INSERT INTO " + quote(raw, DIALECT) + " "
+    quoted = [quote(column, DIALECT) for column in names]
+    source = Raw(quote(raw, DIALECT))
+    if files.format == "excel" and all(column.kind == "string" for column in columns):
+        statement = expression("engines/duckdb/read_header_values.sql", DIALECT, source=source, columns=quoted)
+        found = session.fetch(statement, step, names)[0][0]
+        if 2 * found >= len(names):
+            raise InputError(
+                f"Row 1 of {files.label!r} must have the column names, but {found} of its {len(names)} cells are "
+                "values of their columns as well, as in a row of data. Insert a row with names."
+            )
+    listed = [(one, c.means, c.unit, literal(c.origin, DIALECT)) for one, c in zip(quoted, columns, strict=True)]
+    statement = expression("engines/duckdb/read_office_types.sql", DIALECT, source=source, columns=listed)
+    types = session.fetch(statement, step)[0]
+    typed = [(*one, type_name) for one, type_name in zip(listed, types, strict=True)]
+    select = expression("engines/duckdb/read_office.sql", DIALECT, source=source, columns=typed)
+    session.fetch("CREATE TABLE " + quote(name, DIALECT) + " AS " + select, step)
+    session.fetch("DROP TABLE " + quote(raw, DIALECT), step)
+    return name, names, remarks
+
+
+def _package(format: str, name: str) -> Any:
+    try:
+        return importlib.import_module(name.replace("-", "_"))
+    except ImportError:
+        hint = "pip install 'sqlaudit[files]'"
+        raise MissingDriver(f"Reading {_TITLES[format]} file needs the package {name}: {hint}.") from None
+
+
+def _refuse_same_names(names: Sequence[str], label: str) -> None:
+    first: dict[str, str] = {}
+    for name in names:
+        if twin := first.get(name.lower()):
+            how = "have the same name" if twin == name else "differ only in upper and lower case"
+            raise InputError(f"The columns {twin!r} and {name!r} of {label!r} {how}; rename one.")
+        first[name.lower()] = name
+
+
+@contextmanager
+def _translated(files: Files, *of_reader: type[Exception]) -> Iterator[None]:
+    """Errors of a reader become ours; their messages may quote values, so none of them passes."""
+    errors: tuple[type[Exception], ...] = (
+        *of_reader,
+        ValueError,
+        ArithmeticError,
+        OSError,
+        LookupError,
+        TypeError,
+        StopIteration,
+    )
+    try:
+        yield
+    except errors:
+        raise InputError(f"{files.label!r} is not {_TITLES[files.format]} file, or is damaged or encrypted.") from None
+
+
+# The files of SPSS, Stata and SAS: numbers, which a format makes dates or times, and texts.
+
+_DATES = {
+    "spss": re.compile(r"(?:(?P<date>[AEJS]?DATE)|(?P<timestamp>DATETIME|YMDHMS)|(?P<time>D?TIME))[\d.]*"),
+    "stata": re.compile(r"%-?(?:(?P<date>td|d).*|(?P<timestamp>tc).*)"),
+    "sas": re.compile(
+        r"(?:(?P<date>DATE|WEEKDAT[EX]|(?:YYMMDD|DDMMYY|MMDDYY)[BCDNPS]?|(?:IS|E|B)8601DA)"
+        r"|(?P<timestamp>DATETIME|(?:IS|E|B)8601D[TN]|DATEAMPM|MDYAMPM)"
+        r"|(?P<time>TIME|HHMM|TOD|TIMEAMPM|(?:IS|E|B)8601TM))[\d.]*"
+    ),
+}
+_UNITS = {
+    "spss": {"date": _SECOND, "timestamp": _SECOND, "time": _SECOND},
+    "stata": {"date": _DAY, "timestamp": _MILLISECOND},
+    "sas": {"date": _DAY, "timestamp": _SECOND, "time": _SECOND},
+}
+_ORIGINS = {"spss": "1582-10-14", "stata": "1960-01-01", "sas": "1960-01-01"}
+_XPORT, _STATA, _STATA_END = b"HEADER RECORD", b"<stata_dta>", b"</stata_dta>"
+_CARD = 80
+"""Bytes of a record of SAS's transport format; a file consists of whole ones."""
+
+
+def _statistics(files: Files, options: ReadOptions) -> _Opened:
+    pyreadstat = _package(files.format, "pyreadstat")
+    path = files.paths[0]
+    with path.open("rb") as file:
+        start = file.read(len(_XPORT))
+        file.seek(max(files.bytes - len(_STATA_END), 0))
+        end = file.read()
+    is_xport = start == _XPORT
+    sas = pyreadstat.read_xport if is_xport else pyreadstat.read_sas7bdat
+    reader = {"spss": pyreadstat.read_sav, "stata": pyreadstat.read_dta}.get(files.format, sas)
+    if (is_xport and files.bytes % _CARD) or (start.startswith(_STATA) and end != _STATA_END):
+        raise InputError(f"{files.label!r} is cut off, so rows may be missing.")
+
+    def read(**given: Any) -> tuple[dict[str, list[Any]], Any]:
+        with _translated(files, pyreadstat.ReadstatError, pyreadstat.PyreadstatError):
+            given |= {"encoding": options.encoding or None, "disable_datetime_conversion": True}
+            found: tuple[dict[str, list[Any]], Any] = reader(str(path), output_format="dict", **given)
+            return found
+
+    about = read(metadataonly=True)[1]
+    names: list[str] = about.column_names
+    if not names:
+        raise InputError(f"{files.label!r} has no columns.")
+    types, formats = about.readstat_variable_types, about.original_variable_types
+    labels: dict[str, dict[Any, str]] = about.variable_value_labels if options.labels else {}
+    labelled: dict[str, dict[str, Any]] = {name: {} for name in labels}
+    columns = []
+    for name in names:
+        if types[name] == "string" or labels.get(name):
+            columns.append(_Column(name, "string"))
+        else:
+            known = _DATES[files.format].fullmatch((formats[name] or "").strip())
+            means = (known and known.lastgroup) or "number"
+            unit = _UNITS[files.format].get(means, 1)
+            kind = "float" if types[name] == "float" else "double"
+            columns.append(_Column(name, kind, means, unit, _ORIGINS[files.format]))
+
+    def batches() -> Iterator[Batch]:
+        size, at, count = max(_CELLS // len(names), 1), 0, -1
+        while count in (-1, size):
+            values = list(read(row_offset=at, row_limit=size)[0].values())
+            count = len(values[0])
+            at += count
+            yield [_clean(one, name) for one, name in zip(values, names, strict=True)]
+        if at != about.number_rows and (about.number_rows or -1) >= 0:
+            raise InputError(f"{files.label!r} is cut off, so rows may be missing.")
+
+    def _clean(values: list[Any], name: str) -> list[Any]:
+        known = labels.get(name)
+        if not known:
+            return [None if one == "" else one for one in values]
+        texts = {one: known.get(one) or _text(one) for one in set(values) - {None, ""}}
+        if any(labelled[name].setdefault(text, one) != one for one, text in texts.items()):
+            raise InputError(f"Two values of {name!r} in {files.label!r} have one label; read it without labels.")
+        return [texts.get(one) for one in values]
+
+    return columns, batches(), ()
+
+
+# Sheets of Excel: values from python-calamine, and from the sheet's XML what it passes over.
+
+_OLE = bytes.fromhex("D0CF11E0A1B11AE1")
+"""How an encrypted workbook begins, and one of Excel 97."""
+_PIECE = 1 << 22
+_ROWS = 20_000
+_AREA, _SPARSE = 20_000_000, 100
+"""Cells of the area of a sheet, and those for each one in the file, for which the reader may take memory."""
+_P = rb"(?:\w+:)?"
+_HIDDEN = re.compile(rb"<" + _P + rb"row\b[^>]*\shidden=[\"'](?:1|true)[\"'][^>]*(?<!/)>")
+_COLUMN = re.compile(rb"\sr=[\"']([A-Za-z]+)\d")
+_ROW = re.compile(rb"\sr=[\"'](\d+)")
+_SPECIAL = (b"<f", b":f", b't="e', b"t='e")
+"""Signs of a formula, or of an error."""
+_CELL = re.compile(
+    rb"<%bc\b([^>]*)>\s*(<%bf\b(?:[^>]*/>|[^>]*>[^<]*</%bf\s*>)\s*)?(?:<%bv\s*/>|<%bv[^>]*>([^<]*)</%bv\s*>)?\s*</%bc\s*>"
+    % ((_P,) * 7)
+)
+_KINDS = {
+    float: ("numbers", "double"),
+    int: ("numbers", "double"),
+    bool: ("TRUE or FALSE", "bool"),
+    str: ("text", "string"),
+    date: ("dates", "date32[day]"),
+    datetime: ("dates", "timestamp[us]"),
+    time: ("times", "time64[us]"),
+    timedelta: ("durations", "duration[us]"),
+}
+
+
+class _Sheet:
+    """What the XML of a sheet has beside values.
+
+    Args:
+        text: the XML. missing: texts that mean NULL, and so may be errors.
+    """
+
+    def __init__(self, text: IO[bytes], missing: Sequence[str]) -> None:
+        self.hidden = self.unstored = self.errors = self.cells = self.height = self.width = 0
+        self._missing = [one.encode() for one in missing]
+        rest = b""
+        while piece := text.read(_PIECE):
+            rest += piece
+            start, end, rest = rest.rpartition(b"row>")
+            self._look(start + end)
+        self._look(rest)
+
+    def _look(self, rows: bytes) -> None:
+        columns = _COLUMN.findall(rows)
+        self.cells += len(columns)
+        self.width = max(self.width, *(_number(one) for one in {b"A", *columns}))
+        self.height = max(self.height, *(int(one) for one in {b"1", *_ROW.findall(rows)}))
+        self.hidden += len(_HIDDEN.findall(rows)) if b"hidden" in rows else 0
+        for how, formula, value in _CELL.findall(rows) if any(sign in rows for sign in _SPECIAL) else ():
+            kind = re.search(rb"\bt=[\"'](\w+)", how)
+            self.unstored += bool(formula and not value and not (kind and kind[1] == b"str"))
+            self.errors += bool(kind and kind[1] == b"e" and value not in self._missing)
+
+
+def _number(letters: bytes) -> int:
+    """The number of a column of Excel: A is 1, AA is 27."""
+    return functools.reduce(lambda sum, letter: 26 * sum + letter - 64, letters.upper(), 0)
+
+
+def _excel(files: Files, options: ReadOptions) -> _Opened:
+    calamine = _package(files.format, "python-calamine")
+    path, label = files.paths[0], files.label
+    with path.open("rb") as file:
+        if file.read(len(_OLE)) == _OLE:
+            raise InputError(f"{label!r} has a password, or is an old Excel file; save it as .xlsx without a password.")
+    with _translated(files, calamine.CalamineError, zipfile.BadZipFile, ElementTree.ParseError, NotImplementedError):
+        book = calamine.CalamineWorkbook.from_path(str(path))
+        sheets = {one.name: str(one.visible).endswith("Visible") for one in book.sheets_metadata if _is_sheet(one)}
+        name = _choose(sheets, options.sheet, label)
+        with zipfile.ZipFile(path) as parts, parts.open(_part(parts, name)) as text:
+            seen = _Sheet(text, options.null_values)
+        _refuse_lost(seen, label)
+        sheet = book.get_sheet_by_name(name)
+        if merged := len(sheet.merged_cell_ranges or ()):
+            raise InputError(
+                f"{label!r} has merged cells ({merged:,}). Unmerge them: row 1 must have a name for each column, and "
+                "each cell below its own value."
+            )
+        names = _header(sheet, label)
+
+    def batches() -> Iterator[Batch]:
+        with _translated(files, calamine.CalamineError):
+            rows = islice(sheet.iter_rows(), 1, None)
+            number = 2
+            empty: list[Any] = [""] * len(names)
+            while batch := list(islice(rows, _ROWS)):
+                if empty in batch:
+                    raise InputError(f"Row {number + batch.index(empty)} of {label!r} is empty; delete empty rows.")
+                number += len(batch)
+                yield [
+                    [None if one in nulls and type(one) is not bool else one for one in column]
+                    for column in zip(*batch, strict=True)
+                ]
+
+    nulls = _nulls(options.null_values)
+    kinds: list[set[type]] = [set() for _ in names]
+    for batch in batches():
+        for column, types, values in zip(names, kinds, batch, strict=True):
+            types.update(map(type, values))
+            if float in types and any(type(one) is float and abs(one) > _WHOLE for one in values):
+                raise InputError(
+                    f"Column {column!r} of {label!r} has numbers beyond 2^53, which Excel rounds; write them as text."
+                )
+    columns = [_column(name, types, label, options) for name, types in zip(names, kinds, strict=True)]
+
+    def typed() -> Iterator[Batch]:
+        yield [[] for _ in names]
+        for batch in batches():
+            yield [_as(column.kind, values) for column, values in zip(columns, batch, strict=True)]
+
+    return columns, typed(), _remarks(seen, sheets, name, label)
+
+
+def _is_sheet(one: Any) -> bool:
+    return str(one.typ).endswith("WorkSheet")
+
+
+def _choose(sheets: dict[str, bool], wanted: str, label: str) -> str:
+    """The sheet that is named, or the only one that is not hidden."""
+    if wanted:
+        if wanted not in sheets:
+            raise UsageError(f"There is no sheet {wanted!r} in {label!r}.{closest(wanted, sheets)}")
+        return wanted
+    visible = [name for name, is_visible in sheets.items() if is_visible] or list(sheets)
+    if len(visible) != 1:
+        names = ", ".join(map(repr, visible))
+        raise UsageError(f"{label!r} has {len(visible)} sheets ({names}); name one with {spelled('sheet')}.")
+    return visible[0]
+
+
+def _part(parts: zipfile.ZipFile, name: str) -> str:
+    """The part of a workbook that has the XML of a sheet."""
+    sheets = ElementTree.fromstring(parts.read("xl/workbook.xml")).iterfind(".//{*}sheet")
+    key = next(one for sheet in sheets if sheet.get("name") == name for at, one in sheet.items() if at.endswith("}id"))
+    links = ElementTree.fromstring(parts.read("xl/_rels/workbook.xml.rels"))
+    target = next(str(link.get("Target")) for link in links if link.get("Id") == key)
+    return target[1:] if target.startswith("/") else "xl/" + target
+
+
+def _refuse_lost(seen: _Sheet, label: str) -> None:
+    """Refuse a sheet of which the reader would make empty cells, or too many.
+
+    Raises:
+        InputError: it has errors, formulas without a value, or a cell far from the others.
+    """
+    if seen.width * seen.height > max(_AREA, _SPARSE * seen.cells):
+        raise InputError(f"{label!r} has cells far from the table (row {seen.height:,}); delete them.")
+    if seen.unstored:
+        raise InputError(
+            f"{label!r} has formulas without a stored result ({seen.unstored:,}). Open it in Excel or LibreOffice, and "
+            "save it there."
+        )
+    if seen.errors:
+        raise InputError(
+            f"{label!r} has cells with an error such as #N/A ({seen.errors:,}). Correct them, or name the errors that "
+            f"mean missing with {spelled('null_values')}."
+        )
+
+
+def _header(sheet: Any, label: str) -> list[str]:
+    names: list[Any] = next(iter(sheet.iter_rows()), []) if sheet.start else []
+    if not names:
+        raise InputError(f"The sheet {sheet.name!r} of {label!r} is empty.")
+    for at, name in enumerate(names):
+        if not isinstance(name, str) or not name.strip():
+            number, letters = at + 1 + sheet.start[1], ""
+            while number:
+                number, letter = divmod(number - 1, 26)
+                letters = chr(65 + letter) + letters
+            raise InputError(
+                f"Row 1 of {label!r} must have the name of each column as text, and cell {letters}1 has none. Delete "
+                "titles above the table and columns without a name, or name them."
+            )
+    return [str(name) for name in names]
+
+
+def _nulls(texts: Sequence[str]) -> set[Any]:
+    found: set[Any] = {"", *texts}
+    for text in texts:
+        if re.fullmatch(r"-?\d+(\.\d+)?", text, re.ASCII):
+            found.add(float(text))
+    return found
+
+
+def _column(name: str, types: set[type], label: str, options: ReadOptions) -> _Column:
+    said = {_KINDS[one][0] for one in types if one in _KINDS}
+    if options.all_text or not said:
+        return _Column(name, "string")
+    if len(said) > 1:
+        raise InputError(
+            f"Column {name!r} of {label!r} has both {' and '.join(sorted(said))}. Make them of one kind, name texts "
+            f"that mean missing with {spelled('null_values')}, or read all as text with {spelled('all_text', True)}."
+        )
+    kind = "timestamp[us]" if datetime in types else next(_KINDS[one][1] for one in types if one in _KINDS)
+    return _Column(name, kind, "number" if kind == "double" else "")
+
+
+def _as(kind: str, values: list[Any]) -> list[Any]:
+    """The values of a column as its Arrow type takes them."""
+    if kind == "string":
+        return [one if one is None or type(one) is str else _text(one) for one in values]
+    if kind == "timestamp[us]":
+        return [datetime(one.year, one.month, one.day) if type(one) is date else one for one in values]
+    return values
+
+
+def _text(value: Any) -> str:
+    """A value as text: a whole number without a point."""
+    if type(value) is bool:
+        return "TRUE" if value else "FALSE"
+    return str(int(value)) if type(value) is float and value.is_integer() else str(value)
+
+
+def _remarks(seen: _Sheet, sheets: dict[str, bool], name: str, label: str) -> tuple[Remark, ...]:
+    found = []
+    if seen.hidden:
+        found.append(Remark("hidden_rows", f"Rows of {label!r} hidden in Excel were read, too ({seen.hidden:,})."))
+    unread = sum(not visible for one, visible in sheets.items() if one != name)
+    if unread:
+        found.append(Remark("hidden_sheets", f"Hidden sheets of {label!r} were not read ({unread})."))
+    return tuple(found)
