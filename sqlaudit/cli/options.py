@@ -31,7 +31,7 @@ from sqlaudit.cli.requests import (
 from sqlaudit.reports.document import About
 from sqlaudit.reports.formats import FORMATS
 
-_CLASSES, _SHOW = "Failing groups", "Showing the work"
+_CLASSES, _SHOW = "Failing groups", "SQL"
 
 
 @dataclass(frozen=True)

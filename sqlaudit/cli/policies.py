@@ -203,7 +203,7 @@ def opener(show_sql: bool = False) -> OpenEngine:
 
 _hold = in_section("Requirements")
 _class = in_section("Failing groups")
-_show = in_section("Showing the work")
+_show = in_section("SQL")
 
 
 @command_of(

@@ -97,7 +97,7 @@ def stored(path: Path) -> Document:
 
 # `sqlaudit verify`: a certificate run again.
 
-_what, _trust, _show = (in_section(name) for name in ("Input", "Trust", "Showing the work"))
+_what, _trust, _show = (in_section(name) for name in ("Input", "Trust", "SQL"))
 
 
 @command_of(

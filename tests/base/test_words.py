@@ -97,7 +97,7 @@ def test_python_is_told_of_functions_and_the_command_line_of_commands() -> None:
     (told,) = [
         one.message for one in sqlaudit.audit(named, qi="age").warnings if one.code == "possible_direct_identifier"
     ]
-    assert told.endswith("whatever the size of the class. `sqlaudit.profile()` gives the reasons.")
+    assert told.endswith("whatever the group size. `sqlaudit.profile()` gives the reasons.")
     with pytest.raises(UsageError, match=r"Use `sqlaudit\.aggregates\(\)`"):
         sqlaudit.audit(named, qi="age", require="threshold=5")
     with speaking(on_the_command_line):

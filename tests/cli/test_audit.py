@@ -132,7 +132,7 @@ def test_failing_classes_to_a_file(tmp_path: Path) -> None:
     )
     assert ran.code == 1
     assert ran.err == (
-        f"sqlaudit: wrote 2 classes that fall short to '{out}'. Their values are left out; --show-values adds them.\n"
+        f"sqlaudit: wrote 2 failing classes to '{out}'. Values are left out; --show-values adds them.\n"
     )
     assert "Failing groups" not in ran.out
     header, *rows = out.read_text("utf-8").splitlines()
@@ -186,7 +186,7 @@ def test_no_file_where_no_class_is_to_blame(tmp_path: Path) -> None:
     ran = run(*asked)
     assert ran.code == 2
     assert ran.err == (
-        f"sqlaudit: '{out}' was not written, as there is nothing to list. 'average_risk=0.01' is a figure of the whole "
+        f"sqlaudit: '{out}' was not written, because there is nothing to list. 'average_risk=0.01' is a figure of the whole "
         "table, not of single groups.\n"
     )
     assert not out.exists()

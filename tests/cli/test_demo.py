@@ -19,9 +19,9 @@ def test_the_demo_shows_a_failing_and_a_passing_audit_and_exits_with_0() -> None
     assert (ran.code, ran.err) == (0, "")
     failing, passing = ran.out.split("\nPASS: ")
     assert "\nFAIL: 2 of 2 requirements" in failing
-    assert "124 of 329 classes with 226 rows (3.2%)" in ran.said
+    assert "226 rows (3.2%) in 124 groups" in ran.said
     assert "\nExit code 1: a pipeline stops here, and the table is not published.\n" in failing
-    assert "6,556 rows in 20 equivalence classes" in passing
+    assert "6,556 rows in 20 groups" in passing
     assert "\nExit code 0: the pipeline goes on.\n" in passing
 
 

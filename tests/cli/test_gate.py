@@ -90,7 +90,7 @@ def test_text_says_the_verdict_first(folder: Path) -> None:
     for said in (
         "sqlaudit.yml, line 22: a table has no key 'quasi_identifers'. Did you mean 'quasi_identifiers'?",
         "patients: k=3 (line 11) FAILS: k-anonymity is 2; at least 3 is required. 4 rows (57.1%) in 2 groups fail.",
-        "2 minimal column sets of at most 1 column put any of the rows into classes below 3: age: 2 of 7 "
+        "2 minimal column sets of at most 1 column have any of the rows in classes smaller than 3: age: 2 of 7 "
         "rows (28.6%) in classes smaller than 3;",
         "empty: k=2 (line 21) undetermined: k-anonymity is undefined; at least 2 is required. The table has no rows.",
         "Excepted until 2999-01-01: 50%, agreed::until then.",

@@ -47,9 +47,8 @@ def test_a_file_that_exists_is_duckdb(tmp_path: Path, monkeypatch: pytest.Monkey
     [
         (
             "mysql://me:secret@host/db",
-            "db is not a supported database. Give a DuckDB file, a PostgreSQL URL "
-            "(postgresql://host/db) or conninfo, or Spark (spark:local, sc://host:port). In a URL, write an at sign, "
-            "colon or slash of a name or password as %40, %3A or %2F.",
+            "db is a MySQL database, which sqlaudit does not connect to. Write the checks as SQL with `sqlaudit compile`, "
+            "or run a policy through an ADBC driver: `sqlaudit test` with adbc:…",
         ),
         ("nope.duckdb", "There is no database file 'nope.duckdb'."),
         (":memory:", "There is no database file ':memory:'."),

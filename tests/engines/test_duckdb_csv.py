@@ -231,7 +231,7 @@ def test_options_that_can_not_be_used(tmp_path: Path) -> None:
     )
     assert error_of(
         InputError, Target(relation=written(tmp_path / "s.csv", "a;b\n1;2,5\n"), read=ReadOptions(delimiter=","))
-    ) == (f"Line 2 of {str(tmp_path / 's.csv')!r} has 2 fields where 1 is expected.")
+    ) == (f"Line 2 of {str(tmp_path / 's.csv')!r} has 2 fields, but 1 is expected.")
 
 
 _CELLS = st.text(st.characters(exclude_categories=("Cs",), exclude_characters="\x00\r"), max_size=8)

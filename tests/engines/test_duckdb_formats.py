@@ -273,10 +273,10 @@ def test_a_file_that_may_not_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyP
         real = builtins.open
         refused = PermissionError(13, "Permission denied")
 
-        def refuse(self: Path, *args: str) -> object:
+        def refuse(self: Path, *args: str, **named: str) -> object:
             if str(self) == path:
                 raise refused
-            return real(self, *args)
+            return real(self, *args, **named)
 
         monkeypatch.setattr(Path, "open", refuse)
     expected = f"{path!r} is not readable by this user."

@@ -127,7 +127,7 @@ def test_memory_that_is_not_enough() -> None:
     with connect(None, Limits(memory="20MB", threads=1)) as engine, pytest.raises(Incomplete) as caught:
         engine.run(Statement("lists", "SELECT len(list(i)) FROM range(30000000) r(i)"))
     assert sentence(caught.value) == (
-        "The step 'lists' ran out of memory. Its limit is 20MB; raise it with limits=Limits(memory=…), or lower "
+        "The step 'lists' ran out of memory. Its limit is 20MB. Raise it with limits=Limits(memory=…), or lower "
         "limits=Limits(threads=…)."
     )
 
@@ -158,9 +158,9 @@ def test_a_limit_that_nobody_gave_is_named(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(session, "half_of_free", lambda: "20MB")
     with connect(None, Limits(threads=1)) as engine, pytest.raises(Incomplete) as caught:
         engine.run(Statement("lists", "SELECT len(list(i)) FROM range(30000000) r(i)"))
-    assert " Its limit is 20MB, half of the memory that was free; raise it with " in sentence(caught.value)
+    assert " Its limit is 20MB, half of the memory that was free. Raise it with " in sentence(caught.value)
     known = translate(duckdb.OutOfMemoryException("Out of Memory Error"), ErrorPlace("lists"))
-    assert " Its limit is 80% of this machine's memory; raise it with " in sentence(known)
+    assert " Its limit is 80% of this machine's memory. Raise it with " in sentence(known)
 
 
 def test_a_file_larger_than_memory_is_read_by_spilling(tmp_path: Path) -> None:

@@ -41,7 +41,7 @@ def test_lines_above_the_header_are_named_and_skipped(tmp_path: Path, above: str
     assert (ran.code, ran.err) == (2, f"sqlaudit: {said.format(file=file)}\n")
     skipped = run("audit", file, "--qi", "age,sex", "--skip", skip)
     assert skipped.code == 0
-    assert "3 rows in 2 equivalence classes" in skipped.said
+    assert "3 rows in 2 groups" in skipped.said
     read = sqlaudit.ReadOptions(skip=skip)
     assert sqlaudit.audit(file, qi=["age"], read=read).classes.count == 2
 
@@ -61,13 +61,13 @@ def test_decimal_commas_are_numbers_where_it_is_said(tmp_path: Path) -> None:
     assert run("audit", file, "--qi", "weight + 1").code == 2
     ran = run("audit", file, "--qi", "weight + 1", "--decimal", ",")
     assert ran.code == 0
-    assert "3 rows in 2 equivalence classes" in ran.said
+    assert "3 rows in 2 groups" in ran.said
     quoted = tmp_path / "q.csv"
     quoted.write_text('a,w\n1,"71,5"\n2,"0,25"\n')
     assert run("audit", quoted, "--qi", "w + 1", "--decimal", ",").code == 0
     parquet = tmp_path / "t.parquet"
     duckdb.sql("SELECT 1 AS a").write_parquet(str(parquet))
-    assert "The option 'decimal' is for CSV files" in run("audit", parquet, "--qi", "a", "--decimal", ",").err
+    assert "The option 'decimal' applies to CSV files" in run("audit", parquet, "--qi", "a", "--decimal", ",").err
 
 
 def test_files_in_the_encoding_of_excel(tmp_path: Path) -> None:
@@ -172,7 +172,7 @@ def test_words_of_the_field(tmp_path: Path, command: str, required: str, said: s
     [
         (".tables", "Commands begin with a backslash here: \\d lists tables, \\? all commands."),
         ("\\dt", "There is no command \\dt. \\d lists tables. \\? lists them."),
-        ("selct 1", "The console only reads; this is a SELCT statement, perhaps meant as SELECT."),
+        ("selct 1", "The console only reads, but this is a SELCT statement, perhaps meant as SELECT."),
     ],
 )
 def test_habits_of_other_consoles(typed: str, said: str) -> None:

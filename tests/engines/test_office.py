@@ -444,17 +444,17 @@ def test_one_file_at_a_time(tmp_path: Path) -> None:
     for named in (str(tmp_path), str(tmp_path / "*.xlsx")):
         assert error_of(UsageError, Target(relation=named)) == f"{named!r} names 2 Excel files; name one at a time."
     written(tmp_path / "1.csv", "a\n1\n")
-    assert "several formats (csv, excel)" in error_of(UsageError, Target(relation=str(tmp_path)))
+    assert "several formats: '1.csv' is csv, '1.xlsx' is excel" in error_of(UsageError, Target(relation=str(tmp_path)))
 
 
 def test_options_of_other_formats(tmp_path: Path) -> None:
     table = sheet(tmp_path / "p.xlsx", [["a"], [1]])
     text = written(tmp_path / "p.csv", "a\n1\n")
     for path, options, said in (
-        (table, {"delimiter": ";"}, "The option 'delimiter' is for CSV files; {!r} is excel."),
-        (table, {"labels": True}, "The option 'labels' is for SPSS or Stata files; {!r} is excel."),
-        (text, {"sheet": "x"}, "The option 'sheet' is for Excel files; {!r} is csv."),
-        (text, {"labels": True}, "The option 'labels' is for SPSS or Stata files; {!r} is csv."),
+        (table, {"delimiter": ";"}, "The option 'delimiter' applies to CSV files, but {!r} is excel."),
+        (table, {"labels": True}, "The option 'labels' applies to SPSS or Stata files, but {!r} is excel."),
+        (text, {"sheet": "x"}, "The option 'sheet' applies to Excel files, but {!r} is csv."),
+        (text, {"labels": True}, "The option 'labels' applies to SPSS or Stata files, but {!r} is csv."),
     ):
         found = error_of(UsageError, Target(relation=path, read=ReadOptions(**options)))  # type: ignore[arg-type]
         assert found == said.format(path)

@@ -83,7 +83,7 @@ def test_a_search_and_groups_of_classes_take_it(tmp_path: Path) -> None:
     walk = found.to_dict()["lattice"]["walk"]
     told = {tuple(node["levels"]): (node["safe"], node["failing_rows"]) for node in walk}
     assert told == {(2, 2): (False, 9), (0, 2): (False, 5), (2, 0): (False, 5), (0, 0): (True, 0)}
-    with pytest.raises(UsageError, match="is about the whole table and not about single classes"):
+    with pytest.raises(UsageError, match="is about the whole table, not about single classes"):
         sqlaudit.recode(ROWS, require=["share_of_largest=1/2"], qi=["q", "r"], sensitive="s")
 
 

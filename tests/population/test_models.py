@@ -105,8 +105,8 @@ def test_what_is_said_of_the_population_must_make_sense(audit_on: AuditOn) -> No
 
     refused("is about a population of which the table is a sample. State the sampling fraction")
     refused("sampling_fraction= and weights= both set the size of the population", sampling_fraction=0.1, weights="w")
-    refused("sampling_fraction= is", sampling_fraction=0)
-    refused("sampling_fraction= is", sampling_fraction="1.5")
+    refused("sampling_fraction= must be", sampling_fraction=0)
+    refused("sampling_fraction= must be", sampling_fraction="1.5")
     refused("population_size= is 30, but the sample has 31 people", population_size=30)
     refused("Column 'zip' is named as quasi-identifier and as sampling weights", weights="zip")
 
@@ -201,7 +201,8 @@ def test_a_release_is_judged_by_the_rows_of_the_whole_sample() -> None:
     assert alone.passed
     whole = sqlaudit.audit(frame, qi=["a"], require=require, sampling_fraction="10%")
     assert whole.checks[0].failing_classes == 970
-    found = sqlaudit.lattice(frame, qi=["a"], require=require, suppress="97%", sampling_fraction="10%", find="all")
+    options = {"suppress": "97%", "sampling_fraction": "10%", "find": "all", "hierarchies": {"a": "*"}}
+    found = sqlaudit.lattice(frame, qi=["a"], require=require, **options)
     assert [node.levels for node in found.safe_nodes] == [(1,)]
 
 

@@ -131,7 +131,7 @@ def test_largest_contributions_and_an_older_release(opened: Console) -> None:
 def test_a_table_that_is_made_from_rows(opened: Console) -> None:
     said = opened.words("AGGREGATES FROM visits BY (region) PERSON who GROUPING (region), () REQUIRE threshold >= 2")
     assert "1 of 3 cells (33.3%) discloses too much" in said
-    assert "contributors 3" in said
+    assert "Contributors 3" in said
 
 
 def test_the_exit_code_is_that_of_the_verdict(opened: Console) -> None:

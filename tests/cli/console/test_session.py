@@ -120,9 +120,9 @@ def test_the_last_select_is_audited_when_no_table_is_chosen(workspace: Workspace
 
 def test_a_select_can_be_chosen(opened: Console, table: str) -> None:
     shown = opened.words(f"\\use SELECT sex, zip FROM {table} WHERE age > 50\n\\qi sex\n\\audit")
-    assert opened.said[-1] == "the commands act on query now (2 columns)."
+    assert opened.said[-1] == "the current relation is query (2 columns)."
     assert "query: 4 rows in 2 groups (rows with the same sex)" in shown
-    assert "acts on a SELECT" in opened.words("\\qi")
+    assert "relation a SELECT" in opened.words("\\qi")
     assert "4 rows in 1 group" in opened.words("\\generalize sex substr(sex, 2, 1)\n\\audit").split("PASS")[-1]
 
 
@@ -198,7 +198,7 @@ def test_what_if_shows_before_and_after_side_by_side(opened: Console) -> None:
     assert coarser.startswith("now PASS: age as floor(age / 10.0) * 10")
     assert "equivalence classes 8 4" in coarser
     assert "k-anonymity 1 2 ≥ 2 passes" in coarser
-    assert "alone in their class 8 (100%) 0 (0%)" in coarser
+    assert "unique 8 (100%) 0 (0%)" in coarser
     again = opened.words("\\generalize age 100")
     assert "equivalence classes 4 2" in again
     assert "smallest class 2 4" in again
@@ -239,7 +239,7 @@ def test_the_other_questions(opened: Console) -> None:
     sets = opened.words("\\columns 1")
     assert "age" in sets
     assert "disease" not in sets.split("How")[0]
-    assert "Levels 2,0: age in steps of width 10; sex unchanged." in opened.words("\\lattice")
+    assert "Generalization: age in steps of 10; sex unchanged (levels 2,0)." in opened.words("\\lattice")
     assert "homogeneity" in opened.words("\\attack").lower()
     assert "Others may know age, sex and zip." in opened.words("\\profile")
 
