@@ -207,7 +207,7 @@ def test_a_node_of_the_lattice_is_judged_for_both() -> None:
         found = sqlaudit.lattice(visits, require=["k=2"], find="all", algorithm="exhaustive", known_rows=known, **more)
         safe[known] = [node.levels for node in found.safe_nodes]
     assert safe == {"worse": [(1,), (2,)], "one": [(0,), (1,), (2,)], "all": [(1,), (2,)]}
-    with pytest.raises(UsageError, match=r"search without suppress=, or say known_rows='one'"):
+    with pytest.raises(UsageError, match=r"Search without suppress=, or use known_rows='one'"):
         sqlaudit.lattice(visits, require=["k=2"], suppress="50%", **more)
     left = sqlaudit.lattice(visits, require=["k=2"], suppress="50%", known_rows="one", **more)
     assert left.best is not None

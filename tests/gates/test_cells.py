@@ -85,7 +85,7 @@ def test_what_cannot_be_judged_is_undetermined(tmp_path: Path) -> None:
         ),
         (
             "      - aggregates: {by: region, count: n, require: k=5}\n",
-            "is about rows of persons and no rule for cells",
+            "is about rows of people, not cells",
         ),
         ("      - aggregates: {by: region, require: threshold=5}\n", "No numbers are given"),
         ("      - aggregates: {by: region, count: n, protect: true, require: threshold=5}\n", "has no key 'protect'"),

@@ -106,7 +106,7 @@ def test_a_test_that_no_rule_carries_is_told_in_words(folder: Path, monkeypatch:
 def test_a_contract_counts(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(folder)
     said = run("compile", "-f", "contract.yaml", "--returns", "verdict", "-o", "rules.yaml")
-    assert (said.code, "A data contract counts what falls short" in said.err) == (2, True)
+    assert (said.code, "A data contract counts what fails" in said.err) == (2, True)
     assert run("compile", "--table", "a", "--qi", "b", "k=2", "-o", "rules.yaml").code == 2
     assert not Path("rules.yaml").exists()
 

@@ -229,7 +229,7 @@ def test_elimination_goes_on_from_person_to_person(length: int, steps: int, comp
         ({"id": ["1", "2"]}, {}, "entity: id is of type integer in release 1 but of type text in release 2"),
         ({"id": [1, 1]}, {}, "entity: release 2 has 2 rows about only 1 person. m-invariance needs one row per person"),
         ({"id": pd.array([1, None], dtype="Int64")}, {}, "entity: release 2 has 1 row without a person"),
-        ({}, {"require": "k=2"}, "'k' is about one table: `sqlaudit.audit()` judges it. Here may be required: m_inv"),
+        ({}, {"require": "k=2"}, "'k' is about one table. Use `sqlaudit.audit()`. Allowed here: m_inv"),
         ({}, {"qi": ()}, "No quasi-identifiers are given. Name them with qi="),
         ({}, {"entity": "age"}, "Column 'age' is named twice. Give every column one role."),
     ],
@@ -319,5 +319,5 @@ def test_the_report_says_options_as_the_command_line_does() -> None:
     found = sqlaudit.releases([frame(FIRST), frame(WITH_COUNTERFEITS)], **asked, counterfeits=True)
     with speaking(on_the_command_line):
         text = " ".join(render_text(releases_document(found), width=200).split())
-    assert "PASS: the requirement holds" in text
+    assert "PASS: the requirement is met" in text
     assert "disease: the releases are 2-invariant (largest m)." in text

@@ -79,7 +79,7 @@ def test_a_hierarchy_says_which_values_are_sums_of_others(tmp_path: Path) -> Non
     asking = ("aggregates", str(tmp_path / "counts.csv"), "--by", "region,sector", "--count", "n")
     ran = run(*asking, "--hierarchies", str(path))
     assert "6 of 6 hidden cells follow from published ones" in " ".join(ran.out.split())
-    assert "subtotals in region 2 values" in " ".join(ran.out.split())
+    assert "Subtotals in region 2 values" in " ".join(ran.out.split())
 
 
 def test_a_subtotal_that_is_wrong_or_missing_is_told_by_cell() -> None:

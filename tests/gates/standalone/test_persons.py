@@ -104,8 +104,8 @@ def test_what_one_select_does_not_carry_is_said() -> None:
 def test_a_script_says_for_whom_each_statement_is() -> None:
     compiled = compile_checks(Target("visits"), Roles(("clinic",), (), (), "who"), ["k=5", "km@2=5"])
     text = script(compiled, Target("visits"), "1.0")
-    assert "-- k=5, for somebody who knows one row of a person\n" in text
-    assert "-- k=5, for somebody who knows all rows of a person\n" in text
+    assert "-- k=5, for an attacker who knows one row of a person\n" in text
+    assert "-- k=5, for an attacker who knows all rows of a person\n" in text
     assert "-- km@2=5\n" in text
 
 

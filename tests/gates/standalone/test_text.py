@@ -245,7 +245,7 @@ def test_the_command_writes_a_script(tmp_path: object) -> None:
 def test_the_command_says_what_is_wrong() -> None:
     for arguments, said in [
         (("--qi", "a", "k=5"), "No table is given. Name it with --table"),
-        (("--table", "t", "k=5"), "No quasi-identifiers are given"),
+        (("--table", "t", "k=5"), "No quasi-identifiers are named"),
         (("--table", "t", "--qi", "a", "--dialect", "snowflak", "k=5"), "Did you mean 'snowflake'?"),
         (("--table", "t", "--qi", "a", "kk=5"), "There is no privacy model"),
         (("--table", "t", "--query", "select 1", "--qi", "a"), "No table is given. Name it with --table"),
