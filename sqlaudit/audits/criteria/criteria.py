@@ -117,8 +117,8 @@ def _criterion(criterion: Criterion) -> Iterator[doc.Block]:
 
 def _open(said: str) -> doc.Words:
     """An open question; a last sentence that names a command is a hint."""
-    text, _, last = said.rpartition(". ")
-    return doc.Toned(f"{text}.", hint=last) if text and "`sqlaudit " in last else said
+    question, mark, last = said.rpartition("? ")
+    return doc.Toned(question + mark.strip(), hint=last) if question and "`sqlaudit " in last else said
 
 
 def _how(result: CriteriaResult) -> Iterator[tuple[str, doc.Words]]:
