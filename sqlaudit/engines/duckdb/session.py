@@ -178,7 +178,8 @@ class DuckDBSession:
         """
         self.files[str(path)] = label
         self._catalog = alias
-        self.fetch("ATTACH ? AS " + quote(alias, DIALECT) + " (READ_ONLY)", "open " + label, [str(path)])
+        attach = "ATTACH " + literal(str(path), DIALECT) + " AS " + quote(alias, DIALECT) + " (READ_ONLY)"
+        self.fetch(attach, "open " + label)
 
     def register(self, name: str, frame: Any) -> None:
         """Make a frame readable under a name.
