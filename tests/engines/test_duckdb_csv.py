@@ -129,6 +129,18 @@ def test_a_glob_is_one_table(tmp_path: Path) -> None:
     assert relation.parsed
 
 
+def test_windows_over_a_file_count_what_they_name(tmp_path: Path) -> None:
+    path = written(tmp_path / "p.csv", "a,b\n,x\n2,x\n3,y\n")
+    with DuckDBEngine() as engine:
+        rows = engine.open(Target(relation=str(path))).sql
+        counted = "SELECT b, COUNT(*) OVER (PARTITION BY b) FROM " + rows
+        assert sorted(engine.run(Statement("counted", counted))) == [("x", 2), ("x", 2), ("y", 1)]
+        held = engine.materialize("held", Statement("held", "SELECT * FROM " + rows)).sql
+        twice = "SELECT b, MAX(a) OVER (PARTITION BY a, b), MIN(a) OVER (PARTITION BY b, b) FROM " + held
+        found = sorted(engine.run(Statement("twice", twice)), key=str)
+        assert found == [("x", 2, 2), ("x", None, 2), ("y", 3, 3)]
+
+
 def test_a_file_may_have_a_name_that_looks_like_a_pattern(tmp_path: Path) -> None:
     path = written(tmp_path / "a'[1]*; drop.csv", "a\n1\n")
     written(tmp_path / "a'1; drop.csv", "a\n2\n")
