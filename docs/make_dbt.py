@@ -1,18 +1,20 @@
-"""Write the generated macros of the dbt package from the templates: python docs/make_dbt.py [--check]
+"""Write the generated macros of the dbt package from the templates: python docs/make_dbt.py [--check | --hub FOLDER]
 
 A check is rendered as `sqlaudit compile` renders it, except that names of columns and limits are not known yet:
 limits are marker numbers, which dbt's expressions replace afterwards, and names are dbt's expressions from the
 beginning. So the text of a check is the same in both lives, and `--check` says whether the files are what the templates
-make of them.
+make of them. `--hub` writes the package as a repository of its own.
 """
 
 from __future__ import annotations
 
 import re
+import shutil
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 from sqlaudit.base.spec import Requirement
@@ -391,8 +393,17 @@ def typed(sql: str) -> str:
     return sql.rstrip()
 
 
+def write_repository(folder: Path) -> None:
+    """Write the package with its licence: dbt's hub reads packages from the root of a repository."""
+    shutil.copytree(template_folder() / "dbt", folder, dirs_exist_ok=True)
+    shutil.copy(Path(__file__).parent.parent / "LICENSE", folder)
+
+
 def main() -> int:
     """Write the files, or with --check say which are not what they should be."""
+    if "--hub" in sys.argv:
+        write_repository(Path(sys.argv[-1]))
+        return 0
     made = dict(files())
     found = {path.name: path.read_text(encoding="utf-8") for path in FOLDER.glob("*.sql")}
     if "--check" in sys.argv:

@@ -51,7 +51,10 @@ def test_one_select_passes(text: str, spelled: str) -> None:
         ("VALUES (1)", "query takes one SELECT, not a VALUES statement."),
         ("WITH a AS (SELECT 1) DELETE FROM t", "query takes one SELECT, not a DELETE statement."),
         ("SELECT 1 INTO t", "query may only read, but it contains INTO."),
-        ("WITH a AS (INSERT INTO t VALUES (1) RETURNING *) SELECT * FROM a", "query may only read, but it contains INSERT."),
+        (
+            "WITH a AS (INSERT INTO t VALUES (1) RETURNING *) SELECT * FROM a",
+            "query may only read, but it contains INSERT.",
+        ),
         ("SELECT * FROM t FOR UPDATE", "query may only read. Leave out FOR UPDATE or FOR SHARE."),
         ("SELECT a FROM", "query could not be read as DuckDB SQL (line 1, column 13)."),
         ("SELECT 'a", "query could not be read as DuckDB SQL."),

@@ -186,8 +186,8 @@ def test_no_file_where_no_class_is_to_blame(tmp_path: Path) -> None:
     ran = run(*asked)
     assert ran.code == 2
     assert ran.err == (
-        f"sqlaudit: '{out}' was not written, because there is nothing to list. 'average_risk=0.01' is a figure of the whole "
-        "table, not of single groups.\n"
+        f"sqlaudit: '{out}' was not written, because there is nothing to list. 'average_risk=0.01' is a figure of the "
+        "whole table, not of single groups.\n"
     )
     assert not out.exists()
     assert "Not listed: 'average_risk=0.01' is a figure of the whole table, not of single groups." in ran.said

@@ -10,8 +10,10 @@ import pytest
 from sqlaudit.base.errors import SqlauditError
 from sqlaudit.base.relation import Relation, Row, Statement
 from sqlaudit.base.spec import Limits, ReadOptions, Target
+from sqlaudit.engines.duckdb.driver import DUCKDB_1
 from sqlaudit.engines.duckdb.engine import DuckDBEngine
 
+since_2 = pytest.mark.skipif(DUCKDB_1, reason="DuckDB 1.x does not do this")
 SECRET = "SECRET"
 """Stands for a cell value: no error may hold it."""
 

@@ -69,7 +69,7 @@ def a_policy(folder: Path) -> Path:
         (("--db", "adbc:postgresql://h/d", "--results", "x.json"), "--db asks for verdicts and figures alone"),
         (("--db", "adbc:postgresql://h/d", "--store-failures", "x.duckdb"), "--db asks for verdicts and figures"),
         (("--db", "adbc:postgresql://h/d", "--memory-limit", "1GB"), "--db runs what 'compile -f' writes: leave out"),
-        (("--db", "adbc:flightsql:grpc://h:1"), "The SQL dialect of the database behind flightsql is unknown. Name it with"),
+        (("--db", "adbc:flightsql:grpc://h:1"), "The SQL dialect of the database behind flightsql is unknown. Name it"),
         (("--db", "adbc:postgresql://h/d", "--dialect", "klingon"), "klingon"),
     ],
 )

@@ -47,8 +47,8 @@ def test_a_file_that_exists_is_duckdb(tmp_path: Path, monkeypatch: pytest.Monkey
     [
         (
             "mysql://me:secret@host/db",
-            "db is a MySQL database, which sqlaudit does not connect to. Write the checks as SQL with `sqlaudit compile`, "
-            "or run a policy through an ADBC driver: `sqlaudit test` with adbc:…",
+            "db is a MySQL database, which sqlaudit does not connect to. Write the checks as SQL with `sqlaudit "
+            "compile`, or run a policy through an ADBC driver: `sqlaudit test` with adbc:…",
         ),
         ("nope.duckdb", "There is no database file 'nope.duckdb'."),
         (":memory:", "There is no database file ':memory:'."),

@@ -8,8 +8,10 @@ import gzip
 import importlib.util
 import os
 import random
+from contextlib import nullcontext
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.feather
@@ -19,7 +21,10 @@ import pytest
 from sqlaudit.base.errors import InputError, MissingDriver, PermissionDenied, UsageError
 from sqlaudit.base.spec import ReadOptions, Target
 from sqlaudit.engines import connect
-from tests.engines.duckdb_helpers import SECRET, error_of, read, rows_of, types_of, written
+from sqlaudit.engines.duckdb.driver import DUCKDB_1
+from sqlaudit.engines.duckdb.open import refuse_packed
+from sqlaudit.engines.duckdb.paths import Files
+from tests.engines.duckdb_helpers import SECRET, error_of, read, rows_of, since_2, types_of, written
 
 TABLE = pa.table({"a": [1, 2, None], "select": ["x", "😀;'\"", None]})
 ROWS = [(1, "x"), (2, "😀;'\""), (None, None)]
@@ -86,7 +91,7 @@ def test_empty_and_unusual_columns(tmp_path: Path) -> None:
     assert rows_of(path)[0] == (None, None, Decimal("1" * 38), float("inf"), [1], b"\x00", "x")
     assert rows_of(parquet(tmp_path / "e.parquet", pa.table({"a": pa.array([], pa.int64())}))) == []
     assert types_of(path) == {
-        "none": '"NULL"',
+        "none": "INTEGER" if DUCKDB_1 else '"NULL"',
         "empty": "VARCHAR",
         "wide": "DECIMAL(38,0)",
         "inf": "DOUBLE",
@@ -169,7 +174,7 @@ def test_an_arrow_stream_that_is_cut(tmp_path: Path, indexed: bool) -> None:
 ZSTD_SKIPPED = b"\x53\x2a\x4d\x18" + (10).to_bytes(4, "little") + b"0123456789"
 
 
-@pytest.mark.parametrize("name", ["p.csv.zst", "p.ndjson.ZST", "p.csv.gz"])
+@pytest.mark.parametrize("name", ["p.csv.zst", pytest.param("p.ndjson.ZST", marks=since_2), "p.csv.gz"])
 def test_a_cut_packed_text_is_refused_wherever_it_is_cut(tmp_path: Path, name: str) -> None:
     pack = gzip.compress if name.endswith(".gz") else functools.partial(pa.Codec("zstd").compress, asbytes=True)
     draw = random.Random(3)
@@ -184,6 +189,23 @@ def test_a_cut_packed_text_is_refused_wherever_it_is_cut(tmp_path: Path, name: s
     for at in {*(draw.randrange(1, len(whole)) for _ in range(60)), len(whole) - 1, frame + 3} - {frame}:
         cut = Target(relation=written(tmp_path / name, whole[:at]), read=read)
         assert "is not a complete" in error_of(InputError, cut), at
+
+
+@pytest.mark.parametrize("name", ["p.csv.GZ", "p.ndjson.ZST"])
+def test_a_packed_file_that_duckdb_1_reads_as_it_is(tmp_path: Path, name: str) -> None:
+    path = written(tmp_path / name, gzip.compress(b"a\n1\n"))
+    with pytest.raises(
+        UsageError, match=r"^DuckDB 1.x does not decompress .*\. Rename it so that it ends in \.(gz|zst)\.$"
+    ):
+        refuse_packed(Files((Path(path),), "csv", path))
+
+
+def test_a_cut_gzip_file_that_duckdb_1_reads_in_part(tmp_path: Path) -> None:
+    whole = gzip.compress(b"1\n2\n") + gzip.compress(b"3\n")
+    for end in range(1, len(whole) + 1):
+        path = written(tmp_path / "p.csv.gz", whole[:end])
+        with nullcontext() if end in (len(whole), len(gzip.compress(b"1\n2\n"))) else pytest.raises(InputError):
+            refuse_packed(Files((Path(path),), "csv", path))
 
 
 def test_blocks_of_zstd_of_every_kind_are_walked(tmp_path: Path) -> None:
@@ -273,7 +295,7 @@ def test_a_file_that_may_not_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyP
         real = builtins.open
         refused = PermissionError(13, "Permission denied")
 
-        def refuse(self: Path, *args: str, **named: str) -> object:
+        def refuse(self: Path, *args: str, **named: Any) -> object:
             if str(self) == path:
                 raise refused
             return real(self, *args, **named)

@@ -220,6 +220,15 @@ def test_the_deadline_ends_with_the_engine() -> None:
             EngineError,
             "DuckDB could not run the step 'classes' (TransactionException).",
         ),
+        (
+            duckdb.InvalidInputException(
+                "Invalid Input Error: Attempting to execute an unsuccessful or closed pending query result\n"
+                "Error: Out of Memory Error: SECRET"
+            ),
+            Incomplete,
+            "The step 'classes' ran out of memory. Its limit is 80% of this machine's memory; raise it with "
+            "limits=Limits(memory=…), or lower limits=Limits(threads=…).",
+        ),
         (duckdb.Error("SECRET"), EngineError, "DuckDB could not run the step 'classes' (Error)."),
         (
             duckdb.IOException('IO Error: Cannot open file "SECRET": Permission denied'),

@@ -14,7 +14,7 @@ import pytest
 from sqlaudit.base.errors import InputError
 from sqlaudit.base.spec import Target
 from sqlaudit.engines.duckdb.session import refuse_unread_log
-from tests.engines.duckdb_helpers import error_of, read
+from tests.engines.duckdb_helpers import error_of, read, since_2
 
 _PROGRAM = """
 import duckdb, os, sys
@@ -56,6 +56,7 @@ def copied(original: Path, tmp_path: Path) -> Path:
     return tmp_path / original.name
 
 
+@since_2
 @pytest.mark.parametrize("name", ["clinic.duckdb", "a b.duckdb", "a#b.duckdb", "a%41.duckdb", "a?b.duckdb", "a?b=c"])
 def test_a_whole_log_is_replayed_whatever_the_file_is_called(original: Path, tmp_path: Path, name: str) -> None:
     shutil.copy(original, tmp_path / name)
@@ -63,6 +64,7 @@ def test_a_whole_log_is_replayed_whatever_the_file_is_called(original: Path, tmp
     assert sorted(read(Target(relation="p"), str(tmp_path / name))[1]) == [(i,) for i in range(11)]
 
 
+@since_2
 def test_a_log_is_found_through_a_link(original: Path, tmp_path: Path) -> None:
     link = tmp_path / "linked.duckdb"
     link.symlink_to(original)
@@ -70,6 +72,7 @@ def test_a_log_is_found_through_a_link(original: Path, tmp_path: Path) -> None:
     assert (relation.sql, len(rows)) == ('"linked"."main"."p"', 11)
 
 
+@since_2
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
@@ -112,12 +115,14 @@ def test_a_log_with_a_wrong_checksum(copied: Path, turned: int) -> None:
     assert error_of(InputError, Target(relation="p"), str(copied)) == _refused_by_duckdb(copied)
 
 
+@since_2
 def test_a_log_of_another_database(copied: Path, tmp_path: Path) -> None:
     other = crashed(tmp_path / "other.duckdb", 3)
     shutil.copy(_log(other), _log(copied))
     assert error_of(InputError, Target(relation="p"), str(copied)) == _refused_by_duckdb(copied)
 
 
+@since_2
 def test_a_log_of_an_older_state(copied: Path) -> None:
     log = _log(copied).read_bytes()
     for value in (50, 51):

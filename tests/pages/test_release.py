@@ -72,6 +72,20 @@ def test_the_workflow_builds_what_the_checks_build_and_publishes_without_a_secre
     assert yaml.safe_load(text)["permissions"] == {}
 
 
+def test_every_change_runs_the_checks() -> None:
+    (job,) = read(".github/workflows/ci.yml")["jobs"].values()
+    assert [step["run"] for step in job["steps"] if "run" in step] == [".ci/run"]
+
+
+def test_the_bounds_that_the_oldest_stage_installs_are_all_of_them() -> None:
+    """It takes a bound for a name, `>=` and a version, and the tools of tests for what begins with `test = `."""
+    before = (REPOSITORY / "pyproject.toml").read_text("utf-8").partition("\ntest = ")[0]
+    found = {f"{name}{bound}" for name, bound in re.findall(r'"([a-z0-9_-]+(?:\[[a-z]+\])?)(>=[0-9.]+)"', before)}
+    users = {name for name in PROJECT["optional-dependencies"] if name not in ("test", "lint")}
+    promised = {*PROJECT["dependencies"], *(one for name in users for one in PROJECT["optional-dependencies"][name])}
+    assert promised <= found
+
+
 def test_issue_forms_ask_for_something_and_warn_of_values() -> None:
     for form in ("fault", "wish"):
         found = read(f".github/ISSUE_TEMPLATE/{form}.yml")

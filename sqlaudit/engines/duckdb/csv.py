@@ -17,6 +17,7 @@ from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.relation import Remark, Row
 from sqlaudit.base.spec import ReadOptions
 from sqlaudit.base.sql import Raw, expression
+from sqlaudit.engines.duckdb.driver import DUCKDB_1
 from sqlaudit.engines.duckdb.paths import Files
 from sqlaudit.engines.duckdb.session import DIALECT, DuckDBSession
 
@@ -54,7 +55,9 @@ def is_time(type_name: str) -> bool:
 _DELIMITERS = ",;\t|"
 _FORMATS = {"DATE": "dateformat", "TIMESTAMP": "timestampformat", "TIMESTAMP WITH TIME ZONE": "timestampformat"}
 _NEVER = "\x1f\x1e\x1d\x1c"
-_TYPES = ["BIGINT", "HUGEINT", "DOUBLE", "TIME", "DATE", "TIMESTAMP", "TIMESTAMPTZ", "VARCHAR"]
+_WIDE = [] if DUCKDB_1 else ["HUGEINT"]
+"""DuckDB 1.x takes whole numbers beyond 64 bits for DOUBLE; `changed` reads those that DOUBLE rounds as text."""
+_TYPES = ["BIGINT", *_WIDE, "DOUBLE", "TIME", "DATE", "TIMESTAMP", "TIMESTAMPTZ", "VARCHAR"]
 _ENCODINGS = {
     "utf-8": "utf-8",
     "utf-16": "utf-16",

@@ -17,7 +17,10 @@ else:
     except ImportError:  # a DuckDB that is put together in another way
         import duckdb
 
-__all__ = ["duckdb", "with_frames"]
+__all__ = ["DUCKDB_1", "duckdb", "with_frames"]
+
+DUCKDB_1 = duckdb.__version__.startswith("1.")
+"""Whether DuckDB is older than 2.0, which detects fewer faults of files."""
 
 
 def with_frames() -> None:

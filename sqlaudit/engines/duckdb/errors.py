@@ -154,6 +154,7 @@ _FILE_SIGNS = {
 _NO_COLUMN = re.compile(r'^Binder Error: Referenced column "(.*)" not found')
 _NO_FIELD = re.compile(r'^Binder Error: .* does not have a column named "(.*)"')
 _NO_FUNCTION = re.compile(r"^Catalog Error: \w+ Function with name (\S+) does not exist")
+_WRAPPER = "Attempting to execute an unsuccessful or closed pending query result\nError: "
 _NO_TABLE = re.compile(r'^Catalog Error: Table with name "?(.*?)"? does not exist')
 _WRONG_TYPES = re.compile(
     r"^Binder Error: No function matches the given name and argument types '(\w+)\(([\w, ()]*)\)'"
@@ -167,6 +168,7 @@ def translate(error: duckdb.Error, place: ErrorPlace) -> SqlauditError:
         >>> translate(duckdb.IOException("IO Error: No space left on device"), ErrorPlace("classes")).exit_code.name
         'INCOMPLETE'
     """
+    error = _unwrapped(error)
     text = str(error)
     if isinstance(error, duckdb.InterruptException):
         if place.timeout is not None:
@@ -176,6 +178,14 @@ def translate(error: duckdb.Error, place: ErrorPlace) -> SqlauditError:
         if isinstance(error, kinds) and (found := explain(text, place)) is not None:
             return found
     return EngineError(f"DuckDB could not run the step {place.step!r} ({type(error).__name__}).")
+
+
+def _unwrapped(error: duckdb.Error) -> duckdb.Error:
+    """The error itself, which DuckDB 1.x puts into one of another kind when it ends a statement that has begun."""
+    inner = str(error).partition(_WRAPPER)[2]
+    kind = inner.partition(" Error: ")[0].replace(" ", "").lower() + "exception"
+    kinds = {name.lower(): found for name, found in vars(duckdb).items() if name.endswith("Exception")}
+    return kinds.get(kind, duckdb.Error)(inner) if inner else error
 
 
 def _binder(text: str, place: ErrorPlace) -> SqlauditError | None:
@@ -238,7 +248,8 @@ _NO_VALUE = (
     "An expression in the step {step!r} meets a value that it can't convert or compute; use TRY_CAST, or leave such "
     "rows out with {where}."
 )
-_FILES = (duckdb.IOException, duckdb.ResourceInUseException, duckdb.ConnectionException, duckdb.BinderException)
+_IN_USE = getattr(duckdb, "ResourceInUseException", duckdb.IOException)  # since DuckDB 2.0
+_FILES = (duckdb.IOException, _IN_USE, duckdb.ConnectionException, duckdb.BinderException)
 _NAMES = (duckdb.BinderException, duckdb.CatalogException)
 _SYNTAX = (*_NAMES, duckdb.ParserException, duckdb.SyntaxException)
 _VALUES = (duckdb.ConversionException, duckdb.OutOfRangeException, duckdb.InvalidInputException)

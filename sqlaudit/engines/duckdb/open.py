@@ -30,8 +30,9 @@ from sqlaudit.engines.duckdb.catalog import (
     in_sql,
     unknown_table,
 )
+from sqlaudit.engines.duckdb.driver import DUCKDB_1
 from sqlaudit.engines.duckdb.inputs import InputSource, file_source, frame_source, refuse_read_options, refuse_twins
-from sqlaudit.engines.duckdb.paths import Files, exists, find_files, looks_like_path
+from sqlaudit.engines.duckdb.paths import PACKED, Files, exists, find_files, looks_like_path
 from sqlaudit.engines.duckdb.session import DIALECT, INPUTS, MEMORY, DuckDBSession, refuse_unread_log
 from sqlaudit.engines.duckdb.types import columns_of
 
@@ -205,6 +206,8 @@ class DuckDBOpener:
         if not lies_there(name) and not looks_like_path(name):
             raise UsageError(f"There is no file {name!r}. For a table, name its database with {spelled('db')}.")
         files = self._allow(find_files(name, target.read.format))
+        if DUCKDB_1:
+            refuse_packed(files)
         stamped = [(path, stamp(path), files.label) for path in files.paths]
         source = file_source(self._session, files, target, self._fresh("sqlaudit_frame"))
         self._readings.note(source.sql, stamped)
@@ -295,6 +298,25 @@ def _stem(target: Target) -> str:
         return "query" if target.query else "frame"
     stem = Path(target.relation).name.split(".")[0]
     return stem if stem and not any(c in stem for c in '*?[]"') else "target"
+
+
+def refuse_packed(files: Files) -> None:
+    """Refuse compressed files that DuckDB 1.x reads in part, or as if they were not compressed."""
+    import gzip
+    import zlib
+
+    for path in files.paths:
+        name = files.label if len(files.paths) == 1 else path.name
+        suffix = path.suffix.lower()
+        if suffix in PACKED and path.suffix != suffix:
+            raise UsageError(f"DuckDB 1.x does not decompress {name!r}. Rename it so that it ends in {suffix}.")
+        if suffix == ".gz":
+            try:
+                with gzip.open(path) as file:
+                    while file.read(1 << 20):
+                        pass
+            except (EOFError, OSError, zlib.error):
+                raise InputError(f"{name!r} is not a complete gzip file.") from None
 
 
 def database_file(place: Whereabouts) -> Path:

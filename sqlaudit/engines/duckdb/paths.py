@@ -34,7 +34,7 @@ _SUFFIXES = {
     ".dta": "stata",
     **dict.fromkeys((".sas7bdat", ".xpt"), "sas"),
 }
-_PACKED = (".gz", ".zst")
+PACKED = (".gz", ".zst")
 _FRAME, _SKIPPED, _SKIPPABLE = 0xFD2FB528, 0x184D2A50, 0xFFFFFFF0
 """How frames of zstd begin, and those that hold no data: sixteen numbers from `_SKIPPED` on."""
 _RUN = 1
@@ -217,7 +217,7 @@ def _format(path: Path, start: bytes, format: str) -> str:
 def _suffix(name: str) -> str:
     """The suffix that tells the format: the last one, or the one before .gz and .zst."""
     path = Path(name.lower())
-    return Path(path.stem).suffix if path.suffix in _PACKED else path.suffix
+    return Path(path.stem).suffix if path.suffix in PACKED else path.suffix
 
 
 # Frames and Arrow files: made readable for DuckDB without copying their rows into Python.

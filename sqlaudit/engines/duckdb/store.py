@@ -119,7 +119,7 @@ def make_view(db: str, view: View, replace: bool) -> None:
     during = "making the view"
     try:
         with duckdb.connect(config={"autoinstall_known_extensions": "false"}) as connection:
-            connection.execute("ATTACH ? AS " + quote(alias, "duckdb"), [str(path)])
+            connection.execute("ATTACH " + literal(str(path), "duckdb") + " AS " + quote(alias, "duckdb"))
             _refuse_shadows(connection, alias, db)
             connection.execute("USE " + quote(alias, "duckdb"))
             _make(connection, alias, view, replace)
