@@ -131,9 +131,7 @@ def test_failing_classes_to_a_file(tmp_path: Path) -> None:
         "audit", patients(tmp_path), *ALL, "--require", "k=3", "--failing-classes", "0", "--failing-classes-to", out
     )
     assert ran.code == 1
-    assert ran.err == (
-        f"sqlaudit: wrote 2 failing classes to '{out}'. Values are left out; --show-values adds them.\n"
-    )
+    assert ran.err == (f"sqlaudit: wrote 2 failing classes to '{out}'. Values are left out; --show-values adds them.\n")
     assert "Failing groups" not in ran.out
     header, *rows = out.read_text("utf-8").splitlines()
     assert header.startswith("size,rows,classes,sensitive,falls_short_of")

@@ -83,10 +83,7 @@ def test_what_cannot_be_judged_is_undetermined(tmp_path: Path) -> None:
             "      - aggregates: {by: region, cuont: n, require: threshold=5}\n",
             "has no key 'cuont'. Did you mean 'count'?",
         ),
-        (
-            "      - aggregates: {by: region, count: n, require: k=5}\n",
-            "is about rows of people, not cells",
-        ),
+        ("      - aggregates: {by: region, count: n, require: k=5}\n", "is about rows of people, not cells"),
         ("      - aggregates: {by: region, require: threshold=5}\n", "No numbers are given"),
         ("      - aggregates: {by: region, count: n, protect: true, require: threshold=5}\n", "has no key 'protect'"),
         ("      - threshold=5\n", "is about the cells of a published table"),
