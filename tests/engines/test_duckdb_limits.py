@@ -226,7 +226,7 @@ def test_the_deadline_ends_with_the_engine() -> None:
                 "Error: Out of Memory Error: SECRET"
             ),
             Incomplete,
-            "The step 'classes' ran out of memory. Its limit is 80% of this machine's memory; raise it with "
+            "The step 'classes' ran out of memory. Its limit is 80% of this machine's memory. Raise it with "
             "limits=Limits(memory=…), or lower limits=Limits(threads=…).",
         ),
         (duckdb.Error("SECRET"), EngineError, "DuckDB could not run the step 'classes' (Error)."),

@@ -153,7 +153,8 @@ def test_the_image_has_the_wheel_alone_and_does_not_run_as_root() -> None:
     build, image = (DOCKER / "Dockerfile").read_text().split("\n\nFROM ")[0:2]
     lines = build.splitlines()
     copied = [part for line in lines if line.startswith("COPY ") for part in line.split()[1:-1]]
-    assert copied == ["pyproject.toml", "hatch_build.py", "README.md", "LICENSE", "sqlaudit", "sql_templates"]
+    pages = [f"docs/{name}.md" for name in ("equality", "gate", "glossary", "verdicts")]  # of `sqlaudit help`
+    assert copied == ["pyproject.toml", "hatch_build.py", "README.md", "LICENSE", "sqlaudit", "sql_templates", *pages]
     assert all((DOCKER.parent / part).exists() for part in copied)
     assert "COPY" not in image
     assert "--no-index" in image
