@@ -8,6 +8,7 @@ import io
 import math
 from pathlib import Path
 
+import duckdb
 import pyarrow as pa
 import pytest
 from hypothesis import example, given
@@ -312,3 +313,13 @@ def test_a_header_that_was_guessed_is_told(tmp_path: Path) -> None:
 def remarks_of(target: Target) -> tuple[Remark, ...]:
     with DuckDBEngine(targets=[target]) as engine:
         return engine.open(target).remarks
+
+
+def test_the_header_of_a_large_file_is_its_first_line(tmp_path: Path) -> None:
+    """Several threads read it, and any of their lines came first: a line of data became the names of the columns."""
+    place = tmp_path / "large.csv.gz"
+    columns = ", ".join(f"hash(i, {number}) % {5 + number} AS c{number}" for number in range(16))
+    duckdb.sql(f"COPY (SELECT {columns} FROM range(1_000_000) AS t(i)) TO '{place}' (HEADER)")
+    for _ in range(4):
+        with DuckDBEngine() as engine:
+            assert engine.open(Target(relation=str(place))).columns[0].name == "c0"

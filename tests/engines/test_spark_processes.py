@@ -285,7 +285,7 @@ def test_a_view_lasts_in_the_catalog_of_a_server(server: str, table: Path, tmp_p
         try:
             sqlaudit.lattice({str(table)!r}, **asked)
         except UsageError as refused:
-            said.append("replace_view=True replaces it" in str(refused))
+            said.append("Replace it with replace_view=True" in str(refused))
         said.append(sqlaudit.lattice({str(table)!r}, replace_view=True, **asked).published.executed)
         print(json.dumps(said))
     """

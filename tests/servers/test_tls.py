@@ -56,7 +56,7 @@ def test_an_audit_over_a_verified_connection(
         assert engine._connection.pgconn.ssl_in_use
     done = run("audit", "visits", "--db", url, "--qi", "age", "--require", "k=2")
     assert (done.code, done.out.splitlines()[0]) == (1, "FAIL: the requirement is not met")
-    assert "k-anonymity is 1" in done.said
+    assert "FAILS k-anonymity 1 at least" in done.said
 
 
 def test_why_it_is_not_reached(encrypted: PostgresServer, authorities: tuple[Authority, Authority]) -> None:
@@ -73,7 +73,7 @@ def test_why_it_is_not_reached(encrypted: PostgresServer, authorities: tuple[Aut
         "(sslrootcert), or is out of date."
     )
     assert failure(asked(encrypted, "verify-full", own, host="127.0.0.1")) == (
-        f"The certificate of the server at 127.0.0.1:{encrypted.port} is of another host (sslmode=verify-full)."
+        f"The certificate of the server at 127.0.0.1:{encrypted.port} is for another host (sslmode=verify-full)."
     )
     assert failure(asked(encrypted, "disable")) == (
         f"The server at {place} does not let the user 'auditor' connect to the database 'clinic' from here "

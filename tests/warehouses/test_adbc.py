@@ -139,7 +139,7 @@ def test_a_file_that_cannot_be_read_without_a_trace_is_refused(tmp_path: Path) -
     connection = sqlite3.connect(tmp_path / "log.sqlite")
     connection.execute("PRAGMA journal_mode = WAL")
     connection.close()
-    with pytest.raises(UsageError, match="this file keeps a write-ahead log"):
+    with pytest.raises(UsageError, match="this file has a write-ahead log"):
         sqlaudit.gate(policy(tmp_path, "visits"), db=db)
     assert {path.name for path in tmp_path.iterdir()} == {"log.sqlite", "policy.yml"}
 

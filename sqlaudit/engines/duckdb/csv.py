@@ -75,6 +75,8 @@ _AT_FIRST = 20
 """Lines that are looked at for a title above the header."""
 _BESIDE = 2_048
 """Lines that show how the columns are written that nobody named."""
+_IN_ORDER: dict[str, Any] = {"parallel": False}
+"""Read by one thread, so that the first lines are those of the file: several threads return any lines first."""
 _STRICT: dict[str, Any] = {"comment": "", "strict_mode": True, "null_padding": False, "ignore_errors": False}
 
 
@@ -271,7 +273,7 @@ class _CsvReader:
 
     def _first_lines(self) -> list[str]:
         """The first lines as they stand in the file; they are looked at for delimiters and never shown."""
-        arguments = {"auto_detect": False, "delim": _NEVER, "quote": "", "escape": "", "header": False}
+        arguments = {"auto_detect": False, "delim": _NEVER, "quote": "", "escape": "", "header": False, **_IN_ORDER}
         tolerant = {"strict_mode": False, "ignore_errors": True, "null_padding": True}
         arguments |= {**tolerant, **self.common, "columns": {"line": "VARCHAR"}}
         rows = self.fetch(
@@ -317,7 +319,7 @@ class _CsvReader:
         columns = {f"c{i}": "VARCHAR" for i in range(len(shape.columns))}
         bare, headers = replace(shape, header=False), []
         for text in self.files.texts:
-            rows = self.fetch("SELECT * FROM " + self.call(bare, columns, [text]) + " LIMIT 1")
+            rows = self.fetch("SELECT * FROM " + self.call(bare, columns, [text], **_IN_ORDER) + " LIMIT 1")
             headers.append([str(name or "").strip() for name in rows[0]] if rows else [])
         if len(headers[0]) > 1 and headers[0][0] and not any(headers[0][1:]):
             raise InputError(
