@@ -120,7 +120,7 @@ def test_two_engines_share_a_spark_and_do_not_meet(spark: SparkEngine) -> None:
         assert run(other, "SELECT a FROM " + theirs.sql) == [(2,)]
         assert run(other, "SELECT COUNT(*) FROM range(3)") == [(3,)]
     assert run(spark, f"SELECT a FROM `sqlaudit_{spark._id}_kept_same`") == [(1,)]
-    with pytest.raises(UsageError, match="runs one Spark already"):
+    with pytest.raises(UsageError, match="already runs a Spark"):
         SparkEngine("spark:local[3]", LIMITS)
 
 
@@ -142,10 +142,10 @@ def test_views_and_frames_that_give_other_rows_each_time_are_refused(plain: Spar
     session.sql("SELECT * FROM people TABLESAMPLE (50 PERCENT)").createTempView("part")
     for target, said in (
         (Target("drawn"), r"drawn returns different rows each time it is read, because of rand\(\)"),
-        (Target("part"), "by a sample"),
-        (Target(query="SELECT * FROM part"), "by a sample"),
+        (Target("part"), "because of a sample"),
+        (Target(query="SELECT * FROM part"), "because of a sample"),
         (Target(frame=rows.selectExpr("a", "uuid() AS r")), r"by uuid\(\)"),
-        (Target(frame=rows.sample(0.5)), "by a sample"),
+        (Target(frame=rows.sample(0.5)), "because of a sample"),
     ):
         with pytest.raises(RandomRowsError, match=said):
             plain.open(target)
@@ -170,7 +170,7 @@ def test_tables_queries_and_conditions(plain: SparkEngine) -> None:
         (Target("peple"), "There is no table 'peple' in Spark's catalog. Did you mean 'people'"),
         (Target("nowhere.people"), "There is no table 'nowhere.people'"),
         (Target("no/such.parquet"), "Spark finds no such file in the file 'no/such.parquet'"),
-        (Target("people", read=ReadOptions(delimiter=";")), "The option 'delimiter' says how text files are read"),
+        (Target("people", read=ReadOptions(delimiter=";")), "The option 'delimiter' applies to text files"),
         (Target(query="SELECT agee FROM people"), "There is no column 'agee' in query="),
         (Target(query="SELECT age FROM peple"), "There is no table 'peple' in query=. Did you mean 'people'"),
         (Target(query="SELECT age, age + 1 AS AGE FROM people"), "query= has several columns named 'age'"),
@@ -180,13 +180,13 @@ def test_tables_queries_and_conditions(plain: SparkEngine) -> None:
             "query= reads files by their path",
         ),
         (Target(query="SELECT * FROM `org.spark.TextFormat`.`a`"), "query= reads files by their path (org.spark.Text"),
-        (Target(query="SELECT * FROM IDENTIFIER('text.`/etc/passwd`')"), "the function identifier reaches beyond"),
-        (Target("csv.`/etc/passwd`"), "only Parquet files are audited"),
+        (Target(query="SELECT * FROM IDENTIFIER('text.`/etc/passwd`')"), "the function identifier accesses more"),
+        (Target("csv.`/etc/passwd`"), "only Parquet files can be audited"),
         (Target(query="DROP TABLE people"), "query takes one SELECT"),
-        (Target(query="SELECT reflect('java.lang.System', 'getenv', 'HOME')"), "the function reflect reaches beyond"),
-        (Target(query="SELECT builtin.JAVA_METHOD('a', 'b')"), "the function java_method reaches beyond"),
+        (Target(query="SELECT reflect('java.lang.System', 'getenv', 'HOME')"), "the function reflect accesses more"),
+        (Target(query="SELECT builtin.JAVA_METHOD('a', 'b')"), "the function java_method accesses more"),
         (Target(query="SELECT TRANSFORM(age) USING 'cat' AS (a) FROM people"), "TRANSFORM, which runs a program"),
-        (Target("people", where="try_reflect('a', 'b') = 'c'"), "the function try_reflect reaches beyond"),
+        (Target("people", where="try_reflect('a', 'b') = 'c'"), "the function try_reflect accesses more"),
     ],
 )
 def test_what_cannot_be_opened_is_said_in_one_sentence(plain: SparkEngine, target: Target, reason: str) -> None:
@@ -220,17 +220,17 @@ def test_parquet_files(plain: SparkEngine, tmp_path: Path) -> None:
     assert rows(plain, tmp_path / "*.parquet") == rows(plain, tmp_path / "odd") == 6
     assert rows(plain, tmp_path / "odd" / "a[1] {x},%.parquet") == 3
     for options, reason in [({"encoding": "latin-1"}, "encoding"), ({"null_values": ("a",)}, "null values")]:
-        with pytest.raises(UsageError, match=f"The option '{reason}' says how text files are read"):
+        with pytest.raises(UsageError, match=f"The option '{reason}' applies to text files"):
             rows(plain, tmp_path / "a.parquet", **options)
 
 
 @pytest.mark.parametrize("name", ["a.csv", "a.tsv.gz", "*.json", "a.jsonl", "a.orc", "b/a.txt", "a.xlsx/", "a.sav"])
 def test_other_files_are_refused(plain: SparkEngine, tmp_path: Path, name: str) -> None:
     for target in (str(tmp_path / name), name):
-        with pytest.raises(UsageError, match=r"only Parquet files are audited.*Audit other files with DuckDB"):
+        with pytest.raises(UsageError, match=r"only Parquet files can be audited.*Audit other files with DuckDB"):
             plain.open(Target(target))
     write(tmp_path / "a.parquet", a=[1])
-    with pytest.raises(UsageError, match="only Parquet files are audited"):
+    with pytest.raises(UsageError, match="only Parquet files can be audited"):
         rows(plain, tmp_path / "a.parquet", format="csv")
 
 
@@ -280,7 +280,7 @@ def test_files_have_the_same_columns(
 
 
 def test_rows_that_could_not_be_read_are_an_error(plain: SparkEngine, tmp_path: Path) -> None:
-    said = "has a column '_corrupt_record': there Spark keeps lines that it could not read"
+    said = "has a column '_corrupt_record', where Spark keeps lines that it could not read"
     with pytest.raises(UsageError, match=said):
         rows(plain, write(tmp_path / "a.parquet", a=[1, None], _corrupt_record=[None, SECRET]))
     plain._session.conf.set("spark.sql.columnNameOfCorruptRecord", "unread")
@@ -306,7 +306,7 @@ def test_a_session_that_is_given_stays_as_it_was(spark: SparkEngine) -> None:
     assert (mine.conf.getAll, mine.catalog.listTables(), mine.catalog.currentDatabase()) == before
     assert mine.catalog.listTables("global_temp") == mine.catalog.listTables()
     assert mine.sql("SELECT 1/0 AS a").collect()[0].a is None
-    with pytest.raises(UsageError, match=r"limits=Limits\(memory=…\) is for a Spark that is started here"):
+    with pytest.raises(UsageError, match=r"limits=Limits\(memory=…\) applies to a Spark that sqlaudit starts"):
         sqlaudit.audit("mine", db=mine, qi=["a"], limits=Limits(memory="1GB"))
 
 

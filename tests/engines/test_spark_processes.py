@@ -259,7 +259,7 @@ def test_spark_connect_answers_like_the_others(server: str, table: Path, tmp_pat
         "stopped": "Stopped in the step 'endless'.",
         "refused": "There is no table 'nope' in Spark's catalog.",
         "files": [
-            "them exactly, or load them as a table or Parquet.",
+            "th DuckDB (without db=), or load them as a table or Parquet.",
             48,
             "with _ or a dot. Rename or remove these, or name the others.",
         ],

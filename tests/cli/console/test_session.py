@@ -255,7 +255,7 @@ def test_a_release_is_compared_with_the_current_relation(opened: Console, table:
     release = tmp_path / "coarse release.csv"
     release.write_text("\n".join([",".join(COLUMNS), *lines]).replace("None", "") + "\n", encoding="utf-8")
     if opened.session.workspace.dialect == "spark":
-        with pytest.raises(UsageError, match="only Parquet files are audited"):
+        with pytest.raises(UsageError, match="only Parquet files can be audited"):
             opened.run(f"\\compare '{release}'")
         release = as_parquet(release)
     levels = tmp_path / "levels.yml"
