@@ -37,7 +37,7 @@ def test_a_release_goes_to_files_and_views_as_on_duckdb(spark_url: str) -> None:
     assert duckdb.execute("FROM 'there.parquet'").fetchall() == rows  # in the order of what is published
 
     printed = run("lattice", "p.parquet", *asked, "--db", spark_url, "--publish-view", "release")
-    assert (printed.code, "The view release was not made" in printed.said) == (0, True), printed.err
+    assert (printed.code, "The view release was not created" in printed.said) == (0, True), printed.err
     view = printed.out[printed.out.index("CREATE VIEW") :]
     assert "p.parquet`" in view
     assert "sqlaudit_" not in re.sub("sqlaudit_(class|short)[_0-9]*", "", view)  # no view of a session that is over
@@ -51,6 +51,6 @@ def test_a_release_goes_to_files_and_views_as_on_duckdb(spark_url: str) -> None:
 def test_a_view_that_would_not_last_is_not_made(spark_url: str) -> None:
     asked = ("lattice", *COMMON, "--db", spark_url, "--publish-view", "release")
     made = run(*asked, "p.parquet", "--execute")
-    assert (made.code, "so a view in it would not last" in made.err) == (2, True), made.err
+    assert (made.code, "so it cannot keep a view" in made.err) == (2, True), made.err
     texts = run(*asked, "p.csv")
-    assert (texts.code, "only Parquet files are audited" in texts.err) == (2, True), texts.err
+    assert (texts.code, "only Parquet files can be audited" in texts.err) == (2, True), texts.err
