@@ -144,7 +144,7 @@ def test_views_and_frames_that_give_other_rows_each_time_are_refused(plain: Spar
         (Target("drawn"), r"drawn returns different rows each time it is read, because of rand\(\)"),
         (Target("part"), "because of a sample"),
         (Target(query="SELECT * FROM part"), "because of a sample"),
-        (Target(frame=rows.selectExpr("a", "uuid() AS r")), r"by uuid\(\)"),
+        (Target(frame=rows.selectExpr("a", "uuid() AS r")), r"because of uuid\(\)"),
         (Target(frame=rows.sample(0.5)), "because of a sample"),
     ):
         with pytest.raises(RandomRowsError, match=said):
