@@ -43,6 +43,7 @@ SCHEMAS = {
     "profiles/schema.json": "profiles.result:ProfileResult",
     "release/attacks/schema.json": "release.attacks.result:AttackResult",
     "release/compare/schema.json": "release.compare.result:CompareResult",
+    "release/synthetic/schema.json": "release.synthetic.result:SyntheticResult",
     "release/series/schema.json": "release.series.result:ReleasesResult",
     "remedies/cloak/schema.json": "remedies.cloak.result:CloakResult,BoxAudit",
     "remedies/recode/schema.json": "remedies.recode.result:RecodeResult",

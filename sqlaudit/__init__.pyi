@@ -5,7 +5,7 @@ from datetime import date
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, overload
 
 from sqlaudit.audits.disclosure.results import DisclosureResult
 from sqlaudit.audits.disclosure.what_if import WhatIfResult
@@ -32,6 +32,7 @@ from sqlaudit.release.attacks.result import AttackResult
 from sqlaudit.release.attacks.run import Name
 from sqlaudit.release.compare.result import CompareResult
 from sqlaudit.release.series.result import ReleasesResult
+from sqlaudit.release.synthetic.result import SyntheticResult
 from sqlaudit.remedies.cloak.request import Divide
 from sqlaudit.remedies.cloak.result import BoxAudit, CloakResult
 from sqlaudit.remedies.recode.request import Method, Order
@@ -498,6 +499,7 @@ def columns(
         EngineError: the database refused, failed or went away.
     """
 
+@overload
 def compare(
     original: Any,
     release: Any,
@@ -515,6 +517,10 @@ def compare(
     workload: int = 0,
     noise_queries: int = 100,
     seed: int = 0,
+    synthetic: Literal[False] = False,
+    holdout: Any = None,
+    known: int = 0,
+    nulls: NullPolicy | str = NullPolicy.EQUAL,
     require: Require = None,
     inputs: Mapping[str, Any] | None = None,
     show_values: bool = False,
@@ -542,6 +548,11 @@ def compare(
         workload: number of random counting queries; none by default.
         noise_queries: number of queries for the range-query noise.
         seed: seed of all random choices.
+        synthetic: `release` is a synthetic table: the result is what it discloses of the people of `original`.
+        holdout: with `synthetic`, people who were not used for it, as `original` has those who were.
+        known: with `synthetic`, also all sets of so many known quasi-identifiers, up to 3.
+        nulls: with `synthetic`: missing quasi-identifiers equal each other, or equal nothing (equal, distinct,
+            wildcard).
         require, inputs: as for `sqlaudit.audit`, for the audit of the release.
         show_values: whether answers of grouped queries show their groups.
         values: `fold` or `exact`: whether persons and sensitive values that differ only in case, blanks, width or
@@ -556,6 +567,37 @@ def compare(
         EngineError: the database refused a statement, failed or disconnected.
     """
 
+@overload
+def compare(
+    original: Any,
+    release: Any,
+    *,
+    qi: Sequence[str] | str,
+    sensitive: Sequence[str] | str = (),
+    key: Sequence[str] | str = (),
+    by_position: bool = False,
+    hierarchies: Any = None,
+    other: Any = None,
+    measures: Sequence[str] | str = (),
+    beta: int | float | str | Fraction = 1,
+    distance: str = "equal",
+    queries: Sequence[str] | str = (),
+    workload: int = 0,
+    noise_queries: int = 100,
+    seed: int = 0,
+    synthetic: Literal[True],
+    holdout: Any = None,
+    known: int = 0,
+    nulls: NullPolicy | str = NullPolicy.EQUAL,
+    require: Require = None,
+    inputs: Mapping[str, Any] | None = None,
+    show_values: bool = False,
+    values: Folding | str | None = None,
+    db: Database = None,
+    read: ReadOptions | Mapping[str, Any] | None = None,
+    buckets: Buckets | Mapping[str, Any] | None = None,
+    limits: Limits | Mapping[str, Any] | None = None,
+) -> SyntheticResult: ...
 def compile_checks(
     table: str = "",
     *,

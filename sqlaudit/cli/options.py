@@ -235,13 +235,20 @@ def require_of(among: str, section: str, metavar: str, help: str) -> OptionGroup
     return handing("asked", lambda require: Demands(_requirements(require, among)), parameter)
 
 
-require_options = handing(
-    "asked",
-    lambda require, preset, inputs: Demands((*_presets(preset), *_requirements(require)), inputs_from(inputs)),
-    _hold("--require", multiple=True, metavar="MODEL=LIMIT", help="k=5, l=3, t=0.2, recursive_l=c:3,l:2 ..."),
-    _hold("--preset", multiple=True, metavar="NAME", help="A published rule; `sqlaudit models` lists them."),
-    _hold("--inputs", type=PATH, metavar="FILE", help="Further inputs of models: categories, orders, trees ..."),
-)
+def requiring(among: str = "REGISTRY") -> OptionGroup:
+    """Requirements with presets and inputs; the registry of models lists under this name what may be required."""
+    return handing(
+        "asked",
+        lambda require, preset, inputs: Demands(
+            (*_presets(preset), *_requirements(require, among)), inputs_from(inputs)
+        ),
+        _hold("--require", multiple=True, metavar="MODEL=LIMIT", help="k=5, l=3, t=0.2, recursive_l=c:3,l:2 ..."),
+        _hold("--preset", multiple=True, metavar="NAME", help="A published rule; `sqlaudit models` lists them."),
+        _hold("--inputs", type=PATH, metavar="FILE", help="Further inputs of models: categories, orders, trees ..."),
+    )
+
+
+require_options = requiring()
 """Requirements; the command gets `asked: Demands`."""
 
 coverage_options = request_options(Coverage, "coverage")

@@ -16,7 +16,7 @@ from sqlaudit.cli.options import (
     in_buckets,
     read_parameters,
     require_of,
-    require_options,
+    requiring,
     role_options,
 )
 from sqlaudit.cli.requests import (
@@ -89,14 +89,14 @@ _tables_of = in_section("Input")
 
 
 def _compared_tables(
-    *, original: str, release: str, other_release: str | None, db: str | None, **values: Any
+    *, original: str, release: str, other_release: str | None, holdout: str | None, db: str | None, **values: Any
 ) -> dict[str, Any]:
     second = (values.pop("buckets"), values.pop("bucket_column"), values.pop("bucket_count"))
     read = read_request(ReadOptions, **values)
-    names = {"original": original, "release": release, "other": other_release}
+    names = {"original": original, "release": release, "other": other_release, "holdout": holdout}
     given = {role: name for role, name in names.items() if name is not None}
     if not all(given.values()):
-        raise UsageError("The original and the release need names, but one is empty.")
+        raise UsageError("Every table needs a name, but one is empty.")
     tables = {role: Target(relation=name, read=read) for role, name in given.items()}
     tables["release"] = in_buckets(tables["release"], *second)
     return {"db": db, "tables": tables}
@@ -108,12 +108,13 @@ _table_options = OptionGroup(
     click.Argument(["release"]),
     _tables_of("--db", metavar="DATABASE", help="A DuckDB file, or a PostgreSQL URL. Default: both are files."),
     _tables_of("--other-release", metavar="TABLE", help="Another release, to compare how coarse both are."),
+    _tables_of("--holdout", metavar="TABLE", help="With --synthetic: people who were not used for the release."),
     *read_parameters,
     *bucket_parameters,
 )
 
 
-@declared(_table_options, given_options(CompareRequest, "comparison"), require_options)
+@declared(_table_options, given_options(CompareRequest, "comparison"), requiring("OF_COMPARISONS"))
 def compare(job: Job, tables: dict[str, Any], comparison: dict[str, Any]) -> int:
     """Compare a release with its original: is it derived from it, is it safe, what was lost?
 
@@ -123,11 +124,21 @@ def compare(job: Job, tables: dict[str, Any], comparison: dict[str, Any]) -> int
     \b
       sqlaudit compare patients.csv release.csv --qi age,sex,zip --sensitive diagnosis \\
           --hierarchies hierarchies.yml --require k=5
+      sqlaudit compare patients.csv synthetic.csv --synthetic --holdout others.csv \\
+          --qi age,sex,zip --sensitive diagnosis --require disco=5%,exact_copies=0
     Exit code 1: the release fails a requirement, or is not a generalization of the original.
     """
     from sqlaudit.release.compare.run import compare_tables, plan_comparison
+    from sqlaudit.release.synthetic.run import find_disclosure, plan_disclosure
 
     request = job.request(CompareRequest, comparison, **tables)
+    if request.synthetic:
+        return job.run(
+            lambda engine, _: plan_disclosure(engine, request),
+            lambda engine: find_disclosure(engine, request),
+            lambda result: verdict(result.passed),
+            targets=request.targets,
+        )
     return job.run(
         lambda engine, _: plan_comparison(engine, request),
         lambda engine: compare_tables(engine, request),

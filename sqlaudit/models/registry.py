@@ -26,6 +26,7 @@ from sqlaudit.models import (
     persons,
     releases,
     risk,
+    synthetic,
 )
 from sqlaudit.models.base import Model, Parameter
 from sqlaudit.models.cell_rules import CellRule
@@ -51,6 +52,12 @@ CELL_RULES: dict[str, type[CellRule]] = {
 
 OF_RELEASES: dict[str, type[Model]] = {model.name: model for model in _models_of(releases)}
 """Those that several releases of one table decide together; an audit of one table does not take them."""
+
+OF_SYNTHETIC: dict[str, type[Model]] = {model.name: model for model in _models_of(synthetic)}
+"""Those that a synthetic table and its original decide together; an audit of one table does not take them."""
+
+OF_COMPARISONS: dict[str, type[Model]] = REGISTRY | OF_SYNTHETIC
+"""Those that a comparison takes: of the release alone, or of a synthetic table."""
 
 OF_PERSONS: dict[str, type[Model]] = {name: model for name, model in REGISTRY.items() if model.of_persons}
 """Those of them that what is known of persons' events decides, and no class of rows."""
@@ -186,7 +193,7 @@ def find_model(name: str, among: Among = REGISTRY) -> type[Model]:
     if instead := _FIELD_WORDS.get(wanted.lower()):
         raise UsageError(f"There is no requirement {name!r}. Use {instead}.")
     if wanted not in names:
-        if any(wanted in _names(others) for others in (REGISTRY, CELL_RULES, OF_RELEASES)):
+        if any(wanted in _names(others) for others in (REGISTRY, CELL_RULES, OF_RELEASES, OF_SYNTHETIC)):
             raise UsageError(_elsewhere(name, wanted, among))
         raise UsageError(f"There is no privacy model {name!r}.{closest(wanted, names)} 'sqlaudit models' lists them.")
     return names[wanted]
@@ -206,6 +213,8 @@ def _elsewhere(name: str, wanted: str, among: Among) -> str:
         )
     if wanted in _names(OF_RELEASES):
         return f"{name!r} is about several releases of one table. Use {command('releases')}."
+    if wanted in _names(OF_SYNTHETIC):
+        return f"{name!r} is about a synthetic table and its original. Use {command('compare')}."
     if among is OF_RELEASES:
         elsewhere = command("audit" if wanted in _names(REGISTRY) else "aggregates")
         return f"{name!r} is about one table. Use {elsewhere}. Allowed here: {', '.join(OF_RELEASES)}."

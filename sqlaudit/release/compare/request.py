@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from fractions import Fraction
 from typing import Any
 
@@ -17,18 +17,34 @@ from sqlaudit.base.options import (
     SOURCE,
     WHOLE,
     check_bounds,
+    choice,
     one_of,
     option,
 )
-from sqlaudit.base.parameter_names import spelled
-from sqlaudit.base.spec import ROLES, Folding, Requirement, Target, values_option
+from sqlaudit.base.parameter_names import about, spelled
+from sqlaudit.base.spec import ROLES, Folding, NullPolicy, Requirement, Target, values_option
 from sqlaudit.models.measures import NOISE, Measure, chosen
 
 DISTANCES = ("equal", "ordered", "hierarchical")
 
 MOST_QUERIES = 10_000
 
-_PAIRS, _LOST, _USE = "Pairing of rows", "Information loss", "Queries"
+_PAIRS, _LOST, _USE, _SYNTHETIC = "Pairing of rows", "Information loss", "Queries", "Synthetic data"
+_SHARED = (
+    "original",
+    "release",
+    "requirements",
+    "qi",
+    "sensitive",
+    "values",
+    "show_values",
+    "seed",
+    "inputs",
+    "hierarchies",
+)
+"""What a comparison of any kind takes."""
+_OF_SYNTHETIC = ("synthetic", "holdout", "known", "nulls")
+"""What only a comparison of synthetic data takes."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +63,9 @@ class CompareRequest:
         noise_queries: random range queries for the noise, at least 2. seed: of everything random.
         workload: random counting queries; with 0 there are none, and no noise unless `measures` names it.
         queries: the texts of aggregate queries.
+        synthetic: whether the release is a synthetic table, whose rows belong to nobody. holdout: people who were not
+            used for it. known: how many quasi-identifiers somebody knows who does not know all; 0 = not asked.
+        nulls: how a missing quasi-identifier is read, of synthetic data.
         requirements, inputs: for the audit of the release. show_values: whether answers may show their groups.
 
     Raises:
@@ -56,6 +75,7 @@ class CompareRequest:
     original: Target
     release: Target
     other: Target | None = None
+    holdout: Target | None = None
     requirements: tuple[Requirement, ...] = ()
     inputs: Mapping[str, Any] = field(default_factory=dict)
     qi: tuple[str, ...] = option((), NAMES, "Quasi-identifiers, which both tables have.", ROLES, metavar="COLUMNS")
@@ -100,6 +120,26 @@ class CompareRequest:
     )
     seed: int = option(0, WHOLE, "Seed of all random choices.", _USE, metavar="N")
     show_values: bool = option(False, FLAG, "Show the values of the groups of queries.", _USE)
+    synthetic: bool = option(
+        False, FLAG, "RELEASE is synthetic: measure what it discloses of the original's people.", _SYNTHETIC
+    )
+    known: int = option(
+        0,
+        WHOLE,
+        "With --synthetic: also all sets of 1 to N known quasi-identifiers.",
+        _SYNTHETIC,
+        metavar="1..3",
+        shown="0",
+        least=0,
+        most=3,
+    )
+    nulls: NullPolicy = option(
+        NullPolicy.EQUAL,
+        choice(NullPolicy),
+        "With --synthetic: missing quasi-identifiers equal each other, or equal nothing.",
+        _SYNTHETIC,
+        shown="equal",
+    )
 
     def __post_init__(self) -> None:
         check_bounds(self)
@@ -108,6 +148,35 @@ class CompareRequest:
             raise UsageError(f"No quasi-identifiers are named. Name columns of both tables with {spelled('qi')}.")
         if self.key and self.by_position:
             raise UsageError(f"{spelled('key')} and {spelled('by_position', True)} exclude each other: give one.")
+        self._refuse_others()
+        if self.requirements and not self.synthetic:
+            from sqlaudit.models.registry import OF_SYNTHETIC
+
+            if (found := next((one for one in self.requirements if one.model in OF_SYNTHETIC), None)) is not None:
+                raise UsageError(f"{found.text!r} is about synthetic data. Add {spelled('synthetic', True)}.")
+
+    def _refuse_others(self) -> None:
+        """Nothing, unless an option is given that has no meaning for this kind of release."""
+        given = [one.name for one in fields(self) if one.name not in _SHARED and self._is_given(one.name)]
+        if not self.synthetic and (extra := [name for name in given if name in _OF_SYNTHETIC]):
+            raise UsageError(f"{about(extra[0])} is for synthetic data: add {spelled('synthetic', True)}.")
+        if not self.synthetic:
+            return
+        if extra := [name for name in given if name not in _OF_SYNTHETIC] or ["inputs"][: len(self.inputs)]:
+            raise UsageError(
+                f"{about(extra[0])} does not apply to synthetic data, whose rows belong to nobody. Leave it out."
+            )
+        if self.release.buckets is not None:
+            raise UsageError(f"{about('buckets')} does not apply to synthetic data. Leave it out.")
+        if self.nulls is NullPolicy.WILDCARD:
+            raise UsageError(
+                f"{spelled('nulls', 'wildcard')} does not apply to synthetic data: a missing value that matches any "
+                f"value has no group. Use {spelled('nulls', 'equal')} or {spelled('nulls', 'distinct')}."
+            )
+
+    def _is_given(self, name: str) -> bool:
+        value = getattr(self, name)
+        return bool(value) and value != next(one.default for one in fields(self) if one.name == name)
 
     @property
     def wanted(self) -> tuple[Measure, ...]:
@@ -118,4 +187,4 @@ class CompareRequest:
     @property
     def targets(self) -> tuple[Target, ...]:
         """Every table that is read."""
-        return (self.original, self.release, *((self.other,) if self.other else ()))
+        return tuple(one for one in (self.original, self.release, self.other, self.holdout) if one is not None)

@@ -20,7 +20,7 @@ from sqlaudit.engines.workbench import workbench_of
 from sqlaudit.hierarchies.defaults import defaults_statements, without_levels
 from sqlaudit.hierarchies.dictionary import held, values_statement
 from sqlaudit.hierarchies.read import read_hierarchies
-from sqlaudit.models.registry import requirements
+from sqlaudit.models.registry import OF_COMPARISONS, requirements
 from sqlaudit.release.attacks.request import AttackRequest
 from sqlaudit.release.attacks.result import AttackResult
 from sqlaudit.release.attacks.run import attack_release
@@ -32,6 +32,8 @@ from sqlaudit.release.compare.regions import OpenedTables, open_tables
 from sqlaudit.release.compare.request import CompareRequest
 from sqlaudit.release.compare.result import Answer, Coarser, CompareResult, Generalization, Recoding
 from sqlaudit.release.losses import losses_of
+from sqlaudit.release.synthetic.result import SyntheticResult
+from sqlaudit.release.synthetic.run import find_disclosure
 from sqlaudit.reports.document import plural
 
 # Is the release coarser than another release of the same original? (Thesis, Definition 2.3.4 between two releases)
@@ -195,14 +197,15 @@ def attack_alone(engine: Engine, request: CompareRequest, known: bool) -> Attack
 
 @takes(
     "original release * qi sensitive key by_position hierarchies other measures beta distance queries workload "
-    "noise_queries seed require inputs show_values values db read buckets limits",
+    "noise_queries seed synthetic holdout known nulls require inputs show_values values db read buckets limits",
     CompareRequest,
     **dict.fromkeys(("original", "release"), ("Any", REQUIRED)),
     other=("Any", None),
+    holdout=("Any", None),
     qi=("Sequence[str] | str", REQUIRED),
     key=("Sequence[str] | str", ()),
 )
-def compare(given: Given) -> CompareResult:
+def compare(given: Given) -> CompareResult | SyntheticResult:
     """Compare a release with its original (`sqlaudit compare`).
 
     Args:
@@ -216,6 +219,9 @@ def compare(given: Given) -> CompareResult:
         queries: aggregate queries (one text may have several) to run on both tables.
         workload: number of random counting queries; none by default.
         noise_queries: number of queries for the range-query noise.
+        synthetic: `release` is a synthetic table: the result is what it discloses of the people of `original`.
+        holdout: with `synthetic`, people who were not used for it, as `original` has those who were.
+        known: with `synthetic`, also all sets of so many known quasi-identifiers, up to 3.
         require, inputs: as for `sqlaudit.audit`, for the audit of the release.
         show_values: whether answers of grouped queries show their groups.
         buckets: the second table of a bucketized release, as for `sqlaudit.audit`; `release` has the people.
@@ -238,11 +244,12 @@ def compare(given: Given) -> CompareResult:
         original=make_target(given.original, read=given.read),
         release=make_target(given.release, read=given.read, buckets=given.buckets),
         other=None if given.other is None else make_target(given.other, read=given.read),
-        requirements=requirements(given.require),
+        holdout=None if given.holdout is None else make_target(given.holdout, read=given.read),
+        requirements=requirements(given.require, OF_COMPARISONS),
         inputs=given.inputs or {},
     )
     with opened(given.db, given.limits, *request.targets) as engine:
-        return compare_tables(engine, request)
+        return find_disclosure(engine, request) if request.synthetic else compare_tables(engine, request)
 
 
 # A bucketized release beside its original: are its persons those of the original, and each bucket's values theirs?

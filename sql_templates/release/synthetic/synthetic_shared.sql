@@ -1,0 +1,10 @@
+{# For each column the different values of the synthetic table, and how many of these the original has too. #}
+{% import "release/synthetic/_stacked.sql" as rows %}
+{% for pair in columns %}
+SELECT {{ loop.index0 }} AS place, COUNT(CASE WHEN s > 0 THEN 1 END) AS there, COUNT(CASE WHEN s > 0 AND d > 0 THEN 1 END) AS shared
+FROM (
+    {{ rows.counted(pair) }}
+) AS {{ "values_" ~ loop.index }}
+WHERE c1 IS NOT NULL
+{{ "UNION ALL" if not loop.last }}
+{% endfor %}

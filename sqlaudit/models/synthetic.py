@@ -1,0 +1,110 @@
+"""A synthetic table beside the people that it was made from: what a requirement may limit."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import field
+from fractions import Fraction
+from typing import Any, ClassVar
+
+from sqlaudit.base.frozen import dataclass
+from sqlaudit.base.result import Number
+from sqlaudit.models.base import Judgement, Model, Parameter
+from sqlaudit.reports.document import percent
+
+RAAB = "Raab, Nowok, Dibben: Practical privacy metrics for synthetic data, arXiv 2406.16826"
+
+
+@dataclass(frozen=True)
+class Disclosed:
+    """What was counted of a synthetic table, for one requirement and one sensitive attribute.
+
+    Args:
+        level: the figure; None where it is undefined. excess: the share of the original's rows above the holdout's, of
+            which `level` is the upper bound. keys: the known columns for which it is highest, where several were tried.
+        doubt: why nothing may pass, for instance that no value of a column occurs in both tables.
+    """
+
+    level: Number | None
+    excess: Fraction | None = None
+    keys: tuple[str, ...] = ()
+    doubt: str = ""
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+
+class SyntheticModel(Model):
+    """A figure of a synthetic table beside its original."""
+
+    reference: ClassVar[str] = RAAB
+    operator: ClassVar[str] = "<="
+    parameters: ClassVar = (Parameter("share", "decimal", "largest share of the original's rows", 0, 1),)
+    needs_sensitive: ClassVar[bool] = False
+    by_default: ClassVar[bool] = False
+    by_figures: ClassVar[bool] = False
+    inherited: ClassVar[bool] = False
+    own_statements: ClassVar[bool] = True
+    verdict_by_level: ClassVar[bool] = True
+    of_synthetic: ClassVar[bool] = True
+
+    def judge_synthetic(self, found: Disclosed) -> Judgement:
+        """The level, and why it does not pass where there is doubt: a failure stands whatever the doubt."""
+        meets = found.level is not None and self.required is not None and found.level <= self.required
+        doubt = found.doubt if meets or found.level is None else ""
+        keys = f"Highest for {', '.join(found.keys)}" if found.keys else ""
+        details = dict(found.details) | ({"keys": list(found.keys)} if found.keys else {})
+        return Judgement({self.main: found.level}, note=doubt or keys, details=details, undecided=bool(doubt))
+
+
+class ReplicatedUniques(SyntheticModel):
+    """repU."""
+
+    name: ClassVar[str] = "rep_u"
+    title: ClassVar[str] = "replicated uniques (repU)"
+    definition: ClassVar[str] = (
+        "Share of the original's rows that are unique in their quasi-identifiers there and in the synthetic table."
+    )
+
+
+class CorrectlyDisclosed(SyntheticModel):
+    """DiSCO."""
+
+    name: ClassVar[str] = "disco"
+    title: ClassVar[str] = "correct attribute disclosure (DiSCO)"
+    definition: ClassVar[str] = (
+        "Share of the original's rows whose group in the synthetic table has a single sensitive value, which is theirs."
+    )
+    needs_sensitive: ClassVar[bool] = True
+
+
+class ExcessDisclosure(SyntheticModel):
+    """DiSCO of the people inside above that of people outside."""
+
+    name: ClassVar[str] = "excess_disclosure"
+    title: ClassVar[str] = "excess disclosure over the holdout"
+    definition: ClassVar[str] = (
+        "DiSCO of the original's rows minus DiSCO of a holdout: the upper bound of its 95% interval."
+    )
+    note: ClassVar[str] = "It passes when the upper bound meets the limit, and fails when the excess itself does not."
+    needs_sensitive: ClassVar[bool] = True
+
+    def judge_synthetic(self, found: Disclosed) -> Judgement:
+        """By the upper bound; where only the bound is above the limit, the holdout is too small to tell."""
+        judged = super().judge_synthetic(found)
+        level, excess, limit = found.level, found.excess, self.required
+        if level is None or excess is None or limit is None or level <= limit or excess > limit:
+            return judged
+        note = (
+            f"the excess is {percent(excess)}, but with these numbers of rows it may be {percent(level)}: a larger "
+            "holdout is needed"
+        )
+        return Judgement(judged.levels, note=note, details=judged.details, undecided=True)
+
+
+class ExactCopies(SyntheticModel):
+    """Synthetic rows that equal a row of the original."""
+
+    name: ClassVar[str] = "exact_copies"
+    title: ClassVar[str] = "exact copies"
+    definition: ClassVar[str] = "Synthetic rows that equal a row of the original in all columns."
+    reference: ClassVar[str] = "Counted"
+    parameters: ClassVar = (Parameter("rows", "integer", "most synthetic rows", 0),)

@@ -1,0 +1,325 @@
+"""The report on a synthetic table: what it discloses of the people inside, and of people outside."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+
+from sqlaudit.base.result import MEANING
+from sqlaudit.models.phrases import requirement_lines, requirements_met, verdict_of
+from sqlaudit.release.synthetic.result import (
+    AttributeDisclosure,
+    ExcessDisclosed,
+    HoldoutDisclosure,
+    RowCopies,
+    SyntheticResult,
+)
+from sqlaudit.reports import document as doc
+from sqlaudit.reports.stored import made, sql_section
+
+NO_HOLDOUT = (
+    "Without a holdout, this report cannot separate what the table says about any such person from what it has learned "
+    "by heart about those used for it."
+)
+LIMITS = (
+    "Counted is what someone learns who knows exactly these quasi-identifiers of a person in the original. Someone who "
+    "knows more, fewer or other columns may learn more.",
+    "The excess compares people inside with people outside. It is fair only if both were drawn in the same way and "
+    "nobody is in both.",
+    "Copies are rows that are equal in all columns. Distances to the closest record are not computed: they do not show "
+    "what a table discloses.",
+)
+_MEASURES = {
+    "is": "group occurs in the synthetic table (iS)",
+    "dis": "group has one value there (DiS)",
+    "disco": "value disclosed (DiSCO)",
+    "disdio": "disclosed, and disclosive in the table itself (DiSDiO)",
+    "dcap": "right guess (DCAP)",
+    "copies": "row occurs in the synthetic table",
+    "uiois": "unique, and in the synthetic table (UiOiS)",
+    "rep_u": "unique in both tables (repU)",
+}
+_SHOWN = 20
+
+
+def synthetic_document(result: SyntheticResult) -> doc.Document:
+    """What a synthetic table discloses, as a document for any layout."""
+    required, found = requirement_lines(result.checks), headline(result)
+    warned = [doc.warning(one.message) for one in result.warnings]
+    return doc.report_on(
+        result,
+        verdict_of(result.checks) if required else found,
+        (*([found.text] if required else []), *required, tuple(warned), _lead(result)),
+        doc.section("People inside and outside", *_beside(result)),
+        doc.section("Identity", _identity(result)),
+        doc.section("Sensitive values", *_attributes(result)),
+        *map(_dominant, result.synthetic.attributes),
+        doc.section("Copies", *_copied(result)),
+        doc.section("Fewer known quasi-identifiers", _known(result)),
+        doc.section("Method", _method(result)),
+        sql_section(result),
+        doc.section("Limits of this audit", (*LIMITS, *([MEANING] if required else []))),
+        figures=_figures(result),
+    )
+
+
+def _most(result: SyntheticResult) -> AttributeDisclosure | None:
+    """The sensitive attribute that is disclosed for most rows."""
+    return max(result.synthetic.attributes, key=lambda one: one.disco or 0, default=None)
+
+
+def headline(result: SyntheticResult) -> doc.Toned:
+    """The share of the people inside whose sensitive value is disclosed; without one, who is unique in both tables."""
+    found, worst = result.synthetic, _most(result)
+    if not found.rows.original or not found.rows.synthetic:
+        return doc.warning(f"{result.target}: a table is empty, so nothing can be said")
+    if worst is None:
+        return doc.Toned(f"{result.target}: {doc.percent(found.identity.rep_u)} of people are unique in both tables")
+    said = f"{result.target}: the {worst.sensitive} of {doc.percent(worst.disco)} of people is disclosed"
+    excess = None if found.holdout is None else found.holdout.of("disco", worst.sensitive)
+    learned = excess is not None and excess.low is not None and excess.low > 0
+    return doc.Toned(said, "bad" if learned or found.copies.unique_in_original else "plain")
+
+
+def _figures(result: SyntheticResult) -> Iterator[doc.KeyFigure]:
+    found, worst = result.synthetic, _most(result)
+    yield from requirements_met(result.checks)
+    if worst is not None:
+        yield doc.KeyFigure(doc.percent(worst.disco), f"People whose {worst.sensitive} is disclosed")
+    if worst is not None and found.holdout is not None:
+        excess = found.holdout.of("disco", worst.sensitive)
+        tone: doc.Tone = "bad" if excess.low is not None and excess.low > 0 else "plain"
+        yield doc.KeyFigure(_points(excess.excess), "Points above people outside", tone)
+    elif not result.checks:
+        yield doc.KeyFigure(doc.percent(found.identity.rep_u), "Unique in both tables")
+    if not result.checks:
+        yield doc.KeyFigure(doc.count(found.copies.rows), "Exact copies", "bad" if found.copies.rows else "good")
+
+
+def _lead(result: SyntheticResult) -> Iterator[doc.Words]:
+    found = result.synthetic
+    for one in found.attributes:
+        tone: doc.Tone = "plain"
+        said = f"{one.sensitive}: the synthetic table discloses the value of {doc.percent(one.disco)} of people inside"
+        if found.holdout is not None:
+            excess = found.holdout.of("disco", one.sensitive)
+            outside = next(other for other in found.holdout.attributes if other.sensitive == one.sensitive)
+            tone = "bad" if excess.low is not None and excess.low > 0 else "plain"
+            said += f" and of {doc.percent(outside.disco)} of people outside. The excess is {_with_interval(excess)}"
+        yield doc.Toned(f"{said}.", tone)
+        if one.disco and one.most_common is not None:
+            yield (
+                f"{doc.percent(one.most_common.of_disclosed)} of these people have the most common value, which "
+                f"{doc.percent(one.most_common.share)} of all people have."
+            )
+    yield from _of_copies(found.copies)
+    if found.holdout is None:
+        yield doc.Toned(NO_HOLDOUT)
+
+
+def _of_copies(copies: RowCopies) -> Iterator[doc.Words]:
+    columns = doc.plural(copies.columns, "column")
+    if copies.rows:
+        yield doc.bad(
+            f"{doc.plural(copies.rows, 'synthetic row equals', 'synthetic rows equal')} a row of the original in all "
+            f"{columns}; {doc.count(copies.unique_in_original)} of them equal a row that is unique there."
+        )
+    elif copies.columns:
+        yield f"No synthetic row equals a row of the original in all {columns}."
+    if copies.but_one:
+        more = "more synthetic row equals" if copies.but_one == 1 else "more synthetic rows equal"
+        yield f"{doc.count(copies.but_one)} {more} one in all columns but one."
+
+
+def _points(share: Fraction | float | None) -> str:
+    """A difference of shares in points: `+2.1`, `−0.4`."""
+    return doc.UNDEFINED if share is None else f"{float(share) * 100:+.1f}".replace("-", "−")
+
+
+def _with_interval(excess: ExcessDisclosed) -> str:
+    points = f"{_points(excess.excess)} points"
+    if excess.low is None:
+        return points
+    return f"{points} (95% interval: {_points(excess.low)} to {_points(excess.high)})"
+
+
+def _beside(result: SyntheticResult) -> Iterator[doc.Content]:
+    holdout = result.synthetic.holdout
+    if holdout is None:
+        yield NO_HOLDOUT
+        return
+    yield _picture(result, holdout)
+    heads = ("Share of people", "#Inside", "#Outside", "#Excess in points", "#95% interval")
+    yield doc.table(heads, (_row(result, holdout, one) for one in holdout.excess))
+    sizes = (
+        ""
+        if result.synthetic.rows.original == result.synthetic.rows.holdout
+        else (" Both tables must have as many rows for their excess; these do not.")
+    )
+    yield (
+        "Measures without an interval depend on the other rows of the table, so their rows are not independent." + sizes
+    )
+
+
+def _picture(result: SyntheticResult, holdout: HoldoutDisclosure) -> doc.Picture | None:
+    """What the synthetic table says of people inside and outside, a pair of bars each."""
+    shown = [one for one in holdout.excess if one.measure in ("disco", "copies") and one.excess is not None]
+    if not shown:
+        return None
+    names = [f"{one.sensitive} disclosed" if one.sensitive else "row occurs as it is" for one in shown]
+    both = [_shares(result, holdout, one) for one in shown]
+    series = {
+        "people inside": [float(inside or 0) for inside, _ in both],
+        "people outside": [float(outside or 0) for _, outside in both],
+    }
+    title = "What the synthetic table says of people who were used for it, and of people who were not"
+    return doc.bars(title, names, series, "share of people", share=True)
+
+
+def _shares(
+    result: SyntheticResult, holdout: HoldoutDisclosure, one: ExcessDisclosed
+) -> tuple[Fraction | float | None, Fraction | float | None]:
+    """The share of the people inside and outside behind an excess."""
+    found = result.synthetic
+    if one.measure == "copies":
+        rows, others = found.rows.original, found.rows.holdout
+        inside = Fraction(found.copies.copied, rows) if rows else None
+        return inside, Fraction(holdout.copies.copied, others) if others else None
+    if one.sensitive is None:
+        return getattr(found.identity, one.measure), getattr(holdout.identity, one.measure)
+    name = {"is": "there"}.get(one.measure, one.measure)
+    inside, outside = (
+        next(getattr(each, name) for each in several if each.sensitive == one.sensitive)
+        for several in (found.attributes, holdout.attributes)
+    )
+    return inside, outside
+
+
+def _row(result: SyntheticResult, holdout: HoldoutDisclosure, one: ExcessDisclosed) -> tuple[doc.Cell, ...]:
+    inside, outside = _shares(result, holdout, one)
+    name = _MEASURES[one.measure]
+    said = f"{one.sensitive}: {name}" if one.sensitive else name
+    between = "–" if one.low is None else f"{_points(one.low)} to {_points(one.high)}"
+    excess = "–" if one.excess is None else _points(one.excess)
+    return said, doc.percent(inside), doc.percent(outside), excess, between
+
+
+def _identity(result: SyntheticResult) -> doc.Table:
+    found, holdout = result.synthetic.identity, result.synthetic.holdout
+    rows = [
+        ("unique in their own table (UiO)", "uio"),
+        ("unique there, and in the synthetic table (UiOiS)", "uiois"),
+        ("unique in both tables (repU)", "rep_u"),
+        ("synthetic rows that are unique (UiS)", "uis"),
+    ]
+    outside = None if holdout is None else holdout.identity
+    heads = ("Share", "#People inside", "#People outside" if outside else None)
+    return doc.table(
+        heads,
+        (
+            (said, doc.percent(getattr(found, name)), doc.percent(getattr(outside, name)) if outside else "")
+            for said, name in rows
+        ),
+    )
+
+
+def _attributes(result: SyntheticResult) -> Iterator[doc.Content]:
+    names = {
+        "dorig": "own group has one value in the original (Dorig)",
+        "there": "group occurs in the synthetic table (iS)",
+        "dis": "group has one value there (DiS)",
+        "disco": "which is their own (DiSCO)",
+        "disdio": "and the original's group has one value, too (DiSDiO)",
+        "tcap": "DiSCO of DiS (TCAP)",
+        "tcap_alt": "DiSCO of iS (TCAP, other definition)",
+        "dcap": "right guess in proportion to synthetic rows (DCAP)",
+        "cap_d": "… to the original's rows (CAPd)",
+        "base_cap_d": "… to the original's values (baseline CAP)",
+        "dsyn": "synthetic rows whose group has one value (Dsyn)",
+        "cap_s": "right guess about synthetic rows (CAPs)",
+    }
+    attributes = result.synthetic.attributes
+    if attributes:
+        heads = [doc.Column("Share of people inside"), *(doc.Column(one.sensitive, True) for one in attributes)]
+        shares = ((said, *(doc.percent(getattr(one, name)) for one in attributes)) for name, said in names.items())
+        yield doc.table(heads, shares)
+
+
+def _dominant(one: AttributeDisclosure) -> tuple[doc.Section, ...]:
+    """Which groups disclose a sensitive attribute, and what guessing reaches."""
+    common = one.most_common
+    if common is None or not one.by_size:
+        return ()
+    bands = {3: "3 to 4", 5: "5 to 9", 10: "10 or more"}
+    rows = ((bands.get(group.size, str(group.size)), group.groups, group.rows) for group in one.by_size)
+    value = "" if common.value is None else f" ({common.value})"
+    guess = (
+        f"Guessing the most common value{value} is right for {doc.percent(common.share)} of people. "
+        f"{doc.percent(common.of_disclosed)} of the disclosed people have it."
+    )
+    table = doc.table(("Synthetic rows of a group", "#Disclosive groups", "#People disclosed"), rows)
+    return doc.section(f"What discloses {one.sensitive}", guess, table)
+
+
+def _copied(result: SyntheticResult) -> Iterator[doc.Content]:
+    inside, holdout = result.synthetic.copies, result.synthetic.holdout
+    rows = [
+        ("synthetic rows that equal a row in all columns", "rows"),
+        ("… a row that is unique there", "unique_in_original"),
+        ("synthetic rows that equal a row in all columns but one", "but_one"),
+        ("rows that occur in the synthetic table", "copied"),
+    ]
+    outside = None if holdout is None else holdout.copies
+    heads = ("Rows", "#Original", "#Holdout" if outside else None)
+    yield doc.table(
+        heads, ((said, _number(inside, name), _number(outside, name) if outside else "") for said, name in rows)
+    )
+    yield f"Compared: {doc.listing(result.compared, 20)}." if result.compared else "The tables share no column."
+
+
+def _number(copies: RowCopies, name: str) -> str:
+    number = getattr(copies, name)
+    return doc.UNDEFINED if number is None else doc.count(number)
+
+
+def _known(result: SyntheticResult) -> doc.Table:
+    outside = result.synthetic.holdout is not None
+    heads = (
+        "Known",
+        "Discloses" if result.sensitive else None,
+        "#Disclosed (DiSCO)" if result.sensitive else None,
+        "#Excess in points" if outside and result.sensitive else None,
+        "#Unique in both (repU)",
+    )
+    rows = (
+        (
+            doc.listing(one.keys),
+            one.sensitive or "",
+            doc.percent(one.disco),
+            _points(one.excess),
+            doc.percent(one.rep_u),
+        )
+        for one in result.synthetic.known[:_SHOWN]
+    )
+    more = len(result.synthetic.known) - _SHOWN
+    return doc.table(
+        heads, rows, f"The {_SHOWN} most disclosing; {doc.count(more)} more are in the JSON:" if more > 0 else ""
+    )
+
+
+def _method(result: SyntheticResult) -> doc.Facts:
+    rows = result.synthetic.rows
+    missing = {"equal": "equal each other", "distinct": "equal nothing in a quasi-identifier"}
+    return doc.facts(
+        ("original", f"{result.original}, {doc.plural(rows.original, 'row')}"),
+        ("synthetic table", f"{result.release}, {doc.plural(rows.synthetic, 'row')}"),
+        ("holdout", f"{result.holdout}, {doc.plural(rows.holdout or 0, 'row')}" if result.holdout else ""),
+        ("quasi-identifiers", ", ".join(result.qi)),
+        ("sensitive columns", ", ".join(result.sensitive)),
+        ("missing values", missing.get(result.nulls, result.nulls)),
+        (
+            "intervals",
+            "different people, not pairs: Clopper-Pearson for shares, Hoeffding for DCAP" if result.holdout else "",
+        ),
+        *made(result),
+    )

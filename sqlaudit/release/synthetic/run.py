@@ -1,0 +1,593 @@
+"""What a synthetic table discloses of its original and of people outside: counted in the database, judged here."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import combinations
+from typing import Any
+
+from sqlaudit.base.columns_of import Resolved, resolve
+from sqlaudit.base.errors import UsageError
+from sqlaudit.base.parameter_names import about, spelled
+from sqlaudit.base.relation import NUMBERS, Kind, Relation, Statement
+from sqlaudit.base.result import Warned
+from sqlaudit.base.spec import NullPolicy, Requirement
+from sqlaudit.base.sql import render
+from sqlaudit.classes.opening import ColumnValues, loaded, merged_statements, refuse_merged, settled
+from sqlaudit.engines.contract import Engine, provenance
+from sqlaudit.hierarchies.dictionary import held
+from sqlaudit.hierarchies.levels import MappedLevel, TopLevel, level_sql
+from sqlaudit.hierarchies.read import read_hierarchies
+from sqlaudit.models.base import Check, Context
+from sqlaudit.models.judge import Asked, check_of
+from sqlaudit.models.registry import OF_SYNTHETIC
+from sqlaudit.models.synthetic import Disclosed, SyntheticModel
+from sqlaudit.release.compare.request import CompareRequest
+from sqlaudit.release.synthetic.interval import means_apart, shares_apart
+from sqlaudit.release.synthetic.result import (
+    AttributeDisclosure,
+    DisclosiveGroups,
+    ExcessDisclosed,
+    HoldoutDisclosure,
+    IdentityDisclosure,
+    KnownKeys,
+    MostCommon,
+    RowCopies,
+    SyntheticFigures,
+    SyntheticResult,
+    SyntheticRows,
+)
+from sqlaudit.reports.document import listing, plural
+
+ORIGINAL, HOLDOUT = "d", "h"
+"""What the columns of counts of these tables begin with."""
+_CELLS = "sqlaudit_synthetic_cells"
+Counts = Counter[str]
+
+
+@dataclass(frozen=True)
+class ComparedTable:
+    """One of the tables: where it lies, its keys and targets in the order of the request, and the columns of rows."""
+
+    relation: Relation
+    keys: tuple[Resolved, ...]
+    targets: tuple[Resolved, ...]
+    columns: tuple[Resolved, ...] = ()
+
+    @property
+    def all(self) -> list[Resolved]:
+        """Keys, targets and columns."""
+        return [*self.keys, *self.targets, *self.columns]
+
+    def having(self, found: Sequence[Resolved]) -> ComparedTable:
+        """The same table with others in the place of `all`."""
+        keys, roles = len(self.keys), len(self.keys) + len(self.targets)
+        return replace(self, keys=tuple(found[:keys]), targets=tuple(found[keys:roles]), columns=tuple(found[roles:]))
+
+
+# The tables as they are opened: of one type in all of them, and with one spelling.
+
+
+def open_tables(engine: Engine, request: CompareRequest) -> list[ComparedTable]:
+    """Original, synthetic table and holdout, if there is one.
+
+    Raises:
+        UsageError: a column that is not there or has two roles, or values that cannot be equal in two tables.
+    """
+    targets = [one for one in (request.original, request.release, request.holdout) if one is not None]
+    tables = [_opened(engine, engine.open(target), request) for target in targets]
+    own, *others = [{one.name: one for one in table.relation.columns} for table in tables]
+    names = [name for name in own if all(name in there for there in others)]
+    tables = [
+        replace(table, columns=tuple(resolve(name, table.relation, engine.dialect, "columns") for name in names))
+        for table in tables
+    ]
+    roles = len(tables[0].keys) + len(tables[0].targets)
+    lists: list[list[Resolved]] = [[] for _ in tables]
+    for place, alike in enumerate(zip(*(table.all for table in tables), strict=True)):
+        cast = _of_one_kind(alike)
+        if cast is None and place < roles:
+            kinds = ", ".join(f"{one.kind} in {table.relation.label}" for one, table in zip(alike, tables, strict=True))
+            raise UsageError(
+                f"{alike[0].label} is of type {kinds}, so its values cannot be compared. Give it one type in all "
+                f"tables. For files, {spelled('all_text', True)} reads every column as text."
+            )
+        for found, one in zip(lists, cast or (), strict=False):
+            found.append(one)
+    return [table.having(found) for table, found in zip(tables, lists, strict=True)]
+
+
+def _opened(engine: Engine, relation: Relation, request: CompareRequest) -> ComparedTable:
+    """A table with its roles; what they hold is asked of the database where they are expressions."""
+    keys, targets = (
+        tuple(_known(engine, relation, resolve(name, relation, engine.dialect, about(field))) for name in names)
+        for field, names in (("qi", request.qi), ("sensitive", request.sensitive))
+    )
+    named = [one.sql for one in (*keys, *targets)]
+    if len(set(named)) < len(named):
+        raise UsageError(
+            f"A column is named twice in {spelled('qi')} and {spelled('sensitive')}. Give every column one role."
+        )
+    if odd := next((one.label for one in (*keys, *targets) if one.column in relation.respelled), None):
+        raise UsageError(
+            f"{odd} of {relation.label} treats differently written texts as equal (by its collation or type), so its "
+            "values cannot be compared with another table's. Give both tables a view with one spelling."
+        )
+    if request.hierarchies:
+        found = zip(keys, read_hierarchies(request.hierarchies).for_columns(request.qi), strict=True)
+        keys = tuple(_coarsened(engine, relation, one, hierarchy) for one, hierarchy in found)
+    return ComparedTable(relation, keys, targets)
+
+
+def _known(engine: Engine, relation: Relation, one: Resolved) -> Resolved:
+    holds = held(engine, relation, one)
+    return replace(one, kind=holds.kind, type=holds.type)
+
+
+def _coarsened(engine: Engine, relation: Relation, one: Resolved, hierarchy: Any) -> Resolved:
+    """A quasi-identifier at the first level of its hierarchy; as it is without one."""
+    level = hierarchy.levels[0] if hierarchy.levels else None
+    if level is None or isinstance(level, TopLevel):
+        return one
+    if isinstance(level, MappedLevel):
+        raise UsageError(
+            f"{about('hierarchies')}: the hierarchy of {one.label} lists its values, which other tables may not have. "
+            "Use one with widths, masks, dates or SQL."
+        )
+    sql = level_sql(hierarchy, 1, one.sql, engine.dialect, held(engine, relation, one))
+    return _known(engine, relation, Resolved(one.label, sql))
+
+
+def _of_one_kind(columns: Sequence[Resolved]) -> list[Resolved] | None:
+    """A column of all tables, its values comparable: numbers, or values of one type; None where they are not."""
+    kinds = {one.kind for one in columns}
+    if kinds <= {Kind.INTEGER, Kind.DECIMAL} or (len(kinds) == 1 and Kind.OTHER not in kinds | {Kind.FLOAT}):
+        return list(columns)
+    if kinds <= set(NUMBERS):
+        return [_cast(one, "DOUBLE PRECISION", Kind.FLOAT) for one in columns]
+    if kinds <= {Kind.OTHER, Kind.TEXT}:
+        return [_cast(one, "TEXT", Kind.TEXT) for one in columns]
+    return None
+
+
+def _cast(one: Resolved, spelling: str, kind: Kind) -> Resolved:
+    spelled_so = "CAST(" + one.sql + " AS " + spelling + ")"
+    return replace(one, sql=spelled_so, kind=kind, column=None, type="")
+
+
+def _columns_of(tables: Sequence[ComparedTable], count: int) -> Iterator[tuple[str, list[tuple[Relation, Resolved]]]]:
+    """The first columns by name, with their place in each table."""
+    for alike in list(zip(*(table.all for table in tables), strict=True))[:count]:
+        yield alike[0].label, [(table.relation, one) for table, one in zip(tables, alike, strict=True)]
+
+
+def one_spelling(engine: Engine, tables: Sequence[ComparedTable], request: CompareRequest) -> list[ComparedTable]:
+    """The tables with folded texts where that was asked for.
+
+    Raises:
+        UsageError: texts of a role differ only in what folding merges, and nobody said whether they are one.
+    """
+    refuse_merged(engine, _spellings(tables), request.values)
+    keys = len(tables[0].keys)
+    return [
+        table.having(
+            [
+                settled(engine, table.relation, one, request.values, missing=place >= keys)
+                for place, one in enumerate(table.all)
+            ]
+        )
+        for table in tables
+    ]
+
+
+def _spellings(tables: Sequence[ComparedTable]) -> list[ColumnValues]:
+    keys = len(tables[0].keys)
+    found = _columns_of(tables, keys + len(tables[0].targets))
+    return [ColumnValues(name, there, missing=place >= keys) for place, (name, there) in enumerate(found)]
+
+
+# The statements: one a sensitive attribute, one of whole rows, one of which values occur in both tables.
+
+
+@dataclass
+class Counting:
+    """What is asked of the tables.
+
+    Args:
+        engine: where they lie. tables: original, synthetic table and holdout. request: the roles.
+        cells: a joint histogram of keys and targets that is kept for many questions, None = the tables are read.
+    """
+
+    engine: Engine
+    tables: Sequence[ComparedTable]
+    request: CompareRequest
+    cells: Relation | None = None
+
+    def figures(self, keys: Sequence[int], target: int | None) -> Statement:
+        """What groups by these keys tell of a target."""
+        first = self.tables[0]
+        given: dict[str, Any] = {"counts": self.cells, "sides": [], "apart": False}
+        if self.cells is None:
+            columns = [*keys, *([] if target is None else [len(first.keys) + target])]
+            given["sides"] = self._sides([[table.all[place] for place in columns] for table in self.tables])
+            given["apart"] = self.request.nulls is NullPolicy.DISTINCT
+            names = [f"c{place}" for place in range(1, len(columns) + 1)]
+            named, of_target = names[: len(keys)], names[len(keys) :]
+        else:
+            named = [f"c{place + 1}" for place in keys]
+            of_target = [] if target is None else [f"c{len(first.keys) + target + 1}"]
+        label = f"groups of {listing([first.keys[place].label for place in keys])}"
+        step = label if target is None else f"{label}: {first.targets[target].label}"
+        shown = self.request.show_values
+        return self._render("figures", step, keys=named, target="".join(of_target), shown=shown, **given)
+
+    def kept(self) -> Statement:
+        """The joint histogram of all keys and targets."""
+        roles = len(self.tables[0].keys) + len(self.tables[0].targets)
+        return self._render("cells", "joint histogram", sides=self._sides([one.all[:roles] for one in self.tables]))
+
+    def copies(self) -> Statement:
+        """Whole rows in both tables."""
+        columns = [table.columns for table in self.tables]
+        return self._render("copies", "copies", sides=self._sides(columns), near=len(columns[0]) > 1)
+
+    def shared(self) -> Statement:
+        """The values of each role that both tables have."""
+        roles = len(self.tables[0].keys) + len(self.tables[0].targets)
+        pairs = [self._sides([[table.all[place]] for table in self.tables[:2]]) for place in range(roles)]
+        return self._render("shared", "values in both tables", columns=pairs)
+
+    def ask(self, keys: Sequence[int], target: int | None) -> tuple[Counts, list[DisclosiveGroups], str | None]:
+        """The sums over all groups, the disclosive groups by size, and the most common value where it is shown."""
+        statement = self.figures(keys, target)
+        names, rows = self.engine.result_names(statement), self.engine.run(statement)
+        found, sizes, value = Counts(), [], None
+        for row in rows:
+            of_size = dict(zip(names, row, strict=True))
+            value = of_size.pop("common_value", None)
+            size = int(of_size.pop("size"))
+            whole = {name: of_size.pop(name) for name in [*of_size] if name.endswith(("_squares", "_common"))}
+            found.update({name: count or 0 for name, count in of_size.items()})
+            found |= {name: count or 0 for name, count in whole.items()}
+            if of_size.get("disclosive"):
+                sizes.append(DisclosiveGroups(size, int(of_size["disclosive"]), int(of_size["d_disclosed"])))
+        return found, sorted(sizes, key=lambda one: one.size), value
+
+    def _sides(self, columns: Sequence[Sequence[Resolved]]) -> list[dict[str, Any]]:
+        return [{"source": table.relation, "columns": some} for table, some in zip(self.tables, columns, strict=False)]
+
+    def _render(self, name: str, step: str, **parameters: Any) -> Statement:
+        return render(f"release/synthetic/synthetic_{name}.sql", self.engine.dialect, step=step, **parameters)
+
+
+# From sums to shares.
+
+
+def _share(part: Any, whole: Any) -> Fraction | float | None:
+    """Exact where both are counts; None where the whole is nothing."""
+    if not whole:
+        return None
+    return min(float(part) / int(whole), 1.0) if isinstance(part, float) else Fraction(int(part), int(whole))
+
+
+def _identity(found: Counts, side: str) -> IdentityDisclosure:
+    rows = found[f"{side}_rows"]
+    return IdentityDisclosure(
+        uio=_share(found[f"{side}_unique"], rows),
+        uis=_share(found["s_unique"], found["s_rows"]),
+        uiois=_share(found[f"{side}_unique_there"], rows),
+        rep_u=_share(found[f"{side}_unique_both"], rows),
+    )
+
+
+def _attribute(found: Counts, side: str, sensitive: str) -> AttributeDisclosure:
+    def of_rows(name: str) -> Fraction | float | None:
+        return _share(found[f"{side}_{name}"], found[f"{side}_rows"])
+
+    rows, disclosed = found[f"{side}_rows"], found[f"{side}_disclosed"]
+    return AttributeDisclosure(
+        sensitive=sensitive,
+        dorig=of_rows("pure"),
+        dsyn=_share(found["s_pure"], found["s_rows"]),
+        there=of_rows("there"),
+        dis=of_rows("in_pure"),
+        disco=of_rows("disclosed"),
+        disdio=of_rows("disclosed_pure"),
+        cap_d=_share(float(found[f"{side}_cap"]), rows),
+        base_cap_d=_share(float(found[f"{side}_total_squares"]), rows * rows),
+        cap_s=_share(float(found["s_cap"]), found["s_rows"]),
+        dcap=_share(float(found[f"{side}_dcap"]), rows),
+        tcap=_share(disclosed, found[f"{side}_in_pure"]),
+        tcap_alt=_share(disclosed, found[f"{side}_there"]),
+    )
+
+
+def _copies(found: Mapping[str, Any], side: str, columns: int) -> RowCopies:
+    near = found.get(f"{side}_near")
+    return RowCopies(
+        columns=columns,
+        rows=int(found[f"{side}_copies"]),
+        but_one=None if near is None else int(near),
+        unique_in_original=int(found[f"{side}_copies_of_unique"]),
+        copied=int(found[f"{side}_copied"]),
+    )
+
+
+_OF_ROWS = {"is": "there", "dis": "in_pure", "disco": "disclosed"}
+"""Measures that count a row of the original by itself and the synthetic table alone: their rows are independent."""
+_OF_TABLES = {"disdio": "disclosed_pure"}
+"""Measures that look at the other rows of the original, too."""
+
+
+def _apart(name: str, sensitive: str | None, inside: Any, rows: int, outside: Any, others: int) -> ExcessDisclosed:
+    """The excess of a share of rows that are counted one by one."""
+    if not rows or not others:
+        return ExcessDisclosed(name, sensitive, None, None, None)
+    low, high = shares_apart(int(inside), rows, int(outside), others)
+    return ExcessDisclosed(name, sensitive, Fraction(inside, rows) - Fraction(outside, others), low, high)
+
+
+def _of_tables(name: str, sensitive: str | None, inside: Any, outside: Any, same_size: bool) -> ExcessDisclosed:
+    """The excess of a figure of the whole table, which is comparable only with a table of the same size."""
+    known = same_size and inside is not None and outside is not None
+    return ExcessDisclosed(name, sensitive, inside - outside if known else None, None, None)
+
+
+def _excess(
+    identity: Sequence[IdentityDisclosure],
+    copies: Sequence[RowCopies],
+    counts: Sequence[tuple[str, Counts]],
+    rows: int,
+    others: int,
+) -> Iterator[ExcessDisclosed]:
+    """The excess of every measure for the people inside over the people outside."""
+    for name in ("uiois", "rep_u"):
+        inside, outside = (getattr(one, name) for one in identity)
+        yield _of_tables(name, None, inside, outside, rows == others)
+    yield _apart("copies", None, copies[0].copied, rows, copies[1].copied, others)
+    for sensitive, found in counts:
+        for name, counted in _OF_ROWS.items():
+            yield _apart(name, sensitive, found[f"d_{counted}"], rows, found[f"h_{counted}"], others)
+        for name, counted in _OF_TABLES.items():
+            inside, outside = (
+                _share(found[f"{side}_{counted}"], found[f"{side}_rows"]) for side in (ORIGINAL, HOLDOUT)
+            )
+            yield _of_tables(name, sensitive, inside, outside, rows == others)
+        if rows and others:
+            difference = found["d_dcap"] / rows - found["h_dcap"] / others
+            yield ExcessDisclosed("dcap", sensitive, difference, *means_apart(difference, rows, others))
+        else:
+            yield ExcessDisclosed("dcap", sensitive, None, None, None)
+
+
+def find_disclosure(engine: Engine, request: CompareRequest) -> SyntheticResult:
+    """What a synthetic table discloses of the people behind it.
+
+    Raises:
+        UsageError: columns, types or requirements that do not fit.
+        EngineError: the database refused a statement, failed or disconnected.
+    """
+    already = len(engine.executed)
+    _refuse_requirements(request)
+    counting = _counting(engine, request)
+    tables = counting.tables
+    every = tuple(range(len(request.qi)))
+    targets: list[int | None] = [*range(len(request.sensitive))] or [None]
+    if engine.can_materialize and request.known and request.nulls is NullPolicy.EQUAL:
+        counting.cells = engine.materialize(_CELLS, counting.kept())
+    try:
+        asked = [counting.ask(every, target) for target in targets]
+        known = tuple(_by_keys(counting, targets)) if request.known else ()
+    finally:
+        if counting.cells is not None:
+            engine.drop(_CELLS)
+    found = asked[0][0]
+    rows, others = int(found["d_rows"]), int(found["h_rows"])
+    statement = counting.copies()
+    of_rows = (
+        dict(zip(engine.result_names(statement), engine.run(statement)[0], strict=True)) if tables[0].columns else {}
+    )
+    shared = [int(one) for row in sorted(engine.run(counting.shared())) for one in row[1:]]
+    named = [*zip(request.sensitive, asked, strict=False)]
+    sides = [ORIGINAL, *([HOLDOUT] if request.holdout is not None else [])]
+    identities = [_identity(found, side) for side in sides]
+    copies = [_copies(of_rows or Counter(), side, len(tables[0].columns)) for side in sides]
+    attributes = [[_attribute(counts, side, name) for name, (counts, _, _) in named] for side in sides]
+    own = (
+        replace(one, most_common=_most_common(counts, value), by_size=tuple(sizes))
+        for one, (_, (counts, sizes, value)) in zip(attributes[0], named, strict=True)
+    )
+    holdout = None
+    if request.holdout is not None:
+        excess = _excess(identities, copies, [(name, counts) for name, (counts, _, _) in named], rows, others)
+        within = int(of_rows.get("shared", 0))
+        holdout = HoldoutDisclosure(identities[1], tuple(attributes[1]), copies[1], within, tuple(excess))
+    synthetic = SyntheticFigures(
+        SyntheticRows(rows, int(found["s_rows"]), others if request.holdout is not None else None),
+        identities[0],
+        tuple(own),
+        copies[0],
+        holdout,
+        tuple(sorted(known, key=_most_disclosing)),
+    )
+    labels = [*request.qi, *request.sensitive]
+    unmatched = [
+        label
+        for label, there, both in zip(labels, shared[::2], shared[1::2], strict=True)
+        if rows and there and not both
+    ]
+    warnings = tuple(_warnings(synthetic, unmatched, tables))
+    result = SyntheticResult(
+        original=request.original.name,
+        release=request.release.name,
+        holdout=None if request.holdout is None else request.holdout.name,
+        qi=request.qi,
+        sensitive=request.sensitive,
+        nulls=request.nulls.value,
+        compared=tuple(one.label for one in tables[0].columns),
+        synthetic=synthetic,
+        warnings=warnings,
+        checks=tuple(_checks(request, synthetic, unmatched)),
+    )
+    return replace(result, **provenance(engine, already))
+
+
+def plan_disclosure(engine: Engine, request: CompareRequest) -> list[Statement]:
+    """The statements, for `--dry-run`.
+
+    Raises:
+        UsageError: as `find_disclosure`.
+    """
+    _refuse_requirements(request)
+    counting = Counting(engine, open_tables(engine, request), request)
+    every, targets = range(len(request.qi)), [*range(len(request.sensitive))] or [None]
+    sets = [every, *(keys for keys in _subsets(request))]
+    return [
+        *merged_statements(engine, _spellings(counting.tables), request.values),
+        *(counting.figures(keys, target) for keys in sets for target in targets),
+        *([counting.copies()] if counting.tables[0].columns else []),
+        counting.shared(),
+    ]
+
+
+def _counting(engine: Engine, request: CompareRequest) -> Counting:
+    """The tables opened, with one spelling, and copied where every reading would parse text again."""
+    tables = one_spelling(engine, open_tables(engine, request), request)
+    moved = []
+    for place, table in enumerate(tables):
+        relation, found = loaded(engine, table.relation, table.all, f"sqlaudit_synthetic_{place}")
+        moved.append(replace(table, relation=relation).having(found))
+    return Counting(engine, moved, request)
+
+
+def _most_common(found: Counts, value: str | None) -> MostCommon:
+    return MostCommon(
+        _share(found["d_common"], found["d_rows"]), _share(found["common_disclosed"], found["d_disclosed"]), value
+    )
+
+
+def _subsets(request: CompareRequest) -> Iterator[tuple[int, ...]]:
+    """Sets of fewer quasi-identifiers than all, the small ones first."""
+    every = range(len(request.qi))
+    for size in range(1, min(request.known, len(request.qi) - 1) + 1):
+        yield from combinations(every, size)
+
+
+def _most_disclosing(one: KnownKeys) -> tuple[Fraction | float, int]:
+    return -((one.rep_u if one.sensitive is None else one.disco) or 0), len(one.keys)
+
+
+def _by_keys(counting: Counting, targets: Sequence[int | None]) -> Iterator[KnownKeys]:
+    request = counting.request
+    for keys in _subsets(request):
+        for target in targets:
+            found, _, _ = counting.ask(keys, target)
+            names, of_rows = tuple(request.qi[place] for place in keys), _identity(found, ORIGINAL)
+            if target is None:
+                yield KnownKeys(names, None, of_rows.rep_u, None, None)
+                continue
+            name = request.sensitive[target]
+            one = _attribute(found, ORIGINAL, name)
+            rows, others = int(found["d_rows"]), int(found["h_rows"])
+            apart = _apart("disco", name, found["d_disclosed"], rows, found["h_disclosed"], others)
+            yield KnownKeys(names, name, of_rows.rep_u, one.dis, one.disco, apart.excess, apart.high)
+
+
+# What a reader should know, and the verdicts.
+
+
+def _warnings(found: SyntheticFigures, unmatched: Sequence[str], tables: Sequence[ComparedTable]) -> Iterator[Warned]:
+    for name in unmatched:
+        yield Warned("no_shared_values", (name,), f"{name} has no value that is in both tables: {_UNMATCHED}.")
+    keys = tuple(one.label for one in tables[0].keys)
+    if found.rows.original > 1 and found.rows.synthetic > 1 and found.identity.uio == 1 == found.identity.uis:
+        said = (
+            "Every row is unique in its quasi-identifiers in both tables, so hardly any rows can match. Compare "
+            f"numbers in widths with {spelled('hierarchies')}."
+        )
+        yield Warned("all_unique", keys, said)
+    compared = {one.label for one in tables[0].columns}
+    left_out = tuple(one.name for one in tables[1].relation.columns if one.name not in compared)
+    if left_out:
+        said = (
+            f"Copies are looked for without {listing(left_out)}, which the other tables lack or have in another type."
+        )
+        yield Warned("not_compared", left_out, said)
+    if found.holdout is not None and _is_part(found):
+        yield Warned("holdout_inside", (), f"{_INSIDE}.")
+
+
+_UNMATCHED = "another spelling or unit hides whatever is disclosed"
+_INSIDE = "Every row of the holdout is in the original, so it may not be people outside"
+
+
+def _is_part(found: SyntheticFigures) -> bool:
+    return found.holdout is not None and bool(found.rows.holdout) and found.holdout.shared == found.rows.holdout
+
+
+def _refuse_requirements(request: CompareRequest) -> None:
+    for one in request.requirements:
+        if one.model not in OF_SYNTHETIC:
+            raise UsageError(
+                f"{one.text!r} is about a table alone. With {spelled('synthetic', True)}, require "
+                f"{', '.join(OF_SYNTHETIC)}, and audit the synthetic table by itself."
+            )
+        if OF_SYNTHETIC[one.model].needs_sensitive and not request.sensitive:
+            raise UsageError(f"{one.text!r} needs a sensitive column: name one with {spelled('sensitive')}.")
+        if one.model == "excess_disclosure" and request.holdout is None:
+            raise UsageError(
+                f"{one.text!r} needs people who were not used for the synthetic table: name them with "
+                f"{spelled('holdout')}."
+            )
+
+
+def _checks(request: CompareRequest, found: SyntheticFigures, unmatched: Sequence[str]) -> Iterator[Check]:
+    for one in request.requirements:
+        model = OF_SYNTHETIC[one.model]
+        for sensitive in request.sensitive if model.needs_sensitive else (None,):
+            yield _check(one, sensitive, found, unmatched)
+
+
+def _check(requirement: Requirement, sensitive: str | None, found: SyntheticFigures, unmatched: Sequence[str]) -> Check:
+    model = OF_SYNTHETIC[requirement.model](requirement.parameters, Context(None, 0))
+    assert isinstance(model, SyntheticModel)
+    rows = min(found.rows.original, found.rows.synthetic)
+    disclosed = _disclosed(requirement.model, sensitive, found)
+    if unmatched:
+        said = f"{listing(unmatched)} {'has' if len(unmatched) == 1 else 'have'} no value that is in both tables"
+        disclosed = replace(disclosed, doubt=said)
+    if requirement.model == "excess_disclosure":
+        rows = min(rows, found.rows.holdout or 0)
+        disclosed = replace(disclosed, doubt=_INSIDE) if _is_part(found) else disclosed
+    check = check_of(Asked(model, requirement, sensitive), model.judge_synthetic(disclosed), rows)
+    if rows:
+        return check
+    return replace(check, note=f"a table is empty ({plural(found.rows.synthetic, 'synthetic row')})")
+
+
+def _disclosed(name: str, sensitive: str | None, found: SyntheticFigures) -> Disclosed:
+    """The figure of a requirement: the highest over all sets of known columns that were tried."""
+    if name == "exact_copies":
+        copies = found.copies
+        details = {"but_one": copies.but_one, "unique_in_original": copies.unique_in_original}
+        return Disclosed(copies.rows, details=details, doubt="" if copies.columns else "the tables share no column")
+    fewer = [one for one in found.known if one.sensitive == sensitive or name == "rep_u"]
+    if name == "rep_u":
+        return _highest(Disclosed(found.identity.rep_u), ((one.rep_u, one) for one in fewer))
+    own = next(one for one in found.attributes if one.sensitive == sensitive)
+    if name == "disco":
+        return _highest(Disclosed(own.disco), ((one.disco, one) for one in fewer))
+    assert found.holdout is not None
+    excess = found.holdout.of("disco", sensitive)
+    point = None if excess.excess is None else Fraction(excess.excess)
+    return _highest(Disclosed(excess.high, point), ((one.high, one) for one in fewer))
+
+
+def _highest(own: Disclosed, others: Iterator[tuple[Any, KnownKeys]]) -> Disclosed:
+    for level, one in others:
+        if own.level is not None and level is not None and level > own.level:
+            own = Disclosed(level, None if one.excess is None else Fraction(one.excess), one.keys)
+    return own
