@@ -1,14 +1,14 @@
-{# The rows of several tables under one another with the table's number, and how many rows of each are alike. Grouping the tables
-   together pairs their values, NULL with NULL, and needs no join. `sides` has of each table its source and columns; `keys` says
-   how many of the columns are keys: with `apart`, a row that lacks one is a group of its own, which `own` numbers. #}
+{# The rows of several tables under one another with the table's number, and how many rows of each are alike: d of the original,
+   s of the synthetic table, h of the holdout, if there is one. Grouping the tables together pairs their values, NULL with NULL,
+   and needs no join. `sides` has of each table its source and columns; `keys` says how many of the columns are keys: with
+   `apart`, a row that lacks one is a group of its own, which `own` numbers. #}
 {% macro names(columns, apart) %}{% for _ in columns %}c{{ loop.index }}{{ ", " if not loop.last }}{% endfor %}{{ ", own" if apart }}{% endmacro %}
 
 {% macro counted(sides, apart=false, keys=0) %}
 SELECT
-    {{ names(sides[0].columns, apart) }},
-    COUNT(CASE WHEN side = 0 THEN 1 END) AS d,
-    COUNT(CASE WHEN side = 1 THEN 1 END) AS s,
-    COUNT(CASE WHEN side = 2 THEN 1 END) AS h
+    {{ names(sides[0].columns, apart) }}{% for letter in ("d", "s", "h")[:sides | length] %},
+    COUNT(CASE WHEN side = {{ loop.index0 }} THEN 1 END) AS {{ letter }}{% endfor %}
+
 FROM (
     {% if apart %}
     SELECT given.*, CASE WHEN {% for place in range(1, keys + 1) %}c{{ place }} IS NULL{{ " OR " if not loop.last }}{% endfor %} THEN ROW_NUMBER() OVER (ORDER BY side) END AS own

@@ -1,26 +1,34 @@
 {# Rows of the synthetic table (s) that equal a row of the original (d) or holdout (h) in all columns, and, with `near`, in all but
-   one: each column in its turn is left out. Of a distinct row, d, s and h say how often each table has it. #}
+   one: each column in its turn is left out, and windows say whether any row of the rest is theirs. Of a distinct row, d, s and h
+   say how often each table has it. #}
 {% import "release/synthetic/_stacked.sql" as rows %}
 {% set columns = sides[0].columns %}
+{% set people = ["d", "h"][:sides | length - 1] %}
 WITH alike AS (
     {{ rows.counted(sides) }}
 ){% if near %},
 nearby AS (
     SELECT
-        d, s, h{% for x in ("d", "h") %},
-        CASE WHEN {% for left_out in columns %}{% set out = loop.index %}MAX(CASE WHEN {{ x }} > 0 THEN 1 ELSE 0 END) OVER (PARTITION BY {% for _ in columns %}{% if loop.index != out %}c{{ loop.index }}{{ ", " if not (loop.last or (loop.index == columns | length - 1 and out == columns | length)) }}{% endif %}{% endfor %}) = 1{{ " OR " if not loop.last }}{% endfor %} THEN 1 ELSE 0 END AS {{ x }}_near{% endfor %}
-
+        s{% for x in people %},
+        {{ x }},
+        {% for _ in columns %}
+        {% set left_out = loop.index %}
+        MAX(CASE WHEN {{ x }} > 0 THEN 1 ELSE 0 END) OVER (PARTITION BY {% for place in range(1, columns | length + 1) if place != left_out %}c{{ place }}{{ ", " if not loop.last }}{% endfor %}) AS {{ x }}_near_{{ left_out }}{{ "," if not loop.last }}
+        {% endfor %}
+        {% endfor %}
     FROM alike
 )
 {% endif %}
 SELECT
-    {% for x in ("d", "h") %}
+    {% for x in people %}
     CAST(COALESCE(SUM(CASE WHEN {{ x }} > 0 THEN s END), 0) AS BIGINT) AS {{ x }}_copies,
     CAST(COALESCE(SUM(CASE WHEN {{ x }} = 1 THEN s END), 0) AS BIGINT) AS {{ x }}_copies_of_unique,
-    CAST(COALESCE(SUM(CASE WHEN s > 0 THEN {{ x }} END), 0) AS BIGINT) AS {{ x }}_copied,
     {% if near %}
-    CAST(COALESCE(SUM(CASE WHEN {{ x }} = 0 AND {{ x }}_near = 1 THEN s END), 0) AS BIGINT) AS {{ x }}_near,
+    CAST(COALESCE(SUM(CASE WHEN {{ x }} = 0 AND ({% for _ in columns %}{{ x }}_near_{{ loop.index }} = 1{{ " OR " if not loop.last }}{% endfor %}) THEN s END), 0) AS BIGINT) AS {{ x }}_near,
     {% endif %}
+    CAST(COALESCE(SUM(CASE WHEN s > 0 THEN {{ x }} END), 0) AS BIGINT) AS {{ x }}_copied{{ "," if not loop.last }}
     {% endfor %}
-    CAST(COALESCE(SUM(CASE WHEN d < h THEN d ELSE h END), 0) AS BIGINT) AS shared
+    {% if "h" in people %}
+    , CAST(COALESCE(SUM(CASE WHEN d < h THEN d ELSE h END), 0) AS BIGINT) AS shared
+    {% endif %}
 FROM {{ "nearby" if near else "alike" }}

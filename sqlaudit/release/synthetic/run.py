@@ -209,10 +209,12 @@ class Counting:
     def figures(self, keys: Sequence[int], target: int | None) -> Statement:
         """What groups by these keys tell of a target."""
         first = self.tables[0]
-        given: dict[str, Any] = {"counts": self.cells, "sides": [], "apart": False}
+        given: dict[str, Any] = {"counts": self.cells, "sides": [], "totals": [], "apart": False}
         if self.cells is None:
             columns = [*keys, *([] if target is None else [len(first.keys) + target])]
             given["sides"] = self._sides([[table.all[place] for place in columns] for table in self.tables])
+            if target is not None:
+                given["totals"] = self._sides([[table.targets[target]] for table in self.tables])
             given["apart"] = self.request.nulls is NullPolicy.DISTINCT
             names = [f"c{place}" for place in range(1, len(columns) + 1)]
             named, of_target = names[: len(keys)], names[len(keys) :]
@@ -222,7 +224,10 @@ class Counting:
         label = f"groups of {listing([first.keys[place].label for place in keys])}"
         step = label if target is None else f"{label}: {first.targets[target].label}"
         shown = self.request.show_values
-        return self._render("figures", step, keys=named, target="".join(of_target), shown=shown, **given)
+        holdout = len(self.tables) > 2
+        return self._render(
+            "figures", step, keys=named, target="".join(of_target), shown=shown, holdout=holdout, **given
+        )
 
     def kept(self) -> Statement:
         """The joint histogram of all keys and targets."""
