@@ -46,7 +46,17 @@ from sqlaudit.gates.requirements import (
     keys_of,
     read_requirements,
 )
-from sqlaudit.gates.result import Connection, LossLimit, Mistake, Place, Policy, SeriesLimit, TableEntry, TestSpec
+from sqlaudit.gates.result import (
+    Connection,
+    LossLimit,
+    Mistake,
+    Place,
+    Policy,
+    SeriesLimit,
+    SyntheticLimit,
+    TableEntry,
+    TestSpec,
+)
 from sqlaudit.gates.tables import PLACE, persons_apart, read_connection, read_exceptions, read_persons, read_target
 from sqlaudit.models.phrases import ALL_NAMED, no_identifier
 
@@ -471,6 +481,9 @@ def _with_originals(table: TableEntry, known: Mapping[tuple[str, str], Target]) 
             return replace(test, limit=replace(test.limit, before=tuple(others)))
         if isinstance(test.limit, LossLimit):
             return replace(test, limit=replace(test.limit, original=others[0]))
+        if isinstance(test.limit, SyntheticLimit):
+            original, *holdout = others
+            return replace(test, limit=replace(test.limit, original=original, holdout=holdout[0] if holdout else None))
         return test
 
     return replace(table, tests=tuple(map(named, table.tests)))

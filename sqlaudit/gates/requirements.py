@@ -42,10 +42,11 @@ from sqlaudit.gates.nodes import (
     threshold,
     whole,
 )
-from sqlaudit.gates.result import CellLimit, ColumnLimit, Limit, LossLimit, SeriesLimit, TestSpec
+from sqlaudit.gates.result import CellLimit, ColumnLimit, Limit, LossLimit, SeriesLimit, SyntheticLimit, TestSpec
 from sqlaudit.models.measures import OF_RELEASES
 from sqlaudit.models.registry import (
     CELL_RULES,
+    OF_SYNTHETIC,
     PRESETS,
     REGISTRY,
     find_model,
@@ -332,6 +333,76 @@ def check_series(limit: SeriesLimit, roles: Roles) -> None:
         raise UsageError(f"{M_INVARIANCE} needs the column of persons; name it under 'entity'.")
 
 
+# What a synthetic table may disclose of its original, as a policy writes it.
+
+SYNTHETIC = "synthetic"
+SYNTHETIC_KEYS: Keys = {
+    "original": described("The table that it was made from: of the same connection, or a file."),
+    "holdout": described("People who were not used for it: of the same connection, or a file."),
+    "require": described(f"Requirements: {', '.join(OF_SYNTHETIC)}.", TEXT_OR_TEXTS),
+    **keys_of(CompareRequest, "known"),
+    "hierarchies": described("A file or folder: numbers are compared at its first level. Default: as they are."),
+}
+
+
+def read_synthetic(found: PolicySection, connection: str, folder: Path) -> tuple[SyntheticLimit, ...]:
+    """The limits in a section, none where it lacks a key.
+
+    Args:
+        found: the section. connection: of the table, empty for files. folder: what relative paths start from.
+    """
+    if missing := [key for key in ("original", "require") if key not in found]:
+        found.mistakes.add(found.node, f"{SYNTHETIC} needs {' and '.join(missing)}.")
+        return ()
+    holdout, hierarchies = found.take("holdout", text, ""), found.take("hierarchies", text, "")
+    base = SyntheticLimit(
+        original=_other_table(found.take("original", text, "?"), connection, folder),
+        requirement=None,
+        holdout=_other_table(holdout, connection, folder) if holdout else None,
+        hierarchies=str(folder / hierarchies) if hierarchies else "",
+        known=found.take("known", whole, 0),
+    )
+    try:
+        texts_of = ("".join(one.split()) for one in found.take("require", texts, ()))
+        wanted = [one for written in texts_of for one in parse_requirements(written, among=OF_SYNTHETIC)]
+    except UsageError as error:
+        found.mistakes.keep(error, found.node)
+        return ()
+    return tuple(replace(base, requirement=one) for one in wanted)
+
+
+def synthetic_text(limit: SyntheticLimit) -> str:
+    """A limit on a synthetic table, the same text however it was written.
+
+    Example:
+        >>> (wanted,) = parse_requirements("disco=5%", among=OF_SYNTHETIC)
+        >>> synthetic_text(SyntheticLimit(Target("raw", label="raw"), wanted, known=2))
+        'synthetic=disco=5%,original:raw,known:2'
+    """
+    assert limit.requirement is not None
+    holdout = f",holdout:{limit.holdout.name}" if limit.holdout else ""
+    known = f",known:{limit.known}" if limit.known else ""
+    hierarchies = f",hierarchies:{Path(limit.hierarchies).name}" if limit.hierarchies else ""
+    return f"{SYNTHETIC}={limit.requirement.text},original:{limit.original.name}{holdout}{known}{hierarchies}"
+
+
+def check_synthetic(limit: SyntheticLimit, roles: Roles) -> None:
+    """Nothing, when a limit fits the table's roles.
+
+    Raises:
+        UsageError: it does not; said before anything is connected.
+    """
+    assert limit.requirement is not None
+    if not roles.quasi_identifiers:
+        raise UsageError("a synthetic table needs quasi-identifiers: name them under 'quasi_identifiers'.")
+    if OF_SYNTHETIC[limit.requirement.model].needs_sensitive and not roles.sensitive:
+        raise UsageError(f"{limit.requirement.text!r} needs a sensitive column: name one under 'sensitive'.")
+    if limit.known > 3:
+        raise UsageError(f"'known' is at most 3, not {limit.known}.")
+    if limit.requirement.model == "excess_disclosure" and limit.holdout is None:
+        raise UsageError("'excess_disclosure' needs people who were not used: name their table under 'holdout'.")
+
+
 _CONDITION = {
     "type": "string",
     "pattern": r"^\s*((>=|>)\s*[0-9]+(\.[0-9]+)?\s*(%|rows?)?|!=\s*0\s*(%|rows?)?)\s*$",
@@ -600,9 +671,11 @@ class _LimitKind:
 
 _OF_COLUMNS = "a limit on column sets has its own share"
 _OF_RELEASES = "m-invariance is a figure of all releases together"
+_OF_SYNTHETIC_DATA = "what a synthetic table discloses is a figure of the whole table"
 LIMITS = {
     COLUMN_SETS: _LimitKind(COLUMN_KEYS, _column_limit, column_limit_text, _check_columns, _OF_COLUMNS),
     LOSS: _LimitKind(LOSS_KEYS, read_loss, loss_text, check_loss, "a loss is a figure of the whole table"),
     AGGREGATES: _LimitKind(CELL_KEYS, read_cells, cells_text, lambda *_: None, "a rule for cells counts cells"),
     M_INVARIANCE: _LimitKind(SERIES_KEYS, read_series, series_text, check_series, _OF_RELEASES),
+    SYNTHETIC: _LimitKind(SYNTHETIC_KEYS, read_synthetic, synthetic_text, check_synthetic, _OF_SYNTHETIC_DATA),
 }

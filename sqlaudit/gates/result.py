@@ -443,7 +443,29 @@ class SeriesLimit:
         return self.before
 
 
-Limit = ColumnLimit | LossLimit | CellLimit | SeriesLimit
+@dataclass(frozen=True)
+class SyntheticLimit:
+    """What a synthetic table may disclose of the people that it was made from.
+
+    Args:
+        original: the table that it was made from. requirement: one of those of synthetic data. holdout: people who
+            were not used. known: sets of up to so many known quasi-identifiers are tried, too.
+        hierarchies: a file or folder with the widths of numbers; empty = values as they are.
+    """
+
+    original: Target
+    requirement: Requirement | None
+    holdout: Target | None = None
+    known: int = 0
+    hierarchies: str = ""
+
+    @property
+    def others(self) -> tuple[Target, ...]:
+        """The further tables that it is about."""
+        return (self.original, *((self.holdout,) if self.holdout is not None else ()))
+
+
+Limit = ColumnLimit | LossLimit | CellLimit | SeriesLimit | SyntheticLimit
 """What a requirement may be besides a privacy model."""
 
 

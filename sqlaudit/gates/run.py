@@ -45,10 +45,11 @@ from sqlaudit.gates.result import (
     Mistake,
     Policy,
     SeriesLimit,
+    SyntheticLimit,
     TableEntry,
     TestSpec,
 )
-from sqlaudit.gates.shared_runs import CellTests, ColumnSetTests, LossTests, SeriesTests, SharedRuns
+from sqlaudit.gates.shared_runs import CellTests, ColumnSetTests, LossTests, SeriesTests, SharedRuns, SyntheticTests
 from sqlaudit.gates.stored import digest
 from sqlaudit.gates.tables import PersonsTables
 from sqlaudit.models.phrases import columns_check, identifier_checks
@@ -131,6 +132,7 @@ class TableTests:
         runs: dict[type[Limit], tuple[SharedRuns[Any, Any], TableEntry]] = {
             LossLimit: (LossTests(self.engine, self.today), alone),
             SeriesLimit: (SeriesTests(self.engine, self.today), alone),
+            SyntheticLimit: (SyntheticTests(self.engine, self.today), alone),
             CellLimit: (CellTests(self.engine, self.today), entry),
             ColumnLimit: (ColumnSetTests(self.engine, self.today, self._rows), entry),
         }

@@ -28,6 +28,7 @@ from sqlaudit.gates.result import (
     LossLimit,
     Outcome,
     SeriesLimit,
+    SyntheticLimit,
     TableEntry,
     TestSpec,
 )
@@ -39,6 +40,7 @@ from sqlaudit.release.compare.request import CompareRequest
 from sqlaudit.release.compare.result import CompareResult, Loss
 from sqlaudit.release.compare.run import compare_tables
 from sqlaudit.release.series.result import ReleasesResult
+from sqlaudit.release.synthetic.result import SyntheticResult
 from sqlaudit.reports.document import percent, plural
 from sqlaudit.tabular.result import AggregatesResult, RuleFound
 
@@ -346,3 +348,45 @@ class SeriesTests(SharedRuns[SeriesLimit, ReleasesResult]):
                 said = f"The releases in combination single out {plural(found.singled_out, 'person', 'people')}."
                 test = replace(test, message=f"{test.message} {said}".strip())
             yield test
+
+
+# Tests of a synthetic table beside its original: one comparison for all requirements.
+
+
+class SyntheticTests(SharedRuns[SyntheticLimit, SyntheticResult]):
+    """Runs the tests on one synthetic table, one for every sensitive attribute that a requirement is about, or one."""
+
+    def _question(self, limit: SyntheticLimit) -> SyntheticLimit:
+        return replace(limit, requirement=None)
+
+    def _find(self, entry: TableEntry, alike: Sequence[SyntheticLimit]) -> SyntheticResult:
+        from sqlaudit.release.synthetic.run import find_disclosure
+
+        assert entry.target is not None
+        first, roles = alike[0], entry.roles
+        original, *holdout = read_alike(entry, first.others)
+        request = CompareRequest(
+            original=original,
+            release=entry.target,
+            synthetic=True,
+            holdout=holdout[0] if holdout else None,
+            qi=roles.quasi_identifiers,
+            sensitive=roles.sensitive,
+            values=roles.values,
+            nulls=roles.nulls,
+            known=first.known,
+            hierarchies=first.hierarchies or None,
+            requirements=tuple({one.requirement.text: one.requirement for one in alike if one.requirement}.values()),
+        )
+        return find_disclosure(self.engine, request)
+
+    def _tests(
+        self, entry: TableEntry, spec: TestSpec, limit: SyntheticLimit, result: SyntheticResult
+    ) -> Iterator[GateTest]:
+        assert limit.requirement is not None
+        for check in result.checks:
+            if check.text == limit.requirement.text and spec.is_about(check.sensitive):
+                told = replace(check, text=spec.requirement, severity=spec.severity)
+                test = judged(entry, spec, told, result.synthetic.rows.synthetic, None, self.today)
+                said = " ".join(one.message for one in result.warnings)
+                yield replace(test, message=f"{test.message} {said}".strip()) if said else test

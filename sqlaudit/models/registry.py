@@ -215,9 +215,9 @@ def _elsewhere(name: str, wanted: str, among: Among) -> str:
         return f"{name!r} is about several releases of one table. Use {command('releases')}."
     if wanted in _names(OF_SYNTHETIC):
         return f"{name!r} is about a synthetic table and its original. Use {command('compare')}."
-    if among is OF_RELEASES:
+    if among is OF_RELEASES or among is OF_SYNTHETIC:
         elsewhere = command("audit" if wanted in _names(REGISTRY) else "aggregates")
-        return f"{name!r} is about one table. Use {elsewhere}. Allowed here: {', '.join(OF_RELEASES)}."
+        return f"{name!r} is about one table. Use {elsewhere}. Allowed here: {', '.join(among)}."
     if among is CELL_RULES:
         return f"{name!r} is about rows of people, not cells. Use {command('audit')}."
     return f"{name!r} is about the cells of a published table. Use {command('aggregates')}."

@@ -1,0 +1,74 @@
+"""What a policy says of a synthetic table: the same figures as the comparison, from one run of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import sqlaudit
+from sqlaudit.gates.reading import load_policy
+from sqlaudit.gates.result import Outcome
+from sqlaudit.gates.run import mistakes_of
+from tests.cli.runner import write_csv
+from tests.gates.test_schema import errors
+
+TABLE = "tables:\n  - file: made.csv\n    quasi_identifiers: [age]\n    sensitive: [disease]\n"
+
+
+def write(folder: Path, requirements: str) -> Path:
+    write_csv(folder / "raw.csv", "age,disease", "30,flu", "31,cold", "32,flu", "33,flu")
+    write_csv(folder / "made.csv", "age,disease", "30,flu", "31,flu", "32,flu")
+    write_csv(folder / "others.csv", "age,disease", "30,flu", "41,flu", "42,cold", "43,flu")
+    file = folder / "sqlaudit.yml"
+    file.write_text(TABLE + f"    requirements: [{requirements}]\n")
+    return file
+
+
+def test_the_figures_are_those_of_the_comparison(tmp_path: Path) -> None:
+    limits = "rep_u=75%, 'disco=49%', exact_copies=2, excess_disclosure=10%"
+    file = write(tmp_path, f"{{synthetic: {{original: raw.csv, holdout: others.csv, require: [{limits}]}}}}")
+    result = sqlaudit.gate(file)
+    assert [(one.outcome, one.check and one.check.level, one.sensitive) for one in result.tests[:3]] == [
+        (Outcome.PASS, 0.75, None),
+        (Outcome.FAIL, 0.5, "disease"),
+        (Outcome.PASS, 2, None),
+    ]
+    excess = result.tests[3]
+    assert excess.outcome is Outcome.FAIL  # 25 points: 2 of 4 inside, 1 of 4 outside
+    assert excess.check is not None
+    compared = sqlaudit.compare(
+        *(str(tmp_path / name) for name in ("raw.csv", "made.csv")),
+        qi="age",
+        sensitive="disease",
+        synthetic=True,
+        holdout=str(tmp_path / "others.csv"),
+    )
+    assert compared.synthetic.holdout is not None
+    assert excess.check.level == compared.synthetic.holdout.of("disco").high
+    assert [one.requirement for one in result.tests][
+        2
+    ] == "synthetic=exact_copies=2,original:raw.csv,holdout:others.csv"
+
+
+@pytest.mark.parametrize(
+    ("requirement", "sentence"),
+    [
+        ("{synthetic: {original: raw.csv}}", "synthetic needs require."),
+        ("{synthetic: {require: disco=1}}", "synthetic needs original."),
+        ("{synthetic: {original: raw.csv, require: k=5}}", "is about one table"),
+        ("{synthetic: {original: raw.csv, require: disco=1, known: 4}}", "'known' is at most 3, not 4."),
+        ("{synthetic: {original: raw.csv, require: excess_disclosure=1%}}", "name their table under 'holdout'"),
+        ("{synthetic: {original: raw.csv, require: disco=1}, error_if: '> 1%'}", "a figure of the whole table"),
+        ("disco=1%", "'disco' is about a synthetic table and its original"),
+    ],
+)
+def test_mistakes_are_told_before_anything_is_read(tmp_path: Path, requirement: str, sentence: str) -> None:
+    told = [mistake.message for mistake in mistakes_of(load_policy(write(tmp_path, requirement)))]
+    assert len(told) == 1
+    assert sentence in told[0]
+
+
+def test_the_schema_of_policies_takes_it() -> None:
+    for limit, wrong in (("original: raw, require: disco=1%", False), ("original: raw, requires: disco=1%", True)):
+        assert bool(errors(TABLE + f"    requirements: [{{synthetic: {{{limit}}}}}]\n")) is wrong
