@@ -1,9 +1,10 @@
 """What comparing a synthetic table costs, against the bare GROUP BY of both tables.
 
-python benchmarks/synthetic.py [ROWS] [FOLDER]
+python benchmarks/synthetic.py [ROWS] [FOLDER] [STEP …]
 
-The tables have six keys, three sensitive attributes and no other column; a fifth of the synthetic rows are copies. Times
-are CPU seconds of one process each. The bare query groups each table by the keys and each of the attributes.
+The tables have six keys, three sensitive attributes and no other column; a fifth of the synthetic rows are copies. The
+The tables have six keys, three sensitive attributes and no other column; a fifth of the synthetic rows are copies. The
+all columns, and once more for each column that is left out.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from __future__ import annotations
 import resource
 import subprocess
 import sys
-import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -54,49 +55,51 @@ def bare(file: Path, targets: tuple[str, ...]) -> None:
                 opened.fetchall()
 
 
-def compare(file: Path, **more: Any) -> None:
-    """The comparison, with the CPU seconds of each statement."""
-    import sqlaudit
+def compare(file: Path, *, copies: bool = True, **more: Any) -> None:
+    """The comparison, with the copies or without."""
+    from sqlaudit.base.spec import Target
+    from sqlaudit.engines import connect
+    from sqlaudit.release.compare.request import CompareRequest
+    from sqlaudit.release.synthetic import run
 
-    found = sqlaudit.compare("original", "synthetic", synthetic=True, qi=KEYS, sensitive=TARGETS, db=str(file), **more)
-    for one in found.statements:
-        if (one.seconds or 0) > 0.05:
-            print(f"    {one.seconds:8.1f} s (clock)  {one.name}", flush=True)
+    others = {name: Target(relation=name) for name in more.pop("tables", ())}
+    asked = {"qi": KEYS, "sensitive": TARGETS, "synthetic": True, "holdout": others.get("others")} | more
+    request = CompareRequest(Target(relation="original"), Target(relation="synthetic"), **asked)
+    if not copies:
+        counting = run._counting
+        run._counting = lambda engine, asked: _without_columns(counting(engine, asked))
+    with connect(str(file)) as engine:
+        run.find_disclosure(engine, request)
+
+
+def _without_columns(counting: Any) -> Any:
+    counting.tables = [replace(table, columns=()) for table in counting.tables]
+    return counting
 
 
 STEPS = {
     "bare": lambda file: bare(file, TARGETS),
     "bare-keys": lambda file: bare(file, ("",)),
+    "figures": lambda file: compare(file, copies=False),
+    "holdout": lambda file: compare(file, copies=False, tables=("others",)),
+    "known": lambda file: compare(file, copies=False, known=2),
     "compare": compare,
-    "holdout": lambda file: compare(file, holdout="others"),
-    "known": lambda file: compare(file, known=2),
 }
 
 
-def measured(step: str, file: Path) -> str:
-    """One step in a process of its own."""
-    began = time.monotonic()
-    subprocess.run([sys.executable, __file__, "--step", step, str(file)], check=True)
-    clock, used = time.monotonic() - began, resource.getrusage(resource.RUSAGE_CHILDREN)
-    return f"{step:12} CPU {used.ru_utime + used.ru_stime:8.1f} s so far, clock {clock:6.1f} s, peak {used.ru_maxrss / 2**20:5.2f} GiB"
-
-
 def main() -> None:
-    """Make the tables and run every step."""
+    """Make the tables and run every step in a process of its own."""
     if sys.argv[1:2] == ["--step"]:
         STEPS[sys.argv[2]](Path(sys.argv[3]))
+        used = resource.getrusage(resource.RUSAGE_SELF)
+        print(f"{sys.argv[2]:10} CPU {used.ru_utime + used.ru_stime:7.1f} s, peak {used.ru_maxrss / 2**20:5.2f} GiB")
         return
     rows, folder = int(float((sys.argv[1:] or ["1e6"])[0])), Path((sys.argv[2:] or ["/tmp"])[0])
     file = folder / f"synthetic_{rows}.duckdb"
     if not file.exists():
         make(file, rows)
-    before = 0.0
     for step in sys.argv[3:] or STEPS:
-        line = measured(step, file)
-        used = resource.getrusage(resource.RUSAGE_CHILDREN)
-        now = used.ru_utime + used.ru_stime
-        print(f"{step:12} CPU {now - before:8.1f} s, {line.split('so far, ')[1]}", flush=True)
-        before = now
+        subprocess.run([sys.executable, __file__, "--step", step, str(file)], check=True)
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlaudit.cli.models import describe
 from sqlaudit.models.phrases import example
-from sqlaudit.models.registry import CELL_RULES, OF_RELEASES, PRESETS, REGISTRY
+from sqlaudit.models.registry import CELL_RULES, OF_RELEASES, OF_SYNTHETIC, PRESETS, REGISTRY
 
 PAGE = Path(__file__).with_name("models.md")
 HEAD = """# Privacy models
@@ -43,6 +43,11 @@ SERIES = """## Models of several releases
 For [several releases of one table](releases.md), checked by `sqlaudit releases` only.
 """
 
+SYNTHETIC = """## Synthetic data
+
+For a [synthetic table](synthetic.md) beside its original, checked by `sqlaudit compare --synthetic` only.
+"""
+
 
 def page() -> str:
     """The whole page."""
@@ -53,7 +58,9 @@ def page() -> str:
     rules = f"## Published rules\n\nFor `--preset`.\n\n| name | requires | source |\n| --- | --- | --- |\n{presets}\n"
     cells = (section(describe(rule)).replace("## ", "### ", 1) for rule in CELL_RULES.values())
     series = (section(describe(model)).replace("## ", "### ", 1) for model in OF_RELEASES.values())
-    return "\n".join([HEAD, overview, *(section(entry) for entry in entries), SERIES, *series, CELLS, *cells, rules])
+    made = (section(describe(model)).replace("## ", "### ", 1) for model in OF_SYNTHETIC.values())
+    parts = [*(section(entry) for entry in entries), SERIES, *series, SYNTHETIC, *made, CELLS, *cells, rules]
+    return "\n".join([HEAD, overview, *parts])
 
 
 def row(entry: dict[str, Any]) -> str:

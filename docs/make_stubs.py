@@ -94,7 +94,7 @@ def by_flag(name: str, text: str, imports: Imports) -> str:
     flag, (without, with_it) = f"{BY_FLAG[name]}: bool = False", results.split(" | ")
     first = parameters.replace(flag, f"{BY_FLAG[name]}: Literal[False] = False")
     second = parameters.replace(flag, f"{BY_FLAG[name]}: Literal[True]")
-    return f"@overload\n{first} -> {without}{end}{rest}\n@overload\n{second} -> {with_it}: ...\n"
+    return f"@overload\n{first} -> {without}{end}{rest}\n@overload\n{second} -> {with_it}: ..."
 
 
 def module_of(name: str, function: Any) -> str:

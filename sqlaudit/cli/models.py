@@ -23,15 +23,15 @@ def command(name: str | None, output: Output) -> int:
       sqlaudit models t_closeness
       sqlaudit models l --format json
     """
-    from sqlaudit.models.registry import CELL_RULES, OF_RELEASES, PRESETS, REGISTRY, find_model
+    from sqlaudit.models.registry import CELL_RULES, OF_RELEASES, OF_SYNTHETIC, PRESETS, REGISTRY, find_model
 
     if name:
-        model = describe(find_model(name, REGISTRY | CELL_RULES | OF_RELEASES))
+        model = describe(find_model(name, REGISTRY | CELL_RULES | OF_RELEASES | OF_SYNTHETIC))
         one: ModelList = {"schema": "sqlaudit-models/1", "models": [model]}
         output.emit(lambda: model_document(model), lambda: one)
         return ExitCode.OK
-    every = (REGISTRY, CELL_RULES, OF_RELEASES)
-    entries, rules, series = ([describe(each) for each in listed.values()] for listed in every)
+    every = (REGISTRY, CELL_RULES, OF_RELEASES, OF_SYNTHETIC)
+    entries, rules, series, synthetic = ([describe(each) for each in listed.values()] for listed in every)
     presets: list[_Preset] = [
         {"name": preset, "requirements": list(found.requirements), "source": found.source}
         for preset, found in PRESETS.items()
@@ -41,9 +41,10 @@ def command(name: str | None, output: Output) -> int:
         "models": entries,
         "cell_rules": rules,
         "release_models": series,
+        "synthetic_models": synthetic,
         "presets": presets,
     }
-    output.emit(lambda: catalogue_document(entries, presets, rules, series), lambda: data)
+    output.emit(lambda: catalogue_document(entries, presets, rules, series, synthetic), lambda: data)
     return ExitCode.OK
 
 
@@ -72,6 +73,7 @@ class _Model(TypedDict):
         nulls_wildcard: whether it has a meaning with `--nulls wildcard`.
         of_cells: whether it is a rule for cells of published tables, which `sqlaudit aggregates` judges.
         of_releases: whether several releases of one table decide it, which `sqlaudit releases` judges.
+        of_synthetic: whether a synthetic table and its original decide it, which `sqlaudit compare` judges.
     """
 
     name: Code
@@ -93,6 +95,7 @@ class _Model(TypedDict):
     nulls_wildcard: bool
     of_cells: bool
     of_releases: bool
+    of_synthetic: bool
 
 
 class _Preset(TypedDict):
@@ -107,6 +110,7 @@ class ModelList(TypedDict):
     Args:
         cell_rules: only in the list of all models: the rules for cells of published tables.
         release_models: only in the list of all models: those that several releases of one table decide together.
+        synthetic_models: only in the list of all models: those that a synthetic table and its original decide together.
         presets: only in the list of all models.
     """
 
@@ -114,6 +118,7 @@ class ModelList(TypedDict):
     models: list[_Model]
     cell_rules: NotRequired[list[_Model]]
     release_models: NotRequired[list[_Model]]
+    synthetic_models: NotRequired[list[_Model]]
     presets: NotRequired[list[_Preset]]
 
 

@@ -130,6 +130,8 @@ class Model:
     """Whether what persons' events tell decides it, and no class of rows."""
     of_releases: ClassVar[bool] = False
     """Whether several releases of one table decide it, and no table alone."""
+    of_synthetic: ClassVar[bool] = False
+    """Whether a synthetic table and its original decide it, and no table alone."""
 
     def __init_subclass__(cls) -> None:
         if "parameters" in cls.__dict__ and "main" not in cls.__dict__:

@@ -272,9 +272,13 @@ Entry = Mapping[str, Any]
 
 
 def catalogue_document(
-    models: Sequence[Entry], presets: Sequence[Entry], rules: Sequence[Entry] = (), series: Sequence[Entry] = ()
+    models: Sequence[Entry],
+    presets: Sequence[Entry],
+    rules: Sequence[Entry] = (),
+    series: Sequence[Entry] = (),
+    synthetic: Sequence[Entry] = (),
 ) -> doc.Document:
-    """All models in a table, the rules for cells of published tables, those for several releases, and the presets.
+    """All models in a table, the rules for cells of published tables, those for several tables, and the presets.
 
     Args:
         models: entries as `sqlaudit models --format json` has them. presets: name, requirements and source of each.
@@ -287,6 +291,7 @@ def catalogue_document(
             *doc.section("Models", doc.Facts(tuple(_line(entry) for entry in models))),
             *doc.section("Rules for cells (sqlaudit aggregates)", doc.Facts(tuple(_line(entry) for entry in rules))),
             *doc.section("Several releases (sqlaudit releases)", doc.Facts(tuple(_line(entry) for entry in series))),
+            *doc.section("Synthetic data (sqlaudit compare --synthetic)", doc.Facts(tuple(map(_line, synthetic)))),
             *doc.section("Published rules (--preset)", doc.Facts(tuple(rows))),
         ),
     )
@@ -318,6 +323,8 @@ def _about(entry: Entry) -> tuple[tuple[str, str], ...]:
         return (("checked by", "sqlaudit aggregates, cell by cell"),)
     if entry["of_releases"]:
         return (("checked by", "sqlaudit releases, on several releases together"), ("needs", _needs(entry)))
+    if entry["of_synthetic"]:
+        return (("checked by", "sqlaudit compare --synthetic, beside the original"), ("needs", _needs(entry)))
     needs = ("needs", _needs(entry) or "quasi-identifiers only")
     return needs, ("when classes merge", _merging(entry))
 

@@ -84,6 +84,9 @@ class ExcessDisclosure(SyntheticModel):
     definition: ClassVar[str] = (
         "DiSCO of the original's rows minus DiSCO of a holdout: the upper bound of its 95% interval."
     )
+    reference: ClassVar[str] = (
+        "the interval: Clopper, Pearson: The Use of Confidence or Fiducial Limits, Biometrika 26(4), 1934"
+    )
     note: ClassVar[str] = "It passes when the upper bound meets the limit, and fails when the excess itself does not."
     needs_sensitive: ClassVar[bool] = True
 
@@ -106,5 +109,5 @@ class ExactCopies(SyntheticModel):
     name: ClassVar[str] = "exact_copies"
     title: ClassVar[str] = "exact copies"
     definition: ClassVar[str] = "Synthetic rows that equal a row of the original in all columns."
-    reference: ClassVar[str] = "Counted"
+    reference: ClassVar[str] = "sqlaudit's own definition"
     parameters: ClassVar = (Parameter("rows", "integer", "most synthetic rows", 0),)

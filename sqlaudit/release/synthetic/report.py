@@ -133,7 +133,10 @@ def _of_copies(copies: RowCopies) -> Iterator[doc.Words]:
 
 def _points(share: Fraction | float | None) -> str:
     """A difference of shares in points: `+2.1`, `−0.4`."""
-    return doc.UNDEFINED if share is None else f"{float(share) * 100:+.1f}".replace("-", "−")
+    if share is None:
+        return doc.UNDEFINED
+    points = round(float(share) * 100, 1)
+    return f"{points:+.1f}".replace("-", "−") if points else "0.0"
 
 
 def _with_interval(excess: ExcessDisclosed) -> str:
@@ -162,18 +165,15 @@ def _beside(result: SyntheticResult) -> Iterator[doc.Content]:
 
 
 def _picture(result: SyntheticResult, holdout: HoldoutDisclosure) -> doc.Picture | None:
-    """What the synthetic table says of people inside and outside, a pair of bars each."""
-    shown = [one for one in holdout.excess if one.measure in ("disco", "copies") and one.excess is not None]
-    if not shown:
-        return None
-    names = [f"{one.sensitive} disclosed" if one.sensitive else "row occurs as it is" for one in shown]
+    """For how many people inside and outside the synthetic table discloses each sensitive value."""
+    shown = [one for one in holdout.excess if one.measure == "disco" and one.excess is not None]
     both = [_shares(result, holdout, one) for one in shown]
     series = {
-        "people inside": [float(inside or 0) for inside, _ in both],
-        "people outside": [float(outside or 0) for _, outside in both],
+        "people inside": [float(inside or 0) * 100 for inside, _ in both],
+        "people outside": [float(outside or 0) * 100 for _, outside in both],
     }
-    title = "What the synthetic table says of people who were used for it, and of people who were not"
-    return doc.bars(title, names, series, "share of people", share=True)
+    title = "What the synthetic table discloses of people who were used for it, and of people who were not"
+    return doc.bars(title, (one.sensitive or "" for one in shown), series, "% of people") if shown else None
 
 
 def _shares(
@@ -274,6 +274,8 @@ def _copied(result: SyntheticResult) -> Iterator[doc.Content]:
     yield doc.table(
         heads, ((said, _number(inside, name), _number(outside, name) if outside else "") for said, name in rows)
     )
+    if holdout is not None:
+        yield f"Rows that holdout and original have in common: {doc.count(holdout.shared)}."
     yield f"Compared: {doc.listing(result.compared, 20)}." if result.compared else "The tables share no column."
 
 

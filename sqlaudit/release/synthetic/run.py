@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import combinations
@@ -62,6 +62,10 @@ class ComparedTable:
         """Keys, targets and columns."""
         return [*self.keys, *self.targets, *self.columns]
 
+    def without(self, names: Container[str]) -> ComparedTable:
+        """The same table without some of the columns of rows."""
+        return replace(self, columns=tuple(one for one in self.columns if one.label not in names))
+
     def having(self, found: Sequence[Resolved]) -> ComparedTable:
         """The same table with others in the place of `all`."""
         keys, roles = len(self.keys), len(self.keys) + len(self.targets)
@@ -79,8 +83,10 @@ def open_tables(engine: Engine, request: CompareRequest) -> list[ComparedTable]:
     """
     targets = [one for one in (request.original, request.release, request.holdout) if one is not None]
     tables = [_opened(engine, engine.open(target), request) for target in targets]
-    own, *others = [{one.name: one for one in table.relation.columns} for table in tables]
-    names = [name for name in own if all(name in there for there in others)]
+    there = [{one.name.casefold() for one in table.relation.columns} for table in tables]
+    odd = {name for table in tables for name in table.relation.respelled}
+    names = [one.name for one in tables[0].relation.columns if all(one.name.casefold() in names for names in there)]
+    names = [name for name in names if name not in odd]
     tables = [
         replace(table, columns=tuple(resolve(name, table.relation, engine.dialect, "columns") for name in names))
         for table in tables
@@ -189,6 +195,17 @@ def _spellings(tables: Sequence[ComparedTable]) -> list[ColumnValues]:
     return [ColumnValues(name, there, missing=place >= keys) for place, (name, there) in enumerate(found)]
 
 
+@dataclass(frozen=True)
+class ColumnValuesShared:
+    """The different values of a column, NULL apart: in the original, in the synthetic table, and in both."""
+
+    name: str
+    kind: Kind
+    own: int
+    synthetic: int
+    both: int
+
+
 # The statements: one a sensitive attribute, one of whole rows, one of which values occur in both tables.
 
 
@@ -239,11 +256,30 @@ class Counting:
         columns = [table.columns for table in self.tables]
         return self._render("copies", "copies", sides=self._sides(columns), near=len(columns[0]) > 1)
 
+    def whole_rows(self) -> Mapping[str, int]:
+        """How many rows are copies."""
+        statement = self.copies()
+        return dict(zip(self.engine.result_names(statement), self.engine.run(statement)[0], strict=True))
+
     def shared(self) -> Statement:
-        """The values of each role that both tables have."""
-        roles = len(self.tables[0].keys) + len(self.tables[0].targets)
-        pairs = [self._sides([[table.all[place]] for table in self.tables[:2]]) for place in range(roles)]
+        """How many different values original and synthetic table have in each column, and how many both have."""
+        pairs = [self._sides([[table.all[place]] for table in self.tables[:2]]) for place in self._looked_at()]
         return self._render("shared", "values in both tables", columns=pairs)
+
+    def overlaps(self) -> list[ColumnValuesShared]:
+        """The same by column, first the roles."""
+        rows = sorted(self.engine.run(self.shared()))
+        labels = [self.tables[0].all[place].label for place in self._looked_at()]
+        kinds = [self.tables[0].all[place].kind for place in self._looked_at()]
+        counts = ([int(one) for one in row[1:]] for row in rows)
+        return [ColumnValuesShared(*one) for one in zip(labels, kinds, *zip(*counts, strict=True), strict=True)]
+
+    def _looked_at(self) -> list[int]:
+        """The roles, and the columns of rows without one."""
+        first = self.tables[0]
+        roles = {one.label.casefold() for one in (*first.keys, *first.targets)}
+        own = len(first.keys) + len(first.targets)
+        return [n for n, one in enumerate(first.all) if n < own or one.label.casefold() not in roles]
 
     def ask(self, keys: Sequence[int], target: int | None) -> tuple[Counts, list[DisclosiveGroups], str | None]:
         """The sums over all groups, the disclosive groups by size, and the most common value where it is shown."""
@@ -378,53 +414,25 @@ def find_disclosure(engine: Engine, request: CompareRequest) -> SyntheticResult:
     already = len(engine.executed)
     _refuse_requirements(request)
     counting = _counting(engine, request)
-    tables = counting.tables
-    every = tuple(range(len(request.qi)))
-    targets: list[int | None] = [*range(len(request.sensitive))] or [None]
+    every, targets = tuple(range(len(request.qi))), [*range(len(request.sensitive))] or [None]
     if engine.can_materialize and request.known and request.nulls is NullPolicy.EQUAL:
         counting.cells = engine.materialize(_CELLS, counting.kept())
     try:
         asked = [counting.ask(every, target) for target in targets]
-        known = tuple(_by_keys(counting, targets)) if request.known else ()
+        known = tuple(sorted(_by_keys(counting, targets), key=_most_disclosing))
     finally:
         if counting.cells is not None:
             engine.drop(_CELLS)
-    found = asked[0][0]
-    rows, others = int(found["d_rows"]), int(found["h_rows"])
-    statement = counting.copies()
-    of_rows = (
-        dict(zip(engine.result_names(statement), engine.run(statement)[0], strict=True)) if tables[0].columns else {}
-    )
-    shared = [int(one) for row in sorted(engine.run(counting.shared())) for one in row[1:]]
-    named = [*zip(request.sensitive, asked, strict=False)]
-    sides = [ORIGINAL, *([HOLDOUT] if request.holdout is not None else [])]
-    identities = [_identity(found, side) for side in sides]
-    copies = [_copies(of_rows or Counter(), side, len(tables[0].columns)) for side in sides]
-    attributes = [[_attribute(counts, side, name) for name, (counts, _, _) in named] for side in sides]
-    own = (
-        replace(one, most_common=_most_common(counts, value), by_size=tuple(sizes))
-        for one, (_, (counts, sizes, value)) in zip(attributes[0], named, strict=True)
-    )
-    holdout = None
-    if request.holdout is not None:
-        excess = _excess(identities, copies, [(name, counts) for name, (counts, _, _) in named], rows, others)
-        within = int(of_rows.get("shared", 0))
-        holdout = HoldoutDisclosure(identities[1], tuple(attributes[1]), copies[1], within, tuple(excess))
-    synthetic = SyntheticFigures(
-        SyntheticRows(rows, int(found["s_rows"]), others if request.holdout is not None else None),
-        identities[0],
-        tuple(own),
-        copies[0],
-        holdout,
-        tuple(sorted(known, key=_most_disclosing)),
-    )
-    labels = [*request.qi, *request.sensitive]
+    counts, overlaps = asked[0][0], counting.overlaps()
+    rows, made = int(counts["d_rows"]), int(counts["s_rows"])
+    row_keys = {one.name for one in overlaps[len(every) + len(request.sensitive) :] if _is_row_key(one, rows, made)}
+    counting.tables = [table.without(row_keys) for table in counting.tables]
+    synthetic = _figures(counting, asked, known)
     unmatched = [
-        label
-        for label, there, both in zip(labels, shared[::2], shared[1::2], strict=True)
-        if rows and there and not both
+        one.name
+        for one in overlaps[: len(every) + len(request.sensitive)]
+        if one.own and one.synthetic and not one.both
     ]
-    warnings = tuple(_warnings(synthetic, unmatched, tables))
     result = SyntheticResult(
         original=request.original.name,
         release=request.release.name,
@@ -432,12 +440,41 @@ def find_disclosure(engine: Engine, request: CompareRequest) -> SyntheticResult:
         qi=request.qi,
         sensitive=request.sensitive,
         nulls=request.nulls.value,
-        compared=tuple(one.label for one in tables[0].columns),
+        compared=tuple(one.label for one in counting.tables[0].columns),
         synthetic=synthetic,
-        warnings=warnings,
+        warnings=tuple(_warnings(synthetic, unmatched, row_keys, counting.tables)),
         checks=tuple(_checks(request, synthetic, unmatched)),
     )
     return replace(result, **provenance(engine, already))
+
+
+def _is_row_key(one: ColumnValuesShared, rows: int, made: int) -> bool:
+    """Whether a column is new in every row of both tables: a number of the row, which would hide every copy."""
+    return one.kind not in (Kind.FLOAT, Kind.DECIMAL) and one.own == rows > 1 and one.synthetic == made > 1
+
+
+def _figures(
+    counting: Counting, asked: Sequence[tuple[Counts, list[DisclosiveGroups], str | None]], known: tuple[KnownKeys, ...]
+) -> SyntheticFigures:
+    request, columns = counting.request, len(counting.tables[0].columns)
+    counts = [found for found, _, _ in asked]
+    rows, others = int(counts[0]["d_rows"]), int(counts[0]["h_rows"])
+    named = [*zip(request.sensitive, counts, strict=False)]
+    sides = [ORIGINAL, *([HOLDOUT] if request.holdout is not None else [])]
+    identities = [_identity(counts[0], side) for side in sides]
+    attributes = [[_attribute(found, side, name) for name, found in named] for side in sides]
+    whole = counting.whole_rows() if columns else Counter[str]()
+    copies = [_copies(whole, side, columns) for side in sides]
+    holdout = None
+    if request.holdout is not None:
+        excess = tuple(_excess(identities, copies, named, rows, others))
+        holdout = HoldoutDisclosure(identities[1], tuple(attributes[1]), copies[1], int(whole["shared"]), excess)
+    own = tuple(
+        replace(one, most_common=_most_common(found, value), by_size=tuple(sizes))
+        for one, (found, sizes, value) in zip(attributes[0], asked, strict=False)
+    )
+    sizes = SyntheticRows(rows, int(counts[0]["s_rows"]), None if request.holdout is None else others)
+    return SyntheticFigures(sizes, identities[0], own, copies[0], holdout, known)
 
 
 def plan_disclosure(engine: Engine, request: CompareRequest) -> list[Statement]:
@@ -504,7 +541,9 @@ def _by_keys(counting: Counting, targets: Sequence[int | None]) -> Iterator[Know
 # What a reader should know, and the verdicts.
 
 
-def _warnings(found: SyntheticFigures, unmatched: Sequence[str], tables: Sequence[ComparedTable]) -> Iterator[Warned]:
+def _warnings(
+    found: SyntheticFigures, unmatched: Sequence[str], row_keys: Container[str], tables: Sequence[ComparedTable]
+) -> Iterator[Warned]:
     for name in unmatched:
         yield Warned("no_shared_values", (name,), f"{name} has no value that is in both tables: {_UNMATCHED}.")
     keys = tuple(one.label for one in tables[0].keys)
@@ -514,23 +553,33 @@ def _warnings(found: SyntheticFigures, unmatched: Sequence[str], tables: Sequenc
             f"numbers in widths with {spelled('hierarchies')}."
         )
         yield Warned("all_unique", keys, said)
-    compared = {one.label for one in tables[0].columns}
-    left_out = tuple(one.name for one in tables[1].relation.columns if one.name not in compared)
-    if left_out:
-        said = (
-            f"Copies are looked for without {listing(left_out)}, which the other tables lack or have in another type."
-        )
-        yield Warned("not_compared", left_out, said)
-    if found.holdout is not None and _is_part(found):
-        yield Warned("holdout_inside", (), f"{_INSIDE}.")
+    compared = {one.label.casefold() for one in tables[0].columns}
+    left_out = [one.name for one in tables[1].relation.columns if one.name.casefold() not in compared]
+    keyed = tuple(name for name in left_out if name in row_keys)
+    if keyed:
+        said = f"{listing(keyed)} {'has' if len(keyed) == 1 else 'have'} a new value in every row of both tables"
+        yield Warned("row_numbers", keyed, f"{said}, so copies are looked for without.")
+    if others := tuple(name for name in left_out if name not in row_keys):
+        why = "which another table lacks or has in another type"
+        yield Warned("not_compared", others, f"Copies are looked for without {listing(others)}, {why}.")
+    if doubt := _doubt_of_holdout(found):
+        yield Warned("holdout", (), f"{doubt[:1].upper()}{doubt[1:]}.")
 
 
 _UNMATCHED = "another spelling or unit hides whatever is disclosed"
-_INSIDE = "Every row of the holdout is in the original, so it may not be people outside"
 
 
-def _is_part(found: SyntheticFigures) -> bool:
-    return found.holdout is not None and bool(found.rows.holdout) and found.holdout.shared == found.rows.holdout
+def _doubt_of_holdout(found: SyntheticFigures) -> str:
+    """Why the holdout may not be people outside who were drawn as those inside; empty where nothing says so."""
+    holdout = found.holdout
+    if holdout is None or not found.rows.holdout:
+        return ""
+    if holdout.shared == found.rows.holdout:
+        return "every row of the holdout is in the original, so it may not be people outside"
+    highs = [one.high for one in holdout.excess if one.measure in ("copies", "disco")]
+    if any(high is not None and high < 0 for high in highs):
+        return "the synthetic table says more of the holdout than of the original, so they were not drawn alike"
+    return ""
 
 
 def _refuse_requirements(request: CompareRequest) -> None:
@@ -566,7 +615,7 @@ def _check(requirement: Requirement, sensitive: str | None, found: SyntheticFigu
         disclosed = replace(disclosed, doubt=said)
     if requirement.model == "excess_disclosure":
         rows = min(rows, found.rows.holdout or 0)
-        disclosed = replace(disclosed, doubt=_INSIDE) if _is_part(found) else disclosed
+        disclosed = replace(disclosed, doubt=disclosed.doubt or _doubt_of_holdout(found))
     check = check_of(Asked(model, requirement, sensitive), model.judge_synthetic(disclosed), rows)
     if rows:
         return check
