@@ -2,9 +2,9 @@
 
 python benchmarks/synthetic.py [ROWS] [FOLDER] [STEP …]
 
-The tables have six keys, three sensitive attributes and no other column; a fifth of the synthetic rows are copies. The
-The tables have six keys, three sensitive attributes and no other column; a fifth of the synthetic rows are copies. The
-all columns, and once more for each column that is left out.
+The tables have six keys, three sensitive attributes and no other column; a fifth of the synthetic rows are copies.
+The bare query groups each table by the keys and each of the attributes. `figures` is `compare` without copies, which
+group by all columns, and once more for each column that is left out.
 """
 
 from __future__ import annotations

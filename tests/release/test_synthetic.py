@@ -8,6 +8,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from sqlaudit.base.errors import UsageError
+from sqlaudit.base.result import Status
 from sqlaudit.base.spec import Folding, NullPolicy, Target
 from sqlaudit.engines.contract import Engine
 from sqlaudit.models.registry import OF_SYNTHETIC, requirements
@@ -142,3 +144,147 @@ def test_fewer_known_keys_are_sets_of_keys(engine: Engine) -> None:
         assert disclosed == sorted(disclosed, reverse=True)
 
     check()
+
+
+# What somebody tries who wants a synthetic table to pass that copies the original.
+
+PEOPLE = [row(age, "x", True, "flu" if age % 2 else "HIV", age / 2) for age in range(20, 32)]
+EVERYTHING = ("rep_u=0", "disco=0", "exact_copies=0")
+
+
+def verdicts(result: SyntheticResult) -> dict[tuple[str, str | None], Status | None]:
+    return {(check.model, check.sensitive): check.status for check in result.checks}
+
+
+def told(result: SyntheticResult) -> dict[str, tuple[str, ...]]:
+    return {one.code: one.columns for one in result.warnings}
+
+
+def test_a_copy_fails_everything(engine: Engine) -> None:
+    found = found_by(engine, PEOPLE, list(reversed(PEOPLE)), require=EVERYTHING)
+    assert set(verdicts(found).values()) == {Status.FAIL}
+    assert (found.synthetic.identity.rep_u, found.synthetic.attributes[0].disco) == (1, 1)
+    assert (found.synthetic.copies.rows, found.synthetic.copies.unique_in_original) == (12, 12)
+    assert not found.passed
+
+
+def renamed(rows: Rows, **names: str) -> Rows:
+    return [{names.get(name, name): value for name, value in one.items()} for one in rows]
+
+
+def compared(
+    engine: Engine, original: Target, synthetic: Target, holdout: Target | None = None, **more: Any
+) -> SyntheticResult:
+    asked = {"qi": ("a",), "sensitive": ("s",), "values": Folding.EXACT} | more
+    wanted = requirements(asked.pop("require", EVERYTHING), OF_SYNTHETIC)
+    request = CompareRequest(original, synthetic, synthetic=True, holdout=holdout, requirements=wanted, **asked)
+    return find_disclosure(engine, request)
+
+
+def test_a_renamed_key_is_refused_and_another_renamed_column_hides_no_copy(engine: Engine) -> None:
+    original = target_of(PEOPLE, "original")
+    with pytest.raises(UsageError, match="synthetic has no column 'a'"):
+        compared(engine, original, target_of(renamed(PEOPLE, a="age"), "synthetic", renamed([COLUMNS], a="age")[0]))
+    other = target_of(renamed(PEOPLE, n="number"), "synthetic", renamed([COLUMNS], n="number")[0])
+    found = compared(engine, original, other)
+    assert found.synthetic.copies.rows == 12
+    assert found.compared == ("a", "b", "c", "s")
+    assert told(found) == {"all_unique": ("a",), "not_compared": ("number",)}
+
+
+def test_row_numbers_hide_no_copy(engine: Engine) -> None:
+    columns = {"id": "int", **COLUMNS}
+    original, synthetic = (
+        target_of([{"id": start + n, **one} for n, one in enumerate(PEOPLE)], "numbered", columns) for start in (0, 6)
+    )
+    found = compared(engine, original, synthetic)
+    assert found.synthetic.copies.rows == 12
+    assert told(found) == {"all_unique": ("a",), "row_numbers": ("id",)}
+
+
+@pytest.mark.parametrize("kind", ["text", "bool", "date"])
+def test_values_of_another_type_are_refused(engine: Engine, kind: str) -> None:
+    rows = [one | {"a": {"text": str(one["a"]), "bool": True, "date": "2020-02-29"}[kind]} for one in PEOPLE]
+    with pytest.raises(UsageError, match="a is of type integer in original, "):
+        compared(engine, target_of(PEOPLE, "original"), target_of(rows, "synthetic", COLUMNS | {"a": kind}))
+
+
+@pytest.mark.parametrize("kind", ["float", "decimal"])
+def test_equal_numbers_of_other_types_are_equal(engine: Engine, kind: str) -> None:
+    synthetic = target_of(PEOPLE, "synthetic", COLUMNS | {"a": kind, "n": kind})
+    found = compared(engine, target_of(PEOPLE, "original"), synthetic)
+    assert (found.synthetic.identity.rep_u, found.synthetic.copies.rows) == (1, 12)
+
+
+def test_another_spelling_passes_nothing(engine: Engine) -> None:
+    spelled = [one | {"s": f"{one['s']} ".upper(), "b": "X"} for one in PEOPLE]
+    original, synthetic = target_of(PEOPLE, "original"), target_of(spelled, "synthetic")
+    with pytest.raises(UsageError, match="written in several ways"):
+        compared(engine, original, synthetic, values=None, qi=("a", "b"))
+    folded = compared(engine, original, synthetic, values=Folding.FOLD, qi=("a", "b"))
+    assert set(verdicts(folded).values()) == {Status.FAIL}
+    assert folded.synthetic.copies.rows == 12
+    exact = compared(engine, original, synthetic, qi=("a", "b"))
+    assert set(verdicts(exact).values()) == {Status.UNDETERMINED}
+    unmatched = [one.columns for one in exact.warnings if one.code == "no_shared_values"]
+    assert unmatched == [("b",), ("s",)]
+
+
+def test_zero_has_one_sign_and_what_is_no_number_equals_itself(engine: Engine) -> None:
+    original = [row(1, "x", True, "flu", 0.0), row(2, "x", True, "HIV", float("nan")), row(3, "x", True, "flu", None)]
+    synthetic = [row(3, "x", True, "flu", None), row(2, "x", True, "HIV", float("nan")), row(1, "x", True, "flu", -0.0)]
+    found = found_by(engine, original, synthetic, qi=("n",), sensitive=("s",)).synthetic
+    assert (found.copies.rows, found.identity.rep_u, found.attributes[0].disco) == (3, 1, 1)
+
+
+def test_an_empty_table_passes_nothing(engine: Engine) -> None:
+    for original, synthetic in ((PEOPLE, []), ([], PEOPLE), ([], [])):
+        found = found_by(engine, original, synthetic, require=EVERYTHING)
+        assert set(verdicts(found).values()) == {Status.UNDETERMINED}
+        assert found.synthetic.attributes[0].tcap is None
+    found = found_by(engine, PEOPLE, PEOPLE, [], require="excess_disclosure=1")
+    assert set(verdicts(found).values()) == {Status.UNDETERMINED}
+
+
+def test_the_excess_passes_by_its_upper_end_alone(engine: Engine) -> None:
+    fewer = dict.fromkeys([("excess_disclosure", "s"), ("excess_disclosure", "n")])
+    outside = [one | {"a": one["a"] + 100} for one in PEOPLE]
+    asked = {"require": "excess_disclosure=99%", "qi": ("a",)}
+    assert verdicts(found_by(engine, PEOPLE, PEOPLE, outside, **asked)) == dict.fromkeys(fewer, Status.FAIL)
+    made = [one | {"a": one["a"] + 200} for one in PEOPLE[1:]] + PEOPLE[:1]
+    found = found_by(engine, PEOPLE, made, outside, require="excess_disclosure=10%", qi=("a",))
+    assert verdicts(found) == dict.fromkeys(fewer, Status.UNDETERMINED)
+    assert "a larger holdout is needed" in found.checks[0].note
+
+
+def test_a_holdout_that_is_none_passes_nothing(engine: Engine) -> None:
+    many = [one for one in PEOPLE for _ in range(40)]
+    for holdout, why in ((many, "is in the original"), (many[:40], "is in the original")):
+        found = found_by(engine, many, many, holdout, require="excess_disclosure=100%")
+        assert set(verdicts(found).values()) == {Status.UNDETERMINED}
+        assert all(why in check.note for check in found.checks)
+    far = [one | {"a": one["a"] + 100} for one in many]  # the holdout was used, and the original was not
+    found = found_by(engine, far, many, many, require="excess_disclosure=1%")
+    assert set(verdicts(found).values()) == {Status.UNDETERMINED}
+
+
+def test_requirements_are_about_the_worst_of_the_known_keys(engine: Engine) -> None:
+    original = [row(n, "x" if n < 6 else None, True, "flu" if n < 6 else "HIV") for n in range(12)]
+    synthetic = [one | {"a": one["a"] + 6} for one in original]  # b alone tells s, a and b together tell little
+    alone, with_few = (
+        found_by(engine, original, synthetic, qi=("a", "b"), sensitive=("s",), known=known, require="disco=50%")
+        for known in (0, 1)
+    )
+    assert (alone.checks[0].status, with_few.checks[0].status) == (Status.PASS, Status.FAIL)
+    assert (with_few.checks[0].level, with_few.checks[0].details["keys"]) == (1, ["b"])
+
+
+def test_columns_of_every_row_are_compared_in_widths(engine: Engine) -> None:
+    synthetic = [one | {"a": one["a"] * 10} for one in PEOPLE]
+    original = [one | {"a": one["a"] * 10 + 1} for one in PEOPLE]
+    found = found_by(engine, original, synthetic, qi=("a",), sensitive=("s",))
+    assert "all_unique" in told(found)
+    assert found.synthetic.identity.rep_u == 0
+    widths = {"a": {"widths": [10]}}
+    assert found_by(engine, original, synthetic, qi=("a",), hierarchies=widths).synthetic.identity.rep_u == 1
+    assert found_by(engine, original, synthetic, qi=("floor(a / 10)",)).synthetic.identity.rep_u == 1

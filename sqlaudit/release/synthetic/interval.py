@@ -67,7 +67,7 @@ def at_least(found: int, rows: int, share: float) -> float:
         >>> round(at_least(3, 10, 0.5), 4), at_least(1, 2, 0.0)  # 1 - (1 + 10 + 45) / 1024
         (0.9453, 0.0)
     """
-    if found <= 0 or share >= 1:
+    if found <= 0 or (share >= 1 and found <= rows):
         return 1.0
     if share <= 0 or found > rows:
         return 0.0

@@ -40,7 +40,7 @@ from sqlaudit.release.synthetic.result import (
     SyntheticResult,
     SyntheticRows,
 )
-from sqlaudit.reports.document import listing, plural
+from sqlaudit.reports.document import listing, percent, plural
 
 ORIGINAL, HOLDOUT = "d", "h"
 """What the columns of counts of these tables begin with."""
@@ -549,8 +549,8 @@ def _warnings(
     keys = tuple(one.label for one in tables[0].keys)
     if found.rows.original > 1 and found.rows.synthetic > 1 and found.identity.uio == 1 == found.identity.uis:
         said = (
-            "Every row is unique in its quasi-identifiers in both tables, so hardly any rows can match. Compare "
-            f"numbers in widths with {spelled('hierarchies')}."
+            f"Every row is unique in its quasi-identifiers in both tables, and {percent(found.identity.uiois)} of the "
+            f"original's occur in the synthetic table. Compare numbers in widths with {spelled('hierarchies')}."
         )
         yield Warned("all_unique", keys, said)
     compared = {one.label.casefold() for one in tables[0].columns}
