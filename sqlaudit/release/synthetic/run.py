@@ -15,7 +15,7 @@ from sqlaudit.base.parameter_names import about, spelled
 from sqlaudit.base.relation import NUMBERS, Kind, Relation, Statement
 from sqlaudit.base.result import Warned
 from sqlaudit.base.spec import NullPolicy, Requirement
-from sqlaudit.base.sql import render
+from sqlaudit.base.sql import expression, render
 from sqlaudit.classes.opening import ColumnValues, loaded, merged_statements, refuse_merged, settled
 from sqlaudit.engines.contract import Engine, provenance
 from sqlaudit.hierarchies.dictionary import held
@@ -94,7 +94,7 @@ def open_tables(engine: Engine, request: CompareRequest) -> list[ComparedTable]:
     roles = len(tables[0].keys) + len(tables[0].targets)
     lists: list[list[Resolved]] = [[] for _ in tables]
     for place, alike in enumerate(zip(*(table.all for table in tables), strict=True)):
-        cast = _of_one_kind(alike)
+        cast = _of_one_kind(alike, engine.dialect)
         if cast is None and place < roles:
             kinds = ", ".join(f"{one.kind} in {table.relation.label}" for one, table in zip(alike, tables, strict=True))
             raise UsageError(
@@ -147,21 +147,21 @@ def _coarsened(engine: Engine, relation: Relation, one: Resolved, hierarchy: Any
     return _known(engine, relation, Resolved(one.label, sql))
 
 
-def _of_one_kind(columns: Sequence[Resolved]) -> list[Resolved] | None:
+def _of_one_kind(columns: Sequence[Resolved], dialect: str) -> list[Resolved] | None:
     """A column of all tables, its values comparable: numbers, or values of one type; None where they are not."""
     kinds = {one.kind for one in columns}
     if kinds <= {Kind.INTEGER, Kind.DECIMAL} or (len(kinds) == 1 and Kind.OTHER not in kinds | {Kind.FLOAT}):
         return list(columns)
     if kinds <= set(NUMBERS):
-        return [_cast(one, "DOUBLE PRECISION", Kind.FLOAT) for one in columns]
+        return [_cast(one, "DOUBLE", Kind.FLOAT, dialect) for one in columns]
     if kinds <= {Kind.OTHER, Kind.TEXT}:
-        return [_cast(one, "TEXT", Kind.TEXT) for one in columns]
+        return [_cast(one, "VARCHAR", Kind.TEXT, dialect) for one in columns]
     return None
 
 
-def _cast(one: Resolved, spelling: str, kind: Kind) -> Resolved:
-    spelled_so = "CAST(" + one.sql + " AS " + spelling + ")"
-    return replace(one, sql=spelled_so, kind=kind, column=None, type="")
+def _cast(one: Resolved, type: str, kind: Kind, dialect: str) -> Resolved:
+    sql = expression("release/synthetic/synthetic_cast.sql", dialect, column=one, type=type)
+    return replace(one, sql=sql, kind=kind, column=None, type="")
 
 
 def _columns_of(tables: Sequence[ComparedTable], count: int) -> Iterator[tuple[str, list[tuple[Relation, Resolved]]]]:

@@ -1,0 +1,1 @@
+CAST({{ column }} AS {{ type }})
