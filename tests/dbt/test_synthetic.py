@@ -51,9 +51,7 @@ LIMITS = {"rep_u": (0, 0.02, 0.2), "disco": (0, 0.05, 0.1, 0.5), "exact_copies":
 def test_a_comparison_fails_the_same(seed: int, project: Project) -> None:
     made = [] if seed == 2 else [*people(seed + 10, 40), *people(seed, 45)[:10]]
     tests = [wanted(name, limit) for name, limits in LIMITS.items() for limit in limits]
-    project.models(
-        {"models": [{"name": "made", "data_tests": tests}]}, raw=table(people(seed, 45)), made=table(made)
-    )
+    project.models({"models": [{"name": "made", "data_tests": tests}]}, raw=table(people(seed, 45)), made=table(made))
     ran = project.dbt("build")
     failures = {unique.split(".")[2]: one["failures"] for unique, one in ran.results.items()}
     compared = sqlaudit.compare(

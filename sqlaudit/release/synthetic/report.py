@@ -103,9 +103,8 @@ def _lead(result: SyntheticResult) -> Iterator[doc.Words]:
         said = f"{one.sensitive}: the synthetic table discloses the value of {doc.percent(one.disco)} of people inside"
         if found.holdout is not None:
             excess = found.holdout.of("disco", one.sensitive)
-            outside = next(other for other in found.holdout.attributes if other.sensitive == one.sensitive)
             tone = "bad" if excess.low is not None and excess.low > 0 else "plain"
-            said += f" and of {doc.percent(outside.disco)} of people outside. The excess is {_with_interval(excess)}"
+            said += f" and of {doc.percent(excess.outside)} of people outside. The excess is {_with_interval(excess)}"
         yield doc.Toned(f"{said}.", tone)
         if one.disco and one.most_common is not None:
             yield (
@@ -151,9 +150,9 @@ def _beside(result: SyntheticResult) -> Iterator[doc.Content]:
     if holdout is None:
         yield NO_HOLDOUT
         return
-    yield _picture(result, holdout)
+    yield _picture(holdout)
     heads = ("Share of people", "#Inside", "#Outside", "#Excess in points", "#95% interval")
-    yield doc.table(heads, (_row(result, holdout, one) for one in holdout.excess))
+    yield doc.table(heads, map(_row, holdout.excess))
     sizes = (
         ""
         if result.synthetic.rows.original == result.synthetic.rows.holdout
@@ -164,44 +163,23 @@ def _beside(result: SyntheticResult) -> Iterator[doc.Content]:
     )
 
 
-def _picture(result: SyntheticResult, holdout: HoldoutDisclosure) -> doc.Picture | None:
+def _picture(holdout: HoldoutDisclosure) -> doc.Picture | None:
     """For how many people inside and outside the synthetic table discloses each sensitive value."""
     shown = [one for one in holdout.excess if one.measure == "disco" and one.excess is not None]
-    both = [_shares(result, holdout, one) for one in shown]
     series = {
-        "people inside": [float(inside or 0) * 100 for inside, _ in both],
-        "people outside": [float(outside or 0) * 100 for _, outside in both],
+        "people inside": [float(one.inside or 0) * 100 for one in shown],
+        "people outside": [float(one.outside or 0) * 100 for one in shown],
     }
     title = "What the synthetic table discloses of people who were used for it, and of people who were not"
     return doc.bars(title, (one.sensitive or "" for one in shown), series, "% of people") if shown else None
 
 
-def _shares(
-    result: SyntheticResult, holdout: HoldoutDisclosure, one: ExcessDisclosed
-) -> tuple[Fraction | float | None, Fraction | float | None]:
-    """The share of the people inside and outside behind an excess."""
-    found = result.synthetic
-    if one.measure == "copies":
-        rows, others = found.rows.original, found.rows.holdout
-        inside = Fraction(found.copies.copied, rows) if rows else None
-        return inside, Fraction(holdout.copies.copied, others) if others else None
-    if one.sensitive is None:
-        return getattr(found.identity, one.measure), getattr(holdout.identity, one.measure)
-    name = {"is": "there"}.get(one.measure, one.measure)
-    inside, outside = (
-        next(getattr(each, name) for each in several if each.sensitive == one.sensitive)
-        for several in (found.attributes, holdout.attributes)
-    )
-    return inside, outside
-
-
-def _row(result: SyntheticResult, holdout: HoldoutDisclosure, one: ExcessDisclosed) -> tuple[doc.Cell, ...]:
-    inside, outside = _shares(result, holdout, one)
+def _row(one: ExcessDisclosed) -> tuple[doc.Cell, ...]:
     name = _MEASURES[one.measure]
     said = f"{one.sensitive}: {name}" if one.sensitive else name
     between = "–" if one.low is None else f"{_points(one.low)} to {_points(one.high)}"
     excess = "–" if one.excess is None else _points(one.excess)
-    return said, doc.percent(inside), doc.percent(outside), excess, between
+    return said, doc.percent(one.inside), doc.percent(one.outside), excess, between
 
 
 def _identity(result: SyntheticResult) -> doc.Table:

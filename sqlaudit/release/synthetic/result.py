@@ -124,12 +124,15 @@ class ExcessDisclosed(base.Documented):
 
     Args:
         measure: `copies` is the rows that occur in the synthetic table. sensitive: null where it is about none.
+        inside, outside: the share of the original's rows, and of the holdout's.
         excess: null where it is undefined, or where the measure depends on the table's size and the sizes differ.
         low, high: the interval at 95%; null for measures of a table that count no row by itself.
     """
 
     measure: base.Code
     sensitive: str | None
+    inside: Share | None
+    outside: Share | None
     excess: Annotated[Fraction | float, base.ANY_NUMBER] | None
     low: Annotated[float, base.ANY_NUMBER] | None
     high: Annotated[float, base.ANY_NUMBER] | None

@@ -307,7 +307,12 @@ class Counting:
 # From sums to shares.
 
 
-def _share(part: Any, whole: Any) -> Fraction | float | None:
+Figure = Fraction | float | None
+SideFigures = tuple[IdentityDisclosure, tuple[AttributeDisclosure, ...], RowCopies]
+"""What was found for the people of one table."""
+
+
+def _share(part: Any, whole: Any) -> Figure:
     """Exact where both are counts; None where the whole is nothing."""
     if not whole:
         return None
@@ -325,7 +330,7 @@ def _identity(found: Counts, side: str) -> IdentityDisclosure:
 
 
 def _attribute(found: Counts, side: str, sensitive: str) -> AttributeDisclosure:
-    def of_rows(name: str) -> Fraction | float | None:
+    def of_rows(name: str) -> Figure:
         return _share(found[f"{side}_{name}"], found[f"{side}_rows"])
 
     rows, disclosed = found[f"{side}_rows"], found[f"{side}_disclosed"]
@@ -357,51 +362,35 @@ def _copies(found: Mapping[str, Any], side: str, columns: int) -> RowCopies:
     )
 
 
-_OF_ROWS = {"is": "there", "dis": "in_pure", "disco": "disclosed"}
-"""Measures that count a row of the original by itself and the synthetic table alone: their rows are independent."""
-_OF_TABLES = {"disdio": "disclosed_pure"}
-"""Measures that look at the other rows of the original, too."""
+_OF_TABLES = ("uiois", "rep_u", "disdio")
+"""Measures that look at the other rows of the original, too; of the others each row counts by itself."""
 
 
-def _apart(name: str, sensitive: str | None, inside: Any, rows: int, outside: Any, others: int) -> ExcessDisclosed:
-    """The excess of a share of rows that are counted one by one."""
-    if not rows or not others:
-        return ExcessDisclosed(name, sensitive, None, None, None)
-    low, high = shares_apart(int(inside), rows, int(outside), others)
-    return ExcessDisclosed(name, sensitive, Fraction(inside, rows) - Fraction(outside, others), low, high)
-
-
-def _of_tables(name: str, sensitive: str | None, inside: Any, outside: Any, same_size: bool) -> ExcessDisclosed:
-    """The excess of a figure of the whole table, which is comparable only with a table of the same size."""
-    known = same_size and inside is not None and outside is not None
-    return ExcessDisclosed(name, sensitive, inside - outside if known else None, None, None)
-
-
-def _excess(
-    identity: Sequence[IdentityDisclosure],
-    copies: Sequence[RowCopies],
-    counts: Sequence[tuple[str, Counts]],
-    rows: int,
-    others: int,
-) -> Iterator[ExcessDisclosed]:
+def _excess(sides: Sequence[SideFigures], rows: int, others: int) -> Iterator[ExcessDisclosed]:
     """The excess of every measure for the people inside over the people outside."""
+    (identity, attributes, copies), (other_identity, other_attributes, other_copies) = sides
     for name in ("uiois", "rep_u"):
-        inside, outside = (getattr(one, name) for one in identity)
-        yield _of_tables(name, None, inside, outside, rows == others)
-    yield _apart("copies", None, copies[0].copied, rows, copies[1].copied, others)
-    for sensitive, found in counts:
-        for name, counted in _OF_ROWS.items():
-            yield _apart(name, sensitive, found[f"d_{counted}"], rows, found[f"h_{counted}"], others)
-        for name, counted in _OF_TABLES.items():
-            inside, outside = (
-                _share(found[f"{side}_{counted}"], found[f"{side}_rows"]) for side in (ORIGINAL, HOLDOUT)
-            )
-            yield _of_tables(name, sensitive, inside, outside, rows == others)
-        if rows and others:
-            difference = found["d_dcap"] / rows - found["h_dcap"] / others
-            yield ExcessDisclosed("dcap", sensitive, difference, *means_apart(difference, rows, others))
-        else:
-            yield ExcessDisclosed("dcap", sensitive, None, None, None)
+        yield _excess_of(name, None, getattr(identity, name), getattr(other_identity, name), rows, others)
+    yield _excess_of("copies", None, _share(copies.copied, rows), _share(other_copies.copied, others), rows, others)
+    for own, other in zip(attributes, other_attributes, strict=True):
+        for name, field in {"is": "there", **dict.fromkeys(("dis", "disco", "disdio", "dcap"), "")}.items():
+            inside, outside = (getattr(one, field or name) for one in (own, other))
+            yield _excess_of(name, own.sensitive, inside, outside, rows, others)
+
+
+def _excess_of(
+    measure: str, sensitive: str | None, inside: Figure, outside: Figure, rows: int, others: int
+) -> ExcessDisclosed:
+    """The excess of a share, with its interval where rows are counted one by one."""
+    low: float | None = None
+    high: float | None = None
+    if inside is None or outside is None or (measure in _OF_TABLES and rows != others):
+        return ExcessDisclosed(measure, sensitive, inside, outside, None, low, high)
+    if measure == "dcap":
+        low, high = means_apart(float(inside) - float(outside), rows, others)
+    elif measure not in _OF_TABLES:
+        low, high = shares_apart(int(inside * rows), rows, int(outside * others), others)
+    return ExcessDisclosed(measure, sensitive, inside, outside, inside - outside, low, high)
 
 
 def find_disclosure(engine: Engine, request: CompareRequest) -> SyntheticResult:
@@ -460,21 +449,20 @@ def _figures(
     counts = [found for found, _, _ in asked]
     rows, others = int(counts[0]["d_rows"]), int(counts[0]["h_rows"])
     named = [*zip(request.sensitive, counts, strict=False)]
-    sides = [ORIGINAL, *([HOLDOUT] if request.holdout is not None else [])]
-    identities = [_identity(counts[0], side) for side in sides]
-    attributes = [[_attribute(found, side, name) for name, found in named] for side in sides]
     whole = counting.whole_rows() if columns else Counter[str]()
-    copies = [_copies(whole, side, columns) for side in sides]
+    sides: list[SideFigures] = []
+    for x in (ORIGINAL, HOLDOUT)[: len(counting.tables) - 1]:
+        attributes = tuple(_attribute(found, x, name) for name, found in named)
+        sides.append((_identity(counts[0], x), attributes, _copies(whole, x, columns)))
     holdout = None
     if request.holdout is not None:
-        excess = tuple(_excess(identities, copies, named, rows, others))
-        holdout = HoldoutDisclosure(identities[1], tuple(attributes[1]), copies[1], int(whole["shared"]), excess)
+        holdout = HoldoutDisclosure(*sides[1], int(whole["shared"]), tuple(_excess(sides, rows, others)))
     own = tuple(
         replace(one, most_common=_most_common(found, value), by_size=tuple(sizes))
-        for one, (found, sizes, value) in zip(attributes[0], asked, strict=False)
+        for one, (found, sizes, value) in zip(sides[0][1], asked, strict=False)
     )
-    sizes = SyntheticRows(rows, int(counts[0]["s_rows"]), None if request.holdout is None else others)
-    return SyntheticFigures(sizes, identities[0], own, copies[0], holdout, known)
+    sizes = SyntheticRows(rows, int(counts[0]["s_rows"]), None if holdout is None else others)
+    return SyntheticFigures(sizes, sides[0][0], own, sides[0][2], holdout, known)
 
 
 def plan_disclosure(engine: Engine, request: CompareRequest) -> list[Statement]:
@@ -531,11 +519,11 @@ def _by_keys(counting: Counting, targets: Sequence[int | None]) -> Iterator[Know
             if target is None:
                 yield KnownKeys(names, None, of_rows.rep_u, None, None)
                 continue
-            name = request.sensitive[target]
-            one = _attribute(found, ORIGINAL, name)
-            rows, others = int(found["d_rows"]), int(found["h_rows"])
-            apart = _apart("disco", name, found["d_disclosed"], rows, found["h_disclosed"], others)
-            yield KnownKeys(names, name, of_rows.rep_u, one.dis, one.disco, apart.excess, apart.high)
+            own, other = (_attribute(found, x, request.sensitive[target]) for x in (ORIGINAL, HOLDOUT))
+            apart = _excess_of(
+                "disco", own.sensitive, own.disco, other.disco, int(found["d_rows"]), int(found["h_rows"])
+            )
+            yield KnownKeys(names, own.sensitive, of_rows.rep_u, own.dis, own.disco, apart.excess, apart.high)
 
 
 # What a reader should know, and the verdicts.
