@@ -132,6 +132,13 @@ def test_one_column_has_no_copies_but_one() -> None:
     assert (found.copies.rows, found.copies.but_one) == (3, None)
 
 
+def test_a_number_of_single_precision_equals_what_it_was_rounded_from() -> None:
+    numbers = [0.1, 0.2, 0.3, 0.5]
+    single, double = (pd.DataFrame({"x": pd.Series(numbers, dtype=kind)}) for kind in ("float32", "float64"))
+    for one, other in ((single, double), (double, single), (single, single)):
+        assert sqlaudit.compare(one, other, qi="x", synthetic=True).synthetic.identity.rep_u == 1
+
+
 # The intervals.
 
 

@@ -119,7 +119,7 @@ def test_a_name_that_is_no_path_gets_a_sentence(db: str) -> None:
 def test_an_empty_name_of_a_table_to_compare(names: list[str]) -> None:
     ran = run("compare", *names, "--qi", "age")
     assert (ran.code, ran.out) == (2, "")
-    assert ran.err == "sqlaudit: The original and the release need names, but one is empty.\n"
+    assert ran.err == "sqlaudit: Every table needs a name, but one is empty.\n"
 
 
 @pytest.mark.parametrize("name", ["a\\0b", "\\ud800"], ids=["nul", "surrogate"])

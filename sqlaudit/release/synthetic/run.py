@@ -45,6 +45,8 @@ from sqlaudit.reports.document import listing, percent, plural
 ORIGINAL, HOLDOUT = "d", "h"
 """What the columns of counts of these tables begin with."""
 _CELLS = "sqlaudit_synthetic_cells"
+_SINGLE = ("float", "float4", "real")
+"""Types of single precision: rounded so, a number equals what it was rounded from."""
 Counts = Counter[str]
 
 
@@ -150,10 +152,11 @@ def _coarsened(engine: Engine, relation: Relation, one: Resolved, hierarchy: Any
 def _of_one_kind(columns: Sequence[Resolved], dialect: str) -> list[Resolved] | None:
     """A column of all tables, its values comparable: numbers, or values of one type; None where they are not."""
     kinds = {one.kind for one in columns}
-    if kinds <= {Kind.INTEGER, Kind.DECIMAL} or (len(kinds) == 1 and Kind.OTHER not in kinds | {Kind.FLOAT}):
+    if kinds <= {Kind.INTEGER, Kind.DECIMAL} or (len(kinds) == 1 and not kinds & {Kind.OTHER, Kind.FLOAT}):
         return list(columns)
     if kinds <= set(NUMBERS):
-        return [_cast(one, "DOUBLE", Kind.FLOAT, dialect) for one in columns]
+        precision = "FLOAT" if any(one.type.lower() in _SINGLE for one in columns) else "DOUBLE"
+        return [_cast(one, precision, Kind.FLOAT, dialect) for one in columns]
     if kinds <= {Kind.OTHER, Kind.TEXT}:
         return [_cast(one, "VARCHAR", Kind.TEXT, dialect) for one in columns]
     return None
@@ -161,7 +164,7 @@ def _of_one_kind(columns: Sequence[Resolved], dialect: str) -> list[Resolved] | 
 
 def _cast(one: Resolved, type: str, kind: Kind, dialect: str) -> Resolved:
     sql = expression("release/synthetic/synthetic_cast.sql", dialect, column=one, type=type)
-    return replace(one, sql=sql, kind=kind, column=None, type="")
+    return replace(one, sql=sql, kind=kind, column=None, type=type.lower())
 
 
 def _columns_of(tables: Sequence[ComparedTable], count: int) -> Iterator[tuple[str, list[tuple[Relation, Resolved]]]]:
