@@ -199,7 +199,19 @@ def test_row_numbers_hide_no_copy(engine: Engine) -> None:
     )
     found = compared(engine, original, synthetic)
     assert found.synthetic.copies.rows == 12
-    assert told(found) == {"all_unique": ("a",), "row_numbers": ("id",)}
+    assert told(found) == {"all_unique": ("a",), "hides_copies": ("id",)}
+
+
+def test_a_column_without_a_common_value_hides_no_copy(engine: Engine) -> None:
+    columns = {"name": "text", **COLUMNS}
+    original, synthetic = (
+        target_of([{"name": f"{n % 2} {kind}", **one} for n, one in enumerate(PEOPLE)], "named", columns)
+        for kind in ("real", "fake")
+    )
+    found = compared(engine, original, synthetic)
+    assert verdicts(found)["exact_copies", None] is Status.FAIL
+    assert found.synthetic.copies.rows == 12
+    assert told(found) == {"all_unique": ("a",), "hides_copies": ("name",)}
 
 
 @pytest.mark.parametrize("kind", ["text", "bool", "date"])

@@ -208,6 +208,11 @@ class ColumnValuesShared:
     synthetic: int
     both: int
 
+    @property
+    def unmatched(self) -> bool:
+        """Whether no value of the synthetic table can equal one of the original."""
+        return bool(self.own and self.synthetic) and not self.both
+
 
 # The statements: one a sensitive attribute, one of whole rows, one of which values occur in both tables.
 
@@ -417,14 +422,11 @@ def find_disclosure(engine: Engine, request: CompareRequest) -> SyntheticResult:
             engine.drop(_CELLS)
     counts, overlaps = asked[0][0], counting.overlaps()
     rows, made = int(counts["d_rows"]), int(counts["s_rows"])
-    row_keys = {one.name for one in overlaps[len(every) + len(request.sensitive) :] if _is_row_key(one, rows, made)}
-    counting.tables = [table.without(row_keys) for table in counting.tables]
+    roles = len(every) + len(request.sensitive)
+    unmatched = [one.name for one in overlaps[:roles] if one.unmatched]
+    hiding = {one.name for one in overlaps[roles:] if one.unmatched or _is_row_key(one, rows, made)}
+    counting.tables = [table.without(hiding) for table in counting.tables]
     synthetic = _figures(counting, asked, known)
-    unmatched = [
-        one.name
-        for one in overlaps[: len(every) + len(request.sensitive)]
-        if one.own and one.synthetic and not one.both
-    ]
     result = SyntheticResult(
         original=request.original.name,
         release=request.release.name,
@@ -434,7 +436,7 @@ def find_disclosure(engine: Engine, request: CompareRequest) -> SyntheticResult:
         nulls=request.nulls.value,
         compared=tuple(one.label for one in counting.tables[0].columns),
         synthetic=synthetic,
-        warnings=tuple(_warnings(synthetic, unmatched, row_keys, counting.tables)),
+        warnings=tuple(_warnings(synthetic, unmatched, hiding, counting.tables)),
         checks=tuple(_checks(request, synthetic, unmatched)),
     )
     return replace(result, **provenance(engine, already))
@@ -533,7 +535,7 @@ def _by_keys(counting: Counting, targets: Sequence[int | None]) -> Iterator[Know
 
 
 def _warnings(
-    found: SyntheticFigures, unmatched: Sequence[str], row_keys: Container[str], tables: Sequence[ComparedTable]
+    found: SyntheticFigures, unmatched: Sequence[str], hiding: Container[str], tables: Sequence[ComparedTable]
 ) -> Iterator[Warned]:
     for name in unmatched:
         yield Warned("no_shared_values", (name,), f"{name} has no value that is in both tables: {_UNMATCHED}.")
@@ -546,11 +548,10 @@ def _warnings(
         yield Warned("all_unique", keys, said)
     compared = {one.label.casefold() for one in tables[0].columns}
     left_out = [one.name for one in tables[1].relation.columns if one.name.casefold() not in compared]
-    keyed = tuple(name for name in left_out if name in row_keys)
-    if keyed:
-        said = f"{listing(keyed)} {'has' if len(keyed) == 1 else 'have'} a new value in every row of both tables"
-        yield Warned("row_numbers", keyed, f"{said}, so copies are looked for without.")
-    if others := tuple(name for name in left_out if name not in row_keys):
+    if hid := tuple(name for name in left_out if name in hiding):
+        why = "new values in every row, or no value that is in both tables, hide copies"
+        yield Warned("hides_copies", hid, f"Copies are looked for without {listing(hid)}: {why}.")
+    if others := tuple(name for name in left_out if name not in hiding):
         why = "which another table lacks or has in another type"
         yield Warned("not_compared", others, f"Copies are looked for without {listing(others)}, {why}.")
     if doubt := _doubt_of_holdout(found):
