@@ -10,6 +10,7 @@ from math import comb
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pandas as pd
 import pytest
 
@@ -137,6 +138,22 @@ def test_a_number_of_single_precision_equals_what_it_was_rounded_from() -> None:
     single, double = (pd.DataFrame({"x": pd.Series(numbers, dtype=kind)}) for kind in ("float32", "float64"))
     for one, other in ((single, double), (double, single), (single, single)):
         assert sqlaudit.compare(one, other, qi="x", synthetic=True).synthetic.identity.rep_u == 1
+
+
+@pytest.mark.parametrize("role", ["a", "s", "n"])
+def test_texts_that_a_collation_takes_for_equal_are_refused_or_hide_no_copy(role: str, tmp_path: Path) -> None:
+    with duckdb.connect(str(tmp_path / "t.duckdb")) as connection:
+        kinds = {"a": "VARCHAR", "s": "VARCHAR", "n": "VARCHAR", role: "VARCHAR COLLATE NOCASE"}
+        for name, rows in (("raw", "('x', 'x', 'x'), ('X', 'X', 'X')"), ("made", "('x', 'x', 'X'), ('X', 'X', 'x')")):
+            connection.execute(f"CREATE TABLE {name} ({', '.join(f'{n} {k}' for n, k in kinds.items())})")
+            connection.execute(f"INSERT INTO {name} VALUES {rows}")
+    asked = {"db": str(tmp_path / "t.duckdb"), "qi": "a", "sensitive": "s", "synthetic": True}
+    if role == "n":
+        found = sqlaudit.compare("raw", "made", values="exact", **asked)
+        assert (found.synthetic.copies.rows, found.compared) == (2, ("a", "s"))
+    else:
+        with pytest.raises(UsageError, match=f"{role} of raw treats differently written texts as equal"):
+            sqlaudit.compare("raw", "made", **asked)
 
 
 # The intervals.
