@@ -554,7 +554,7 @@ def compare(
         nulls: with `synthetic`: missing quasi-identifiers equal each other, or equal nothing (equal, distinct,
             wildcard).
         require, inputs: as for `sqlaudit.audit`, for the audit of the release.
-        show_values: whether answers of grouped queries show their groups.
+        show_values: whether answers of grouped queries show their groups, and synthetic data the most common value.
         values: `fold` or `exact`: whether persons and sensitive values that differ only in case, blanks, width or
             invisible characters count as one. Required if there are any.
         db: a database URL or DuckDB file, or an engine or SparkSession that is already open (it is left open).

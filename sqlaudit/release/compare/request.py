@@ -119,7 +119,9 @@ class CompareRequest:
         most=MOST_QUERIES,
     )
     seed: int = option(0, WHOLE, "Seed of all random choices.", _USE, metavar="N")
-    show_values: bool = option(False, FLAG, "Show the values of the groups of queries.", _USE)
+    show_values: bool = option(
+        False, FLAG, "Show values: the groups of queries, the most common sensitive value.", _USE
+    )
     synthetic: bool = option(
         False, FLAG, "RELEASE is synthetic: measure what it discloses of the original's people.", _SYNTHETIC
     )

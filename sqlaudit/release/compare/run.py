@@ -223,7 +223,7 @@ def compare(given: Given) -> CompareResult | SyntheticResult:
         holdout: with `synthetic`, people who were not used for it, as `original` has those who were.
         known: with `synthetic`, also all sets of so many known quasi-identifiers, up to 3.
         require, inputs: as for `sqlaudit.audit`, for the audit of the release.
-        show_values: whether answers of grouped queries show their groups.
+        show_values: whether answers of grouped queries show their groups, and synthetic data the most common value.
         buckets: the second table of a bucketized release, as for `sqlaudit.audit`; `release` has the people.
 
     Raises:
