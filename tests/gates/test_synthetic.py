@@ -11,6 +11,7 @@ from sqlaudit.gates.reading import load_policy
 from sqlaudit.gates.result import Outcome
 from sqlaudit.gates.run import mistakes_of
 from tests.cli.runner import write_csv
+from tests.gates.conftest import Make
 from tests.gates.test_schema import errors
 
 TABLE = "tables:\n  - file: made.csv\n    quasi_identifiers: [age]\n    sensitive: [disease]\n"
@@ -72,3 +73,28 @@ def test_mistakes_are_told_before_anything_is_read(tmp_path: Path, requirement: 
 def test_the_schema_of_policies_takes_it() -> None:
     for limit, wrong in (("original: raw, require: disco=1%", False), ("original: raw, requires: disco=1%", True)):
         assert bool(errors(TABLE + f"    requirements: [{{synthetic: {{{limit}}}}}]\n")) is wrong
+
+
+def test_tables_of_a_database_by_their_names(database: Make) -> None:
+    def rows(*people: tuple[int, str]) -> list[dict[str, object]]:
+        return [{"age": age, "disease": disease} for age, disease in people]
+
+    made = database(
+        {
+            "raw": rows((30, "flu"), (31, "cold"), (32, "flu")),
+            "made": rows((30, "flu"), (31, "flu")),
+            "others": rows((30, "flu"), (50, "cold")),
+        }
+    )
+    wanted = "require: [exact_copies=0, excess_disclosure=0.9], known: 1"
+    tests = sqlaudit.gate(
+        made.policy(
+            "tables:\n  - {table: '{schema}.raw', name: first, quasi_identifiers: [age], requirements: [k=1]}\n"
+            "  - table: '{schema}.made'\n    quasi_identifiers: [age]\n    sensitive: [disease]\n"
+            f"    requirements: [{{synthetic: {{original: first, holdout: '{{schema}}.others', {wanted}}}}}]\n"
+        )
+    ).tests[1:]
+    copies, excess = tests
+    assert (copies.outcome, copies.check and copies.check.level) == (Outcome.FAIL, 1)
+    assert excess.outcome is Outcome.UNDETERMINED
+    assert "a larger holdout is needed" in excess.message
