@@ -148,7 +148,6 @@ def _with_interval(excess: ExcessDisclosed) -> str:
 def _beside(result: SyntheticResult) -> Iterator[doc.Content]:
     holdout = result.synthetic.holdout
     if holdout is None:
-        yield NO_HOLDOUT
         return
     yield _picture(holdout)
     heads = ("Share of people", "#Inside", "#Outside", "#Excess in points", "#95% interval")
