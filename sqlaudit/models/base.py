@@ -370,6 +370,9 @@ class PersonsFacts(Protocol):
     def told(self, k: int, h: Fraction, known: int) -> Told:
         """What at most so many events tell, where fewer than k persons are too few and a share above h too large."""
 
+    def contributions(self, counted: str) -> Mapping[int, int]:
+        """People by their number of `rows` or `groups`."""
+
 
 @dataclass(frozen=True)
 class Question:
