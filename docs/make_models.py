@@ -65,7 +65,7 @@ def page() -> str:
 def preset(one: Preset) -> str:
     """A published rule's line."""
     rows, cells = (", ".join(f"`{text}`" for text in some) for some in (one.audit, one.aggregates))
-    return f"| `{one.name}` | {rows} | {cells} | {one.source} | {one.date} |"
+    return f"| `{one.name}` | {rows} | {cells} | {' '.join(filter(None, (f'{one.source}.', one.note)))} | {one.date} |"
 
 
 def row(entry: dict[str, Any]) -> str:

@@ -52,6 +52,7 @@ _OLDEST = 90
 _BATCH = 60
 _STATES = {"state", "country", "nation", "pais", "pays", "land", "bundesland", "estado", "native"}
 _BIRTHPLACE = {"birthplace", "place"}
+_OF_BIRTHS = {"weight", "length", "order", "height", "rank"}
 _UNCLEAR = "whether its places are smaller than a state"
 _HIDDEN = "its values, which cannot be read as text"
 MET, NOT_MET, NOT_CHECKED = "met", "not met", "not checked"
@@ -153,7 +154,7 @@ def _of_column(source: Source, facts: ColumnFacts | None, known: presets.Preset)
         named = _named(source.name, known)
         yield _Found(named, source.name, "its name") if named else _Found(OTHERS, source.name, _HIDDEN, unclear=True)
         return
-    if not facts.filled or facts.kind == Kind.BOOLEAN:
+    if facts.filled == facts.shapes.get("missing", 0) or facts.kind == Kind.BOOLEAN:
         return
     shaped = {one.clause: sum(facts.shapes.get(shape, 0) for shape in one.shapes) for one in known.identifiers}
     yield from (_Found(clause, source.name, "texts of this form", rows) for clause, rows in shaped.items() if rows)
@@ -191,13 +192,13 @@ def _of_concept(concept: str | None, known: presets.Preset) -> str:
 def _is_flag(facts: ColumnFacts) -> bool:
     """Whether a column says yes or no, and not who."""
     short = facts.longest is not None and facts.longest <= 3
-    return facts.distinct <= 2 and (short or facts.kind != Kind.TEXT)
+    return facts.distinct <= 2 and (short or (facts.width is not None and facts.width <= 1))
 
 
 def _tests(source: Source) -> Iterator[tuple[str, Source]]:
     """What of a column is counted: by its kind, and by what its name suggests."""
     concept = concept_of(source.name)
-    name = concept.name if concept else ""
+    name = concept.name if concept and not _OF_BIRTHS & {*words_of(source.name)} else ""
     form = "text" if source.kind is Kind.TEXT else "number" if source.kind in NUMBERS else ""
     dated = name in ("birth_date", "event_date")
     if source.kind in (Kind.DATE, Kind.TIMESTAMP):

@@ -123,6 +123,7 @@ class _Preset(TypedDict):
 
     Args:
         clause: where it stands. quotation: its exact words, empty where `unquoted` says why there are none.
+        note: what else a reader should know.
         limits: what it requires. sections: clauses that `sqlaudit audit --criteria` reports.
         identifiers: what a check of columns looks for.
         source, link: the document. date: its day, month or year (ISO 8601).
@@ -133,6 +134,7 @@ class _Preset(TypedDict):
     clause: str
     quotation: str
     unquoted: str
+    note: str
     limits: _Limits
     sections: list[str]
     identifiers: list[str]
@@ -142,7 +144,7 @@ class _Preset(TypedDict):
 
 
 def _preset(one: Preset) -> _Preset:
-    own = {name: getattr(one, name) for name in _Preset.__annotations__ if name not in ("limits",)}
+    own = {name: getattr(one, name) for name in _Preset.__annotations__ if name != "limits"}
     limits: _Limits = {"audit": list(one.audit), "aggregates": list(one.aggregates)}
     sections = [part.title for part in one.sections]
     identifiers = [f"{part.clause} {part.title}" for part in one.identifiers]

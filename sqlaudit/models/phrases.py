@@ -347,6 +347,7 @@ def _published(one: Entry) -> Iterator[tuple[str, doc.Words]]:
     yield "title", one["title"]
     yield "clause", one["clause"]
     yield "quotation", f"“{one['quotation']}”" if one["quotation"] else f"Not quoted. {one['unquoted']}"
+    yield "note", one["note"]
     yield "requires of rows", ", ".join(one["limits"]["audit"])
     yield "requires of cells", ", ".join(one["limits"]["aggregates"])
     yield "checks columns for", "; ".join(one["identifiers"])

@@ -53,7 +53,7 @@ class Preset:
 
     Args:
         title, clause, source, link, date: what it is and where it stands; of which day, month or year (ISO 8601).
-        quotation: its exact words. unquoted: why there are none.
+        quotation: its exact words. unquoted: why there are none. note: what else a reader should know.
         audit: what it requires of rows. aggregates: what it requires of cells.
         sections: its clauses in reports by criteria. identifiers: what a check of columns looks for.
     """
@@ -66,6 +66,7 @@ class Preset:
     link: str = ""
     quotation: str = ""
     unquoted: str = ""
+    note: str = ""
     audit: tuple[str, ...] = ()
     aggregates: tuple[str, ...] = ()
     sections: tuple[PresetClause, ...] = ()

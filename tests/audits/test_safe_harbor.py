@@ -50,7 +50,7 @@ AGE = "not met: age (ages over 89 outside one category of 90 or over in {})"
     ("kind", "values", "said"),
     [
         ("text", ["02139", "02139-1234", "021", "021**", None], ZIP.format("2 rows")),
-        ("text", ["021", "000", "021**", "02XXX", ""], None),
+        ("text", ["021", "000", "021**", "02XXX", "", "unknown"], None),
         ("text", ["036", "059**", "36", "100"], AREA.format("3 rows")),
         ("text", ["SW1A 1AA", "K1A"], ZIP.format("2 rows")),
         ("int", [2139, 21, 100, None], ZIP.format("1 row")),
@@ -88,7 +88,9 @@ def test_ages_over_89(engine: Engine, kind: str, values: list[Any], said: str | 
         ("anything", "text", ["2020-05", "20200501", "May 2020", "flu"], 0),  # codes: no name says that they are dates
         ("admission_date", "text", ["2020-05", "5/2020", "20200501", "May 2020", "3 janv. 98", "2020-Q3"], 6),
         ("admission_date", "text", ["2020", "1999", "2020-01-01", "", "before 2000"], 0),
-        ("admission_date", "int", [20200501, 202005, 2020, None], 2),
+        ("admission_date", "int", [20200501, 202005, 43952, 1588291200, 2020, 20, None], 4),
+        ("admission_date", "float", [2020.0, 43952.5, float("nan")], 1),
+        ("birth_weight", "int", [1900, 3200, 12000], 0),
         ("birth_year", "int", [1990, 1936, 1935, 1901], 2),  # 90 in 2026: the category of 90 or over
         ("birth_year", "text", ["1990", "1936", "1935", "1936 or earlier"], 1),
     ],
@@ -146,6 +148,13 @@ def test_what_is_no_identifier(engine: Engine) -> None:
     check = checked(engine, columns, [row] * 3 + [row | {"sex": "m", "phone": "no"}] * 3)
     assert (found(check), check.status, check.level) == ({}, "pass", 0)
     assert len(check.details["clauses"]) == 18
+
+
+def test_two_people_are_not_a_yes_or_no(engine: Engine) -> None:
+    """Two numbers in two rows are record numbers, unless they are neighbours like 0 and 1; masked names are removed."""
+    rows = [{"mrn": 100234, "tel": 0, "name": "?"}, {"mrn": 998877, "tel": 1, "name": "n/a"}]
+    check = checked(engine, {"mrn": "int", "tel": "int", "name": "text"}, rows)
+    assert found(check) == {"(H)": "not met: mrn (its name)"}
 
 
 def test_nothing_passes_without_rows(engine: Engine) -> None:

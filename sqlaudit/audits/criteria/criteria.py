@@ -277,9 +277,14 @@ def _criteria(found: _Figures, names: Iterable[str]) -> Iterator[Criterion]:
                 figure, *size = wanted.split()
                 figures += getattr(found, figure)(*(preset.size if one == "limit" else int(one) for one in size))
             where = f"{preset.title}, {section.clause}" if section.clause else preset.source
-            source = where if preset.name in ALWAYS else f"{where}, {preset.date}"
             yield Criterion(
-                section.name, section.title, source, section.question, tuple(figures), section.open, section.quotation
+                section.name,
+                section.title,
+                f"{where}, {preset.date}",
+                section.question,
+                tuple(figures),
+                section.open,
+                section.quotation,
             )
 
 
