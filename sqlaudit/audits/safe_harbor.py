@@ -192,7 +192,7 @@ def _of_concept(concept: str | None, known: presets.Preset) -> str:
 def _is_flag(facts: ColumnFacts) -> bool:
     """Whether a column says yes or no, and not who."""
     short = facts.longest is not None and facts.longest <= 3
-    return facts.distinct <= 2 and (short or (facts.width is not None and facts.width <= 1))
+    return facts.distinct <= 2 and (short or facts.width == 1)
 
 
 def _tests(source: Source) -> Iterator[tuple[str, Source]]:
