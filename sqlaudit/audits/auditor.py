@@ -212,18 +212,18 @@ def of_presets(
     Raises:
         UsageError: an unknown preset, one that would require nothing, or details of Safe Harbor without it.
     """
-    if not names:
-        harbor = False
-    else:
-        from sqlaudit.models.presets import SAFE_HARBOR, find_preset, of_rows
+    found: tuple[Requirement, ...] = ()
+    if names:
+        from sqlaudit.models.presets import find_preset, of_rows
 
-        harbor = SAFE_HARBOR in names
-        limits = [one for one in names if one != SAFE_HARBOR]
-        found = of_rows(one for one in limits if not (report and find_preset(one).sections) or find_preset(one).audit)
-    if not harbor and given != SafeHarbor():
-        field = "zip_areas" if given.zip_areas else "reviewed"
-        raise UsageError(f"{spelled(field)} needs {spelled('preset', 'hipaa-safe-harbor')}.")
-    return (found if names else ()), (given if harbor else None)
+        told = [one for one in names if report and find_preset(one).sections and not find_preset(one).audit]
+        found = of_rows(one for one in names if one not in (SafeHarbor.preset, *told))
+    if SafeHarbor.preset in names:
+        return found, given
+    if given != SafeHarbor():
+        needing = spelled("zip_areas" if given.zip_areas else "reviewed")
+        raise UsageError(f"{needing} needs {spelled('preset', SafeHarbor.preset)}.")
+    return found, None
 
 
 def _coverage(spec: AuditSpec, warnings: Sequence[Warned], rows: int) -> list[Check]:

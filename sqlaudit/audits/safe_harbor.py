@@ -69,22 +69,19 @@ class _Found:
     unclear: bool = False
 
 
-def safe_harbor_check(
-    engine: Engine, relation: Relation, asked: SafeHarbor, preset: str = presets.SAFE_HARBOR, today: date | None = None
-) -> Check:
+def safe_harbor_check(engine: Engine, relation: Relation, asked: SafeHarbor, today: date | None = None) -> Check:
     """The check of a table's columns: how many of the 18 identifiers they are.
 
     Args:
         engine, relation: where the table is. asked: the small areas, and the columns that people reviewed.
-        preset: the published rule. today: the day on which people are as old as their year of birth says.
+        today: the day on which people are as old as their year of birth says.
 
     Raises:
         UsageError: a reviewed column is not there. InputError: the file of areas cannot be read.
         EngineError: the database refused or failed.
     """
-    reviewed = {resolve(name, relation, engine.dialect, about("reviewed")).column for name in asked.reviewed}
-    sources = [one for one in sources_of(relation, engine.dialect) if one.name not in reviewed]
-    known = presets.find_preset(preset)
+    sources = _sources(engine, relation, asked)
+    known = presets.find_preset(SafeHarbor.preset)
     readable = [one for one in sources if one.kind is not Kind.OTHER]
     facts = {one.name: one for one in column_facts(engine, relation, readable)} if readable else {}
     found = [one for source in sources for one in _of_column(source, facts.get(source.name), known)]
@@ -103,19 +100,25 @@ def safe_harbor_check(
         operator="<=",
         required=0,
         status=status,
-        text=preset,
+        text=known.name,
         title=known.title,
-        preset=preset,
+        preset=known.name,
         details={"clauses": clauses, "reviewed": list(asked.reviewed)},
     )
 
 
 def safe_harbor_statements(engine: Engine, relation: Relation, asked: SafeHarbor) -> list[Statement]:
     """The statements that the check runs."""
-    sources = [one for one in sources_of(relation, engine.dialect) if one.kind is not Kind.OTHER]
+    sources = [one for one in _sources(engine, relation, asked) if one.kind is not Kind.OTHER]
     tests = [one for source in sources for one in _tests(source)]
     counts = [_statement(engine, relation, some, asked, date.today()) for some in _in_batches(tests)]
     return [*planned_statements(engine, relation), *counts]
+
+
+def _sources(engine: Engine, relation: Relation, asked: SafeHarbor) -> list[Source]:
+    """The columns that nobody reviewed."""
+    reviewed = {resolve(name, relation, engine.dialect, about("reviewed")).column for name in asked.reviewed}
+    return [one for one in sources_of(relation, engine.dialect) if one.name not in reviewed]
 
 
 def small_areas(path: Path | None) -> tuple[str, ...]:
@@ -162,8 +165,8 @@ def _of_column(source: Source, facts: ColumnFacts | None, known: presets.Preset)
     if named and not _is_flag(facts):
         found = _Found(named, source.name, "its name")
     elif proposal.role is Role.DIRECT_IDENTIFIER:
-        clause = _of_concept(proposal.concept, known)
-        found = _Found(clause, source.name, proposal.reasons[0], unclear=proposal.concept is None)
+        why = "the form of its texts" if "%" in proposal.reasons[0] else proposal.reasons[0]
+        found = _Found(_of_concept(proposal.concept, known), source.name, why, unclear=proposal.concept is None)
     elif (proposal.concept == "place" or words & _BIRTHPLACE) and not words & _STATES:
         found = _Found(PLACES, source.name, _UNCLEAR, unclear=True)
     else:

@@ -7,7 +7,7 @@ from dataclasses import field, replace
 from enum import StrEnum
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.frozen import dataclass
@@ -425,6 +425,7 @@ class SafeHarbor:
         reviewed: columns that people reviewed; they are not checked.
     """
 
+    preset: ClassVar[str] = "hipaa-safe-harbor"
     zip_areas: Path | None = option(
         None,
         FILE,

@@ -532,7 +532,7 @@ def _subject(key: Node, value: Node, mistakes: Mistakes, common: Common) -> list
         return [{"requirement": kind.text(limit), "limit": limit} for limit in limits]
     if name == PRESET:
         preset = value.text(PRESET)
-        if preset == presets.SAFE_HARBOR:
+        if preset == SafeHarbor.preset:
             limit = SafeHarborLimit()
             return [{"requirement": harbor_text(limit), "limit": limit}]
         wanted = presets.of_rows([preset])

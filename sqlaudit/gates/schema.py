@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from sqlaudit.base.spec import SafeHarbor
 from sqlaudit.gates import connections, reading, requirements, tables
 from sqlaudit.gates.requirements import COLUMN_KEYS, OPTIONS, TEXT, TEXTS_OF_IT, Keys
 from sqlaudit.gates.tables import READ_KEYS
 from sqlaudit.models.base import Model, Parameter
-from sqlaudit.models.presets import SAFE_HARBOR, presets
+from sqlaudit.models.presets import presets
 from sqlaudit.models.registry import REGISTRY
 
 _DRAFT = "https://json-schema.org/draft/2020-12/schema"
@@ -69,7 +70,7 @@ def _requirement() -> dict[str, Any]:
         **{name: schema for model in REGISTRY.values() for name, schema in _model_names(model)},
         **{name: {"$ref": f"#/$defs/{name}"} for name in requirements.LIMITS},
         requirements.PRESET: {
-            "enum": [name for name, one in presets().items() if one.audit or name == SAFE_HARBOR],
+            "enum": [name for name, one in presets().items() if one.audit or name == SafeHarbor.preset],
             "description": "A published rule; `sqlaudit models --presets` lists them.",
         },
         **OPTIONS,

@@ -14,11 +14,9 @@ from sqlaudit.base.errors import UsageError
 from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.names import closest
 from sqlaudit.base.parameter_names import command
-from sqlaudit.base.spec import Requirement
+from sqlaudit.base.spec import Requirement, SafeHarbor
 from sqlaudit.models.registry import CELL_RULES, REGISTRY, parse_requirement
 
-SAFE_HARBOR = "hipaa-safe-harbor"
-"""The one that is a check of columns, not of groups or cells."""
 ALWAYS = ("wp216", "hipaa-expert", "ema-0070")
 """Those whose sections every report by criteria has."""
 
@@ -146,7 +144,7 @@ def _required(name: str, given: str) -> tuple[Requirement, ...]:
 
 def _without(found: Preset, given: str) -> str:
     """Why a preset cannot be required here, and where it can."""
-    if found.name == SAFE_HARBOR:
+    if found.name == SafeHarbor.preset:
         return f"{found.name} is a check of columns. Use it in {command('audit')}, or in a policy."
     if found.audit or found.aggregates:
         other, what = ("aggregates", "groups of rows") if given == "audit" else ("audit", "cells")

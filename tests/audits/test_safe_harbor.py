@@ -17,12 +17,13 @@ from sqlaudit.base.spec import SafeHarbor, Target
 from sqlaudit.engines.contract import Engine
 from sqlaudit.models.base import Check
 from sqlaudit.models.phrases import clause_text
-from sqlaudit.models.presets import SAFE_HARBOR, find_preset
+from sqlaudit.models.presets import find_preset
 from sqlaudit.reports.document import plural
 from tests.audit_values import values_query
 from tests.cli.runner import run, write_csv
 from tests.reports.schemas import validator
 
+HARBOR = SafeHarbor.preset
 DAY = date(2026, 11, 26)
 Rows = Sequence[Mapping[str, Any]]
 
@@ -213,7 +214,7 @@ RELEASE = ("age,sex,zip,admitted,illness", *["34,f,021,2020,flu"] * 6, *["90,m,0
 
 def test_an_audit_with_the_preset(tmp_path: Path) -> None:
     file = write_csv(tmp_path / "release.csv", *RELEASE)
-    asked = ("audit", file, "--all-text", "--qi", "age,sex", "--preset", SAFE_HARBOR)
+    asked = ("audit", file, "--all-text", "--qi", "age,sex", "--preset", HARBOR)
     ran = run(*asked)
     assert ran.code == 0
     assert "passes HIPAA, Safe Harbor 0 of 18 identifiers none" in ran.said
@@ -223,9 +224,9 @@ def test_an_audit_with_the_preset(tmp_path: Path) -> None:
     data = json.loads(run(*asked, "--format", "json").out)
     assert [error.message for error in validator("audit").iter_errors(data)] == []
     (check,) = (one for one in data["checks"] if one["model"] == "safe_harbor")
-    assert (check["preset"], check["level"], len(check["details"]["clauses"])) == (SAFE_HARBOR, 0, 18)
+    assert (check["preset"], check["level"], len(check["details"]["clauses"])) == (HARBOR, 0, 18)
     bad = write_csv(tmp_path / "bad.csv", *RELEASE, "91,f,02139,2020-05-01,flu")
-    ran = run("audit", bad, "--qi", "age,sex", "--all-text", "--preset", SAFE_HARBOR, "--require", "k=1")
+    ran = run("audit", bad, "--qi", "age,sex", "--all-text", "--preset", HARBOR, "--require", "k=1")
     assert ran.code == 1
     assert "FAILS HIPAA, Safe 2 of 18 none (B) zip; (C)" in ran.said
     assert "02139" not in ran.out
@@ -233,7 +234,7 @@ def test_an_audit_with_the_preset(tmp_path: Path) -> None:
 
 def test_the_report_by_criteria_says_each_clause(tmp_path: Path) -> None:
     file = write_csv(tmp_path / "t.csv", *RELEASE, *["50,f,02139,2020,flu"] * 3)
-    asked = ("audit", file, "--all-text", "--qi", "age,sex", "--preset", SAFE_HARBOR, "--criteria")
+    asked = ("audit", file, "--all-text", "--qi", "age,sex", "--preset", HARBOR, "--criteria")
     for version, rows in (("internal", "3"), ("public", "fewer than 5")):
         data = json.loads(run(*asked, version, "--format", "json").out)
         (section,) = (one for one in data["criteria"] if one["name"] == "hipaa_safe_harbor")
@@ -250,19 +251,19 @@ def test_what_does_not_go_together(tmp_path: Path) -> None:
     file = write_csv(tmp_path / "t.csv", *RELEASE)
     asked = ("audit", file, "--qi", "age")
     ran = run(*asked, "--reviewed", "sex")
-    assert (ran.code, ran.err) == (2, f"sqlaudit: --reviewed needs --preset {SAFE_HARBOR}.\n")
-    ran = run(*asked, "--preset", SAFE_HARBOR, "--certificate", tmp_path / "c.json")
+    assert (ran.code, ran.err) == (2, f"sqlaudit: --reviewed needs --preset {HARBOR}.\n")
+    ran = run(*asked, "--preset", HARBOR, "--certificate", tmp_path / "c.json")
     assert (ran.code, "not hipaa-safe-harbor" in ran.err) == (2, True)
-    ran = run("suppress", file, "--qi", "age", "--preset", SAFE_HARBOR)
+    ran = run("suppress", file, "--qi", "age", "--preset", HARBOR)
     assert (ran.code, "is a check of columns" in ran.err) == (2, True)
-    plan = run(*asked, "--preset", SAFE_HARBOR, "--dry-run")
+    plan = run(*asked, "--preset", HARBOR, "--dry-run")
     assert (plan.code, "audits/safe_harbor" in plan.out or "rows_looked_at" in plan.out) == (0, True)
 
 
 def test_in_python(tmp_path: Path) -> None:
     file = write_csv(tmp_path / "t.csv", "zip,email", "02139,a@x.org")
-    result = sqlaudit.audit(file, qi="zip", preset=SAFE_HARBOR, reviewed="email")
+    result = sqlaudit.audit(file, qi="zip", preset=HARBOR, reviewed="email")
     (check,) = (one for one in result.checks if one.model == "safe_harbor")
     assert found(check) == {"(B)": ZIP.format("1 row")}
     assert not result.passed
-    assert [one.clause for one in find_preset(SAFE_HARBOR).identifiers] == [f"({c})" for c in "ABCDEFGHIJKLMNOPQR"]
+    assert [one.clause for one in find_preset(HARBOR).identifiers] == [f"({c})" for c in "ABCDEFGHIJKLMNOPQR"]
