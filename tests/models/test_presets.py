@@ -193,9 +193,14 @@ def test_a_policy_is_tested_and_says_which_preset(tmp_path: Path) -> None:
     assert "FAILS: Identifiers: (A) name; (B) zip; (C) day." in said
     assert find_preset(HARBOR).line.partition(" (")[0] in said
     assert not {"02139", "2020-05-01", "Ann Lee"} & {*re.split(r"[ ,;]", said)}
-    policy(tmp_path, HARBOR, "safe_harbor: {zip_areas: none.csv, reviewd: [name]}")
-    ran = run("test", "-f", tmp_path / "p.yml")
-    assert (ran.code, "reviewd" in ran.said) == (2, True)
+    for more, wrong in (
+        ("{zip_areas: none.csv}", "zip_areas: there is no file"),
+        ("{reviewed: [nam]}", "reviewed: t.csv has no column 'nam'. Did you mean 'name'?"),
+        ("{zip_area: zips.csv}", "safe_harbor has no key 'zip_area'. Did you mean 'zip_areas'?"),
+    ):
+        policy(tmp_path, HARBOR, f"safe_harbor: {more}")
+        ran = run("test", "-f", tmp_path / "p.yml")
+        assert (ran.code, wrong in ran.said.replace("--", "")) == (2, True)
 
 
 def test_presets_are_listed() -> None:
