@@ -25,6 +25,7 @@ from sqlaudit.models.phrases import SAFE_HARBOR
 from sqlaudit.profiles.columns import Source, batches, column_facts, planned_statements, propose, sources_of
 from sqlaudit.profiles.names import concept_of, words_of
 from sqlaudit.profiles.result import ColumnFacts, Role
+from sqlaudit.reports.document import listing
 
 # What is counted in the database: each kind of test of `safe_harbor.sql`, the clause it belongs to, and its words.
 
@@ -54,6 +55,7 @@ _STATES = {"state", "country", "nation", "pais", "pays", "land", "bundesland", "
 _BIRTHPLACE = {"birthplace", "place"}
 _OF_BIRTHS = {"weight", "length", "order", "height", "rank"}
 _UNCLEAR = "whether its places are smaller than a state"
+_BY_NAME = "by its name"
 _HIDDEN = "its values, which cannot be read as text"
 MET, NOT_MET, NOT_CHECKED = "met", "not met", "not checked"
 
@@ -90,6 +92,7 @@ def safe_harbor_check(engine: Engine, relation: Relation, asked: SafeHarbor, tod
     clauses = [_clause(one, found) for one in known.identifiers]
     failed = [one for one in clauses if one["status"] == NOT_MET]
     unclear = [one for one in clauses if one["status"] == NOT_CHECKED]
+    open_ones = listing(dict.fromkeys(each["column"] for one in unclear for each in one["found"]))
     status = Status.FAIL if failed else Status.UNDETERMINED if unclear or not rows else Status.PASS
     return Check(
         model=SAFE_HARBOR,
@@ -101,6 +104,7 @@ def safe_harbor_check(engine: Engine, relation: Relation, asked: SafeHarbor, tod
         required=0,
         status=status,
         text=known.name,
+        note=f"Examine {open_ones}, then use {about('reviewed')}." if unclear and not failed else "",
         title=known.title,
         preset=known.name,
         details={"clauses": clauses, "reviewed": list(asked.reviewed)},
@@ -155,7 +159,7 @@ def _of_column(source: Source, facts: ColumnFacts | None, known: presets.Preset)
     """What a column is by its name and by the shapes of its values; nothing where no row has a value."""
     if facts is None:
         named = _named(source.name, known)
-        yield _Found(named, source.name, "its name") if named else _Found(OTHERS, source.name, _HIDDEN, unclear=True)
+        yield _Found(named, source.name, _BY_NAME) if named else _Found(OTHERS, source.name, _HIDDEN, unclear=True)
         return
     if facts.filled == facts.shapes.get("missing", 0) or facts.kind == Kind.BOOLEAN:
         return
@@ -163,9 +167,9 @@ def _of_column(source: Source, facts: ColumnFacts | None, known: presets.Preset)
     yield from (_Found(clause, source.name, "texts of this form", rows) for clause, rows in shaped.items() if rows)
     named, proposal, words = _named(source.name, known), propose(facts), {*words_of(source.name)}
     if named and not _is_flag(facts):
-        found = _Found(named, source.name, "its name")
+        found = _Found(named, source.name, _BY_NAME)
     elif proposal.role is Role.DIRECT_IDENTIFIER:
-        why = "the form of its texts" if "%" in proposal.reasons[0] else proposal.reasons[0]
+        why = "by the form of its texts" if "%" in proposal.reasons[0] else proposal.reasons[0]
         found = _Found(_of_concept(proposal.concept, known), source.name, why, unclear=proposal.concept is None)
     elif (proposal.concept == "place" or words & _BIRTHPLACE) and not words & _STATES:
         found = _Found(PLACES, source.name, _UNCLEAR, unclear=True)

@@ -142,7 +142,7 @@ def test_every_identifier_by_its_name(engine: Engine) -> None:
     """In a table of one row, in which nothing repeats; codes have no form that would say what they are."""
     check = checked(engine, dict.fromkeys(NAMED, "text"), [dict.fromkeys(NAMED, "k7qzx")])
     for name, clause in NAMED.items():
-        assert f"{name} (its name)" in found(check)[clause]
+        assert f"{name} (by its name)" in found(check)[clause]
     assert found(check).keys() == set(NAMED.values())
     assert (check.level, check.status) == (17, "fail")  # all but dates and ages
 
@@ -171,7 +171,7 @@ def test_two_people_are_not_a_yes_or_no(engine: Engine) -> None:
         {"mrn": 998877, "tel": 1, "name": "n/a", "account_number": 771},
     ]
     check = checked(engine, {"mrn": "int", "tel": "int", "name": "text", "account_number": "int"}, rows)
-    assert found(check) == {"(H)": "not met: mrn (its name)", "(J)": "not met: account_number (its name)"}
+    assert found(check) == {"(H)": "not met: mrn (by its name)", "(J)": "not met: account_number (by its name)"}
 
 
 def test_nothing_passes_without_rows(engine: Engine) -> None:
@@ -185,7 +185,7 @@ def test_a_place_may_be_smaller_than_a_state(engine: Engine) -> None:
     rows = [{"region": "north"}, {"region": "south"}] * 3
     check = checked(engine, {"region": "text"}, rows)
     assert found(check) == {"(B)": "not checked: region (whether its places are smaller than a state)"}
-    assert check.status == "undetermined"
+    assert (check.status, check.note) == ("undetermined", "Examine region, then use reviewed.")
     reviewed = checked(engine, {"region": "text"}, rows, reviewed=("region",))
     assert (reviewed.status, reviewed.details["reviewed"]) == ("pass", ["region"])
     with pytest.raises(UsageError, match=r"reviewed.*'regoin'.*Did you mean 'region'"):
