@@ -9,7 +9,8 @@ from typing import Any
 
 from sqlaudit.cli.models import describe
 from sqlaudit.models.phrases import example
-from sqlaudit.models.registry import CELL_RULES, OF_RELEASES, PRESETS, REGISTRY
+from sqlaudit.models.presets import Preset, presets
+from sqlaudit.models.registry import CELL_RULES, OF_RELEASES, REGISTRY
 
 PAGE = Path(__file__).with_name("models.md")
 HEAD = """# Privacy models
@@ -43,17 +44,28 @@ SERIES = """## Models of several releases
 For [several releases of one table](releases.md), checked by `sqlaudit releases` only.
 """
 
+RULES = """## Published rules
+
+For `--preset`; [published rules](presets.md) explains them, with their clauses and words.
+"""
+
 
 def page() -> str:
     """The whole page."""
     entries = [describe(model) for model in REGISTRY.values()]
     rows = "\n".join(row(entry) for entry in entries)
     overview = f"| model | short | needs | merging | limit |\n| --- | --- | --- | --- | --- |\n{rows}\n"
-    presets = "\n".join(f"| `{name}` | `{'`, `'.join(p.requirements)}` | {p.source} |" for name, p in PRESETS.items())
-    rules = f"## Published rules\n\nFor `--preset`.\n\n| name | requires | source |\n| --- | --- | --- |\n{presets}\n"
+    listed = "\n".join(preset(one) for one in presets().values())
+    rules = f"{RULES}\n| name | of rows | of cells | source | date |\n| --- | --- | --- | --- | --- |\n{listed}\n"
     cells = (section(describe(rule)).replace("## ", "### ", 1) for rule in CELL_RULES.values())
     series = (section(describe(model)).replace("## ", "### ", 1) for model in OF_RELEASES.values())
     return "\n".join([HEAD, overview, *(section(entry) for entry in entries), SERIES, *series, CELLS, *cells, rules])
+
+
+def preset(one: Preset) -> str:
+    """A published rule's line."""
+    rows, cells = (", ".join(f"`{text}`" for text in some) for some in (one.audit, one.aggregates))
+    return f"| `{one.name}` | {rows} | {cells} | {' '.join(filter(None, (f'{one.source}.', one.note)))} | {one.date} |"
 
 
 def row(entry: dict[str, Any]) -> str:

@@ -16,7 +16,7 @@ from uuid import NAMESPACE_URL, uuid5
 from sqlaudit.base import result as base
 from sqlaudit.base.connection_texts import without_connections
 from sqlaudit.base.errors import ExitCode
-from sqlaudit.base.spec import Requirement, Roles, Target
+from sqlaudit.base.spec import Requirement, Roles, SafeHarbor, Target
 from sqlaudit.base.version import __version__
 from sqlaudit.models.base import Check
 from sqlaudit.reports.notebook import Shown
@@ -443,7 +443,19 @@ class SeriesLimit:
         return self.before
 
 
-Limit = ColumnLimit | LossLimit | CellLimit | SeriesLimit
+@dataclass(frozen=True)
+class SafeHarborLimit:
+    """No column is an identifier of HIPAA's Safe Harbor.
+
+    Args:
+        request: the small ZIP areas, and the columns that people reviewed.
+    """
+
+    request: SafeHarbor = field(default_factory=SafeHarbor)
+    others: ClassVar[tuple[Target, ...]] = ()
+
+
+Limit = ColumnLimit | LossLimit | CellLimit | SeriesLimit | SafeHarborLimit
 """What a requirement may be besides a privacy model."""
 
 

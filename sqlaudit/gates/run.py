@@ -44,11 +44,12 @@ from sqlaudit.gates.result import (
     LossLimit,
     Mistake,
     Policy,
+    SafeHarborLimit,
     SeriesLimit,
     TableEntry,
     TestSpec,
 )
-from sqlaudit.gates.shared_runs import CellTests, ColumnSetTests, LossTests, SeriesTests, SharedRuns
+from sqlaudit.gates.shared_runs import CellTests, ColumnSetTests, LossTests, SafeHarborTests, SeriesTests, SharedRuns
 from sqlaudit.gates.stored import digest
 from sqlaudit.gates.tables import PersonsTables
 from sqlaudit.models.phrases import columns_check, identifier_checks
@@ -133,6 +134,7 @@ class TableTests:
             SeriesLimit: (SeriesTests(self.engine, self.today), alone),
             CellLimit: (CellTests(self.engine, self.today), entry),
             ColumnLimit: (ColumnSetTests(self.engine, self.today, self._rows), entry),
+            SafeHarborLimit: (SafeHarborTests(self.engine, self.today, self._rows), entry),
         }
         for spec in entry.tests:
             if spec.mistake:

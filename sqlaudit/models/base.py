@@ -506,6 +506,7 @@ class Check(base.Documented):
         known_rows: where persons have several rows that tell more than one: what is found for someone who knows one
             row of a person, and for someone who knows all of them. The check itself is the worse.
         text: the requirement as the user wrote it. title: the model's name for people, empty = made from `model`.
+        preset: the published rule that requires it.
     """
 
     model: base.Code
@@ -525,6 +526,7 @@ class Check(base.Documented):
     details: Mapping[str, Any] = field(default_factory=dict, metadata=base.IF_ANY | base.after("note"))
     title: str = field(default="", metadata=base.IF_ANY)
     known_rows: ByKnownRows | None = field(default=None, metadata=base.IF_ANY)
+    preset: str = field(default="", compare=False, metadata=base.IF_ANY)
 
     @base.told("severity", base.key("infinite") | base.IF_ANY)
     def _infinite(self) -> bool:

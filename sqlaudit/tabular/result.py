@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.result import FROM_1, IF_ANY, Documented, MeasuredResult, Severity, Status, key, told
-from sqlaudit.models.phrases import VERDICTS
+from sqlaudit.models.phrases import VERDICTS, published
 from sqlaudit.reports import document as doc
 from sqlaudit.reports.notebook import Shown
 from sqlaudit.reports.stored import made, sql_section
@@ -25,6 +25,7 @@ class RuleFound(Documented):
         severity: `error`, or `warn` for a rule that only warns. note: what was missing to decide the undecided cells.
         keys: only with `--show-values`: keys of such cells, by dimension; None is a missing value, or all values
             together.
+        preset: the published rule that requires it.
     """
 
     rule: str
@@ -37,6 +38,7 @@ class RuleFound(Documented):
     severity: Severity = "error"
     note: str = field(default="", metadata=IF_ANY)
     keys: tuple[Mapping[str, str | None], ...] = field(default=(), metadata=IF_ANY)
+    preset: str = field(default="", metadata=IF_ANY)
 
 
 MISSING_TOTALS, LEFT_OUT = "missing_totals", "left_out_cells"
@@ -461,6 +463,7 @@ def _how(result: AggregatesResult) -> doc.Facts:
         ("totals in", ", ".join(result.totals) or "none"),
         *((f"subtotals in {name}", doc.plural(number, "value")) for name, number in result.subtotals.items()),
         *([("contributors", behind)] if behind else []),
+        *([("published rules", published(result.rules))] if any(one.preset for one in result.rules) else []),
         ("hidden cells", doc.count(result.hidden)),
         *made(result),
     )

@@ -45,7 +45,7 @@ CASES = [
     (("--help",), 15, ""),
     (("--version",), 15, ""),
     (("nothing",), 15, ""),
-    (("models",), 57, "rich"),
+    (("models",), 58, "rich"),
     (("audit", "--help"), 33, ""),
     (("audit", "--nothing"), 33, ""),
     (("aggregates", "--help"), 44, ""),

@@ -22,7 +22,16 @@ from sqlaudit.base.parameter_names import speaking
 from sqlaudit.base.version import __version__
 from sqlaudit.gates.nodes import in_a_policy
 from sqlaudit.gates.requirements import OTHERS
-from sqlaudit.gates.result import CellLimit, ColumnLimit, LossLimit, SeriesLimit, TableEntry, TestSpec, for_attribute
+from sqlaudit.gates.result import (
+    CellLimit,
+    ColumnLimit,
+    LossLimit,
+    SafeHarborLimit,
+    SeriesLimit,
+    TableEntry,
+    TestSpec,
+    for_attribute,
+)
 from sqlaudit.gates.standalone.checks import (
     COUNTS,
     KNOWN,
@@ -50,6 +59,7 @@ _ID = re.compile(rf"[a-z0-9_]+__([a-z]+)_(?:({EXACT})_)?([0-9a-f]{{20}})")
 _NOT_CARRIED: Mapping[type, str] = {
     ColumnLimit: "column sets are searched for with many statements, each from the answers of those before.",
     LossLimit: "a loss compares two tables in Python.",
+    SafeHarborLimit: "identifiers are recognised in Python, from names and counts.",
     SeriesLimit: "it follows persons through several releases, and is judged in Python.",
 }
 _ONE_SELECT = ("count", "contributors", "value", "holdings", "largest")
