@@ -15,7 +15,8 @@ from sqlaudit.models.registry import CELL_RULES, OF_RELEASES, REGISTRY
 PAGE = Path(__file__).with_name("models.md")
 HEAD = """# Privacy models
 
-Made from the registry by `docs/make_models.py`; `sqlaudit models` prints the same, `sqlaudit models NAME` one of them.
+Generated from the registry by `docs/make_models.py`. `sqlaudit models` lists all models, and `sqlaudit models NAME`
+explains one.
 
 An *equivalence class* is all rows with the same quasi-identifiers (a *group* in reports). n is its number of rows (of
 people, with an entity column), r1 ≥ r2 ≥ … are the counts of its sensitive values, p their shares in it, P their shares
@@ -56,7 +57,7 @@ def page() -> str:
     rows = "\n".join(row(entry) for entry in entries)
     overview = f"| model | short | needs | merging | limit |\n| --- | --- | --- | --- | --- |\n{rows}\n"
     listed = "\n".join(preset(one) for one in presets().values())
-    rules = f"{RULES}\n| name | of rows | of cells | source | date |\n| --- | --- | --- | --- | --- |\n{listed}\n"
+    rules = f"{RULES}\n| name | for rows | for cells | source | date |\n| --- | --- | --- | --- | --- |\n{listed}\n"
     cells = (section(describe(rule)).replace("## ", "### ", 1) for rule in CELL_RULES.values())
     series = (section(describe(model)).replace("## ", "### ", 1) for model in OF_RELEASES.values())
     return "\n".join([HEAD, overview, *(section(entry) for entry in entries), SERIES, *series, CELLS, *cells, rules])

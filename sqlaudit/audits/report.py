@@ -449,7 +449,7 @@ def _harbor_blocks(result: AuditResult) -> Iterator[doc.Block]:
         yield doc.table(("clause", "identifier", "verdict", "found"), rows)
         if reviewed := check.details["reviewed"]:
             yield doc.Paragraph(f"Not checked, because you reviewed them: {doc.listing(reviewed, None)}.")
-        yield doc.Paragraph("Clause (ii), actual knowledge of the covered entity, is for people to answer.")
+        yield doc.Paragraph("Clause (ii), actual knowledge of the covered entity, cannot be checked in the table.")
 
 
 def audit_document(result: AuditResult) -> doc.Document:

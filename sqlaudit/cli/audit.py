@@ -180,7 +180,7 @@ def _certifying(
     if asked.criteria:
         raise UsageError("--certificate and --criteria exclude each other: use two runs.")
     if asked.new_key and asked.key is not None:
-        tell(f"made the key {str(asked.key)!r}; publish its public half, {str(new_key(asked.key))!r}.")
+        tell(f"created the key {str(asked.key)!r}; publish its public half, {str(new_key(asked.key))!r}.")
     key = None if asked.key is None else private_key(asked.key)
 
     def audit(auditor: Auditor, spec: AuditSpec) -> AuditResult:

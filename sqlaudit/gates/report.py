@@ -230,7 +230,7 @@ def history_document(file: str, moments: Mapping[Key, Sequence[Moment]]) -> doc.
     """Every test through the last runs, the newest first."""
     runs = {moment.run for listed in moments.values() for moment in listed}
     return doc.compose(
-        doc.Toned(f"{file}: {doc.plural(len(moments), 'test')} through the last {doc.plural(len(runs), 'run')}"),
+        doc.Toned(f"{file}: {doc.plural(len(moments), 'test')} over the last {doc.plural(len(runs), 'run')}"),
         (),
         *(
             doc.section(f"{name}: {for_attribute(requirement, sensitive)}", _table(listed))

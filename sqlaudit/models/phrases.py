@@ -179,7 +179,9 @@ def verdict_of(checks: Iterable[Check]) -> doc.Toned:
             subject = "the requirement" if whole == 1 else f"{found} of {whole} requirements"
             text = f"{word}: {subject} {verb.format('is' if found == 1 else 'are')}"
             return doc.Toned(text, "bad" if status is Status.FAIL else "warn")
-    return doc.good("PASS: the requirement is met" if whole == 1 else f"PASS: all {whole} requirements are met")
+    if whole == 1:
+        return doc.good("PASS: the requirement is met")
+    return doc.good(f"PASS: {'both' if whole == 2 else f'all {whole}'} requirements are met")
 
 
 def requirements_met(checks: Iterable[Check]) -> Iterator[doc.KeyFigure]:
@@ -348,8 +350,8 @@ def _published(one: Entry) -> Iterator[tuple[str, doc.Words]]:
     yield "clause", one["clause"]
     yield "quotation", f"“{one['quotation']}”" if one["quotation"] else f"Not quoted. {one['unquoted']}"
     yield "note", one["note"]
-    yield "requires of rows", ", ".join(one["limits"]["audit"])
-    yield "requires of cells", ", ".join(one["limits"]["aggregates"])
+    yield "limits for rows", ", ".join(one["limits"]["audit"])
+    yield "limits for cells", ", ".join(one["limits"]["aggregates"])
     yield "checks columns for", "; ".join(one["identifiers"])
     yield "sections of --criteria", "; ".join(one["sections"])
     yield "source", " ".join(part for part in (f"{one['source']}.", one["link"]) if part)

@@ -60,7 +60,7 @@ OF_PERSONS: dict[str, type[Model]] = {name: model for name, model in REGISTRY.it
 _FORM = re.compile(r"^\s*(?P<name>[^=<>@\s]+)\s*(@\s*(?P<at>[^=<>\s]+))?\s*(?P<sign>>=|<=|=|<|>)\s*(?P<value>.+?)\s*$")
 _NEXT = re.compile(r",(?=\s*[^=<>@,:\s]+\s*(?:@[^=<>,]*)?[=<>])")
 """A comma between two requirements; one between parameters is followed by a name with a colon."""
-_SIDES = {">=": "below (at least)", "<=": "above (at most)", "<": "above (below)"}
+_SIDES = {">=": "a lower limit (at least)", "<=": "an upper limit (at most)", "<": "an upper limit (below)"}
 MAX_DECIMALS = 9
 _FIELD_WORDS = {
     "nk": "`sqlaudit aggregates` with dominance=n:1,k:80",
@@ -124,9 +124,9 @@ def contradiction(name: str, operator: str) -> str:
 
     Example:
         >>> contradiction("k", ">=")
-        'k is a limit from below (at least); write >= or ='
+        'k is a lower limit (at least); write >= or ='
     """
-    return f"{name} is a limit from {_SIDES[operator]}; write {operator} or ="
+    return f"{name} is {_SIDES[operator]}; write {operator} or ="
 
 
 def requirement_from(name: str, value: Any, severity: str = "error", among: Among = REGISTRY) -> Requirement:

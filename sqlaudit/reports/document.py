@@ -500,8 +500,8 @@ def plural(number: int, one: str, many: str = "") -> str:
     return f"{count(number)} {one if number == 1 else many or one + 's'}"
 
 
-def listing(names: Iterable[str], most: int | None = 6) -> str:
-    """Names in a sentence; past `most` the rest is counted, and None lists all.
+def listing(names: Iterable[str], most: int | None = 6, last: str = "and") -> str:
+    """Names in a sentence, `last` before the last; past `most` the rest is counted, and None lists all.
 
     Example:
         >>> listing(["age"]), listing(["age", "sex", "zip"]), listing("abcd", 3)
@@ -510,7 +510,7 @@ def listing(names: Iterable[str], most: int | None = 6) -> str:
     known = list(names)
     if most is not None and len(known) > most:
         return ", ".join(known[: most - 1]) + f" and {count(len(known) - most + 1)} more"
-    return " and ".join([", ".join(known[:-1]), known[-1]]) if len(known) > 1 else "".join(known)
+    return f" {last} ".join([", ".join(known[:-1]), known[-1]]) if len(known) > 1 else "".join(known)
 
 
 def percent(share: Number | None) -> str:

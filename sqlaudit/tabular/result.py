@@ -303,7 +303,7 @@ def _headline(result: AggregatesResult) -> doc.Words:
         cells = _of(result, result.unsafe_cells)
         return short(f"{result.target}: {cells} {verb} too much about {whose} contributors")
     if any(two.unsafe_cells for two in result.differences):
-        return short(f"{result.target}: an older release reveals the few who joined, left or changed")
+        return short(f"{result.target}: an older release discloses too much about people who joined, left or changed")
     if result.status is Status.UNDETERMINED:
         return doc.warning(f"{result.target}: not every cell could be checked")
     whom = " against outsiders" if result.outsiders_only else ""
@@ -384,9 +384,9 @@ def _sentence(result: AggregatesResult, one: RuleFound) -> str:
 def _changes(two: ReleaseDifference) -> Iterator[doc.Words]:
     between = f"From {two.before} to {two.after}"
     if two.unsafe_cells:
-        verb = "reveals" if two.unsafe_cells == 1 else "reveal"
+        verb = "discloses" if two.unsafe_cells == 1 else "disclose"
         cells = f"{doc.count(two.unsafe_cells)} of {doc.plural(two.changed, 'changed cell')} {verb}"
-        yield doc.bad(f"{between}: {cells} the few who joined, left or changed.")
+        yield doc.bad(f"{between}: {cells} too much about people who joined, left or changed.")
     elif any(one.undecided for one in two.unsafe):
         yield doc.warning(f"{between}: not every change could be checked.")
     else:

@@ -175,7 +175,7 @@ def test_a_key_with_a_passphrase() -> None:
 def test_a_new_key_is_its_owners_and_never_takes_the_place_of_another() -> None:
     made = ("--certificate", "a.json", "--certificate-key", "officer.pem", "--new-key")
     first = run("audit", "patients.csv", "--qi", "age", *made)
-    assert (first.code, "made the key 'officer.pem'" in first.err) == (0, True)
+    assert (first.code, "created the key 'officer.pem'" in first.err) == (0, True)
     assert Path("officer.pem").stat().st_mode & 0o777 == 0o600
     assert run("verify", "a.json", "--key", "officer.pub.pem").code == 0
     kept = Path("officer.pem").read_bytes()

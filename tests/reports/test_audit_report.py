@@ -41,7 +41,7 @@ def warned() -> AuditResult:
         (result(checks=(held_l(),)), "PASS: the requirement is met"),
         (
             result(checks=(held_l(), check(required=1, status=Status.PASS, text="k=1"))),
-            "PASS: all 2 requirements are met",
+            "PASS: both requirements are met",
         ),
         (warned(), "WARNING: the requirement is not met (only a warning was required)"),
         (

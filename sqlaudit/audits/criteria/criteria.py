@@ -105,7 +105,7 @@ _LAWFUL = "Whether a release is anonymous or lawful is for people to decide, wit
 
 def _lead(result: CriteriaResult) -> Iterator[doc.Block]:
     known = doc.listing(result.roles.get("quasi_identifiers", ()))
-    yield doc.Paragraph(f"{result.target}: {result.rows} rows. The attacker knows {known} of a person.")
+    yield doc.Paragraph(f"{result.target}: {result.rows} rows. The attacker knows a person's {known}.")
     if result.required:
         yield doc.Bullets(tuple(f"{one.name}: {one.text}" for one in result.required))
     yield doc.Paragraph(_PUBLIC.format(base=result.rounded_to) if result.version == "public" else _INTERNAL)
@@ -358,7 +358,7 @@ class _Figures:
         """Whether every group is large enough for a highest risk of 1 in that size."""
         least = self._sizes.min_size
         held = "no groups" if least is None else "yes" if least >= size else "no"
-        yield ToldFigure(f"every group has {size} or more (a risk of {1 / size:.2f})", held)
+        yield ToldFigure(f"every group has at least {size} rows (risk at most 1/{size})", held)
         yield ToldFigure(f"{self._unit} above that risk", self._below(size))
 
     def roles(self) -> Iterator[ToldFigure]:
@@ -389,7 +389,7 @@ class _Figures:
 
     def nothing(self) -> Iterator[ToldFigure]:
         """For a clause that no figure of a table answers."""
-        yield ToldFigure("figures", "not checked (no figure of the table answers this)")
+        yield ToldFigure("figures", "not checked (the table cannot answer this)")
 
     def _inferred(self, model: str, level: Number | None) -> tuple[str, str]:
         if model == "distinct_l_diversity":

@@ -401,8 +401,8 @@ def heading(compiled: Sequence[Compiled], what: str, whose: str, version: str) -
     if not speech.executed:
         *others, last = (one.title for one in DIALECTS.values() if one.executed)
         lines += [
-            f"Not executed: the tests have no {speech.title}. Every statement parses there and keeps to constructs",
-            f"that mean the same everywhere; the same text is executed on {', '.join(others)} and {last}.",
+            f"Not executed: the tests have no {speech.title}. Every statement parses, and uses only constructs",
+            f"that mean the same in all dialects; the same text is executed on {', '.join(others)} and {last}.",
         ]
     return comment([*lines, *([speech.note] if speech.note else [])])
 

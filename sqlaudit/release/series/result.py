@@ -201,7 +201,7 @@ def _lead(result: ReleasesResult, one: AttributeFigures) -> Iterator[doc.Words]:
         yield doc.bad(
             f"{one.sensitive} is certain for {atleast}{doc.plural(one.singled_out, 'person', 'people')} ({share}): "
             f"{doc.count(one.of_one_release)} from one release, {doc.count(one.by_comparing)} by comparing releases, "
-            f"{doc.count(one.by_elimination)} because others are known."
+            f"{doc.count(one.by_elimination)} because the values of others are known."
         )
     elif one.fewest is not None:
         fewest = doc.plural(one.fewest, "possible value")
@@ -215,7 +215,7 @@ def _lead(result: ReleasesResult, one: AttributeFigures) -> Iterator[doc.Words]:
         reasons.append(f"{doc.plural(one.repeating, 'class repeats', 'classes repeat')} a value")
     if one.unsteady:
         of = f"{doc.count(one.unsteady)} of {doc.plural(result.in_several, 'person', 'people')} in several releases"
-        reasons.append(f"the classes of {of} change their values")
+        reasons.append(f"{of} are in classes with different values")
     yield f"{one.sensitive}: the releases are not m-invariant for any m: {' and '.join(reasons)}."
 
 
@@ -235,7 +235,7 @@ def _sections(result: ReleasesResult, one: AttributeFigures) -> Iterator[doc.Sec
             str(found.person),
             doc.listing([result.releases[number - 1] for number in found.releases]),
             "missing" if found.value is None else str(found.value),
-            "others are known" if found.by_elimination else "own classes",
+            "values of others are known" if found.by_elimination else "own classes",
         )
         for found in one.shown
     )

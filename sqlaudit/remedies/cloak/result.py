@@ -313,7 +313,13 @@ def cloak_document(result: CloakResult) -> doc.Document:
 def box_audit_document(result: BoxAudit) -> doc.Document:
     """An audit of boxes as a document for any layout."""
     tried = result.classes is not None or result.presence is not None
-    verdict = "boxes FAIL" if not result.passed else "every box has enough users" if tried else "boxes attacked"
+    verdict = (
+        "some boxes have too few users"
+        if not result.passed
+        else "every box has enough users"
+        if tried
+        else "boxes attacked"
+    )
     tone = doc.Toned(f"{result.target}: {verdict}", "bad" if not result.passed else "good" if tried else "plain")
     users = doc.table(
         ("Users", "#Boxes", "#Messages", "#Fewest", "#Boxes below k", "#Messages in them"),
