@@ -48,7 +48,7 @@ recognised AS (
             WHEN of_people IS NOT NULL THEN of_people
             {% endif %}
             WHEN {{ parts.has("^[+-]?[0-9]+([.,][0-9]+)?$") }} AND NOT {{ parts.has("^[+0][0-9]{8,14}$") }} THEN 'number'
-            WHEN {{ parts.has("^([+]|[(]?0|[(]?[0-9]{2,4}[ )/.-])[0-9 ()/.-]{6,20}$") }}
+            WHEN {{ parts.has("^(([+]|[(]?0)[0-9 ()/.-]{6,20}|[(]?[2-9][0-9]{2}[)]?[ /.-]{1,2}[0-9]{3}[ .-]?[0-9]{3,4}|[2-9][0-9]( [0-9]{2}){3})$") }}
                 AND NOT {{ parts.has("^([0-9][ .-]?){16,}$|^97[89][ -]?([0-9][ -]?){10}$") }}
                 AND NOT {{ parts.has("^(19|20)[0-9]{2}[-/.][0-9]+$") }} THEN 'phone'
             WHEN characters >= 40 AND spaces >= 5 AND SUBSTR(spelling, 1, 1) NOT IN ('[', '{') THEN 'free_text'
@@ -68,7 +68,8 @@ containing AS (
             WHEN spelling LIKE '%.%.%.%' AND {{ parts.has(parts.alone(parts.ip_address())) }} THEN 'ip_address'
             WHEN spelling LIKE '%://%' THEN 'url'
         END AS found_inside,
-        CASE WHEN characters BETWEEN 8 AND 42 AND shape IN ('number', 'phone', 'other') AND {{ parts.has("^([A-Za-z .-]*[0-9]){6}[A-Za-z0-9 .-]*$") }} THEN n ELSE 0 END AS coded
+        CASE WHEN characters BETWEEN 8 AND 42 AND shape IN ('number', 'phone', 'other') AND {{ parts.has("^([A-Za-z .-]*[0-9]){4}[A-Za-z0-9 .-]*$") }}
+                AND (characters <= 26 OR {{ parts.has("^[A-Za-z]{2}[0-9]{2}") }}) THEN n ELSE 0 END AS coded
     FROM recognised
 )
 {% endif %}
