@@ -67,4 +67,4 @@ REGEXP_MATCHES(spelling, '{{ pattern }}')
 {%- endmacro %}
 
 {# A pattern with no further letter or digit beside it. #}
-{% macro alone(pattern) %}(^|[^A-Za-z0-9.-])({{ pattern }})($|[^A-Za-z0-9-]){% endmacro %}
+{% macro alone(pattern) %}(^|[^A-Za-z0-9.-])({{ pattern }})[.]?($|[^A-Za-z0-9.-]){% endmacro %}
