@@ -66,6 +66,8 @@ def _read_forms() -> Iterator[Form]:
 
 FORMS = tuple(_read_forms())
 _CONCEPTS = {form.name: form.concept for form in FORMS}
+_OF_PEOPLE = {"email", "ip_address", "mac_address", "national_id", *_CONCEPTS}
+"""The shapes that count in columns without texts: whole numbers, and types of a database's own (inet)."""
 _BY_CHANCE = {form.name for form in FORMS if form.check and form.check != "mod97" and "A-Z" not in form.pattern}
 """What one number in ten or eleven is by its check digit alone."""
 SHAPES = (
@@ -257,7 +259,7 @@ def facts_of(source: Source, row: Row | None) -> ColumnFacts:
         int(whole or 0) if fraction else None,
         float(width) if width is not None else None,
         distinct - int(folded) if text else 0,
-        {shape: rows for shape, rows in shapes.items() if text or (rows and shape in _CONCEPTS)},
+        {shape: rows for shape, rows in shapes.items() if text or (rows and shape in _OF_PEOPLE)},
         {kind: rows for kind, rows in inside.items() if rows},
     )
 
@@ -400,7 +402,7 @@ def by_risk(columns: Sequence[ColumnProfile]) -> tuple[ColumnProfile, ...]:
 
 
 def _by_shape(facts: ColumnFacts, _concept: Concept | None) -> Proposal | None:
-    what = "texts" if facts.kind == Kind.TEXT else "numbers"
+    what = {Kind.TEXT.value: "texts", Kind.INTEGER.value: "numbers"}.get(facts.kind, "values")
     for shape, said in _IDENTIFYING_SHAPES.items():
         share = facts.shape_share(shape)
         few = facts.distinct < _MANY_VALUES or (facts.separation is not None and facts.separation < _SEPARATED)

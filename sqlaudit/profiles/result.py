@@ -64,8 +64,8 @@ class ColumnFacts(base.Documented):
         whole: rows whose floating-point or decimal number is whole, None for other kinds.
         width: largest minus smallest value of a column of whole numbers.
         respelled: values that differ from another one only in case or spaces (the first of each is not counted).
-        shapes: rows by the shape of their text: `email`, `phone`, `iban`, `date`, `free_text` …; of whole numbers only
-            numbers of people (`nhs_number`, `card_number` …).
+        shapes: rows by the shape of their text: `email`, `phone`, `iban`, `date`, `free_text` …; of other kinds only
+            what identifies people (`nhs_number`, `card_number`, `ip_address` …).
         contains: rows by what is inside a longer text, list, structure or JSON (the first of these): `email`, `iban`,
             `national_id`, `ip_address`, `url`.
     """

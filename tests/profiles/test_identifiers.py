@@ -93,6 +93,22 @@ def test_lists_structures_and_json_are_searched(engine: Engine) -> None:
         sqlaudit.suppress(query=NESTED[engine.dialect], db=engine, qi=["age"], require={"k": 2}, publish_sql=True)
 
 
+def test_types_of_postgres_are_read_as_text(postgres_url: str) -> None:
+    query = (
+        "SELECT CAST('10.0.' || n || '.1' AS INET) AS device, CAST('08:00:2b:01:02:' || (10 + n) AS MACADDR) AS card, "
+        "CAST('{\"mail\": \"u' || n || '@example.org\"}' AS JSON) AS doc, CAST('ab' AS BYTEA) AS picture, "
+        "CAST(n % 3 || ' days' AS INTERVAL) AS stay FROM generate_series(1, 40) AS g(n)"
+    )
+    with connect(postgres_url) as engine:
+        found = sqlaudit.profile(query=query, db=engine, sets=False)
+        concepts = {
+            column.name: column.proposal.concept for column in found.columns if column.role is Role.DIRECT_IDENTIFIER
+        }
+        assert concepts == {"device": "ip_address", "card": "mac_address", "doc": "email"}
+        warned = {one.code: one.columns for one in sqlaudit.audit(query=query, db=engine, qi=["stay"]).notices}
+        assert warned["possible_direct_identifier"] == ("device", "card", "doc")
+
+
 def test_one_address_in_a_text_is_said_and_not_written(engine: Engine) -> None:
     rows = [{"age": 20 + n % 2, "note": "fever" if n else "write to ann@example.org"} for n in range(24)]
     query = values_query(rows, {"age": "int", "note": "text"})
