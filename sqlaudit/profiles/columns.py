@@ -26,6 +26,8 @@ BATCH = 8
 SCAN_BATCH = 100
 FEW_VALUES = 100_000
 SAMPLE_ROWS = 500_000
+FIRST_CHECKED = 20_000
+"""Rows that say whether check digits are worth looking at in all rows."""
 
 
 @dataclass(frozen=True)
@@ -213,16 +215,25 @@ def rows_of_values(
     """The rows of profile_values.sql by the places of their columns.
 
     Columns most of whose values may be numbers of people are asked a second time, with their check digits: most tables
-    have none, and the question would take longer to plan than to answer.
+    have none, and the question would take longer to plan than to answer. In many rows the first ones are asked before.
     """
-    statement = values_statement(engine, relation, sources, share, first, step)
-    rows = {int(row[0]): row for row in engine.run(statement)}
+
+    def asked(places: Sequence[int], share: str | None, first: int | None, forms: Sequence[Form]) -> dict[int, Row]:
+        chosen = [sources[place] for place in places]
+        statement = values_statement(engine, relation, chosen, share, first, step, forms)
+        return {places[int(row[0])]: row for row in engine.run(statement)}
+
+    rows = asked(range(len(sources)), share, first, ())
     again = [place for place, row in rows.items() if int(row[-1]) >= TELLING * max(int(row[2]), 1)]
-    if again:
-        coded = [sources[place] for place in again]
-        statement = values_statement(engine, relation, coded, share, first, step, FORMS)
-        rows |= {again[int(row[0])]: row for row in engine.run(statement)}
-    return rows
+    if again and first is None and any(int(row[1]) > FIRST_CHECKED for row in rows.values()):
+        again = [place for place, row in asked(again, None, FIRST_CHECKED, FORMS).items() if _has_forms(row)]
+    return rows | asked(again, share, first, FORMS) if again else rows
+
+
+def _has_forms(row: Row) -> bool:
+    """Whether so many values are numbers of people that all rows are worth looking at."""
+    found = sum(int(row[_FIXED + SHAPES.index(name)]) for name in _CONCEPTS)
+    return found >= TELLING / 2 * int(row[2])
 
 
 def facts_of(source: Source, row: Row | None) -> ColumnFacts:

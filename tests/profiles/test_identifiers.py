@@ -192,6 +192,21 @@ def test_large_tables_are_all_different_where_a_sample_is(monkeypatch: pytest.Mo
     assert not found.column("half").facts.all_different
 
 
+def test_of_many_rows_the_first_say_whether_check_digits_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sqlaudit.profiles.columns.FIRST_CHECKED", 30)
+    rng = random.Random(6)
+    rows = [
+        {"a": benchmark.weighed(rng, *benchmark.NHS), "b": "1" + benchmark.digits(rng, 9), "age": n % 3}
+        for n in range(60)
+    ]
+    with connect() as engine:
+        query = values_query(rows, {"a": "text", "b": "text", "age": "int"})
+        found = sqlaudit.profile(query=query, db=engine, sets=False)
+    assert [one.name for one in found.statements].count("profile_values") == 3
+    assert found.column("a").facts.shapes["nhs_number"] == 60
+    assert found.column("b").facts.shapes["nhs_number"] == 0
+
+
 def test_init_proposes_them_as_identifiers_with_the_reason(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     with duckdb.connect("people.duckdb") as db:
