@@ -318,7 +318,9 @@ def _from_sample(column: Scanned, facts: ColumnFacts, row: Row | None) -> Column
     """The facts of a sample with what is known of the whole table, without figures that only all rows can give."""
     filled = column.rows - column.nulls
     guess = column.estimate
-    if guess is None or facts.distinct == facts.filled:  # all different as far as looked at: not one pair is equal
+    # of values that occur twice each, ten equal pairs and more are expected in such a sample
+    all_different = facts.distinct == facts.filled and facts.filled**2 >= 20 * filled
+    if guess is None or all_different:
         guess = estimated_distinct(facts.distinct, int(row[7]) if row else 0, facts.filled, filled)
     return replace(
         facts,

@@ -192,6 +192,18 @@ def test_large_tables_are_all_different_where_a_sample_is(monkeypatch: pytest.Mo
     assert not found.column("half").facts.all_different
 
 
+def test_a_few_sampled_values_that_differ_prove_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Some four of 400 rows with one of 200 values: that they differ in the sample is no wonder."""
+    monkeypatch.setattr("sqlaudit.profiles.columns.SAMPLE_ROWS", 200)
+    monkeypatch.setattr("sqlaudit.profiles.columns.FEW_VALUES", 10)
+    with connect() as engine:
+        query = "SELECT CASE WHEN n <= 400 THEN 1000 + n % 200 END AS x FROM generate_series(1, 20000) AS g(n)"
+        for _ in range(5):
+            found = sqlaudit.profile(query=query, db=engine, exact_rows=1000, sets=False).column("x")
+            assert not found.facts.all_different
+            assert found.facts.distinct < 300
+
+
 def test_of_many_rows_the_first_say_whether_check_digits_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sqlaudit.profiles.columns.FIRST_CHECKED", 30)
     rng = random.Random(6)
