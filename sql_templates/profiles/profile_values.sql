@@ -4,7 +4,7 @@
    they contain. Numbers of people are recognised where `forms` are given, and without them it is counted how many values
    are worth that. #}
 {% import "profiles/_profile.sql" as parts with context %}
-{% import "profiles/_forms.sql" as numbers with context %}
+{% if forms %}{% import "profiles/_forms.sql" as numbers with context %}{% endif %}
 {% set texts = columns | selectattr("spelled") | list %}
 WITH {{ parts.target(source, columns, share, first) }},
 {{ parts.value_groups(columns) }},

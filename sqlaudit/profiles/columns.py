@@ -26,7 +26,7 @@ BATCH = 8
 SCAN_BATCH = 100
 FEW_VALUES = 100_000
 SAMPLE_ROWS = 500_000
-FIRST_CHECKED = 20_000
+FIRST_CHECKED = 2_000
 """Rows that say whether check digits are worth looking at in all rows."""
 
 
@@ -225,7 +225,7 @@ def rows_of_values(
 
     rows = asked(range(len(sources)), share, first, ())
     again = [place for place, row in rows.items() if int(row[-1]) >= TELLING * max(int(row[2]), 1)]
-    if again and first is None and any(int(row[1]) > FIRST_CHECKED for row in rows.values()):
+    if again and any(int(row[1]) > FIRST_CHECKED for row in rows.values()):
         again = [place for place, row in asked(again, None, FIRST_CHECKED, FORMS).items() if _has_forms(row)]
     return rows | asked(again, share, first, FORMS) if again else rows
 
