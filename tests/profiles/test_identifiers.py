@@ -147,8 +147,9 @@ def test_what_is_inside_a_text(engine: Engine) -> None:
 
 def test_odd_values_are_read(engine: Engine) -> None:
     """Texts that are long, broken over lines, of other scripts, or nothing: each is a text like another."""
-    lines = "a b@c.de d" if engine.dialect == "spark" else "a\nb@c.de\nd"  # no query of Spark has line breaks in texts
-    odd = ["", " ", "😀" * 50, lines, "x" * 100_000, "1\t2", "9" * 42, "-" * 20, "Ⅷ٣٤٥٦٧٨٩٠١", "'; --", None]
+    # no text in a query of Spark has line breaks or tabs
+    lines, tab = ("a b@c.de d", "1  2") if engine.dialect == "spark" else ("a\nb@c.de\nd", "1\t2")
+    odd = ["", " ", "😀" * 50, lines, "x" * 100_000, tab, "9" * 42, "-" * 20, "Ⅷ٣٤٥٦٧٨٩٠١", "'; --", None]
     facts = profiled(engine, odd * 2).columns[0].facts
     assert sum(facts.shapes.values()) == facts.filled == 20
     assert facts.contains == {"email": 2}
