@@ -248,6 +248,8 @@ UNDER_VERDICT = (
     "loosened_requirement",
     "published_table",
     "possible_direct_identifier",
+    "identifier_in_text",
+    "all_different_column",
     "possible_quasi_identifier",
     "unreadable_columns",
     "empty_quasi_identifier",
