@@ -315,7 +315,8 @@ def key_figures(result: AuditResult) -> Iterator[doc.KeyFigure]:
     sizes = result.classes
     if result.rows and sizes.min_size is not None:
         _, unique = sizes.below(2)
-        tone: doc.Tone = "bad" if unique else "plain"
+        accepted = bool(result.required) and result.passed  # what no requirement forbids is no bad news
+        tone: doc.Tone = "bad" if unique and not accepted else "plain"
         yield doc.KeyFigure(
             _members(sizes.min_size, result), "Fewest matching rows" if sizes.per_row else "Smallest group", tone
         )

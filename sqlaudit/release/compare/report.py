@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
-from sqlaudit.audits.report import ALL_FIGURES, FAILING_GROUPS, WARNINGS, audit_document
+from sqlaudit.audits.report import ALL_FIGURES, FAILING_GROUPS, WARNINGS, audit_document, key_figures
 from sqlaudit.audits.report import headline as verdict_of
 from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.result import MEANING
 from sqlaudit.hierarchies.result import by_default
+from sqlaudit.models.phrases import requirement_lines, requirements_met
 from sqlaudit.release.attacks.result import attack_document
 from sqlaudit.release.compare.result import (
     METHODS,
@@ -224,7 +226,7 @@ def _document(
     return doc.report_on(
         result,
         headline,
-        (lead, *doc.notices_block(result.audit.notices)),
+        (*requirement_lines(result.audit.required, result.audit.rows), lead, *doc.notices_block(result.audit.notices)),
         first,
         audit_section(result),
         *lost,
@@ -232,7 +234,26 @@ def _document(
         doc.section("How this was computed", computed(result)),
         doc.section("Limits of this audit", (MEANING,)),
         sql_section(result),
+        figures=_key_figures(result),
     )
+
+
+def _key_figures(result: CompareResult) -> Iterator[doc.KeyFigure]:
+    """The smallest group of the release, its loss, and how many requirements it meets, else the error of queries."""
+    if result.audit.rows and result.audit.classes.min_size is not None:
+        smallest = next(key_figures(result.audit))
+        yield replace(smallest, tone="plain") if _headline(result).tone == "good" else smallest
+    yield from (
+        doc.KeyFigure(doc.percent(one.share), "Information loss")
+        for one in result.losses
+        if one.measure == "loss" and one.column is None and one.share is not None
+    )
+    errors = () if result.workload is None else result.workload.errors.values()
+    medians = [one.median for one in errors if one.median is not None]
+    if result.audit.required:
+        yield from requirements_met(result.audit.required)
+    elif medians:
+        yield doc.KeyFigure(percent_or_more(min(medians)), "Median error of queries")
 
 
 def _headline(result: CompareResult) -> doc.Toned:
@@ -251,9 +272,10 @@ def _lead(result: CompareResult) -> Iterator[doc.Words]:
     refuted = facts.answer is Answer.NO
     recoding = "" if refuted else f" Recoding: {_recoding(facts)}."
     yield doc.Toned(f"{_sentence(facts.reason)}{recoding}", "bad" if refuted else "plain")
-    if facts.missing or facts.suppressed:
-        left_out, suppressed = doc.plural(facts.missing, "original row"), doc.plural(facts.suppressed, "released row")
-        yield f"Not in the release: {left_out}. Suppressed cell by cell: {suppressed}."
+    if facts.missing:
+        yield f"Not in the release: {doc.plural(facts.missing, 'original row')}."
+    if facts.suppressed:
+        yield f"Suppressed cell by cell: {doc.plural(facts.suppressed, 'released row')}."
     if result.coarser is not None:
         other = result.coarser
         yield f"Compared with {other.other}, the release is {other.relation}: {other.reason}"
@@ -308,8 +330,8 @@ def _generalization(result: CompareResult) -> Iterator[doc.Content]:
 def audit_section(result: CompareResult) -> tuple[doc.Section, ...]:
     """Some sections of the audit as one."""
     document = audit_document(result.audit)
-    told = doc.notices_block(result.audit.notices)  # these stand at the top of the report
-    lead = (block for block in document.lead if block not in told)
+    told = (*doc.notices_block(result.audit.notices), *requirement_lines(result.audit.required, result.audit.rows))
+    lead = (block for block in document.lead if block not in told)  # these stand at the top of the report
     return doc.section("Is it safe?", document.headline, *lead, *doc.blocks_of(document, _OF_AUDIT))
 
 

@@ -10,9 +10,10 @@ from typing import Annotated, ClassVar, Literal
 from sqlaudit.base import result as base
 from sqlaudit.hierarchies.result import by_default
 from sqlaudit.lattices.result import Use
+from sqlaudit.models.phrases import requirements_met
 from sqlaudit.release.compare.report import not_given
 from sqlaudit.release.compare.result import Loss
-from sqlaudit.remedies.result import Release
+from sqlaudit.remedies.result import Release, lines_of
 from sqlaudit.reports import document as doc
 from sqlaudit.reports.notebook import Shown
 from sqlaudit.reports.stored import made, sql_section
@@ -131,11 +132,11 @@ def recode_document(result: RecodeResult) -> doc.Document:
     """The result of a recoding as a document for any layout."""
     required = doc.listing(result.requirements, None)
     said = f"{result.target}: {doc.plural(result.rows, 'row')}; required: {required}"
-    beta = "" if result.beta is None else f"1/(j-1)^{doc.figure(result.beta)}" if result.beta else "even"
-    drawn = "" if result.seed is None else f", seed {result.seed}"
+    beta = "" if result.beta is None else f"1/(j−1)^{doc.figure(result.beta)}" if result.beta else "even"
+    order = "smallest group first" if result.seed is None else f"in random order (seed {result.seed})"
     how = doc.facts(
         ("method", _TITLES[result.method]),
-        ("order of merges", f"{result.order}{drawn}" if result.order else ""),
+        ("merges", f"{doc.count(result.merges)}, {order}" if result.order else ""),
         ("weights of levels", beta),
         ("warnings only", ", ".join(result.warn_only)),
         *made(result),
@@ -144,13 +145,25 @@ def recode_document(result: RecodeResult) -> doc.Document:
     return doc.report_on(
         result,
         headline(result),
-        (f"{said}; grouped by {_TITLES[result.method]}.", _lead(result)),
+        (f"{said}; grouped by {_TITLES[result.method]}.", *lines_of(release), _lead(result)),
         doc.section("Why there is no recoding", result.why),
         *(() if release is None else _release(result, release)),
         doc.section("How it was made", how),
         doc.section("Limits of this audit", (base.MEANING,)),
         sql_section(result),
+        figures=_key_figures(result),
     )
+
+
+def _key_figures(result: RecodeResult) -> Iterator[doc.KeyFigure]:
+    """The smallest group, the loss, and how many requirements are met."""
+    if result.release is None or result.smallest is None:
+        return
+    yield doc.KeyFigure(doc.plural(result.smallest, "row"), "Smallest group")
+    if (loss := _loss_of(result.losses, result.measure)) is not None:
+        value = doc.figure(loss.value) if loss.share is None else doc.percent(loss.share)
+        yield doc.KeyFigure(value, "Information loss")
+    yield from requirements_met(result.release.audit.checks)
 
 
 def _release(result: RecodeResult, release: Release) -> Iterator[tuple[doc.Section, ...]]:
@@ -168,7 +181,7 @@ def _release(result: RecodeResult, release: Release) -> Iterator[tuple[doc.Secti
         for column in result.columns
         for level, held in [
             *([("left out", result.rows)] if column.use == "drop" else []),
-            *((level, held) for level, held in column.rows_at if held),
+            *((_called(place, level), held) for place, (level, held) in enumerate(column.rows_at) if held),
         ]
     ]
     columns = doc.table(("Column", "Level", "#Rows", "#Share"), became)
@@ -190,8 +203,6 @@ def headline(result: RecodeResult) -> doc.Toned:
 def _lead(result: RecodeResult) -> Iterator[doc.Words]:
     if result.release is None or result.smallest is None:
         return
-    merged = f"{doc.plural(result.merges, 'merge')}; " if result.method == "kaca" else ""
-    yield f"{merged}the smallest group has {doc.plural(result.smallest, 'row')}."
     lost, beside = f"Information loss ({result.measure}): {_loss_text(result.losses, result.measure)}", result.beside
     if beside is None:
         yield f"{lost}."
@@ -203,10 +214,15 @@ def _lead(result: RecodeResult) -> Iterator[doc.Words]:
         yield f"{lost}. Best node of the lattice{unfinished}: {other}."
 
 
+def _loss_of(losses: tuple[Loss, ...], measure: str) -> Loss | None:
+    """The loss of all columns together under a measure; None where it is not known."""
+    found = (loss for loss in losses if loss.measure == measure and loss.column is None)
+    return next((loss for loss in found if loss.value is not None), None)
+
+
 def _loss_text(losses: tuple[Loss, ...], measure: str) -> str:
     """A loss in words: its value, and its share of the loss of complete suppression."""
-    loss = next((loss for loss in losses if loss.measure == measure and loss.column is None), None)
-    if loss is None or loss.value is None:
+    if (loss := _loss_of(losses, measure)) is None:
         return "not known"
     share = "" if loss.share is None else f" ({doc.percent(loss.share)} of complete suppression)"
     return doc.figure(loss.value) + share
@@ -226,11 +242,17 @@ def _losses(result: RecodeResult) -> Iterator[doc.Content]:
     yield "Share: of the loss of complete suppression. Smaller is better, except for precision."
     if beside:
         levels = ",".join(map(str, beside.levels or ()))
-        named = ", ".join(f"{name} as {level}" for name, level in beside.named)
+        placed = zip(beside.levels or (), beside.named, strict=True)
+        named = ", ".join(f"{name} {'as ' * (place > 0)}{_called(place, level)}" for place, (name, level) in placed)
         classes = doc.plural(beside.classes or 0, "class", "classes")
         yield f"Best node by {beside.measure}: {named} (levels {levels}), {classes}."
     yield not_given(in_all)
     yield _picture(result, paired, bool(others))
+
+
+def _called(place: int, level: str) -> str:
+    """A level for people: the first one leaves values as they are."""
+    return level if place else "unchanged"
 
 
 def _figures(loss: Loss | None) -> tuple[str, str]:
