@@ -542,7 +542,7 @@ def _number_failing(result: AuditResult, total: int, listed: int) -> str:
     fail = doc.out_of(most, result.classes.count, "group") + (" fails" if most == 1 else " fail")
     few = f"the {doc.count(listed)} smallest of " if listed < total else ""
     least = "" if most == result.classes.count else "At least "
-    return f"{least}{fail}. Each sensitive column has its own entries: {few}{doc.count(total)}."
+    return f"{least}{fail}. Groups are listed once for each sensitive column: {few}{doc.count(total)}."
 
 
 def _figures(result: AuditResult) -> Iterator[doc.Table]:

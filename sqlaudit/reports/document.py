@@ -403,7 +403,8 @@ def signed_by(about: About) -> tuple[Section, ...]:
 def said_in(document: Document) -> Iterator[str]:
     """Every text of a report as people who run nothing read it."""
     yield from (one.name for one in document.figures)
-    yield from (without_hint(words) for block in document.blocks for words in words_of(block))
+    shown = (block for block in document.blocks if not isinstance(block, Code))  # code is folded away
+    yield from (without_hint(words) for block in shown for words in words_of(block))
 
 
 # Names and values are data: what could steer a terminal, a page or a table is shown, never obeyed.

@@ -110,7 +110,8 @@ def _lead(result: CriteriaResult) -> Iterator[doc.Block]:
 
 def _criterion(criterion: Criterion) -> Iterator[doc.Block]:
     yield doc.Paragraph(f"{criterion.question} ({criterion.source})")
-    yield doc.table(("figure", "answer"), ((doc.label(one.name), one.text) for one in criterion.figures))
+    names = (one.name if ": " in one.name else doc.label(one.name) for one in criterion.figures)  # `column: figure`
+    yield doc.table(("figure", "answer"), zip(names, (one.text for one in criterion.figures), strict=True))
     yield doc.Paragraph("Open questions that no figure answers:")
     yield doc.Bullets(tuple(_open(one) for one in criterion.open))
 

@@ -38,7 +38,7 @@ def losses_picture(result: CompareResult) -> doc.Picture | None:
     for name in _MAIN:
         found = {loss.column: loss.share for loss in result.losses if loss.measure == name and loss.column is not None}
         if found:
-            series[name] = [float(found.get(column) or 0) for column in result.qi]
+            series[measure_title(name)] = [float(found.get(column) or 0) for column in result.qi]
     title = "Loss by column, as a share of suppressing the column"
     return doc.bars(title, result.qi, series, "share of complete suppression", share=True) if series else None
 
@@ -61,14 +61,20 @@ def losses_blocks(result: CompareResult) -> Iterator[doc.Content]:
         error = "" if loss.standard_error is None else f" ± {doc.figure(loss.standard_error, 2)}"
         value = "–" if loss.value is None else doc.figure(loss.value) + error
         share = None if loss.share is None else doc.percent(loss.share)
-        rows.append((_measure_title(result, loss.measure, loss.sensitive), value, loss.mean, share))
+        rows.append((_measure_of(result, loss.measure, loss.sensitive), value, loss.mean, share))
     yield doc.table(("Measure", "#Value", "#Mean", "#Share"), rows)
     yield "Mean: per cell or row. Share: of the loss of complete suppression."
     yield not_given(found)
 
 
-def _measure_title(result: CompareResult, measure: str, about: str | None) -> str:
-    return measure if about is None or len(result.sensitive) < 2 else f"{measure} ({about})"
+def measure_title(measure: str) -> str:
+    """A measure in words: `non-uniform entropy`."""
+    return measure.replace("-", " ").replace("non uniform", "non-uniform")
+
+
+def _measure_of(result: CompareResult, measure: str, about: str | None) -> str:
+    title = measure_title(measure)
+    return title if about is None or len(result.sensitive) < 2 else f"{title} ({about})"
 
 
 def not_given(losses: Iterable[Loss]) -> Iterator[doc.Words]:
@@ -76,7 +82,7 @@ def not_given(losses: Iterable[Loss]) -> Iterator[doc.Words]:
     reasons: dict[str, list[str]] = {}
     for loss in losses:
         if loss.value is None and loss.why:
-            reasons.setdefault(loss.why, []).append(loss.measure)
+            reasons.setdefault(loss.why, []).append(measure_title(loss.measure))
     for reason, names in reasons.items():
         measures = ", ".join(dict.fromkeys(names))
         why = reason.replace("it needs", "they need", 1) if "," in measures else reason
@@ -92,11 +98,8 @@ def by_column_blocks(result: CompareResult) -> Iterator[doc.Content]:
     found = [loss for loss in result.losses if loss.column is not None]
     values = {(loss.measure, loss.sensitive, loss.column): loss for loss in found}
     keys = dict.fromkeys((loss.measure, loss.sensitive) for loss in found)
-    rows = (  # words may be parted where names may not
-        (
-            _measure_title(result, name.replace("-", " "), about),
-            *(_cell(values.get((name, about, column))) for column in result.qi),
-        )
+    rows = (
+        (_measure_of(result, name, about), *(_cell(values.get((name, about, column))) for column in result.qi))
         for name, about in keys
     )
     yield doc.table(("Measure", *(doc.Column(name, True) for name in result.qi)), rows)
@@ -125,7 +128,7 @@ def useful_blocks(result: CompareResult) -> Iterator[doc.Content]:
         yield f"Conditional: {workload.why}." if workload.why else None
     else:
         hint = f"{spelled('workload', 100)} runs 100 of them."
-        yield doc.Toned("Not computed: errors of random queries and range-query-noise.", hint=hint)
+        yield doc.Toned("Not computed: errors of random queries and range query noise.", hint=hint)
     for query in result.queries:
         yield from _query(query)
 
@@ -280,7 +283,9 @@ def _lead(result: CompareResult) -> Iterator[doc.Words]:
         other = result.coarser
         yield f"Compared with {other.other}, the release is {other.relation}: {other.reason}"
     shares = {loss.measure: loss.share for loss in result.losses if loss.column is None and loss.measure in _MAIN}
-    if lost := [f"{measure} {doc.percent(share)}" for measure, share in shares.items() if share is not None]:
+    if lost := [
+        f"{measure_title(measure)} {doc.percent(share)}" for measure, share in shares.items() if share is not None
+    ]:
         yield f"Information loss (100% is complete suppression): {', '.join(lost)}."
     if result.workload is not None and result.workload.errors:
         said = [f"{percent_or_more(one.median)} ({name})" for name, one in result.workload.errors.items()]

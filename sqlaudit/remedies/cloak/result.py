@@ -408,16 +408,17 @@ def _spread(spread: Spread, words: Callable[[Fraction], str]) -> str:
 def _levels(result: CloakResult) -> Iterator[doc.Block]:
     if not result.published:
         return
-    sizes = [(length(level.side), duration(level.seconds)) for level in result.levels]
+    used = [level for level in result.levels if level.messages]
+    sizes = [(length(level.side), duration(level.seconds)) for level in used]
     rows = (
         (*size, one.boxes, one.messages, doc.part(one.messages, result.published), one.fewest_users)
-        for size, one in zip(sizes, result.levels, strict=True)
+        for size, one in zip(sizes, used, strict=True)
     )
     heads = ("#Side", "#Interval", "#Boxes", "#Messages", "#Share", "#Fewest users")
     yield doc.table(heads, rows, "Boxes by size, largest first")
-    if sum(1 for level in result.levels if level.messages) > 1:
+    if len(used) > 1:
         names = map(", ".join, sizes)
-        series = {"messages": [level.messages for level in result.levels]}
+        series = {"messages": [level.messages for level in used]}
         yield doc.bars("Published messages by size of the box", names, series, "messages")
 
 

@@ -11,7 +11,7 @@ from sqlaudit.base import result as base
 from sqlaudit.hierarchies.result import by_default
 from sqlaudit.lattices.result import Use
 from sqlaudit.models.phrases import requirements_met
-from sqlaudit.release.compare.report import not_given
+from sqlaudit.release.compare.report import measure_title, not_given
 from sqlaudit.release.compare.result import Loss
 from sqlaudit.remedies.result import Release, lines_of
 from sqlaudit.reports import document as doc
@@ -203,7 +203,8 @@ def headline(result: RecodeResult) -> doc.Toned:
 def _lead(result: RecodeResult) -> Iterator[doc.Words]:
     if result.release is None or result.smallest is None:
         return
-    lost, beside = f"Information loss ({result.measure}): {_loss_text(result.losses, result.measure)}", result.beside
+    by = "" if result.measure == "loss" else f" ({measure_title(result.measure)})"
+    lost, beside = f"Information loss{by}: {_loss_text(result.losses, result.measure)}", result.beside
     if beside is None:
         yield f"{lost}."
     elif beside.levels is None:
@@ -235,7 +236,9 @@ def _losses(result: RecodeResult) -> Iterator[doc.Content]:
     in_all.sort(key=lambda loss: loss.measure != result.measure)
     paired = [(loss, others.get((loss.measure, None, loss.sensitive))) for loss in in_all]
     several = len(result.roles["sensitive"]) > 1
-    names = [f"{loss.measure} ({loss.sensitive})" if several and loss.sensitive else loss.measure for loss in in_all]
+    names = [
+        measure_title(one.measure) + (f" ({one.sensitive})" if several and one.sensitive else "") for one in in_all
+    ]
     rows = ((name, *_figures(loss), *_figures(other)) for name, (loss, other) in zip(names, paired, strict=True))
     of_node = ("#Best node", "#Share ") if beside else (None, None)
     yield doc.table(("Measure", f"#{_TITLES[result.method]}", "#Share", *of_node), rows)
@@ -245,7 +248,7 @@ def _losses(result: RecodeResult) -> Iterator[doc.Content]:
         placed = zip(beside.levels or (), beside.named, strict=True)
         named = ", ".join(f"{name} {'as ' * (place > 0)}{_called(place, level)}" for place, (name, level) in placed)
         classes = doc.plural(beside.classes or 0, "class", "classes")
-        yield f"Best node by {beside.measure}: {named} (levels {levels}), {classes}."
+        yield f"Best node by {measure_title(beside.measure)}: {named} (levels {levels}), {classes}."
     yield not_given(in_all)
     yield _picture(result, paired, bool(others))
 
@@ -267,6 +270,6 @@ def _picture(result: RecodeResult, paired: list[tuple[Loss, Loss | None]], besid
     series = {_TITLES[result.method]: [float(loss.share or 0) for loss, _ in drawn]}
     if beside:
         series["best node"] = [float(other.share or 0) if other else 0.0 for _, other in drawn]
-    names = [loss.measure for loss, _ in drawn]
+    names = [measure_title(loss.measure) for loss, _ in drawn]
     title = "Information loss, as a share of complete suppression"
     return doc.bars(title, names, series, "share of complete suppression", share=True) if drawn else None
