@@ -294,13 +294,16 @@ def _key_figures(result: AggregatesResult) -> Iterator[doc.KeyFigure]:
     """Unsafe cells, hidden ones, and those of them that can be computed."""
     every = doc.count(result.cells)
     if result.rules and result.cells:
-        tone: doc.Tone = "bad" if result.unsafe_cells else "plain"
+        is_safe = not result.unsafe_cells or (result.protection is not None and result.protection.safe)
+        tone: doc.Tone = "plain" if is_safe else "bad"
         yield doc.KeyFigure(f"{doc.count(result.unsafe_cells)} of {every}", "Unsafe cells" + _before(result), tone)
     if result.hidden:
         yield doc.KeyFigure(f"{doc.count(result.hidden)} of {every}", "Hidden cells")
     if result.deducible is not None:
         hidden = f"{doc.count(result.deducible)} of {doc.count(result.hidden)}"
         yield doc.KeyFigure(hidden, "Hidden but computable", "bad" if result.deducible else "plain")
+    if result.protection is not None and result.protection.rounded_to is None and not result.hidden:
+        yield doc.KeyFigure(f"{doc.count(result.protection.further)} of {every}", "Further hidden cells")
 
 
 def _headline(result: AggregatesResult) -> doc.Words:

@@ -152,7 +152,8 @@ def test_whole_text_at_eighty_columns() -> None:
         "  • Free text, images and codes were not searched for names.",
         "  • Whether publication is lawful is for people to decide, with these figures in",
         "    hand.",
-        "  • What a verdict means and does not mean: sqlaudit help verdicts",
+        "  • A verdict covers the named requirements and nothing else (sqlaudit help",
+        "    verdicts).",
         "",
         "`sqlaudit help glossary` explains the words of this report.",
     ]

@@ -104,7 +104,7 @@ def _lead(result: CriteriaResult) -> Iterator[doc.Block]:
     known = doc.listing(result.roles.get("quasi_identifiers", ()))
     yield doc.Paragraph(f"{result.target}: {result.rows} rows. The attacker knows {known} of a person.")
     if result.required:
-        yield doc.Bullets(tuple(f"{one.name}: {one.text}" for one in result.required))
+        yield doc.Bullets(tuple(f"{doc.label(one.name)}: {one.text}" for one in result.required))
     yield doc.Paragraph(_PUBLIC.format(base=result.rounded_to) if result.version == "public" else _INTERNAL)
 
 
