@@ -272,7 +272,8 @@ def test_no_more_groups_fail_than_there_are() -> None:
     two = (SensitiveSummary("disease", 4, 0, "packed", False), SensitiveSummary("ward", 2, 0, "packed", True))
     said = text_of(result(sensitive=two, failing=tuple(failing), failing_total=20))
     assert (
-        "At least 4 of 7 groups (57.1%) fail. Groups are listed once for each sensitive column: the 14 smallest of 20." in said
+        "At least 4 of 7 groups (57.1%) fail. Groups are listed once for each sensitive column: the 14 smallest of 20."
+        in said
     )
     given: dict[str, Any] = {"sensitive": two, "failing": tuple(failing), "failing_total": 14}
     every = result(checks=(replace(failed_k(), failing_classes=7),), **given)
