@@ -136,7 +136,7 @@ def recode_document(result: RecodeResult) -> doc.Document:
     order = "smallest group first" if result.seed is None else f"in random order (seed {result.seed})"
     how = doc.facts(
         ("method", _TITLES[result.method]),
-        ("merges", f"{doc.count(result.merges)}, {order}" if result.order else ""),
+        ("merges", f"{doc.count(result.merges)}, {order}" if result.merges else ""),
         ("weights of levels", beta),
         ("warnings only", ", ".join(result.warn_only)),
         *made(result),
