@@ -318,7 +318,8 @@ def key_figures(result: AuditResult) -> Iterator[doc.KeyFigure]:
     sizes = result.classes
     if result.rows and sizes.min_size is not None:
         _, unique = sizes.below(2)
-        tone: doc.Tone = "bad" if unique else "plain"
+        accepted = bool(result.required) and result.passed  # what no requirement forbids is no bad news
+        tone: doc.Tone = "bad" if unique and not accepted else "plain"
         yield doc.KeyFigure(
             _members(sizes.min_size, result), "Fewest matching rows" if sizes.per_row else "Smallest group", tone
         )
@@ -557,7 +558,7 @@ def _number_failing(result: AuditResult, total: int, listed: int) -> str:
     fail = doc.out_of(most, result.classes.count, "group") + (" fails" if most == 1 else " fail")
     few = f"the {doc.count(listed)} smallest of " if listed < total else ""
     least = "" if most == result.classes.count else "At least "
-    return f"{least}{fail}. Each sensitive column has its own entries: {few}{doc.count(total)}."
+    return f"{least}{fail}. Groups are listed once for each sensitive column: {few}{doc.count(total)}."
 
 
 def _figures(result: AuditResult) -> Iterator[doc.Table]:

@@ -345,5 +345,5 @@ class GivenRoles(TypedDict):
 ShownRoles = Annotated[Mapping[str, Any], GivenRoles]
 
 
-MEANING = "What a verdict means and does not mean: sqlaudit help verdicts"
+MEANING = "A verdict covers the named requirements and nothing else (sqlaudit help verdicts)."
 """The last sentence of every report with a verdict."""

@@ -10,7 +10,7 @@ from typing import Annotated, ClassVar
 from sqlaudit.base import result as base
 from sqlaudit.base.parameter_names import spelled
 from sqlaudit.models.base import Check, WithVerdict
-from sqlaudit.models.phrases import requirement_lines, verdict_of
+from sqlaudit.models.phrases import requirement_lines, requirements_met, verdict_of
 from sqlaudit.reports import document as doc
 from sqlaudit.reports.notebook import Shown
 from sqlaudit.reports.stored import made, sql_section
@@ -460,7 +460,18 @@ def persons_document(result: PersonsResult) -> doc.Document:
         doc.section("How it was measured", _how(result)),
         sql_section(result),
         doc.section("Limits of this audit", NOT_SAID[1:] if result.tolerance else NOT_SAID),
+        figures=_key_figures(result),
     )
+
+
+def _key_figures(result: PersonsResult) -> Iterator[doc.KeyFigure]:
+    """How many people the fewest known events single out, and all events, and how many requirements are met."""
+    accepted = bool(result.checks) and result.passed
+    known = [(doc.plural(one.known, "known event"), one.unique_persons) for one in result.curve[:1] if one.exact]
+    for what, unique in (*known, ("all events", result.profile.unique_persons)) if result.persons else ():
+        tone: doc.Tone = "bad" if unique and not accepted else "plain"
+        yield doc.KeyFigure(doc.with_share(unique, result.persons), f"Singled out by {what}", tone)
+    yield from requirements_met(result.checks)
 
 
 def _told_of(result: PersonsResult, told: Coherence) -> Iterator[tuple[doc.Section, ...]]:

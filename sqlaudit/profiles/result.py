@@ -371,7 +371,19 @@ def profile_document(result: ProfileResult) -> doc.Document:
         doc.section("How this was computed", doc.facts(("table", result.target), *made(result))),
         sql_section(result),
         doc.section("Limits of this profile", (_RIGHT, beyond, _TEXTS)),
+        figures=() if result.cells else _key_figures(result),
     )
+
+
+def _key_figures(result: ProfileResult) -> Iterator[doc.KeyFigure]:
+    """How many direct identifiers and quasi-identifiers there are, and how few columns single people out."""
+    identifiers = result.named(Role.DIRECT_IDENTIFIER)
+    yield doc.KeyFigure(doc.count(len(identifiers)), "Direct identifiers", "bad" if identifiers else "plain")
+    columns = f"{doc.count(len(result.likely))} of {doc.count(len(result.columns))}"
+    yield doc.KeyFigure(columns, "Columns others may know")
+    if result.together is not None and result.together.sets:
+        fewest = min(len(one.columns) for one in result.together.sets)
+        yield doc.KeyFigure(doc.plural(fewest, "column"), "Enough to single people out")
 
 
 def _lead(result: ProfileResult) -> Iterator[doc.Words]:

@@ -107,7 +107,7 @@ def _lead(result: CriteriaResult) -> Iterator[doc.Block]:
     known = doc.listing(result.roles.get("quasi_identifiers", ()))
     yield doc.Paragraph(f"{result.target}: {result.rows} rows. The attacker knows a person's {known}.")
     if result.required:
-        yield doc.Bullets(tuple(f"{one.name}: {one.text}" for one in result.required))
+        yield doc.Bullets(tuple(f"{doc.label(one.name)}: {one.text}" for one in result.required))
     yield doc.Paragraph(_PUBLIC.format(base=result.rounded_to) if result.version == "public" else _INTERNAL)
 
 
@@ -115,7 +115,8 @@ def _criterion(criterion: Criterion) -> Iterator[doc.Block]:
     yield doc.Paragraph(f"{criterion.question} ({criterion.source})")
     if criterion.quotation:
         yield doc.Paragraph(f"“{criterion.quotation}”")
-    yield doc.table(("figure", "answer"), ((doc.label(one.name), one.text) for one in criterion.figures))
+    names = (one.name if ": " in one.name else doc.label(one.name) for one in criterion.figures)  # `column: figure`
+    yield doc.table(("figure", "answer"), zip(names, (one.text for one in criterion.figures), strict=True))
     yield doc.Paragraph("Open questions that no figure answers:")
     yield doc.Bullets(tuple(_open(one) for one in criterion.open))
 

@@ -200,6 +200,7 @@ _NAMES = {
     "certain_if_ruled_out_for_all": "Certain, same values for everyone",
     "highest_of_the_rest": "Best chance of the rest",
     "highest": "Best chance",
+    "alone_in_class": "Unique rows",
     "largest_posterior_over_prior": "Largest ratio of likelihoods",
     "times": "Times as likely, more than",
     "chance": "Probability by chance",

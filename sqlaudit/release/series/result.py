@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar
 
 from sqlaudit.base.result import AS_TEXT, FROM_1, IF_ANY, MEANING, Documented, MeasuredResult, told
 from sqlaudit.models.base import Check, WithVerdict
-from sqlaudit.models.phrases import requirement_lines, verdict_of
+from sqlaudit.models.phrases import requirement_lines, requirements_met, verdict_of
 from sqlaudit.models.releases import largest_m
 from sqlaudit.reports import document as doc
 from sqlaudit.reports.notebook import Shown
@@ -183,7 +183,17 @@ def releases_document(result: ReleasesResult) -> doc.Document:
         doc.section("Method", how),
         sql_section(result),
         doc.section("Limits of this audit", (*NOT_SAID, *([MEANING] if required else []))),
+        figures=_key_figures(result),
     )
+
+
+def _key_figures(result: ReleasesResult) -> Iterator[doc.KeyFigure]:
+    """How many people are singled out, who are in several releases, and how many requirements are met."""
+    singled = max((one.singled_out for one in result.attributes), default=0)
+    tone: doc.Tone = "bad" if singled and not (result.checks and result.passed) else "plain"
+    yield doc.KeyFigure(doc.with_share(singled, result.persons), "People singled out", tone)
+    yield doc.KeyFigure(doc.with_share(result.in_several, result.persons), "In several releases")
+    yield from requirements_met(result.checks)
 
 
 def headline(result: ReleasesResult) -> doc.Toned:
