@@ -9,7 +9,7 @@ from sqlaudit.gates.standalone.names import DIALECTS, Dialect
 
 PAGE = Path(__file__).with_name("compile.md")
 START, END = "<!-- dialects: docs/make_dialects.py -->", "<!-- end of dialects -->"
-HEAD = "| `--dialect` | product | executed by the tests on | assumed, where nobody has, or to be known |"
+HEAD = "| `--dialect` | product | executed by the tests on | assumptions and notes |"
 
 
 def row(name: str, one: Dialect) -> str:

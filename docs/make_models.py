@@ -9,12 +9,14 @@ from typing import Any
 
 from sqlaudit.cli.models import describe
 from sqlaudit.models.phrases import example
-from sqlaudit.models.registry import CELL_RULES, OF_RELEASES, OF_SYNTHETIC, PRESETS, REGISTRY
+from sqlaudit.models.presets import Preset, presets
+from sqlaudit.models.registry import CELL_RULES, OF_RELEASES, OF_SYNTHETIC, REGISTRY
 
 PAGE = Path(__file__).with_name("models.md")
 HEAD = """# Privacy models
 
-Made from the registry by `docs/make_models.py`; `sqlaudit models` prints the same, `sqlaudit models NAME` one of them.
+Generated from the registry by `docs/make_models.py`. `sqlaudit models` lists all models, and `sqlaudit models NAME`
+explains one.
 
 An *equivalence class* is all rows with the same quasi-identifiers (a *group* in reports). n is its number of rows (of
 people, with an entity column), r1 ≥ r2 ≥ … are the counts of its sensitive values, p their shares in it, P their shares
@@ -48,19 +50,30 @@ SYNTHETIC = """## Synthetic data
 For a [synthetic table](synthetic.md) beside its original, checked by `sqlaudit compare --synthetic` only.
 """
 
+RULES = """## Published rules
+
+For `--preset`; [published rules](presets.md) explains them, with their clauses and words.
+"""
+
 
 def page() -> str:
     """The whole page."""
     entries = [describe(model) for model in REGISTRY.values()]
     rows = "\n".join(row(entry) for entry in entries)
     overview = f"| model | short | needs | merging | limit |\n| --- | --- | --- | --- | --- |\n{rows}\n"
-    presets = "\n".join(f"| `{name}` | `{'`, `'.join(p.requirements)}` | {p.source} |" for name, p in PRESETS.items())
-    rules = f"## Published rules\n\nFor `--preset`.\n\n| name | requires | source |\n| --- | --- | --- |\n{presets}\n"
+    listed = "\n".join(preset(one) for one in presets().values())
+    rules = f"{RULES}\n| name | for rows | for cells | source | date |\n| --- | --- | --- | --- | --- |\n{listed}\n"
     cells = (section(describe(rule)).replace("## ", "### ", 1) for rule in CELL_RULES.values())
     series = (section(describe(model)).replace("## ", "### ", 1) for model in OF_RELEASES.values())
     made = (section(describe(model)).replace("## ", "### ", 1) for model in OF_SYNTHETIC.values())
     parts = [*(section(entry) for entry in entries), SERIES, *series, SYNTHETIC, *made, CELLS, *cells, rules]
     return "\n".join([HEAD, overview, *parts])
+
+
+def preset(one: Preset) -> str:
+    """A published rule's line."""
+    rows, cells = (", ".join(f"`{text}`" for text in some) for some in (one.audit, one.aggregates))
+    return f"| `{one.name}` | {rows} | {cells} | {' '.join(filter(None, (f'{one.source}.', one.note)))} | {one.date} |"
 
 
 def row(entry: dict[str, Any]) -> str:

@@ -98,6 +98,7 @@ def aggregates(
     before: Sequence[Any] = (),
     linked: Sequence[Any] = (),
     require: Require = None,
+    preset: str | Sequence[str] = (),
     protect: bool = False,
     price: str = "count",
     fast: bool = False,
@@ -138,6 +139,7 @@ def aggregates(
             (`releases/*.parquet`) names one in each file.
         linked: further tables of the same people, judged together with this one; each has some of the dimensions.
         require: rules for cells: `{"threshold": 5, "p_percent": 10}`, or texts such as `dominance=n:2,k:85`.
+        preset: published rules; `sqlaudit models --presets` lists them.
         protect: hide unsafe cells, and the cheapest others so that totals do not reveal them.
         price: cost of hiding a cell: its contributors, its value, or 1 (count, value, 1).
         fast: take the first good answer instead of the cheapest.
@@ -262,6 +264,9 @@ def audit(
     accept_identifier: Sequence[str] | str = (),
     insensitive: Sequence[str] | str = (),
     all_columns_named: bool = False,
+    preset: str | Sequence[str] = (),
+    zip_areas: str | Path | None = None,
+    reviewed: Sequence[str] | str = (),
 ) -> AuditResult:
     """Audit a table and return what was found.
 
@@ -298,6 +303,9 @@ def audit(
         accept_identifier: direct identifiers that may stay in the table; all others fail.
         insensitive: columns that were reviewed and need no role.
         all_columns_named: fail if a column has no role.
+        preset: published rules; `sqlaudit models --presets` lists them.
+        zip_areas: with `preset` hipaa-safe-harbor: CSV file of ZIP areas with 20,000 people or fewer (column area).
+        reviewed: with `preset` hipaa-safe-harbor: columns that you reviewed.
 
     Raises:
         UsageError: a column, model or value that does not fit.

@@ -1,10 +1,11 @@
 {# The rows a profile looks at, under short names (c0, c1, …), all of them or a sample: `share` draws every row with that
-   probability, `first` takes the first rows that the database returns. #}
+   probability, `first` takes the first rows that the database returns. Lists, structures and JSON are read as text, by
+   which every engine can group. #}
 {% macro target(source, columns, share, first) %}
 target AS (
     SELECT
     {% for column in columns %}
-        {{ column.sql }} AS c{{ loop.index0 }}{{ "," if not loop.last }}
+        {% if column.nested %}CAST({{ column.sql }} AS VARCHAR){% else %}{{ column.sql }}{% endif %} AS c{{ loop.index0 }}{{ "," if not loop.last }}
     {% endfor %}
     FROM {{ source }}
     {% if share is not none %}
@@ -52,3 +53,18 @@ REGEXP_MATCHES(spelling, '{{ pattern }}')
 {% macro is_whole() -%}
 {% if dialect == "spark" %}? % 1 = 0 OR ? - ? <> 0{% else %}? = FLOOR(?){% endif %}
 {%- endmacro %}
+
+{# Parts of patterns: an address of a device, a social security number of the United States in its ranges, an IBAN of a
+   country that has them. #}
+{% macro ip_address() %}((25[0-5]|2[0-4][0-9]|1?[0-9]?[0-9])[.]){3}(25[0-5]|2[0-4][0-9]|1?[0-9]?[0-9]){% endmacro %}
+
+{% macro social_security() -%}
+([1-57][0-9]{2}|8[0-9]{2}|0[1-9][0-9]|00[1-9]|6[0-57-9][0-9]|66[0-57-9])-(0[1-9]|[1-9][0-9])-([1-9][0-9]{3}|0[1-9][0-9]{2}|00[1-9][0-9]|000[1-9])
+{%- endmacro %}
+
+{% macro iban() -%}
+(A[DELTZ]|B[AEGHRY]|C[HRYZ]|D[EKO]|E[EGS]|F[IOR]|G[BEILRT]|H[RU]|I[ELQST]|JO|K[WZ]|L[BCITUVY]|M[CDEKRTU]|N[LO]|P[KLST]|QA|R[OS]|S[ACEIKMV]|T[LNR]|UA|V[AG]|XK)[0-9]{2}( ?[A-Z0-9]{4}){2,7}( ?[A-Z0-9]{1,3})?
+{%- endmacro %}
+
+{# A pattern with no further letter or digit beside it. #}
+{% macro alone(pattern) %}(^|[^A-Za-z0-9.-])({{ pattern }})[.]?($|[^A-Za-z0-9.-]){% endmacro %}

@@ -18,10 +18,12 @@ from sqlaudit.audits.models_asked import (
 )
 from sqlaudit.audits.result import AuditResult
 from sqlaudit.base.columns_of import Resolved
+from sqlaudit.base.errors import UsageError
 from sqlaudit.base.options import Given, request_from, several, takes
+from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.relation import Relation, Statement
 from sqlaudit.base.result import Warned
-from sqlaudit.base.spec import AuditSpec, Coverage, Roles, Sampling, roles_from, target_of
+from sqlaudit.base.spec import AuditSpec, Coverage, Requirement, Roles, SafeHarbor, Sampling, roles_from, target_of
 from sqlaudit.classes.attribute_inputs import refuse_unclear
 from sqlaudit.classes.failing import AllFailing
 from sqlaudit.classes.histogram import HistogramBuilder
@@ -98,6 +100,11 @@ class Auditor:
             self.export(AllFailing(tuple(every for part in parts for every in part.every), unnamed))
         warnings = self._warnings(spec, opened, published, judged)
         checks = [check for part in parts for check in part.judged.checks] + _coverage(spec, warnings, judged.rows)
+        if spec.safe_harbor is not None:
+            from sqlaudit.audits.safe_harbor import safe_harbor_check
+
+            whole = self.engine.open(spec.target) if published[0].sampled else published[0]
+            checks.append(safe_harbor_check(self.engine, whole, spec.safe_harbor))
         failing = sorted((f for part in parts for f in part.failing), key=lambda f: f.size)
         return AuditResult(
             target=spec.target.name,
@@ -183,10 +190,40 @@ class Auditor:
             statements += builder.plan(attribute.sql if attribute else None)
             statements += planned_of_persons(builder.frame, self.engine, spec.roles, spec.requirements)
         statements += warning_statements(self.engine, relation, roles)
+        if spec.safe_harbor is not None:
+            from sqlaudit.audits.safe_harbor import safe_harbor_statements
+
+            statements += safe_harbor_statements(self.engine, relation, spec.safe_harbor)
         statements = list({statement.sql: statement for statement in statements}.values())
         statements += person_statements(self.engine, relation, roles, spec.roles)
         columns = values_of(relation, roles, self.engine.dialect)
         return statements + merged_statements(self.engine, columns, spec.roles.values)
+
+
+def of_presets(
+    names: Sequence[str], given: SafeHarbor, *, report: bool = False
+) -> tuple[tuple[Requirement, ...], SafeHarbor | None]:
+    """What presets require of rows, and how HIPAA's Safe Harbor is checked, None = not at all.
+
+    Args:
+        names: of presets. given: what is said of Safe Harbor. report: whether presets without a limit are sections of a
+            report by criteria.
+
+    Raises:
+        UsageError: an unknown preset, one that would require nothing, or details of Safe Harbor without it.
+    """
+    found: tuple[Requirement, ...] = ()
+    if names:
+        from sqlaudit.models.presets import find_preset, of_rows
+
+        told = [one for one in names if report and find_preset(one).sections and not find_preset(one).audit]
+        found = of_rows(one for one in names if one not in (SafeHarbor.preset, *told))
+    if SafeHarbor.preset in names:
+        return found, given
+    if given != SafeHarbor():
+        needing = spelled("zip_areas" if given.zip_areas else "reviewed")
+        raise UsageError(f"{needing} needs {spelled('preset', SafeHarbor.preset)}.")
+    return found, None
 
 
 def _coverage(spec: AuditSpec, warnings: Sequence[Warned], rows: int) -> list[Check]:
@@ -201,11 +238,12 @@ def _coverage(spec: AuditSpec, warnings: Sequence[Warned], rows: int) -> list[Ch
 @takes(
     "target * qi sensitive require identifier entity joint nulls sampling_fraction population_size weights known_rows "
     "values db query where inputs read buckets limits roles failing_classes worst_classes show_values "
-    "accept_identifier insensitive all_columns_named",
-    *(Roles, Sampling, Coverage),
+    "accept_identifier insensitive all_columns_named preset zip_areas reviewed",
+    *(Roles, Sampling, Coverage, SafeHarbor),
     failing_classes=("int | None", 10),
     worst_classes=("int", WORST_CLASSES),
     show_values=("bool", False),
+    preset=("str | Sequence[str]", ()),
 )
 def audit(given: Given) -> AuditResult:
     """Audit a table and return what was found.
@@ -216,6 +254,7 @@ def audit(given: Given) -> AuditResult:
             which saves a statement.
         show_values: whether the quasi-identifier values of these classes, and the sensitive values of the worst and of
             a stated person, may be read.
+        preset: published rules; `sqlaudit models --presets` lists them.
 
     Raises:
         UsageError: a column, model or value that does not fit.
@@ -229,12 +268,14 @@ def audit(given: Given) -> AuditResult:
         (False, [('k_anonymity', 2), ('distinct_l_diversity', 1)])
     """
     asked = roles_from(vars(given), sampling=request_from(Sampling, vars(given)))
+    preset_requirements, harbor = of_presets(several(given.preset), request_from(SafeHarbor, vars(given)))
     spec = AuditSpec(
         target_of(given),
         replace(asked, identifiers=with_accepted(asked.identifiers, several(given.accept_identifier))),
-        requirements(given.require),
+        (*preset_requirements, *requirements(given.require)),
         given.inputs or {},
         request_from(Coverage, vars(given)),
+        harbor,
     )
     with opened(given.db, given.limits, spec.target, *further_targets(spec)) as engine:
         return Auditor(engine, given.failing_classes, given.show_values, worst_classes=given.worst_classes).audit(spec)

@@ -20,11 +20,14 @@ from sqlaudit.classes.failing import ClassSizes
 from sqlaudit.models.base import Check
 from sqlaudit.models.phrases import (
     IDENTIFIER,
+    SAFE_HARBOR,
     VERDICTS,
+    clause_text,
     full_title,
     level_text,
     limit_text,
     other_levels,
+    published,
     requirement_lines,
     requirements_met,
     short_cell,
@@ -315,7 +318,8 @@ def key_figures(result: AuditResult) -> Iterator[doc.KeyFigure]:
     sizes = result.classes
     if result.rows and sizes.min_size is not None:
         _, unique = sizes.below(2)
-        tone: doc.Tone = "bad" if unique else "plain"
+        accepted = bool(result.required) and result.passed  # what no requirement forbids is no bad news
+        tone: doc.Tone = "bad" if unique and not accepted else "plain"
         yield doc.KeyFigure(
             _members(sizes.min_size, result), "Fewest matching rows" if sizes.per_row else "Smallest group", tone
         )
@@ -438,6 +442,17 @@ _NULLS = {
 }
 
 
+def _harbor_blocks(result: AuditResult) -> Iterator[doc.Block]:
+    """Each clause of HIPAA's Safe Harbor: what was found, by column names and counts."""
+    for check in (one for one in result.checks if one.model == SAFE_HARBOR):
+        clauses = check.details["clauses"]
+        rows = ((one["clause"], one["title"], *clause_text(one).partition(": ")[::2]) for one in clauses)
+        yield doc.table(("clause", "identifier", "verdict", "found"), rows)
+        if reviewed := check.details["reviewed"]:
+            yield doc.Paragraph(f"Not checked, because you reviewed them: {doc.listing(reviewed, None)}.")
+        yield doc.Paragraph("Clause (ii), actual knowledge of the covered entity, cannot be checked in the table.")
+
+
 def audit_document(result: AuditResult) -> doc.Document:
     """The result of an audit as a document for any layout.
 
@@ -456,6 +471,7 @@ def audit_document(result: AuditResult) -> doc.Document:
         ("direct identifiers", ", ".join(roles.get("identifiers", ()))),
         ("person column", roles.get("entity") or ""),
         ("missing values", _NULLS.get(str(roles.get("nulls", "")), "")),
+        ("published rules", published(result.checks)),
         *made(result),
     )
     of_people = unit_of(result) == "person" and result.classes.count
@@ -471,6 +487,7 @@ def audit_document(result: AuditResult) -> doc.Document:
         ),
         doc.section(FAILING_GROUPS, *_failing(result)),
         doc.section("Risk from someone who knows the quasi-identifiers", risk_facts(result), risk_picture(result)),
+        doc.section("HIPAA, Safe Harbor", *_harbor_blocks(result)),
         doc.section("Sample and population", *population_blocks(result)),
         doc.section("Beliefs about the stated person", *beliefs_blocks(result)),
         doc.section(
@@ -541,7 +558,7 @@ def _number_failing(result: AuditResult, total: int, listed: int) -> str:
     fail = doc.out_of(most, result.classes.count, "group") + (" fails" if most == 1 else " fail")
     few = f"the {doc.count(listed)} smallest of " if listed < total else ""
     least = "" if most == result.classes.count else "At least "
-    return f"{least}{fail}. Each sensitive column has its own entries: {few}{doc.count(total)}."
+    return f"{least}{fail}. Groups are listed once for each sensitive column: {few}{doc.count(total)}."
 
 
 def _figures(result: AuditResult) -> Iterator[doc.Table]:

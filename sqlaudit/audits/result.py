@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import field
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
@@ -126,15 +127,16 @@ class AuditResult(base.MeasuredResult, Shown):
         """Limits of this audit, as sentences."""
         return NOT_SAID
 
-    def by_criteria(self, *, public: bool = False) -> CriteriaResult:
+    def by_criteria(self, *, public: bool = False, presets: Iterable[str] = ()) -> CriteriaResult:
         """What these figures say to criteria of data protection, as a report of its own.
 
         Args:
             public: round small counts, for readers who may not know them.
+            presets: published rules whose clauses are sections, too.
         """
         from sqlaudit.audits.criteria.criteria import criteria_of
 
-        return criteria_of(self, public=public)
+        return criteria_of(self, public=public, presets=presets)
 
     def failing_classes(self) -> list[FailingClass]:
         """The failing classes that were read, smallest first (keys only when values were asked for)."""

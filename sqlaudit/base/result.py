@@ -248,6 +248,8 @@ UNDER_VERDICT = (
     "loosened_requirement",
     "published_table",
     "possible_direct_identifier",
+    "identifier_in_text",
+    "all_different_column",
     "possible_quasi_identifier",
     "unreadable_columns",
     "empty_quasi_identifier",
@@ -343,5 +345,5 @@ class GivenRoles(TypedDict):
 ShownRoles = Annotated[Mapping[str, Any], GivenRoles]
 
 
-MEANING = "What a verdict means and does not mean: sqlaudit help verdicts"
+MEANING = "A verdict covers the named requirements and nothing else (sqlaudit help verdicts)."
 """The last sentence of every report with a verdict."""

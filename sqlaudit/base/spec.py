@@ -6,13 +6,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
 from enum import StrEnum
 from fractions import Fraction
-from typing import Any
+from pathlib import Path
+from typing import Any, ClassVar
 
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.options import (
     COLUMN,
     DELIMITER,
+    FILE,
     FLAG,
     FOLDER,
     MEMORY,
@@ -415,6 +417,28 @@ class Coverage:
 
 
 @dataclass(frozen=True)
+class SafeHarbor:
+    """How HIPAA's Safe Harbor is checked.
+
+    Args:
+        zip_areas: a CSV file of the three-digit ZIP areas with 20,000 people or fewer; None = those of the 2000 census.
+        reviewed: columns that people reviewed; they are not checked.
+    """
+
+    preset: ClassVar[str] = "hipaa-safe-harbor"
+    zip_areas: Path | None = option(
+        None,
+        FILE,
+        "With --preset hipaa-safe-harbor: CSV file of ZIP areas with 20,000 people or fewer (column area).",
+        HOLD,
+        metavar="FILE",
+    )
+    reviewed: tuple[str, ...] = option(
+        (), NAMES, "With --preset hipaa-safe-harbor: columns that you reviewed.", HOLD, metavar="COLUMNS"
+    )
+
+
+@dataclass(frozen=True)
 class Requirement:
     """One requirement: a model by name, its parameters as exact numbers or texts.
 
@@ -423,12 +447,14 @@ class Requirement:
         parameters: parameter name to value (int, Fraction or str).
         text: how the user wrote it, for reports.
         severity: `error`, or `warn` for a requirement that only warns.
+        preset: the published rule that requires it, empty = none.
     """
 
     model: str
     parameters: Mapping[str, Any] = field(default_factory=dict)
     text: str = ""
     severity: str = "error"
+    preset: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True)
@@ -466,6 +492,7 @@ class AuditSpec:
         requirements: what must hold; empty = report every model that needs no further input.
         inputs: further inputs of models by name (categories, class functions, orders, trees, population …).
         coverage: identifiers that are accepted, and whether every column needs a role.
+        safe_harbor: how HIPAA's Safe Harbor is checked, None = not at all.
     """
 
     target: Target
@@ -473,6 +500,7 @@ class AuditSpec:
     requirements: tuple[Requirement, ...] = ()
     inputs: Mapping[str, Any] = field(default_factory=dict)
     coverage: Coverage = Coverage()
+    safe_harbor: SafeHarbor | None = None
 
 
 # From what people pass to a target.

@@ -71,7 +71,7 @@ class VerifyResult(MeasuredResult, Shown):
 
 # What running a certificate again found, as a document.
 
-_SHOWN = 40
+_SHOWN, _LONGEST = 40, 24
 _FILE = "snapshot: version"
 """What begins the name of a difference between the files that were read."""
 _NOT_SAID = (
@@ -86,7 +86,9 @@ def verify_document(result: VerifyResult) -> doc.Document:
     known = doc.listing(result.roles.get("quasi_identifiers", ()))
     about = f"{result.target}: {doc.plural(result.rows, 'row')}, audited again on {known}, with new SQL."
     others = [one for one in result.differences if not one.what.startswith(_FILE)]
-    rows = [(one.what, one.certified, one.now) for one in others[:_SHOWN]]
+    rows = [
+        (_item(one.what), _without_long_words(one.certified), _without_long_words(one.now)) for one in others[:_SHOWN]
+    ]
     if len(others) > _SHOWN:
         rows.append((f"{doc.count(len(others) - _SHOWN)} more", "", ""))
     changed = doc.bad("The file has changed since the certificate was made.")
@@ -100,6 +102,15 @@ def verify_document(result: VerifyResult) -> doc.Document:
         doc.section("Limits of this check", _NOT_SAID),
         sql_section(result),
     )
+
+
+def _item(what: str) -> str:
+    return doc.label(what.removeprefix("figures: ").replace("_", " "))
+
+
+def _without_long_words(text: str) -> str:
+    """Checksums are cut, so that the table is not as wide as they are long."""
+    return " ".join(doc.shortened(word, _LONGEST) for word in text.split(" "))
 
 
 def headline(result: VerifyResult) -> doc.Toned:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from sqlaudit.base.errors import ExitCode
 from sqlaudit.base.spec import Target
 from sqlaudit.cli.exits import tell
-from sqlaudit.cli.options import require_of, target_options
+from sqlaudit.cli.options import cell_options, target_options
 from sqlaudit.cli.requests import in_section, request_options
 from sqlaudit.cli.runner import Job, declared, verdict
 from sqlaudit.tabular.request import AggregatesRequest
@@ -19,7 +19,7 @@ _together = in_section("Totals and related tables")
 @declared(
     target_options,
     request_options(AggregatesRequest, "request"),
-    require_of("CELL_RULES", "Requirements", "RULE=LIMIT", "threshold=5, p_percent=10, dominance=n:2,k:85 ..."),
+    cell_options,
     _together(
         "--before",
         multiple=True,
@@ -50,6 +50,8 @@ def command(job: Job, request: AggregatesRequest, before: tuple[str, ...], linke
       sqlaudit aggregates may.csv --before april.csv --by region --count n --require threshold=5
       sqlaudit aggregates by_sector.csv --linked by_age.csv --by region,sector,age --count n \\
           --require threshold=5 --require no_unpickable_cell=4
+      sqlaudit aggregates turnover.csv --by branch --value turnover --count firms \\
+          --largest first,second --preset acro
       sqlaudit aggregates --from visits.csv --by region,month --person patient_id --value cost \\
           --grouping "region;region,month;()" --require threshold=5 --require p_percent=10
     """

@@ -11,18 +11,19 @@ from typing import TYPE_CHECKING
 
 from sqlaudit.base.errors import EngineError, ExitCode, Incomplete, UsageError
 from sqlaudit.base.frozen import dataclass
-from sqlaudit.base.spec import AuditSpec, Coverage, Target
+from sqlaudit.base.spec import AuditSpec, Coverage, SafeHarbor, Target
 from sqlaudit.cli.exits import say, tell, worst
 from sqlaudit.cli.options import (
     FailingOptions,
     FurtherReports,
+    audit_options,
     bucketized_options,
     cover_options,
     coverage_options,
     failing_options,
     further_options,
+    harbor_options,
     output_options,
-    require_options,
     role_options,
     sampling_options,
 )
@@ -40,14 +41,17 @@ if TYPE_CHECKING:
     bucketized_options,
     role_options,
     sampling_options,
-    require_options,
+    audit_options,
+    harbor_options,
     coverage_options,
     failing_options,
     output_options,
     cover_options,
     further_options,
 )
-def command(job: Job, coverage: Coverage, failing: FailingOptions, cover: About, further: FurtherReports) -> int:
+def command(
+    job: Job, harbor: SafeHarbor, coverage: Coverage, failing: FailingOptions, cover: About, further: FurtherReports
+) -> int:
     """Measure how easily the people in a table can be re-identified.
 
     TARGET is a file (CSV, Parquet, JSON, Arrow; globs work), or with --db a table or view.
@@ -61,18 +65,20 @@ def command(job: Job, coverage: Coverage, failing: FailingOptions, cover: About,
       sqlaudit audit patients.csv --qi age,sex,zip --sensitive diagnosis \\
           --require k=5 --require l=3
     """
+    from sqlaudit.audits.auditor import of_presets
     from sqlaudit.models.phrases import with_accepted
 
     if not job.roles.quasi_identifiers:
         raise UsageError(_name_them(job))
     declared_too = with_accepted(job.roles.identifiers, coverage.accepted_identifiers)
     roles = replace(job.roles, identifiers=declared_too, sampling=job.sampling)
-    required = job.asked.requirements
+    of_rules, checked = of_presets(job.asked.presets, harbor, report=further.criteria is not None)
+    required = (*of_rules, *job.asked.requirements)
     if further.criteria:
         from sqlaudit.audits.criteria.criteria import wanted_besides
 
         required = (*required, *wanted_besides(roles, required))
-    spec = AuditSpec(job.target, roles, required, job.asked.inputs, coverage)
+    spec = AuditSpec(job.target, roles, required, job.asked.inputs, coverage, checked)
     return run_audit(replace(job, output=replace(job.output, cover=cover)), spec, failing, further)
 
 
@@ -93,6 +99,8 @@ def run_audit(job: Job, spec: AuditSpec, failing: FailingOptions, further: Furth
         raise UsageError("A certificate covers one table: leave out --certificate or --buckets.")
     if further.key is not None and further.new_key:
         refuse_overwriting([further.file, job.output.file], [further.key, further.key.with_suffix(".pub.pem")])
+    if further.file is not None and spec.safe_harbor is not None:
+        raise UsageError("A certificate covers groups of rows, not hipaa-safe-harbor: use two runs.")
     audit = Auditor.audit if further.file is None else _certifying(further, failing, job.db is not None)
     export = _Export(failing.file, failing.show_values) if failing.file is not None else None
     usual = WORST_CLASSES if job.output.format in ("html", "json") else 0  # a statement more
@@ -107,7 +115,7 @@ def run_audit(job: Job, spec: AuditSpec, failing: FailingOptions, further: Furth
     if further.criteria:
         from sqlaudit.audits.criteria.criteria import criteria_of
 
-        told = functools.partial(criteria_of, public=further.criteria == "public")
+        told = functools.partial(criteria_of, public=further.criteria == "public", presets=job.asked.presets)
     return job.run(
         lambda engine, _: Auditor(engine).plan(spec),
         find,
@@ -172,7 +180,7 @@ def _certifying(
     if asked.criteria:
         raise UsageError("--certificate and --criteria exclude each other: use two runs.")
     if asked.new_key and asked.key is not None:
-        tell(f"made the key {str(asked.key)!r}; publish its public half, {str(new_key(asked.key))!r}.")
+        tell(f"created the key {str(asked.key)!r}; publish its public half, {str(new_key(asked.key))!r}.")
     key = None if asked.key is None else private_key(asked.key)
 
     def audit(auditor: Auditor, spec: AuditSpec) -> AuditResult:

@@ -59,7 +59,7 @@ def command(job: Job, search: Mapping[str, Any], publication: LatticePublication
         if publication.wanted and published is None:
             say("nothing was published: no node is safe.")
         elif published is not None and published.executed:
-            tell(f"made the view {published.view!r}.")
+            tell(f"created the view {published.view!r}.")
         elif published is not None and published.audit is not None:
             say_written(publication, published.audit.rows)
         return code_of(result)

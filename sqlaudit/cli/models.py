@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, NotRequired, TypedDict, cast
+from typing import TYPE_CHECKING, Any, Literal, NotRequired, TypedDict, cast
 
 import click
 
@@ -11,20 +11,36 @@ from sqlaudit.base.result import Code, Operator, plain
 from sqlaudit.cli.options import output_options
 from sqlaudit.cli.output import Output
 from sqlaudit.cli.requests import command_of
-from sqlaudit.models.phrases import catalogue_document, model_document
+from sqlaudit.models.phrases import catalogue_document, model_document, presets_document
+
+if TYPE_CHECKING:
+    from sqlaudit.models.presets import Preset
 
 
-@command_of(click.Argument(["name"], required=False), output_options)
-def command(name: str | None, output: Output) -> int:
+@command_of(
+    click.Argument(["name"], required=False),
+    click.Option(["--presets"], is_flag=True, help="List the published rules, or explain the one called NAME."),
+    output_options,
+)
+def command(name: str | None, presets: bool, output: Output) -> int:
     """List the privacy models, or explain the one called NAME.
 
     \b
       sqlaudit models
       sqlaudit models t_closeness
+      sqlaudit models --presets
+      sqlaudit models --presets ema-0070
       sqlaudit models l --format json
     """
-    from sqlaudit.models.registry import CELL_RULES, OF_RELEASES, OF_SYNTHETIC, PRESETS, REGISTRY, find_model
+    from sqlaudit.models import presets as published
+    from sqlaudit.models.registry import CELL_RULES, OF_RELEASES, OF_SYNTHETIC, REGISTRY, find_model
 
+    known = [published.find_preset(name)] if name and presets else published.presets().values()
+    listed: list[_Preset] = [_preset(one) for one in known]
+    if presets:
+        every_preset: ModelList = {"schema": "sqlaudit-models/1", "models": [], "presets": listed}
+        output.emit(lambda: presets_document(listed), lambda: every_preset)
+        return ExitCode.OK
     if name:
         model = describe(find_model(name, REGISTRY | CELL_RULES | OF_RELEASES | OF_SYNTHETIC))
         one: ModelList = {"schema": "sqlaudit-models/1", "models": [model]}
@@ -32,19 +48,15 @@ def command(name: str | None, output: Output) -> int:
         return ExitCode.OK
     every = (REGISTRY, CELL_RULES, OF_RELEASES, OF_SYNTHETIC)
     entries, rules, series, synthetic = ([describe(each) for each in listed.values()] for listed in every)
-    presets: list[_Preset] = [
-        {"name": preset, "requirements": list(found.requirements), "source": found.source}
-        for preset, found in PRESETS.items()
-    ]
     data: ModelList = {
         "schema": "sqlaudit-models/1",
         "models": entries,
         "cell_rules": rules,
         "release_models": series,
         "synthetic_models": synthetic,
-        "presets": presets,
+        "presets": listed,
     }
-    output.emit(lambda: catalogue_document(entries, presets, rules, series, synthetic), lambda: data)
+    output.emit(lambda: catalogue_document(entries, listed, rules, series, synthetic), lambda: data)
     return ExitCode.OK
 
 
@@ -98,10 +110,48 @@ class _Model(TypedDict):
     of_synthetic: bool
 
 
+class _Limits(TypedDict):
+    """What a preset requires.
+
+    Args:
+        audit: of rows, as for `sqlaudit audit --require`. aggregates: of cells, as for `sqlaudit aggregates --require`.
+    """
+
+    audit: list[str]
+    aggregates: list[str]
+
+
 class _Preset(TypedDict):
+    """A published rule.
+
+    Args:
+        clause: where it stands. quotation: its exact words, empty where `unquoted` says why there are none.
+        note: what else a reader should know.
+        limits: what it requires. sections: clauses that `sqlaudit audit --criteria` reports.
+        identifiers: what a check of columns looks for.
+        source, link: the document. date: its day, month or year (ISO 8601).
+    """
+
     name: str
-    requirements: list[str]
+    title: str
+    clause: str
+    quotation: str
+    unquoted: str
+    note: str
+    limits: _Limits
+    sections: list[str]
+    identifiers: list[str]
     source: str
+    link: str
+    date: str
+
+
+def _preset(one: Preset) -> _Preset:
+    own = {name: getattr(one, name) for name in _Preset.__annotations__ if name != "limits"}
+    limits: _Limits = {"audit": list(one.audit), "aggregates": list(one.aggregates)}
+    sections = [part.title for part in one.sections]
+    identifiers = [f"{part.clause} {part.title}" for part in one.identifiers]
+    return cast("_Preset", own | {"limits": limits, "sections": sections, "identifiers": identifiers})
 
 
 class ModelList(TypedDict):
@@ -111,7 +161,7 @@ class ModelList(TypedDict):
         cell_rules: only in the list of all models: the rules for cells of published tables.
         release_models: only in the list of all models: those that several releases of one table decide together.
         synthetic_models: only in the list of all models: those that a synthetic table and its original decide together.
-        presets: only in the list of all models.
+        presets: only in the list of all models, and with `--presets`.
     """
 
     schema: Literal["sqlaudit-models/1"]

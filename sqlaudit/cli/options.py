@@ -16,7 +16,7 @@ from sqlaudit.base.errors import UsageError
 from sqlaudit.base.files import PrivateFolder, is_folder
 from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.options import FILE, FLAG, MOST, RANGE, listed, option, options_of
-from sqlaudit.base.spec import Buckets, Coverage, Limits, ReadOptions, Requirement, Roles, Sampling, Target
+from sqlaudit.base.spec import Buckets, Coverage, Limits, ReadOptions, Requirement, Roles, SafeHarbor, Sampling, Target
 from sqlaudit.cli.output import output_for
 from sqlaudit.cli.requests import (
     PATH,
@@ -36,10 +36,11 @@ _CLASSES, _SHOW = "Failing groups", "SQL"
 
 @dataclass(frozen=True)
 class Demands:
-    """The requirements, and the further inputs of models."""
+    """The requirements, those of presets among them, the further inputs of models, and the presets of an audit."""
 
     requirements: tuple[Requirement, ...] = ()
     inputs: Mapping[str, Any] = field(default_factory=dict)
+    presets: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -155,16 +156,12 @@ def _requirements(texts: tuple[str, ...], among: str = "REGISTRY") -> tuple[Requ
     return tuple(one for text in texts for one in registry.parse_requirements(text, among=found))
 
 
-def _presets(names: tuple[str, ...]) -> tuple[Requirement, ...]:
+def _presets(names: tuple[str, ...], among: str) -> tuple[Requirement, ...]:
     if not names:
         return ()
-    from sqlaudit.base.names import closest
-    from sqlaudit.models.registry import PRESETS
+    from sqlaudit.models import presets
 
-    for name in names:
-        if name not in PRESETS:
-            raise UsageError(f"There is no preset {name!r}.{closest(name, PRESETS)} There are: {', '.join(PRESETS)}.")
-    return _requirements(tuple(text for name in names for text in PRESETS[name].requirements))
+    return getattr(presets, among)(names)  # type: ignore[no-any-return]
 
 
 def inputs_from(path: Path | None) -> Mapping[str, Any]:
@@ -235,21 +232,41 @@ def require_of(among: str, section: str, metavar: str, help: str) -> OptionGroup
     return handing("asked", lambda require: Demands(_requirements(require, among)), parameter)
 
 
+_preset = _hold("--preset", multiple=True, metavar="NAME", help="A published rule; `sqlaudit models --presets`.")
+_of_rows = (
+    _hold("--require", multiple=True, metavar="MODEL=LIMIT", help="k=5, l=3, t=0.2, recursive_l=c:3,l:2 ..."),
+    _preset,
+    _hold("--inputs", type=PATH, metavar="FILE", help="Further inputs of models: categories, orders, trees ..."),
+)
+
+
 def requiring(among: str = "REGISTRY") -> OptionGroup:
     """Requirements with presets and inputs; the registry of models lists under this name what may be required."""
     return handing(
         "asked",
         lambda require, preset, inputs: Demands(
-            (*_presets(preset), *_requirements(require, among)), inputs_from(inputs)
+            (*_presets(preset, "of_rows"), *_requirements(require, among)), inputs_from(inputs)
         ),
-        _hold("--require", multiple=True, metavar="MODEL=LIMIT", help="k=5, l=3, t=0.2, recursive_l=c:3,l:2 ..."),
-        _hold("--preset", multiple=True, metavar="NAME", help="A published rule; `sqlaudit models` lists them."),
-        _hold("--inputs", type=PATH, metavar="FILE", help="Further inputs of models: categories, orders, trees ..."),
+        *_of_rows,
     )
 
 
 require_options = requiring()
 """Requirements; the command gets `asked: Demands`."""
+audit_options = handing(
+    "asked", lambda require, preset, inputs: Demands(_requirements(require), inputs_from(inputs), preset), *_of_rows
+)
+"""The same for audits, which make of the presets what they require, checks of columns, or sections of a report."""
+cell_options = handing(
+    "asked",
+    lambda require, preset: Demands((*_presets(preset, "of_cells"), *_requirements(require, "CELL_RULES"))),
+    _hold("--require", multiple=True, metavar="RULE=LIMIT", help="threshold=5, p_percent=10, dominance=n:2,k:85 ..."),
+    _preset,
+)
+"""Rules for cells; the command gets `asked: Demands`."""
+
+harbor_options = request_options(SafeHarbor, "harbor")
+"""How HIPAA's Safe Harbor is checked; the command gets `harbor: SafeHarbor`."""
 
 coverage_options = request_options(Coverage, "coverage")
 """What is said of columns that no requirement covers; the command gets `coverage: Coverage`."""

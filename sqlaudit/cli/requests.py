@@ -56,7 +56,7 @@ class Sectioned(click.Command):
             is_flag=True,
             expose_value=False,
             callback=_be_quiet,
-            help="Print errors only.",
+            help="Print nothing but errors on stderr.",
         )
         self.params.append(quiet)
 

@@ -280,7 +280,17 @@ def columns_document(result: ColumnSets) -> doc.Document:
         doc.section("Effect of each column", _effects(result)),
         doc.section("Method", _how(result)),
         sql_section(result),
+        figures=_key_figures(result),
     )
+
+
+def _key_figures(result: ColumnSets) -> Iterator[doc.KeyFigure]:
+    """How few columns of the sets found are enough, and what the most revealing one of them puts at risk."""
+    if result.sets and result.sample is None and result.find != "ranking":
+        fewest = min(len(one.columns) for one in result.sets)
+        yield doc.KeyFigure(doc.plural(fewest, "column"), "Smallest set found")
+        worst = max(one.share_at_risk for one in result.sets)
+        yield doc.KeyFigure(doc.percent(worst), f"{doc.label(result.unit)} at risk, worst set", "bad")
 
 
 def _lead(result: ColumnSets) -> Iterator[doc.Words]:
@@ -292,7 +302,7 @@ def _lead(result: ColumnSets) -> Iterator[doc.Words]:
         yield doc.good("No such set exists.") if result.complete else "No such set was found so far."
     elif result.repair:
         yield doc.Toned(
-            f"Leave out {doc.listing(result.repair, len(result.repair))}: no such set is left.",
+            f"Without {doc.listing(result.repair, None)}, no such set is left.",
             hint=f"To check whether a coarser column is enough, search again with it in {spelled('columns')}.",
         )
     yield _proof(result)

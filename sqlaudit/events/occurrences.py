@@ -215,6 +215,20 @@ def occurrences_from(
     return Occurrences(bench, own, dictionary, count, pairs, first_shared, first_safe, repeats, fits, sequence=sequence)
 
 
+def contributions_of(bench: Engine, coded: Coded, columns: int) -> dict[str, dict[int, int]]:
+    """People by their number of `rows`, and of `groups`: combinations of the first so many columns.
+
+    A missing value is a value, as in GROUP BY; repeats and tolerances change nothing.
+    """
+    packed = coded.keys((1 << columns) - 1)
+    statement = render("events/events_contributions.sql", bench.dialect, source=coded.source, packed=packed)
+    answered = bench.run(statement)
+    return {
+        "rows": {int(rows): int(persons) for rows, _, persons in answered if rows is not None},
+        "groups": {int(groups): int(persons) for _, groups, persons in answered if groups is not None},
+    }
+
+
 def drop_occurrences(bench: Engine) -> None:
     """Release what `occurrences_of` keeps."""
     plain, near = ("own", "dictionary", "occurrences"), ("covers", "fitting", "near_dictionary", "fits", "near_own")

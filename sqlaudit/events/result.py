@@ -10,7 +10,7 @@ from typing import Annotated, ClassVar
 from sqlaudit.base import result as base
 from sqlaudit.base.parameter_names import spelled
 from sqlaudit.models.base import Check, WithVerdict
-from sqlaudit.models.phrases import requirement_lines, verdict_of
+from sqlaudit.models.phrases import requirement_lines, requirements_met, verdict_of
 from sqlaudit.reports import document as doc
 from sqlaudit.reports.notebook import Shown
 from sqlaudit.reports.stored import made, sql_section
@@ -77,6 +77,19 @@ class Profile(base.Documented):
         their events."""
         exposed = sum(classes if near else members * classes for members, classes in sizes.items() if members < k)
         return cls(min(sizes, default=0), sizes.get(1, 0), exposed, sum(sizes.values()), sizes)
+
+
+@dataclass(frozen=True)
+class Contribution(base.Documented):
+    """What one person contributes to the table at most.
+
+    Args:
+        rows: the most rows of a person. groups: the most groups of a person: combinations of the columns of an event,
+            where a missing value is a value, as in GROUP BY.
+    """
+
+    rows: Annotated[int, base.json_schema(minimum=0)]
+    groups: Annotated[int, base.json_schema(minimum=0)]
 
 
 @dataclass(frozen=True)
@@ -223,6 +236,7 @@ class PersonsResult(WithVerdict, base.MeasuredResult, Shown):
         events: different events; with static columns, different pairs of an event and static values.
         pairs: different pairs of a person and an event; in a sequence of an event and its time.
         by_number: people by their number of different events.
+        contribution: the most rows and groups of one person, exactly. It depends on single people: do not publish it.
         profile: groups of people with the same events: what someone who knows all events of a person learns.
         curve: by the largest number of known events, from 1 on. It ends early when the time budget is spent.
         random: the expected share of people singled out by some of their events, drawn at random (by all, where there
@@ -258,6 +272,7 @@ class PersonsResult(WithVerdict, base.MeasuredResult, Shown):
     by_number: Mapping[int, int] = field(
         metadata=base.key("persons.by_number_of_events") | base.objects("events", "persons")
     )
+    contribution: Contribution = field(metadata=base.key("persons.contribution"))
     profile: Profile = field(metadata=base.key("persons.profile"))
     curve: tuple[Known, ...] = field(metadata=base.key("persons.curve"))
     random: tuple[Drawn, ...] = field(default=(), metadata=base.key("persons.random"))
@@ -441,10 +456,22 @@ def persons_document(result: PersonsResult) -> doc.Document:
         doc.section("Most revealing values", *_telling_values(result)),
         doc.section("People most at risk", _at_risk(result)),
         doc.section("Events per person", _events_of_persons(result)),
+        doc.section("Contribution of one person", _contribution(result)),
         doc.section("How it was measured", _how(result)),
         sql_section(result),
         doc.section("Limits of this audit", NOT_SAID[1:] if result.tolerance else NOT_SAID),
+        figures=_key_figures(result),
     )
+
+
+def _key_figures(result: PersonsResult) -> Iterator[doc.KeyFigure]:
+    """How many people the fewest known events single out, and all events, and how many requirements are met."""
+    accepted = bool(result.checks) and result.passed
+    known = [(doc.plural(one.known, "known event"), one.unique_persons) for one in result.curve[:1] if one.exact]
+    for what, unique in (*known, ("all events", result.profile.unique_persons)) if result.persons else ():
+        tone: doc.Tone = "bad" if unique and not accepted else "plain"
+        yield doc.KeyFigure(doc.with_share(unique, result.persons), f"Singled out by {what}", tone)
+    yield from requirements_met(result.checks)
 
 
 def _told_of(result: PersonsResult, told: Coherence) -> Iterator[tuple[doc.Section, ...]]:
@@ -589,6 +616,18 @@ def _events_of_persons(result: PersonsResult) -> doc.Table:
     if rest := sum(persons for _, persons in listed[_MOST_NUMBERS:]):
         rows.append((f"{doc.count(listed[_MOST_NUMBERS][0])} or more", rest))
     return doc.table(("#Different events", "#People"), rows)
+
+
+def _contribution(result: PersonsResult) -> Iterator[str]:
+    if not result.persons:
+        return
+    most, columns = result.contribution, ", ".join(result.columns)
+    yield f"Most rows of one person: {doc.count(most.rows)}."
+    yield f"Most groups of one person: {doc.count(most.groups)} (combinations of {columns})."
+    yield (
+        "Both maxima are exact and depend on single people. Do not publish them: choose the bounds for differential "
+        "privacy without looking at the data, and require them with rows_per_person and groups_per_person."
+    )
 
 
 def _how(result: PersonsResult) -> doc.Facts:

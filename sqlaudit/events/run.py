@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -26,6 +26,7 @@ from sqlaudit.events.occurrences import (
     check_moments,
     check_static,
     coded_rows,
+    contributions_of,
     drop_occurrences,
     kept_spans,
     near_occurrences,
@@ -35,7 +36,16 @@ from sqlaudit.events.occurrences import (
     span_statement,
 )
 from sqlaudit.events.request import PersonsRequest, tolerated
-from sqlaudit.events.result import Drawn, Known, Learnt, PersonAtRisk, PersonsResult, Profile, WithoutColumn
+from sqlaudit.events.result import (
+    Contribution,
+    Drawn,
+    Known,
+    Learnt,
+    PersonAtRisk,
+    PersonsResult,
+    Profile,
+    WithoutColumn,
+)
 from sqlaudit.events.sources import EventSource, source_of
 from sqlaudit.events.unicity import (
     CellsBehind,
@@ -144,6 +154,7 @@ class _Findings:
         occurrences = self._occurrences(every)
         helds = tuple(self._held(occurrences))
         profile = _profile(occurrences, request.k)
+        contributed = contributions_of(self.bench, self.coded, self.events)
         learning = self._learning(occurrences, helds)
         tally = Tally(occurrences, request.k) if request.effects else None
         watchers = learning if tally is None else (*learning, tally)
@@ -161,7 +172,7 @@ class _Findings:
             rows = self._uncertainty(occurrences, helds)
             coherence = tuple(replace(one, uncertainty=row) for one, row in zip(coherence, rows, strict=True))
         static_k = self._static_k()
-        checks = self._checks(occurrences, helds, curve, draws, profile)
+        checks = self._checks(occurrences, helds, curve, draws, profile, contributed)
         effects = tuple(self._effects(len(curve))) if request.effects else ()
         return PersonsResult(
             target=self.source.label,
@@ -180,6 +191,7 @@ class _Findings:
             events=occurrences.events,
             pairs=occurrences.pairs,
             by_number=levels.by_number,
+            contribution=Contribution(*(max(contributed[one], default=0) for one in ("rows", "groups"))),
             profile=profile,
             curve=tuple(curve),
             random=tuple(drawn for drawn, _ in draws),
@@ -282,6 +294,7 @@ class _Findings:
         curve: Sequence[Known],
         draws: Sequence[tuple[Drawn, Fraction]],
         profile: Profile,
+        contributed: Mapping[str, Mapping[int, int]],
     ) -> tuple[Check, ...]:
         """The verdicts on the requirements; nothing is counted twice."""
         if not self.asked or self.by_hand:
@@ -296,6 +309,7 @@ class _Findings:
             near=occurrences.near,
             drawn=self.request.draws,
             seed=self.request.seed,
+            contributed=contributed,
         )
         return tuple(checks_of(self.asked, counted, occurrences, helds, self.sensitive, self.stop))
 

@@ -22,6 +22,7 @@ from sqlaudit.events.occurrences import (
     Occurrences,
     Watcher,
     coded_rows,
+    contributions_of,
     drop_occurrences,
     occurrences_from,
     occurrences_of,
@@ -238,6 +239,7 @@ class CountedPersons:
         curves: for each k the figures for 1, 2, … known events. learnt: for each k and h what they reveal about a
             sensitive attribute. draws: exact figures on events drawn at random, by their number.
         drawn, seed: people sampled where there are too many sets to count all.
+        contributed: people by their number of `rows`, and of `groups`.
     """
 
     rows: int
@@ -250,6 +252,11 @@ class CountedPersons:
     near: bool = False
     drawn: int = DRAWS
     seed: int = 0
+    contributed: Mapping[str, Mapping[int, int]] = field(default_factory=dict)
+
+    def contributions(self, counted: str) -> Mapping[int, int]:
+        """People by their number of `rows` or `groups`."""
+        return self.contributed[counted]
 
     def same(self, k: int) -> Alike:
         """Groups of people with the same events, where groups smaller than k are too small."""
@@ -347,6 +354,8 @@ def count_persons(engine: Engine, frame: Frame, wanted: PersonsWanted) -> Counte
         try:
             events = occurrences_of(bench, coded, range(keys), 2, nulls, repeats=False, events=keys)
             found = CountedPersons(coded.rows, coded.persons, events.events, events.alike())
+            if wanted.contributions:
+                found.contributed = contributions_of(bench, coded, keys)
             held = None
             if len(chosen) > keys:
                 asked: dict[str, Any] = {"source": coded.source, "column": Raw(f"c{keys}"), "static": ()}

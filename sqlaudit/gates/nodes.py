@@ -32,7 +32,7 @@ _KEYS = {
 """The keys that are not called like the field."""
 _SAME = (
     *("entity", "where", "query", "nulls", "exclude", "key"),
-    *("by_position", "distance", "hierarchies", "insensitive", "values"),
+    *("by_position", "distance", "hierarchies", "insensitive", "values", "zip_areas", "reviewed"),
 )
 _YES = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
 

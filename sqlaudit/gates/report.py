@@ -10,7 +10,16 @@ from sqlaudit.base.result import MEANING, Status, Warned
 from sqlaudit.gates.result import ALLOWED, UNDECIDED, Drift, GateResult, GateTest, Moment, Outcome, for_attribute
 from sqlaudit.gates.stored import Key, number_of
 from sqlaudit.models.base import Check
-from sqlaudit.models.phrases import WORDS, full_title, level_text, limit_text, short_cell, statement_of, what_fails
+from sqlaudit.models.phrases import (
+    WORDS,
+    full_title,
+    level_text,
+    limit_text,
+    published,
+    short_cell,
+    statement_of,
+    what_fails,
+)
 from sqlaudit.reports import document as doc
 from sqlaudit.reports.stored import moment
 
@@ -190,6 +199,7 @@ def _how(result: GateResult) -> doc.Facts:
     rows = sum({test.table: test.rows or 0 for test in result.tests}.values())
     return doc.facts(
         ("policy", result.policy),
+        ("published rules", published(test.check for test in result.tests if test.check is not None)),
         ("rows", rows),
         ("computed by", f"sqlaudit {result.versions.get('sqlaudit', '')}{engines}"),
         ("finished", moment(result.time)),
@@ -220,7 +230,7 @@ def history_document(file: str, moments: Mapping[Key, Sequence[Moment]]) -> doc.
     """Every test through the last runs, the newest first."""
     runs = {moment.run for listed in moments.values() for moment in listed}
     return doc.compose(
-        doc.Toned(f"{file}: {doc.plural(len(moments), 'test')} through the last {doc.plural(len(runs), 'run')}"),
+        doc.Toned(f"{file}: {doc.plural(len(moments), 'test')} over the last {doc.plural(len(runs), 'run')}"),
         (),
         *(
             doc.section(f"{name}: {for_attribute(requirement, sensitive)}", _table(listed))

@@ -27,7 +27,7 @@ from sqlaudit.base.options import (
     options_of,
     request_from,
 )
-from sqlaudit.base.spec import Requirement, Roles, Target
+from sqlaudit.base.spec import Requirement, Roles, SafeHarbor, Target
 from sqlaudit.gates.nodes import (
     Mistakes,
     PolicySection,
@@ -42,15 +42,24 @@ from sqlaudit.gates.nodes import (
     threshold,
     whole,
 )
-from sqlaudit.gates.result import CellLimit, ColumnLimit, Limit, LossLimit, SeriesLimit, SyntheticLimit, TestSpec
+from sqlaudit.gates.result import (
+    CellLimit,
+    ColumnLimit,
+    Limit,
+    LossLimit,
+    SafeHarborLimit,
+    SeriesLimit,
+    SyntheticLimit,
+    TestSpec,
+)
+from sqlaudit.models import presets
 from sqlaudit.models.measures import OF_RELEASES
+from sqlaudit.models.phrases import SAFE_HARBOR
 from sqlaudit.models.registry import (
     CELL_RULES,
     OF_SYNTHETIC,
-    PRESETS,
     REGISTRY,
     find_model,
-    parse_requirement,
     parse_requirements,
     requirement_from,
 )
@@ -122,6 +131,7 @@ AGGREGATES = "aggregates"
 CELL_OPTIONS = {one.name: one for _, one in options_of(AggregatesRequest) if one.section in (CELLS, ROWS, TOTALS)}
 """What a policy says of a table; nothing there hides or writes cells."""
 SHOWN = "show_cells"
+PRESET = "preset"
 OTHERS = "before", "linked"
 """Further tables."""
 CELL_KEYS: Keys = {
@@ -130,6 +140,7 @@ CELL_KEYS: Keys = {
     "linked": described("Further tables of the same people, judged together with this one.", TEXT_OR_TEXTS),
     SHOWN: described("Name unsafe cells by their dimensions in reports.", YES_OR_NO),
     "require": described(f"Rules for cells: {', '.join(CELL_RULES)}.", TEXT_OR_TEXTS),
+    PRESET: described("Published rules for cells; `sqlaudit models --presets` lists them.", TEXT_OR_TEXTS),
 }
 
 
@@ -139,8 +150,9 @@ def read_cells(found: PolicySection, connection: str, folder: Path) -> tuple[Cel
     Args:
         found: the section. connection: of the table, empty for files. folder: what relative paths start from.
     """
-    if "require" not in found:
-        found.mistakes.add(found.node, "aggregates needs 'require': rules for cells, such as threshold=5.")
+    if "require" not in found and PRESET not in found:
+        said = "aggregates needs 'require' or 'preset': rules for cells, such as threshold=5."
+        found.mistakes.add(found.node, said)
         return ()
     given = found.take_options(AggregatesRequest, *CELL_OPTIONS, values=text, negative=text)
     shown = found.take(SHOWN, flag, False)
@@ -150,12 +162,13 @@ def read_cells(found: PolicySection, connection: str, folder: Path) -> tuple[Cel
         tuple(_other_table(name, connection, folder, patterns=True) for name in found.take(key, texts, ()))
         for key in OTHERS
     )
-    rules = found.take("require", texts, ())
+    rules, published = found.take("require", texts, ()), found.take(PRESET, texts, ())
     if found.mistakes:
         return ()
     try:
         request = request_from(AggregatesRequest, given, show_values=shown)
         wanted = [one for rule in rules for one in parse_requirements("".join(rule.split()), among=CELL_RULES)]
+        wanted += [one for one in presets.of_cells(published) if one not in wanted]
         return tuple(CellLimit(replace(request, requirements=(one,)), before, linked) for one in wanted)
     except UsageError as error:
         found.mistakes.keep(error, found.node)
@@ -403,6 +416,32 @@ def check_synthetic(limit: SyntheticLimit, roles: Roles) -> None:
         raise UsageError("'excess_disclosure' needs people who were not used: name their table under 'holdout'.")
 
 
+# HIPAA's Safe Harbor, as a policy writes it: `preset: hipaa-safe-harbor`, or with its details.
+
+HARBOR_KEYS: Keys = keys_of(SafeHarbor)
+
+
+def read_harbor(found: PolicySection, _: str, folder: Path) -> tuple[SafeHarborLimit, ...]:
+    """The limit in a section; its file is looked for beside the policy."""
+    given = found.take_options(SafeHarbor)
+    if "zip_areas" in given:
+        given["zip_areas"] = folder / given["zip_areas"]
+    return (SafeHarborLimit(SafeHarbor(**given)),)
+
+
+def harbor_text(limit: SafeHarborLimit) -> str:
+    """The check, the same text however it was written.
+
+    Example:
+        >>> harbor_text(SafeHarborLimit()), harbor_text(SafeHarborLimit(SafeHarbor(Path("a/zips.csv"), ("visit",))))
+        ('safe_harbor', 'safe_harbor=zip_areas:zips.csv,reviewed:visit')
+    """
+    asked = limit.request
+    parts = [f"zip_areas:{asked.zip_areas.name}"] if asked.zip_areas else []
+    parts += [f"reviewed:{'+'.join(asked.reviewed)}"] if asked.reviewed else []
+    return SAFE_HARBOR + (f"={','.join(parts)}" if parts else "")
+
+
 _CONDITION = {
     "type": "string",
     "pattern": r"^\s*((>=|>)\s*[0-9]+(\.[0-9]+)?\s*(%|rows?)?|!=\s*0\s*(%|rows?)?)\s*$",
@@ -538,7 +577,7 @@ def _one_subject(names: Sequence[str]) -> str:
 
 def _is_subject(name: str) -> bool:
     try:
-        return name in (*LIMITS, "preset") or bool(find_model(name.partition("@")[0]).name)
+        return name in (*LIMITS, PRESET) or bool(find_model(name.partition("@")[0]).name)
     except UsageError:
         return False
 
@@ -577,11 +616,14 @@ def _subject(key: Node, value: Node, mistakes: Mistakes, common: Common) -> list
         kind = LIMITS[name]
         limits = kind.read(mistakes.section(value, name, kind.keys), common.connection, common.folder)
         return [{"requirement": kind.text(limit), "limit": limit} for limit in limits]
-    if name == "preset":
-        preset = choice(value, "preset", PRESETS)
-        wanted = [parse_requirement(one) for one in PRESETS[preset].requirements]
+    if name == PRESET:
+        preset = value.text(PRESET)
+        if preset == SafeHarbor.preset:
+            limit = SafeHarborLimit()
+            return [{"requirement": harbor_text(limit), "limit": limit}]
+        wanted = presets.of_rows([preset])
     else:
-        wanted = [_model(name, value)]
+        wanted = (_model(name, value),)
     return [{"requirement": one.text, "model": one} for one in wanted]
 
 
@@ -670,12 +712,14 @@ class _LimitKind:
 
 
 _OF_COLUMNS = "a limit on column sets has its own share"
+_OF_IDENTIFIERS = "Safe Harbor is about columns"
 _OF_RELEASES = "m-invariance is a figure of all releases together"
 _OF_SYNTHETIC_DATA = "what a synthetic table discloses is a figure of the whole table"
 LIMITS = {
     COLUMN_SETS: _LimitKind(COLUMN_KEYS, _column_limit, column_limit_text, _check_columns, _OF_COLUMNS),
     LOSS: _LimitKind(LOSS_KEYS, read_loss, loss_text, check_loss, "a loss is a figure of the whole table"),
     AGGREGATES: _LimitKind(CELL_KEYS, read_cells, cells_text, lambda *_: None, "a rule for cells counts cells"),
+    SAFE_HARBOR: _LimitKind(HARBOR_KEYS, read_harbor, harbor_text, lambda *_: None, _OF_IDENTIFIERS),
     M_INVARIANCE: _LimitKind(SERIES_KEYS, read_series, series_text, check_series, _OF_RELEASES),
     SYNTHETIC: _LimitKind(SYNTHETIC_KEYS, read_synthetic, synthetic_text, check_synthetic, _OF_SYNTHETIC_DATA),
 }

@@ -16,7 +16,7 @@ from uuid import NAMESPACE_URL, uuid5
 from sqlaudit.base import result as base
 from sqlaudit.base.connection_texts import without_connections
 from sqlaudit.base.errors import ExitCode
-from sqlaudit.base.spec import Requirement, Roles, Target
+from sqlaudit.base.spec import Requirement, Roles, SafeHarbor, Target
 from sqlaudit.base.version import __version__
 from sqlaudit.models.base import Check
 from sqlaudit.reports.notebook import Shown
@@ -465,7 +465,19 @@ class SyntheticLimit:
         return (self.original, *((self.holdout,) if self.holdout is not None else ()))
 
 
-Limit = ColumnLimit | LossLimit | CellLimit | SeriesLimit | SyntheticLimit
+@dataclass(frozen=True)
+class SafeHarborLimit:
+    """No column is an identifier of HIPAA's Safe Harbor.
+
+    Args:
+        request: the small ZIP areas, and the columns that people reviewed.
+    """
+
+    request: SafeHarbor = field(default_factory=SafeHarbor)
+    others: ClassVar[tuple[Target, ...]] = ()
+
+
+Limit = ColumnLimit | LossLimit | CellLimit | SeriesLimit | SafeHarborLimit | SyntheticLimit
 """What a requirement may be besides a privacy model."""
 
 

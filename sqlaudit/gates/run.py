@@ -44,12 +44,21 @@ from sqlaudit.gates.result import (
     LossLimit,
     Mistake,
     Policy,
+    SafeHarborLimit,
     SeriesLimit,
     SyntheticLimit,
     TableEntry,
     TestSpec,
 )
-from sqlaudit.gates.shared_runs import CellTests, ColumnSetTests, LossTests, SeriesTests, SharedRuns, SyntheticTests
+from sqlaudit.gates.shared_runs import (
+    CellTests,
+    ColumnSetTests,
+    LossTests,
+    SafeHarborTests,
+    SeriesTests,
+    SharedRuns,
+    SyntheticTests,
+)
 from sqlaudit.gates.stored import digest
 from sqlaudit.gates.tables import PersonsTables
 from sqlaudit.models.phrases import columns_check, identifier_checks
@@ -135,6 +144,7 @@ class TableTests:
             SyntheticLimit: (SyntheticTests(self.engine, self.today), alone),
             CellLimit: (CellTests(self.engine, self.today), entry),
             ColumnLimit: (ColumnSetTests(self.engine, self.today, self._rows), entry),
+            SafeHarborLimit: (SafeHarborTests(self.engine, self.today, self._rows), entry),
         }
         for spec in entry.tests:
             if spec.mistake:

@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from sqlaudit.base.spec import SafeHarbor
 from sqlaudit.gates import connections, reading, requirements, tables
 from sqlaudit.gates.requirements import COLUMN_KEYS, OPTIONS, TEXT, TEXTS_OF_IT, Keys
 from sqlaudit.gates.tables import READ_KEYS
 from sqlaudit.models.base import Model, Parameter
-from sqlaudit.models.registry import PRESETS, REGISTRY
+from sqlaudit.models.presets import presets
+from sqlaudit.models.registry import REGISTRY
 
 _DRAFT = "https://json-schema.org/draft/2020-12/schema"
 _NUMBER_TEXT = {"type": "string", "pattern": r"^\s*[0-9]*\.?[0-9]+(/[0-9]+|\s*%)?\s*$"}
+_REQUIRING = [{"required": ["require"]}, {"required": [requirements.PRESET]}]
 _KINDS = ("table", "file", "query")
 
 
@@ -35,7 +38,8 @@ def policy_schema() -> dict[str, Any]:
             "requirement": _requirement(),
             "column_sets": _section(COLUMN_KEYS, "max_size"),
             "loss": _one_of(("at_most", "at_least"), requirements.LOSS_KEYS, "original", "measure"),
-            "aggregates": _section(requirements.CELL_KEYS, "by", "require"),
+            "aggregates": _section(requirements.CELL_KEYS, "by") | {"anyOf": _REQUIRING},
+            "safe_harbor": _section(requirements.HARBOR_KEYS),
             "m_invariance": _section(requirements.SERIES_KEYS, "m", "before"),
             "synthetic": _section(requirements.SYNTHETIC_KEYS, "original", "require"),
             "exception": _one_of(("requirement", "identifier"), tables.EXCEPTION_KEYS, "until", "reason"),
@@ -66,7 +70,10 @@ def _requirement() -> dict[str, Any]:
     own = {
         **{name: schema for model in REGISTRY.values() for name, schema in _model_names(model)},
         **{name: {"$ref": f"#/$defs/{name}"} for name in requirements.LIMITS},
-        "preset": {"enum": list(PRESETS), "description": "A published rule."},
+        requirements.PRESET: {
+            "enum": [name for name, one in presets().items() if one.audit or name == SafeHarbor.preset],
+            "description": "A published rule; `sqlaudit models --presets` lists them.",
+        },
         **OPTIONS,
     }
     at = {

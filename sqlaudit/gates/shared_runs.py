@@ -27,6 +27,7 @@ from sqlaudit.gates.result import (
     Limit,
     LossLimit,
     Outcome,
+    SafeHarborLimit,
     SeriesLimit,
     SyntheticLimit,
     TableEntry,
@@ -160,6 +161,7 @@ def _cells_check(result: AggregatesResult, spec: TestSpec, found: Sequence[RuleF
         text=spec.requirement,
         note=notes[0] if notes and status is Status.UNDETERMINED else "",
         title=f"Unsafe cells by the {CELL_RULES[found[0].rule].title}",
+        preset=found[0].preset,
     )
 
 
@@ -390,3 +392,25 @@ class SyntheticTests(SharedRuns[SyntheticLimit, SyntheticResult]):
                 test = judged(entry, spec, told, result.synthetic.rows.synthetic, None, self.today)
                 said = " ".join(one.message for one in result.warnings)
                 yield replace(test, message=f"{test.message} {said}".strip()) if said else test
+
+
+# Tests of HIPAA's Safe Harbor: which identifiers the columns of a table are.
+
+
+@dataclass
+class SafeHarborTests(SharedRuns[SafeHarborLimit, Check]):
+    """Runs the tests of Safe Harbor on one table.
+
+    Args:
+        rows: the rows of a table, with what is known of its persons.
+    """
+
+    rows: Callable[[TableEntry], Relation]
+
+    def _find(self, entry: TableEntry, alike: Sequence[SafeHarborLimit]) -> Check:
+        from sqlaudit.audits.safe_harbor import safe_harbor_check
+
+        return safe_harbor_check(self.engine, self.rows(entry), alike[0].request, today=self.today)
+
+    def _tests(self, entry: TableEntry, spec: TestSpec, limit: SafeHarborLimit, result: Check) -> Iterator[GateTest]:
+        yield judged(entry, spec, replace(result, text=spec.requirement), None, None, self.today)

@@ -121,7 +121,8 @@ def _levels(result: HierarchyResult) -> doc.Table:
     for level in result.levels:
         nested = None if not level.level else "yes" if level.nested else doc.bad("NO")
         missing = doc.bad(doc.count(level.uncovered_values)) if level.uncovered_values else None
-        rows.append((level.level, level.name, level.groups, level.smallest, level.largest, nested, missing))
+        name = level.name if level.level else "unchanged"
+        rows.append((level.level, name, level.groups, level.smallest, level.largest, nested, missing))
     return doc.table(("#Level", "Form", "#Groups", "#Smallest", "#Largest", "Nested", gaps), rows)
 
 

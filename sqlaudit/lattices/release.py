@@ -369,7 +369,10 @@ def audit_release(opened: OpenedForRelease, request: LatticeRequest, result: Lat
     left = ", ".join(one.text for one in request.requirements if one not in checkable(request))
     note = f"Decided by the search alone, because the release no longer has these values: {left}." if left else ""
     failing = tuple(check.text for check in failed(found))
-    checked = Checked(found.status.value, found.rows, found.classes.count, node.failing_rows, failing, note)
+    counts = (found.rows, found.classes.count, node.failing_rows)
+    asked = {one.text for one in request.requirements}
+    checks = tuple(check for check in found.required if check.text in asked)
+    checked = Checked(found.status.value, *counts, failing, note, checks)
     if not checked.failing or not found.rows:
         return checked
     for check in failed(found if star else _audit(opened, request, result, star=True)):

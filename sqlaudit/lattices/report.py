@@ -16,6 +16,7 @@ from sqlaudit.hierarchies.levels import DatePart
 from sqlaudit.hierarchies.result import by_default
 from sqlaudit.lattices.result import LatticeColumn, LatticeNode, LatticeResult, Levels, Published
 from sqlaudit.lattices.verdicts import Shortfall, just_above, node_text
+from sqlaudit.models.phrases import requirement_lines
 from sqlaudit.reports import document as doc
 from sqlaudit.reports.stored import made, sql_section
 
@@ -245,7 +246,7 @@ def lattice_document(result: LatticeResult) -> doc.Document:
     return doc.report_on(
         result,
         headline(result),
-        (about, _lead(result)),
+        (about, *_lines(result), _lead(result)),
         doc.section("Generalization", *_node(result)),
         doc.section("Why no node is safe", result.why),
         doc.section("Minimal safe nodes", *_nodes(result, minimal, "minimal safe node")),
@@ -258,7 +259,32 @@ def lattice_document(result: LatticeResult) -> doc.Document:
         doc.section("How it was searched", _how(result)),
         doc.section("Limits of this audit", (MEANING,)),
         sql_section(result),
+        figures=_key_figures(result),
     )
+
+
+def _lines(result: LatticeResult) -> tuple[doc.Block, ...]:
+    """The requirements with the figures of the release; none where starred rows fail them, as the release explains."""
+    audit = result.published and result.published.audit
+    return requirement_lines(audit.checks, audit.rows) if audit and not audit.failing else ()
+
+
+def _key_figures(result: LatticeResult) -> Iterator[doc.KeyFigure]:
+    """The smallest class and the loss of the best node, then what is suppressed, or how many nodes are safe."""
+    best, top = result.best, result.top
+    if best is not None:
+        left = bool(best.failing_rows and best.smallest_left)
+        smallest = (best.smallest_left if left else best.smallest) or 0
+        yield doc.KeyFigure(doc.plural(smallest, "row"), "Smallest class left" if left else "Smallest class")
+        if best.loss is not None:
+            yield doc.KeyFigure(doc.figure(best.loss), _title(result))
+    elif result.rows and top is not None and top.failing_rows:
+        yield doc.KeyFigure(doc.with_share(top.failing_rows, result.rows), "Failing rows, coarsest levels", "bad")
+    if best is not None and best.failing_rows:
+        yield doc.KeyFigure(doc.with_share(best.failing_rows, result.rows), "Suppressed rows")
+    elif result.safe is not None and result.rows:
+        tone: doc.Tone = "plain" if result.safe else "bad"
+        yield doc.KeyFigure(f"{doc.count(result.safe)} of {doc.count(result.nodes)}", "Safe generalizations", tone)
 
 
 def headline(result: LatticeResult) -> doc.Toned:
@@ -284,17 +310,8 @@ def _lead(result: LatticeResult) -> Iterator[doc.Words]:
     best = result.best
     if best is not None:
         least = "Least loss: " if result.find in ("minimal", "all") else "Generalization: "
-        yield doc.Toned(f"{least}{_describe(result, best)}.", "good" if result.complete else "warn")
-        said = "" if best.loss is None else f"{_title(result)} {doc.figure(best.loss)}. "
-        said += f"{doc.plural(best.classes, 'class', 'classes')}; the smallest has {doc.plural(best.smallest, 'row')}."
-        if best.failing_rows:
-            rows = f"{doc.plural(best.failing_rows, 'row')} ({doc.part(best.failing_rows, result.rows)})"
-            said += f" {rows} in failing classes {'is' if best.failing_rows == 1 else 'are'} suppressed"
-            left = (
-                f"; the smallest class left has {doc.plural(best.smallest_left, 'row')}" if best.smallest_left else ""
-            )
-            said += f"{left}."
-        yield said
+        classes = doc.plural(best.classes, "class", "classes")
+        yield doc.Toned(f"{least}{_describe(result, best)}: {classes}.", "good" if result.complete else "warn")
     if result.complete:
         return
     yield doc.warning(f"{_STOPPED.get(result.stopped, 'Stopped')}; a better node may exist.")
@@ -350,7 +367,7 @@ def _node(result: LatticeResult) -> Iterator[doc.Content]:
 
 def _becoming(column: LatticeColumn, level: int) -> str:
     """The values at a level, with an example where there is one."""
-    called, example = column.called(level) if level else "unchanged", column.example(level)
+    called, example = column.called(level), column.example(level)
     return called if not example or called.endswith(example) else f"{called}, such as {example}"
 
 

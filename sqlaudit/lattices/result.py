@@ -27,6 +27,7 @@ from sqlaudit.base.result import (
     told,
 )
 from sqlaudit.lattices.verdicts import Shortfall
+from sqlaudit.models.base import Check
 from sqlaudit.models.disclosure.exact import DisclosurePoint
 from sqlaudit.reports.notebook import Shown
 
@@ -69,7 +70,7 @@ class LatticeColumn(Documented):
 
     def called(self, level: int) -> str:
         """The name of a level for people: of a listed one by an example."""
-        name = self.levels[level]
+        name = self.levels[level] if level else "unchanged"
         if not name.startswith("listed"):
             return name
         return f"groups such as {self.example(level)}" if self.example(level) else f"groups of level {level}"
@@ -158,7 +159,7 @@ class Checked(Documented):
         status: the verdict of the audit. classes: equivalence classes of the release. rows: rows of the release.
         suppressed: rows of the table that the release leaves out or stars.
         failing: the requirements that fail in it, as they were written.
-        note: why a requirement may fail there although the node is safe.
+        note: why a requirement may fail there although the node is safe. checks: its requirements with their figures.
     """
 
     status: Annotated[str, Status]
@@ -167,6 +168,7 @@ class Checked(Documented):
     suppressed: int = field(metadata=key("suppressed_rows"))
     failing: tuple[str, ...] = ()
     note: str = ""
+    checks: tuple[Check, ...] = field(default=(), repr=False, compare=False, metadata=LEFT_OUT)
 
 
 @dataclass(frozen=True)

@@ -372,6 +372,9 @@ class PersonsFacts(Protocol):
     def told(self, k: int, h: Fraction, known: int) -> Told:
         """What at most so many events tell, where fewer than k persons are too few and a share above h too large."""
 
+    def contributions(self, counted: str) -> Mapping[int, int]:
+        """People by their number of `rows` or `groups`."""
+
 
 @dataclass(frozen=True)
 class Question:
@@ -505,6 +508,7 @@ class Check(base.Documented):
         known_rows: where persons have several rows that tell more than one: what is found for someone who knows one
             row of a person, and for someone who knows all of them. The check itself is the worse.
         text: the requirement as the user wrote it. title: the model's name for people, empty = made from `model`.
+        preset: the published rule that requires it.
     """
 
     model: base.Code
@@ -524,6 +528,7 @@ class Check(base.Documented):
     details: Mapping[str, Any] = field(default_factory=dict, metadata=base.IF_ANY | base.after("note"))
     title: str = field(default="", metadata=base.IF_ANY)
     known_rows: ByKnownRows | None = field(default=None, metadata=base.IF_ANY)
+    preset: str = field(default="", compare=False, metadata=base.IF_ANY)
 
     @base.told("severity", base.key("infinite") | base.IF_ANY)
     def _infinite(self) -> bool:

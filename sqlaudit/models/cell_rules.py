@@ -148,7 +148,9 @@ class FewContributors(CellRule):
 
     name: ClassVar[str] = "threshold"
     title: ClassVar[str] = "threshold rule"
-    definition: ClassVar[str] = "Every cell has at least n contributors, or none. With zeros:yes, none is too few."
+    definition: ClassVar[str] = (
+        "Every cell has at least n contributors, or none. With zeros:yes, a cell without contributors fails, too."
+    )
     reference: ClassVar[str] = HANDBOOK
     parameters: ClassVar = (
         Parameter("n", "integer", "smallest number of contributors", 1),
@@ -463,7 +465,7 @@ class ZeroStructural(_Margins):
     name: ClassVar[str] = "zero_structural"
     title: ClassVar[str] = "zeros that are not structural"
     definition: ClassVar = (
-        "Cells without contributors are structural (nobody can be in them). Any other empty cell reveals of everyone "
+        "Cells without contributors are structural (nobody can be in them). Any other empty cell reveals that "
         "in its "
         "margin that they are not in it."
     )
@@ -490,7 +492,7 @@ class NoUnpickableCell(CellRule):
     title: ClassVar[str] = "no hidden cell that totals reveal"
     definition: ClassVar = (
         "The least and the largest value that published cells and totals together leave a hidden cell are at least "
-        "width apart, so that nobody can compute it, or nearly."
+        "width apart, so that nobody can compute it exactly or closely."
     )
     reference: ClassVar[str] = HANDBOOK + ", section 4.2; Fischetti and Salazar-González, JASA 2001"
     parameters: ClassVar = (

@@ -190,7 +190,7 @@ class RecursiveDiversity(Model):
     name: ClassVar[str] = "recursive_c_l_diversity"
     title: ClassVar[str] = "recursive (c,l)-diversity"
     definition: ClassVar[str] = (
-        "r1 < c (r_l + … + r_m) in every class. l = 1 is always met, fewer than l values never are."
+        "r1 < c (r_l + … + r_m) in every class. l = 1 is always met; a class with fewer than l values always fails."
     )
     reference: ClassVar[str] = MACHANAVAJJHALA
     note: ClassVar[str] = "The level is what c must exceed: with this l, every larger c is met."
@@ -304,7 +304,9 @@ class PDRecursiveDiversity(Model):
         "the smaller of r and the next largest) in every class. l = 1 is always met, and so is a class of don't-care "
         "values only."
     )
-    reference: ClassVar[str] = f"{MACHANAVAJJHALA}, definition 4.3; {THESIS}, 3.3.4 (with the case split put right)"
+    reference: ClassVar[str] = (
+        f"{MACHANAVAJJHALA}, definition 4.3; {THESIS}, 3.3.4 (with the cases corrected, errata H7)"
+    )
     note: ClassVar[str] = RecursiveDiversity.note
     operator: ClassVar[str] = "<"
     parameters: ClassVar[tuple[Parameter, ...]] = RecursiveDiversity.parameters

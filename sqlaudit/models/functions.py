@@ -202,7 +202,7 @@ class SecurityEstimate(QueryModel, FunctionModel):
         "ψ(x) = κ Σ over the rows of a class of the normal density with mean cf(s) and the given width, at x = cf(v) "
         "for every value v of the class. Low values are easily ruled out."
     )
-    reference: ClassVar[str] = f"{THESIS}, 3.6 (mean and width put in their places)"
+    reference: ClassVar[str] = f"{THESIS}, 3.6 (mean and width corrected, errata H12)"
     note: ClassVar[str] = "The level is the lowest ψ of any value in any class, highest is the highest."
     parameters: ClassVar = (Parameter("psi", "decimal", "lowest estimate allowed", 0),)
     short_forms: ClassVar[tuple[str, ...]] = ("psi",)

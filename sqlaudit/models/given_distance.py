@@ -131,7 +131,7 @@ class MatrixTCloseness(GivenDistance):
     name: ClassVar[str] = "t_closeness_matrix"
     title: ClassVar[str] = "t-closeness (given distances)"
     definition: ClassVar = (
-        "Earth mover's distance of every class from the table ≤ t, where a matrix says how far apart two values are: "
+        "Earth mover's distance of every class from the table ≤ t, where a matrix gives the distance of two values: "
         "the cheapest solution of the transport problem."
     )
     note: ClassVar[str] = f"In the unit of the matrix, exactly; with up to {MOST_VALUES} values."

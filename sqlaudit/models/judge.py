@@ -234,6 +234,7 @@ def check_of(item: Asked, judgement: Judgement, table_rows: int) -> Check:
         note=judgement.note or model.note,
         details=judgement.details,
         title=model.title,
+        preset=item.requirement.preset,
     )
 
 

@@ -85,8 +85,8 @@ MEASURES: Mapping[str, Measure] = {
         Measure(
             "whd",
             "weighted hierarchical distance, uniform weights",
-            "For each cell the levels that it rose over the levels that there are, Σ_{j=q+1..p} w_j / Σ_{j=2..h} w_j "
-            "with w_j = 1.",
+            "For each cell, the number of levels it was raised divided by the number of levels, "
+            "Σ_{j=q+1..p} w_j / Σ_{j=2..h} w_j with w_j = 1.",
             _LI + _BARRIERS,
             cell="risen",
         ),
@@ -264,9 +264,9 @@ MEASURES: Mapping[str, Measure] = {
         Measure(
             NOISE,
             "noise of range queries",
-            "Mean over rows of EMD(rows of the class that a range query means, class), over random range queries: the "
-            "sum over all subsets is out of reach, so it is estimated, with a standard error. Of rows left out "
-            "the class is the table.",
+            "Mean over rows of EMD(rows of the class that a range query selects, class), over random range queries: "
+            "the sum over all subsets is infeasible, so it is estimated, with a standard error. For rows left out, the "
+            "class is the whole table.",
             _HSU + "4.5",
             "1",
             "0",

@@ -32,11 +32,13 @@ class PersonsWanted:
         drawn: numbers of events that are drawn at random.
         told: for each number of persons that is enough, and largest share of them with one sensitive value, the most
             number of known events.
+        contributions: whether to count the rows and groups of each person.
     """
 
     known: Mapping[int, int]
     drawn: frozenset[int] = frozenset()
     told: Mapping[tuple[int, Fraction], int] = field(default_factory=dict)
+    contributions: bool = False
 
 
 class PersonsModel(Model):
@@ -247,6 +249,59 @@ class HkpCoherence(PersonsModel):
         return Judgement(levels, found.exposed, found.exposed, details, note=note)
 
 
+class ContributionBound(PersonsModel):
+    """No person contributes more than a promised number of rows or groups."""
+
+    reference: ClassVar[str] = (
+        "bounded user contribution: Wilson, Zhang, Lam, Desfontaines, Simmons-Marengo, Gipson: Differentially private "
+        "SQL with bounded user contribution, PoPETs 2020"
+    )
+    note: ClassVar[str] = (
+        "Failing rows are people. The exact maximum depends on single people: choose the bound without looking at the "
+        "data. The privacy loss ε of queries is not checked."
+    )
+    operator: ClassVar[str] = "<="
+    counted: ClassVar[str]
+    """The column of its statement."""
+
+    @classmethod
+    def why_not_alone(cls, parameters: Mapping[str, Any], inputs: Mapping[str, Any]) -> str:
+        """One SELECT counts them."""
+        return ""
+
+    def judge_persons(self, facts: PersonsFacts) -> Judgement:
+        """The most of any person, and the people above the bound."""
+        people = facts.contributions(self.counted)
+        levels = {self.counted: max(people, default=None)}
+        if not self.is_required:
+            return Judgement(levels)
+        over = sum(persons for number, persons in people.items() if number > self.values[self.counted])
+        return Judgement(levels, over, over, {"persons": facts.persons})
+
+
+class RowsPerPerson(ContributionBound):
+    """No person has more than a promised number of rows."""
+
+    name: ClassVar[str] = "rows_per_person"
+    title: ClassVar[str] = "rows per person"
+    definition: ClassVar = "Every person has at most the given number of rows."
+    counted: ClassVar[str] = "rows"
+    parameters: ClassVar = (Parameter("rows", "integer", "most rows of one person", 1),)
+
+
+class GroupsPerPerson(ContributionBound):
+    """No person is in more than a promised number of groups."""
+
+    name: ClassVar[str] = "groups_per_person"
+    title: ClassVar[str] = "groups per person"
+    definition: ClassVar = (
+        "Every person is in at most the given number of groups (combinations of the quasi-identifiers; a missing value "
+        "is a value, as in GROUP BY)."
+    )
+    counted: ClassVar[str] = "groups"
+    parameters: ClassVar = (Parameter("groups", "integer", "most groups of one person", 1),)
+
+
 def persons_wanted(models: Sequence[Model]) -> PersonsWanted | None:
     """What some models ask of persons together; None when none asks."""
     asking = [model for model in models if isinstance(model, PersonsModel)]
@@ -259,7 +314,8 @@ def persons_wanted(models: Sequence[Model]) -> PersonsWanted | None:
     told: dict[tuple[int, Fraction], int] = {}
     for k, h, p in (telling for model in asking if (telling := model.telling()) is not None):
         told[k, h] = max(p, told.get((k, h), 0))
-    return PersonsWanted(known, frozenset(model.drawn() for model in asking if model.drawn()), told)
+    drawn = frozenset(model.drawn() for model in asking if model.drawn())
+    return PersonsWanted(known, drawn, told, any(isinstance(model, ContributionBound) for model in asking))
 
 
 def refuse_without_entity(model: type[Model], text: str, entity: str | None) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -13,7 +13,7 @@ from sqlaudit.reports import document as doc
 
 # The checks of what no privacy model sees: direct identifiers in the table, and columns without a role.
 
-IDENTIFIER, COLUMNS_NAMED = "direct_identifier", "all_columns_named"
+IDENTIFIER, COLUMNS_NAMED, SAFE_HARBOR = "direct_identifier", "all_columns_named", "safe_harbor"
 ALL_NAMED = "all_columns_named"
 """The requirement as a policy calls it."""
 
@@ -179,7 +179,9 @@ def verdict_of(checks: Iterable[Check]) -> doc.Toned:
             subject = "the requirement" if whole == 1 else f"{found} of {whole} requirements"
             text = f"{word}: {subject} {verb.format('is' if found == 1 else 'are')}"
             return doc.Toned(text, "bad" if status is Status.FAIL else "warn")
-    return doc.good("PASS: the requirement is met" if whole == 1 else f"PASS: all {whole} requirements are met")
+    if whole == 1:
+        return doc.good("PASS: the requirement is met")
+    return doc.good(f"PASS: {'both' if whole == 2 else f'all {whole}'} requirements are met")
 
 
 def requirements_met(checks: Iterable[Check]) -> Iterator[doc.KeyFigure]:
@@ -215,6 +217,9 @@ def _line_of(several: list[Check], rows: int) -> doc.Line:
     if check.model == COLUMNS_NAMED:
         names = doc.listing(check.details.get("columns", ()))
         return doc.Line(verdict, "Columns without a role", check.level, "none", names)
+    if check.model == SAFE_HARBOR:
+        clauses = check.details["clauses"]
+        return doc.Line(verdict, title_of(check), f"{check.level} of {len(clauses)} identifiers", "none", _found(check))
     failing = sum(one.status is check.status for one in several)
     of = "" if whole == 1 else f" (worst of {whole} columns)" if failing == 1 else f" ({failing} of {whole} columns)"
     limit = f"{WORDS.get(check.operator, check.operator)} {doc.limit(check.required)}".strip()
@@ -232,7 +237,45 @@ def statement_of(check: Check) -> str | None:
         names = check.details.get("columns", ())
         verb = "column has" if len(names) == 1 else "columns have"
         return f"{len(names):,} {verb} no role: {doc.listing(names)}." if names else "Every column has a role."
+    if check.model == SAFE_HARBOR:
+        said = _found(check)
+        return f"Identifiers: {said}." if said else "No column is one of the identifiers by name, type or content."
     return None
+
+
+def _found(check: Check) -> str:
+    """The clauses of Safe Harbor that are not met, else those that were not checked, with their columns."""
+    found = [one for one in check.details["clauses"] if one["found"]]
+    worst = [one for one in found if one["status"] == "not met"] or found
+    return "; ".join(
+        f"{one['clause']} {doc.listing(dict.fromkeys(each['column'] for each in one['found']))}" for one in worst
+    )
+
+
+def clause_text(clause: Mapping[str, Any], amount: Callable[[int], str] = doc.count) -> str:
+    """The verdict on a clause of Safe Harbor and what was found, without values of the table.
+
+    Example:
+        >>> found = {"column": "zip", "what": "ZIP codes with more than three digits", "rows": 1200}
+        >>> clause_text({"status": "not met", "found": [found]})
+        'not met: zip (ZIP codes with more than three digits in 1,200 rows)'
+    """
+    counts = ("" if one["rows"] is None else f" in {amount(one['rows'])} rows" for one in clause["found"])
+    said = (
+        f"{one['column']} ({one['what']}{count.replace(' 1 rows', ' 1 row')})"
+        for one, count in zip(clause["found"], counts, strict=True)
+    )
+    return ": ".join(part for part in (clause["status"], "; ".join(said)) if part)
+
+
+def published(checks: Iterable[Any]) -> str:
+    """The published rules that require some of these: title, clause and date of each; empty without any."""
+    names = list(dict.fromkeys(one.preset for one in checks if one.preset))
+    if not names:
+        return ""
+    from sqlaudit.models.presets import find_preset
+
+    return "; ".join(find_preset(name).line for name in names)
 
 
 def what_fails(check: Check, rows: int) -> str:
@@ -281,9 +324,9 @@ def catalogue_document(
     """All models in a table, the rules for cells of published tables, those for several tables, and the presets.
 
     Args:
-        models: entries as `sqlaudit models --format json` has them. presets: name, requirements and source of each.
+        models: entries as `sqlaudit models --format json` has them. presets: likewise.
     """
-    rows = ((one["name"], f"{', '.join(one['requirements'])}. {one['source']}.") for one in presets)
+    rows = ((one["name"], f"{one['title']}, {one['clause']} ({one['date']})") for one in presets)
     return doc.Document(
         "Privacy models",
         (doc.Paragraph("Require one by its name or short form: --require k=5. `sqlaudit models NAME` explains it."),),
@@ -292,9 +335,32 @@ def catalogue_document(
             *doc.section("Rules for cells (sqlaudit aggregates)", doc.Facts(tuple(_line(entry) for entry in rules))),
             *doc.section("Several releases (sqlaudit releases)", doc.Facts(tuple(_line(entry) for entry in series))),
             *doc.section("Synthetic data (sqlaudit compare --synthetic)", doc.Facts(tuple(map(_line, synthetic)))),
-            *doc.section("Published rules (--preset)", doc.Facts(tuple(rows))),
+            *doc.section("Published rules (--preset; sqlaudit models --presets explains them)", doc.Facts(tuple(rows))),
         ),
     )
+
+
+def presets_document(presets: Sequence[Entry]) -> doc.Document:
+    """Published rules with their words: where each stands, what it requires, and its source."""
+    said = "`sqlaudit audit --preset NAME` requires one of rows, `sqlaudit aggregates --preset NAME` one of cells."
+    return doc.Document(
+        "Published rules",
+        (doc.Paragraph(said),),
+        tuple(part for one in presets for part in doc.section(one["name"], doc.facts(*_published(one)))),
+    )
+
+
+def _published(one: Entry) -> Iterator[tuple[str, doc.Words]]:
+    yield "title", one["title"]
+    yield "clause", one["clause"]
+    yield "quotation", f"“{one['quotation']}”" if one["quotation"] else f"Not quoted. {one['unquoted']}"
+    yield "note", one["note"]
+    yield "limits for rows", ", ".join(one["limits"]["audit"])
+    yield "limits for cells", ", ".join(one["limits"]["aggregates"])
+    yield "checks columns for", "; ".join(one["identifiers"])
+    yield "sections of --criteria", "; ".join(one["sections"])
+    yield "source", " ".join(part for part in (f"{one['source']}.", one["link"]) if part)
+    yield "date", one["date"]
 
 
 def model_document(entry: Entry) -> doc.Document:

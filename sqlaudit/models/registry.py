@@ -9,7 +9,6 @@ from types import ModuleType
 from typing import Any
 
 from sqlaudit.base.errors import UsageError
-from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.names import closest
 from sqlaudit.base.numbers import exact_share
 from sqlaudit.base.parameter_names import command, spelled
@@ -68,7 +67,7 @@ OF_PERSONS: dict[str, type[Model]] = {name: model for name, model in REGISTRY.it
 _FORM = re.compile(r"^\s*(?P<name>[^=<>@\s]+)\s*(@\s*(?P<at>[^=<>\s]+))?\s*(?P<sign>>=|<=|=|<|>)\s*(?P<value>.+?)\s*$")
 _NEXT = re.compile(r",(?=\s*[^=<>@,:\s]+\s*(?:@[^=<>,]*)?[=<>])")
 """A comma between two requirements; one between parameters is followed by a name with a colon."""
-_SIDES = {">=": "below (at least)", "<=": "above (at most)", "<": "above (below)"}
+_SIDES = {">=": "a lower limit (at least)", "<=": "an upper limit (at most)", "<": "an upper limit (below)"}
 MAX_DECIMALS = 9
 _FIELD_WORDS = {
     "nk": "`sqlaudit aggregates` with dominance=n:1,k:80",
@@ -79,40 +78,6 @@ _FIELD_WORDS = {
 _OF_PERSONS = {"k_anonymity": "km with m:1 is k-anonymity against one known event, profile_k against all events."}
 """What to require of persons' events instead of a model of classes."""
 
-
-@dataclass(frozen=True)
-class Preset:
-    """A named set of requirements, with where it comes from."""
-
-    requirements: tuple[str, ...]
-    source: str
-
-
-PRESETS: Mapping[str, Preset] = {
-    "ema-0070": Preset(
-        ("prosecutor_risk=0.09",),
-        "European Medicines Agency, Policy 0070 external guidance (2016/2018): re-identification risk at most 0.09",
-    ),
-    "hipaa-expert": Preset(
-        ("prosecutor_risk=0.09",),
-        "Expert determination under HIPAA: HHS guidance (2012) asks for a very small risk and names no number; 0.09 is "
-        "common for public files (Institute of Medicine, Sharing Clinical Trial Data, 2015, Appendix B)",
-    ),
-    "cells-20": Preset(
-        ("k=20",),
-        "The strictest cell size among the precedents of the Institute of Medicine, Sharing Clinical Trial Data, 2015, "
-        "Appendix B",
-    ),
-    "cells-11": Preset(
-        ("k=11",), "US Centers for Medicare & Medicaid Services, cell size suppression policy: no cell below 11"
-    ),
-    "cells-10": Preset(
-        ("k=10",),
-        "Threshold of 10 in research data centres of the UK (Griffiths et al., Handbook on SDC for Outputs, 2019)",
-    ),
-    "cells-5": Preset(("k=5",), "El Emam, Dankar, JAMIA 15(5), 2008: k = 5, risk 0.2, common in health data releases"),
-    "cells-3": Preset(("k=3",), "Threshold rule of 3 of many statistics offices (Hundepool et al., SDC, Wiley 2012)"),
-}
 
 Among = Mapping[str, type[Model]]
 """The models that may be required, by name: those of rows, those of them about persons, or the rules of cells."""
@@ -166,9 +131,9 @@ def contradiction(name: str, operator: str) -> str:
 
     Example:
         >>> contradiction("k", ">=")
-        'k is a limit from below (at least); write >= or ='
+        'k is a lower limit (at least); write >= or ='
     """
-    return f"{name} is a limit from {_SIDES[operator]}; write {operator} or ="
+    return f"{name} is {_SIDES[operator]}; write {operator} or ="
 
 
 def requirement_from(name: str, value: Any, severity: str = "error", among: Among = REGISTRY) -> Requirement:

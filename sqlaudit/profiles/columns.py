@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any
+from pathlib import Path
+from string import ascii_uppercase
+from typing import Any, ClassVar
 
 from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.names import quote
@@ -24,24 +26,74 @@ BATCH = 8
 SCAN_BATCH = 100
 FEW_VALUES = 100_000
 SAMPLE_ROWS = 500_000
+FIRST_CHECKED = 2_000
+"""Rows that say whether check digits are worth looking at in all rows."""
+
+
+@dataclass(frozen=True)
+class Form:
+    """A line of `forms.txt`, as the template takes it.
+
+    Args:
+        place: its number. said: what reports call such values. check: a modulus, `luhn` or `mod97`.
+        weights, letters, counted: the weights; the letters, and what they count as. A number is the character whose
+            ASCII code is 48 more.
+    """
+
+    place: int
+    name: str
+    concept: str
+    said: str
+    pattern: str
+    check: str = ""
+    weights: str = ""
+    letters: str = ""
+    counted: str = ""
+    alphabet: ClassVar = ascii_uppercase
+
+    @property
+    def length(self) -> int:
+        """The number of characters that are weighed."""
+        return len(self.weights)
+
+
+def _read_forms() -> Iterator[Form]:
+    lines = Path(__file__).with_name("forms.txt").read_text(encoding="utf-8").splitlines()
+    for place, line in enumerate(line for line in lines if " | " in line and not line.startswith("#")):
+        name, concept, said, pattern, check, letters, *_ = [*line.split(" | "), "", "", ""]
+        modulus, _, weights = check.partition(": ")
+        weighing = "".join(chr(48 + int(weight)) for weight in weights.split())
+        yield Form(place, name, concept, said, pattern, modulus, weighing, *letters.split())
+
+
+FORMS = tuple(_read_forms())
+_CONCEPTS = {form.name: form.concept for form in FORMS}
+_OF_PEOPLE = {"email", "ip_address", "mac_address", "national_id", *_CONCEPTS}
+"""The shapes that count in columns without texts: whole numbers, and types of a database's own (inet)."""
+_BY_CHANCE = {form.name for form in FORMS if form.check and form.check != "mod97" and "A-Z" not in form.pattern}
+"""What one number in ten or eleven is by its check digit alone."""
 SHAPES = (
     "missing",
     "email",
     "url",
     "uuid",
     "ip_address",
+    "mac_address",
     "date",
     "national_id",
-    "iban",
-    "card_number",
+    *dict.fromkeys(_CONCEPTS),
     "number",
     "phone",
     "free_text",
     "capitalised_words",
     "other",
 )
+INSIDE = ("email", "iban", "national_id", "ip_address", "url")
+"""What is looked for inside longer texts, lists, structures and JSON."""
 _FIXED = 16
 """Columns of profile_values.sql before the shapes."""
+NOT_READABLE = ("bytea", "blob", "binary", "bit", "variant", "geometry")
+"""What types begin with whose values are no text."""
 
 
 @dataclass(frozen=True)
@@ -58,10 +110,16 @@ class Source:
         return {
             "sql": Raw(self.sql),
             "any": True,
-            "text": self.kind is Kind.TEXT,
+            "spelled": self.kind is Kind.TEXT or is_nested(self.kind, self.type),
+            "nested": is_nested(self.kind, self.type),
             "fraction": self.kind in (Kind.FLOAT, Kind.DECIMAL),
             "whole": self.kind is Kind.INTEGER,
         }
+
+
+def is_nested(kind: Kind, type_name: str) -> bool:
+    """Whether a column of a kind of its own can be read as text: lists, structures, JSON, and no bytes."""
+    return kind is Kind.OTHER and not type_name.lower().startswith(NOT_READABLE)
 
 
 @dataclass(frozen=True)
@@ -92,8 +150,7 @@ def column_facts(
     exact = [one.rows <= exact_rows or (one.estimate is not None and one.estimate <= FEW_VALUES) for one in scanned]
     facts: dict[str, ColumnFacts] = {}
     for some, share in some_at_a_time(scanned, exact, scanned[0].rows if scanned else 0):
-        statement = values_statement(engine, relation, [column.source for column in some], share)
-        rows = {int(row[0]): row for row in engine.run(statement)}
+        rows = rows_of_values(engine, relation, [column.source for column in some], share)
         for number, column in enumerate(some):
             found = facts_of(column.source, rows.get(number))
             facts[found.name] = _from_sample(column, found, rows.get(number)) if share else found
@@ -123,13 +180,14 @@ def values_statement(
     share: str | None = None,
     first: int | None = None,
     step: str = "",
+    forms: Sequence[Form] = (),
 ) -> Statement:
     """The statement that groups every column on its own.
 
     Args:
         engine, relation: where the rows are. sources: what to group.
         share: look only at this share of the rows, drawn at random. first: look only at so many rows, the first ones.
-        step: the statement's name, when it is not `profile_values`.
+        step: the statement's name, when it is not `profile_values`. forms: the numbers of people to recognise.
     """
     return render(
         "profiles/profile_values.sql",
@@ -139,8 +197,43 @@ def values_statement(
         share=share,
         first=first,
         shapes=SHAPES,
+        forms=forms,
+        numbered=_CONCEPTS,
+        inside=INSIDE,
         step=step,
     )
+
+
+def rows_of_values(
+    engine: Engine,
+    relation: Relation,
+    sources: Sequence[Source],
+    share: str | None = None,
+    first: int | None = None,
+    step: str = "",
+) -> dict[int, Row]:
+    """The rows of profile_values.sql by the places of their columns.
+
+    Columns most of whose values may be numbers of people are asked a second time, with their check digits: most tables
+    have none, and the question would take longer to plan than to answer. In many rows the first ones are asked before.
+    """
+
+    def asked(places: Sequence[int], share: str | None, first: int | None, forms: Sequence[Form]) -> dict[int, Row]:
+        chosen = [sources[place] for place in places]
+        statement = values_statement(engine, relation, chosen, share, first, step, forms)
+        return {places[int(row[0])]: row for row in engine.run(statement)}
+
+    rows = asked(range(len(sources)), share, first, ())
+    again = [place for place, row in rows.items() if int(row[-1]) >= TELLING * max(int(row[2]), 1)]
+    if again and any(int(row[1]) > FIRST_CHECKED for row in rows.values()):
+        again = [place for place, row in asked(again, None, FIRST_CHECKED, FORMS).items() if _has_forms(row)]
+    return rows | asked(again, share, first, FORMS) if again else rows
+
+
+def _has_forms(row: Row) -> bool:
+    """Whether so many values are numbers of people that all rows are worth looking at."""
+    found = sum(int(row[_FIXED + SHAPES.index(name)]) for name in _CONCEPTS)
+    return found >= TELLING / 2 * int(row[2])
 
 
 def facts_of(source: Source, row: Row | None) -> ColumnFacts:
@@ -154,6 +247,8 @@ def facts_of(source: Source, row: Row | None) -> ColumnFacts:
     _, looked_at, filled, distinct, smallest, below, unique, _ = (int(value) for value in row[:8])
     shortest, longest, characters, folded, whole, width = row[10:_FIXED]
     text, fraction = source.kind is Kind.TEXT, source.kind in (Kind.FLOAT, Kind.DECIMAL)
+    shapes = {shape: int(rows) for shape, rows in zip(SHAPES, row[_FIXED:], strict=False)}
+    inside = {kind: int(rows) for kind, rows in zip(INSIDE, row[_FIXED + len(SHAPES) : -1], strict=True)}
     return ColumnFacts(
         source.name,
         source.type,
@@ -169,13 +264,14 @@ def facts_of(source: Source, row: Row | None) -> ColumnFacts:
         unique,
         max(0.0, (math.log(looked_at) - float(row[8]) / looked_at) / math.log(2)),
         1 - float(row[9]) / (looked_at * (looked_at - 1)) if looked_at > 1 else None,
-        int(shortest) if shortest is not None else None,
-        int(characters) / filled if characters is not None and filled else None,
-        int(longest) if longest is not None else None,
+        int(shortest) if text and shortest is not None else None,
+        int(characters) / filled if text and characters is not None and filled else None,
+        int(longest) if text and longest is not None else None,
         int(whole or 0) if fraction else None,
         float(width) if width is not None else None,
         distinct - int(folded) if text else 0,
-        {shape: int(rows) for shape, rows in zip(SHAPES, row[_FIXED:], strict=True)} if text else {},
+        {shape: rows for shape, rows in shapes.items() if text or (rows and shape in _OF_PEOPLE)},
+        {kind: rows for kind, rows in inside.items() if rows},
     )
 
 
@@ -222,7 +318,9 @@ def _from_sample(column: Scanned, facts: ColumnFacts, row: Row | None) -> Column
     """The facts of a sample with what is known of the whole table, without figures that only all rows can give."""
     filled = column.rows - column.nulls
     guess = column.estimate
-    if guess is None:
+    # of values that occur twice each, ten equal pairs and more are expected in such a sample
+    all_different = facts.distinct == facts.filled and facts.filled**2 >= 20 * filled
+    if guess is None or all_different:
         guess = estimated_distinct(facts.distinct, int(row[7]) if row else 0, facts.filled, filled)
     return replace(
         facts,
@@ -256,10 +354,15 @@ _IDENTIFYING_SHAPES = {
     "email": "e-mail addresses",
     "phone": "phone numbers",
     "national_id": "social security numbers",
-    "iban": "bank account numbers (IBAN)",
-    "card_number": "card numbers",
     "ip_address": "IP addresses",
+    "mac_address": "addresses of devices (MAC)",
+    **{form.name: form.said for form in FORMS},
 }
+_DIFFERENT = {"url": ("a different web address", "web_address"), "uuid": ("a different UUID", "uuid")}
+"""What identifies somebody only where almost every row has its own."""
+_MANY_VALUES = 20
+_SEPARATED = 0.9
+"""From so many values on, none of which most rows have, half of them do not have the right check digit by chance."""
 
 
 def propose(facts: ColumnFacts) -> Proposal:
@@ -276,7 +379,7 @@ def propose(facts: ColumnFacts) -> Proposal:
     if facts.constant:
         said = "every row has the same value" if facts.distinct else "it has no values"
         return Proposal(Role.OTHER, (said,))
-    rules = (_by_shape, _by_direct_name, _by_free_text, _by_name, _by_names_of_persons, _by_uniqueness)
+    rules = (_by_shape, _by_contents, _by_direct_name, _by_free_text, _by_name, _by_names_of_persons, _by_uniqueness)
     proposal = next((found for rule in rules if (found := rule(facts, concept))), None)
     if proposal is None and (facts.kind in (Kind.DATE, Kind.TIMESTAMP) or facts.shape_share("date") >= TELLING):
         reasons = ("it has dates, which others may know", *_rare(facts))
@@ -312,12 +415,25 @@ def by_risk(columns: Sequence[ColumnProfile]) -> tuple[ColumnProfile, ...]:
 
 
 def _by_shape(facts: ColumnFacts, _concept: Concept | None) -> Proposal | None:
-    for shape, what in _IDENTIFYING_SHAPES.items():
+    what = {Kind.TEXT.value: "texts", Kind.INTEGER.value: "numbers"}.get(facts.kind, "values")
+    for shape, said in _IDENTIFYING_SHAPES.items():
         share = facts.shape_share(shape)
-        if share >= TELLING:
-            return Proposal(Role.DIRECT_IDENTIFIER, (f"{_percent(share)} of its texts look like {what}",), shape)
-    if facts.shape_share("uuid") >= TELLING and facts.nearly_unique:
-        return Proposal(Role.DIRECT_IDENTIFIER, ("almost every row has a different UUID",), "uuid")
+        few = facts.distinct < _MANY_VALUES or (facts.separation is not None and facts.separation < _SEPARATED)
+        if share >= TELLING and not (few and shape in _BY_CHANCE):
+            reason = f"{_percent(share)} of its {what} look like {said}"
+            return Proposal(Role.DIRECT_IDENTIFIER, (reason,), _CONCEPTS.get(shape, shape))
+    for shape, (said, concept) in _DIFFERENT.items():
+        if facts.shape_share(shape) >= TELLING and facts.nearly_unique:
+            return Proposal(Role.DIRECT_IDENTIFIER, (f"almost every row has {said}",), concept)
+    return None
+
+
+def _by_contents(facts: ColumnFacts, _concept: Concept | None) -> Proposal | None:
+    """What most texts, lists, structures or JSON contain; what only some contain is a remark."""
+    for kind, rows in facts.contains.items():
+        if kind != "url" and rows >= TELLING * facts.filled:
+            said = f"{_percent(rows / facts.filled)} of its values contain {_IDENTIFYING_SHAPES[kind]}"
+            return Proposal(Role.DIRECT_IDENTIFIER, (said,), kind)
     return None
 
 
@@ -380,6 +496,9 @@ def _by_uniqueness(facts: ColumnFacts, _concept: Concept | None) -> Proposal | N
         return Proposal(Role.DIRECT_IDENTIFIER, ("it numbers the rows, like record numbers",), "record_id")
     if facts.kind == Kind.TEXT and not facts.shape_share("date", "number") >= TELLING:
         return Proposal(Role.DIRECT_IDENTIFIER, ("almost every row has a different text, like identifiers",))
+    whole = facts.kind in (Kind.INTEGER, Kind.OTHER) or facts.whole == facts.filled or facts.shape_share("number")
+    if facts.all_different and whole:
+        return Proposal(Role.DIRECT_IDENTIFIER, ("every row has a different value, like identifiers",))
     return Proposal(Role.QUASI_IDENTIFIER, ("almost every row has a different value, which singles out the row",))
 
 

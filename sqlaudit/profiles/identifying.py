@@ -12,14 +12,13 @@ from dataclasses import dataclass
 
 from sqlaudit.base.columns_of import Resolved, columns_read, find_column, unknown_column
 from sqlaudit.base.errors import UsageError
-from sqlaudit.base.names import quote
 from sqlaudit.base.parameter_names import about, spelled
 from sqlaudit.base.relation import ColumnInfo, Kind, Relation, Statement
 from sqlaudit.engines.contract import Engine
-from sqlaudit.profiles.columns import Source, facts_of, values_statement
+from sqlaudit.profiles.columns import Source, facts_of, rows_of_values, values_statement
 from sqlaudit.profiles.names import concept_of
 from sqlaudit.profiles.result import Role, looks_like
-from sqlaudit.profiles.warnings import FIRST_ROWS, can_be_looked_at, identifies
+from sqlaudit.profiles.warnings import FIRST_ROWS, identifies, source_of
 from sqlaudit.reports.document import listing
 
 AT_ONCE = 20
@@ -98,15 +97,15 @@ def refuse_suspected(engine: Engine, written: Written) -> None:
 def suspected(engine: Engine, written: Written) -> tuple[list[str], list[str]]:
     """The columns that look like direct identifiers, and those without a role that have a different value in almost
     every row, in the table's order; at most the first rows are read."""
-    # a column of a kind without texts (UUIDs, lists, structures) can only be called like an identifier
+    # of a column of lists or structures the name is judged even where its values cannot be read
     others = {column.name: concept_of(column.name) for column in written.columns if column.kind is Kind.OTHER}
     looking = {name for name, concept in others.items() if concept and concept.role is Role.DIRECT_IDENTIFIER}
     unique = set()
-    for sources, statement in _looks(engine, written):
-        rows = {int(row[0]): row for row in engine.run(statement)}
+    for sources in _looked_at(engine, written):
+        rows = rows_of_values(engine, written.relation, sources, first=FIRST_ROWS, step="warnings")
         for place, source in enumerate(sources):
             facts = facts_of(source, rows.get(place))
-            if identifies(facts):
+            if identifies(facts) or facts.mentioned:
                 looking.add(source.name)
             elif facts.nearly_unique or 1 < facts.filled == facts.distinct:
                 unique.add(source.name)
@@ -116,17 +115,14 @@ def suspected(engine: Engine, written: Written) -> tuple[list[str], list[str]]:
 
 
 def suspect_statements(engine: Engine, written: Written) -> list[Statement]:
-    """The statements that `suspected` runs."""
-    return [statement for _, statement in _looks(engine, written)]
-
-
-def _looks(engine: Engine, written: Written) -> Iterator[tuple[list[Source], Statement]]:
-    """The columns, some at a time, with the statement that looks at them."""
-    sources = [
-        Source(column.name, quote(column.name, engine.dialect), column.kind)
-        for column in written.columns
-        if can_be_looked_at(column.kind) or column.type.lower() == "uuid"
+    """The statements that `suspected` runs; those on check digits only where many values have the form."""
+    return [
+        values_statement(engine, written.relation, sources, first=FIRST_ROWS, step="warnings")
+        for sources in _looked_at(engine, written)
     ]
-    for start in range(0, len(sources), AT_ONCE):
-        some = sources[start : start + AT_ONCE]
-        yield some, values_statement(engine, written.relation, some, first=FIRST_ROWS, step="warnings")
+
+
+def _looked_at(engine: Engine, written: Written) -> Iterator[Sequence[Source]]:
+    """The columns, some at a time."""
+    sources = [source for column in written.columns if (source := source_of(column, engine.dialect))]
+    return (sources[start : start + AT_ONCE] for start in range(0, len(sources), AT_ONCE))

@@ -61,11 +61,13 @@ def concept_of(column: str) -> Concept | None:
     name = " ".join(ordered)
     number = tokens & _NUMBER and not tokens & _DAY
     for concept, listed in _CONCEPTS.items():
-        other = (tokens & _ABOUT and concept.role is Role.DIRECT_IDENTIFIER) or (
-            number and concept.name == "event_date"
-        )
-        if not other and any(all(p in name for p in _PIECES[one]) and _pattern(one).search(name) for one in listed):
-            return concept
+        if number and concept.name == "event_date":
+            continue
+        about = tokens & _ABOUT if concept.role is Role.DIRECT_IDENTIFIER else set()
+        for one in listed:
+            pieces = _PIECES[one]
+            if about <= {*pieces} and all(p in name for p in pieces) and _pattern(one).search(name):
+                return concept
     return None
 
 

@@ -21,6 +21,9 @@ from sqlaudit.reports.stored import made, sql_section
 
 NEARLY = 0.9
 """The share of different values from which on a column singles out almost every row."""
+ALL_DIFFERENT = 20
+"""Rows from which on it is no accident that all have different values."""
+_INSIDE = {"email": "an e-mail address", "iban": "an account number (IBAN)", "national_id": "a social security number"}
 
 
 class Role(StrEnum):
@@ -61,7 +64,10 @@ class ColumnFacts(base.Documented):
         whole: rows whose floating-point or decimal number is whole, None for other kinds.
         width: largest minus smallest value of a column of whole numbers.
         respelled: values that differ from another one only in case or spaces (the first of each is not counted).
-        shapes: rows by the shape of their text: `email`, `phone`, `iban`, `date`, `free_text` …
+        shapes: rows by the shape of their text: `email`, `phone`, `iban`, `date`, `free_text` …; of other kinds only
+            what identifies people (`nhs_number`, `card_number`, `ip_address` …).
+        contains: rows by what is inside a longer text, list, structure or JSON (the first of these): `email`, `iban`,
+            `national_id`, `ip_address`, `url`.
     """
 
     name: str
@@ -85,6 +91,7 @@ class ColumnFacts(base.Documented):
     width: Annotated[float, base.FROM_0] | None = None
     respelled: int = 0
     shapes: Mapping[str, int] = field(default_factory=dict, metadata=base.shown(_seen))
+    contains: Mapping[str, int] = field(default_factory=dict)
 
     @base.told("separation", base.key("text"))
     def _text(self) -> _TextLengths | None:
@@ -112,6 +119,20 @@ class ColumnFacts(base.Documented):
         """Whether the column alone singles out almost every row (of ten or more)."""
         share = self.distinct_share
         return share is not None and share >= NEARLY and self.rows - self.nulls >= 10
+
+    @property
+    def all_different(self) -> bool:
+        """Whether no two rows with a value have the same, of enough rows that this is no accident."""
+        return self.distinct == self.rows - self.nulls >= ALL_DIFFERENT
+
+    @property
+    def mentioned(self) -> tuple[str, ...]:
+        """What identifies people inside its texts, as reports say it; an address of a device or page alone may not."""
+        return tuple(
+            f"{rows:,} {'row contains' if rows == 1 else 'rows contain'} {_INSIDE[kind]}"
+            for kind, rows in self.contains.items()
+            if kind in _INSIDE
+        )
 
     def shape_share(self, *shapes: str) -> float:
         """The share of the rows with a value, as far as looked at, whose text has one of these shapes."""
@@ -350,7 +371,19 @@ def profile_document(result: ProfileResult) -> doc.Document:
         doc.section("How this was computed", doc.facts(("table", result.target), *made(result))),
         sql_section(result),
         doc.section("Limits of this profile", (_RIGHT, beyond, _TEXTS)),
+        figures=() if result.cells else _key_figures(result),
     )
+
+
+def _key_figures(result: ProfileResult) -> Iterator[doc.KeyFigure]:
+    """How many direct identifiers and quasi-identifiers there are, and how few columns single people out."""
+    identifiers = result.named(Role.DIRECT_IDENTIFIER)
+    yield doc.KeyFigure(doc.count(len(identifiers)), "Direct identifiers", "bad" if identifiers else "plain")
+    columns = f"{doc.count(len(result.likely))} of {doc.count(len(result.columns))}"
+    yield doc.KeyFigure(columns, "Columns others may know")
+    if result.together is not None and result.together.sets:
+        fewest = min(len(one.columns) for one in result.together.sets)
+        yield doc.KeyFigure(doc.plural(fewest, "column"), "Enough to single people out")
 
 
 def _lead(result: ProfileResult) -> Iterator[doc.Words]:
@@ -411,6 +444,8 @@ def _remarks_on(facts: ColumnFacts) -> Iterator[doc.Words]:
             f"{facts.name}: {doc.plural(facts.respelled, 'value differs', 'values differ')} from another one only in "
             "case or spaces, which splits groups that belong together."
         )
+    for said in facts.mentioned:
+        yield doc.warning(f"{facts.name}: {said}.")
     if missing := facts.shapes.get("missing", 0):
         yield doc.Toned(
             f"{facts.name}: {doc.plural(missing, 'row has', 'rows have')} a text that usually means missing.",

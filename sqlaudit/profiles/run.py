@@ -30,9 +30,9 @@ from sqlaudit.profiles.columns import (
     facts_of,
     follow_twins,
     propose,
+    rows_of_values,
     some_at_a_time,
     sources_of,
-    values_statement,
 )
 from sqlaudit.profiles.names import count_table
 from sqlaudit.profiles.request import AS_USUAL, ProfileRequest
@@ -363,7 +363,7 @@ def likely_quasi_identifiers(engine: Engine, target: Target, apart_from: Collect
     sources = [source for source in sources_of(relation, engine.dialect) if source.name not in apart_from]
     columns = []
     for some in batches(sources, BATCH):
-        rows = {int(row[0]): row for row in engine.run(values_statement(engine, relation, some, first=FIRST_ROWS))}
+        rows = rows_of_values(engine, relation, some, first=FIRST_ROWS)
         facts = [facts_of(source, rows.get(number)) for number, source in enumerate(some)]
         columns += [ColumnProfile(found, propose(found)) for found in facts]
     return result_of(engine, target, columns, ()).likely if columns else ()

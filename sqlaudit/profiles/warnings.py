@@ -10,14 +10,23 @@ from sqlaudit.base.errors import UsageError
 from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.names import quote, spoken
 from sqlaudit.base.parameter_names import about, command, spelled
-from sqlaudit.base.relation import NUMBERS, Kind, Relation, Statement
+from sqlaudit.base.relation import NUMBERS, ColumnInfo, Kind, Relation, Statement
 from sqlaudit.base.result import Warned
 from sqlaudit.base.spec import KnownRows
 from sqlaudit.base.sql import Raw, render
 from sqlaudit.classes.failing import ClassSizes
 from sqlaudit.classes.opening import ResolvedRoles
 from sqlaudit.engines.contract import Engine
-from sqlaudit.profiles.columns import Source, estimated_distinct, facts_of, propose, values_statement
+from sqlaudit.profiles.columns import (
+    NOT_READABLE,
+    Source,
+    estimated_distinct,
+    facts_of,
+    is_nested,
+    propose,
+    rows_of_values,
+    values_statement,
+)
 from sqlaudit.profiles.names import concept_of, count_table, count_table_statements, published_table
 from sqlaudit.profiles.result import NEARLY, ColumnFacts, Role, looks_like
 from sqlaudit.reports.document import listing
@@ -99,7 +108,7 @@ def _may_differ(role: Resolved, relation: Relation, dialect: str) -> bool:
     if role.kind is Kind.DECIMAL:
         return spoken(dialect).loose_decimals and "(" not in role.type
     if role.kind is Kind.OTHER:
-        return not role.type.lower().startswith(("bytea", "blob", "binary", "bit", "variant", "geometry"))
+        return not role.type.lower().startswith(NOT_READABLE)
     return role.kind is Kind.FLOAT or (role.kind is Kind.TEXT and "COLLATE" in role.type.upper())
 
 
@@ -226,9 +235,10 @@ def _all_roles(roles: ResolvedRoles) -> tuple[Resolved, ...]:
     return (*roles.quasi_identifiers, *roles.sensitive, *roles.identifiers, *entity)
 
 
-def can_be_looked_at(kind: Kind) -> bool:
-    """Whether every engine can group by it."""
-    return kind is not Kind.OTHER
+def source_of(column: ColumnInfo, dialect: str) -> Source | None:
+    """A column to look at; None for bytes, by which not every engine can group."""
+    readable = column.kind is not Kind.OTHER or is_nested(column.kind, column.type)
+    return Source(column.name, quote(column.name, dialect), column.kind, column.type) if readable else None
 
 
 # What a reader of an audit should know about the published columns, from one cheap statement over the first rows.
@@ -263,10 +273,11 @@ def audit_warnings(
 ) -> list[Warned]:
     """The warnings of an audit.
 
-    Codes: `direct_identifier`, `possible_direct_identifier`, `division_of_whole_numbers`, `header_guessed`,
-    `hidden_rows`, `hidden_sheets`, `possible_quasi_identifier`, `unreadable_columns`, `empty_quasi_identifier`,
-    `read_by_expressions`, `columns_without_role`, `nearly_unique_quasi_identifier`, `float_quasi_identifier`,
-    `spelling_variants`, `equal_but_written_differently`, `published_table`.
+    Codes: `direct_identifier`, `possible_direct_identifier`, `identifier_in_text`, `all_different_column`,
+    `division_of_whole_numbers`, `header_guessed`, `hidden_rows`, `hidden_sheets`, `possible_quasi_identifier`,
+    `unreadable_columns`, `empty_quasi_identifier`, `read_by_expressions`, `columns_without_role`,
+    `nearly_unique_quasi_identifier`, `float_quasi_identifier`, `spelling_variants`, `equal_but_written_differently`,
+    `published_table`.
     Messages hold counts, names and expressions of columns.
 
     Args:
@@ -290,6 +301,8 @@ def audit_warnings(
     return [
         *_declared(roles.identifiers),
         *_likely(seen, relation, roles, where),
+        *_contained([one.facts for one in seen if not identifies(one.facts)], where),
+        *_all_different([one.facts for one in seen if one.roleless], where),
         *_divisions(engine, relation, roles),
         *(Warned(remark.code, (), remark.text) for remark in relation.remarks),
         *_likely_known(
@@ -342,7 +355,7 @@ def roleless_columns(
 
 def _look(engine: Engine, relation: Relation, roles: ResolvedRoles, bare: Sequence[str]) -> list[_Seen]:
     sources = _sources(relation, roles, engine.dialect)
-    rows = {int(row[0]): row for statement in _looking(engine, relation, roles) for row in engine.run(statement)}
+    rows = rows_of_values(engine, relation, sources, first=FIRST_ROWS, step="warnings") if sources else {}
     keys, named = len(roles.quasi_identifiers), len(roles.quasi_identifiers) + len(roles.sensitive)
     return [
         _Seen(
@@ -359,15 +372,16 @@ def _look(engine: Engine, relation: Relation, roles: ResolvedRoles, bare: Sequen
 def _sources(relation: Relation, roles: ResolvedRoles, dialect: str) -> list[Source]:
     """Quasi-identifiers, then sensitive attributes, then other columns: they are published as well; last who is who."""
     named = {role.column for role in _all_roles(roles)}
-    others = [one for one in relation.columns if can_be_looked_at(one.kind) and one.name not in named]
-    texts = [column for column in others if column.kind is Kind.TEXT]
-    figures = [column for column in others if column.kind is not Kind.TEXT]
-    looked_at = {column.name for column in (*texts[:MOST_OTHERS], *figures[:MOST_OTHERS])}
+    found = (source_of(one, dialect) for one in relation.columns if one.name not in named)
+    others = [one for one in found if one is not None]
+    texts = [source for source in others if source.kind is Kind.TEXT]
+    figures = [source for source in others if source.kind is not Kind.TEXT]
+    looked_at = {source.name for source in (*texts[:MOST_OTHERS], *figures[:MOST_OTHERS])}
     chosen = [one for one in others if one.name in looked_at]
     persons = [roles.entity] if roles.entity is not None and roles.entity.kind is Kind.TEXT else []
     return [
         *(Source(role.label, role.sql, role.kind) for role in (*roles.quasi_identifiers, *roles.sensitive)),
-        *(Source(column.name, quote(column.name, dialect), column.kind) for column in chosen),
+        *chosen,
         *(Source(role.label, role.sql, role.kind) for role in persons),
     ]
 
@@ -419,6 +433,27 @@ def identifies(facts: ColumnFacts) -> bool:
     """Whether a column looks like a direct identifier, by its name or by its values."""
     proposal = propose(facts)
     return proposal.role is Role.DIRECT_IDENTIFIER and proposal.concept is not None
+
+
+def _contained(seen: Sequence[ColumnFacts], where: str) -> Iterator[Warned]:
+    """Texts, lists, structures and JSON that contain what identifies people, in columns that are something else."""
+    for facts in seen:
+        if said := facts.mentioned:
+            text = (
+                f"{facts.name}: {listing(said)}{where}. Anyone named there can be identified, whatever the group size."
+            )
+            yield Warned("identifier_in_text", (facts.name,), text)
+
+
+def _all_different(seen: Sequence[ColumnFacts], where: str) -> Iterator[Warned]:
+    """Columns without a role that have a different value in almost every row, like record numbers."""
+    proposed = {facts.name: propose(facts) for facts in seen}
+    names = tuple(name for name, one in proposed.items() if one.role is Role.DIRECT_IDENTIFIER and one.concept is None)
+    if names:
+        verb, number = ("has", "a record number") if len(names) == 1 else ("have", "record numbers")
+        hint = f"Leave {_it(names)} out, or name {_it(names)} with {spelled('insensitive')} after a check."
+        text = f"Without a role: {listing(names)} {verb} a different value in almost every row{where}, like {number}."
+        yield Warned("all_different_column", names, f"{text} {hint}", hint)
 
 
 def _nearly_unique(column: _Seen, whole: int) -> Iterator[Warned]:

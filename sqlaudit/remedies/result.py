@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 
 from sqlaudit.base.result import LEFT_OUT, OR_NULL, Documented, key
 from sqlaudit.lattices.result import Checked
+from sqlaudit.models.phrases import requirement_lines
+from sqlaudit.reports import document as doc
 
 
 @dataclass(frozen=True)
@@ -32,3 +34,8 @@ class Release(Documented):
     file: str = field(default="", metadata=OR_NULL)
     sql: str = field(default="", metadata=OR_NULL)
     buckets: str = field(default="", metadata=LEFT_OUT)
+
+
+def lines_of(release: Release | None) -> tuple[doc.Block, ...]:
+    """A line for each requirement with its figure in the release."""
+    return requirement_lines(release.audit.checks, release.rows) if release else ()

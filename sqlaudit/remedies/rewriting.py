@@ -524,4 +524,4 @@ def _checked(table: RemedyTable, made: Rewritten, relation: Relation, spec: Audi
     failing = failed(found)
     if failing and found.rows:  # nothing can be said of no row
         raise EngineError(disagree(f"{failing[0].text!r} fails"))
-    return Checked(found.status.value, found.rows, found.classes.count, made.left_out)
+    return Checked(found.status.value, found.rows, found.classes.count, made.left_out, checks=found.required)

@@ -403,7 +403,8 @@ def signed_by(about: About) -> tuple[Section, ...]:
 def said_in(document: Document) -> Iterator[str]:
     """Every text of a report as people who run nothing read it."""
     yield from (one.name for one in document.figures)
-    yield from (without_hint(words) for block in document.blocks for words in words_of(block))
+    shown = (block for block in document.blocks if not isinstance(block, Code))  # code is folded away
+    yield from (without_hint(words) for block in shown for words in words_of(block))
 
 
 # Names and values are data: what could steer a terminal, a page or a table is shown, never obeyed.
@@ -500,8 +501,8 @@ def plural(number: int, one: str, many: str = "") -> str:
     return f"{count(number)} {one if number == 1 else many or one + 's'}"
 
 
-def listing(names: Iterable[str], most: int | None = 6) -> str:
-    """Names in a sentence; past `most` the rest is counted, and None lists all.
+def listing(names: Iterable[str], most: int | None = 6, last: str = "and") -> str:
+    """Names in a sentence, `last` before the last; past `most` the rest is counted, and None lists all.
 
     Example:
         >>> listing(["age"]), listing(["age", "sex", "zip"]), listing("abcd", 3)
@@ -510,7 +511,7 @@ def listing(names: Iterable[str], most: int | None = 6) -> str:
     known = list(names)
     if most is not None and len(known) > most:
         return ", ".join(known[: most - 1]) + f" and {count(len(known) - most + 1)} more"
-    return " and ".join([", ".join(known[:-1]), known[-1]]) if len(known) > 1 else "".join(known)
+    return f" {last} ".join([", ".join(known[:-1]), known[-1]]) if len(known) > 1 else "".join(known)
 
 
 def percent(share: Number | None) -> str:
@@ -546,12 +547,17 @@ def out_of(number: int, whole: int, one: str, many: str = "") -> str:
     return f"{count(number)} of {plural(whole, one, many)}{f' ({share})' if share else ''}"
 
 
+def with_share(number: int, whole: int) -> str:
+    """A part of a whole as a large figure has it: `2 (25.0%)`."""
+    return f"{count(number)} ({part(number, whole)})" if whole else count(number)
+
+
 def figure(value: Number | None, digits: int = _DIGITS) -> str:
     """A figure with `digits` significant digits; a number that is not whole never looks whole.
 
     Example:
-        >>> figure(2.82842712), figure(12345), figure(0.0031), figure(1.99996)
-        ('2.828', '12,345', '0.0031', '1.99996')
+        >>> figure(2.82842712), figure(12345), figure(0.0031), figure(1.99996), figure(-3.5031)
+        ('2.828', '12,345', '0.0031', '1.99996', '−3.503')
     """
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return UNDEFINED
@@ -559,12 +565,17 @@ def figure(value: Number | None, digits: int = _DIGITS) -> str:
         return INFINITE if value > 0 else "−" + INFINITE
     exact = _exact(value)
     if exact == exact.to_integral_value():
-        return f"{int(exact):,}"
+        return with_minus(f"{int(exact):,}")
     for precision in range(digits, _MOST_DIGITS + 1):
         text = _rounded(exact, precision)
         if "." in text or "e" in text:
-            return text
-    return text
+            break
+    return with_minus(text)
+
+
+def with_minus(number: object) -> str:
+    """A number with the minus sign of print, not a hyphen."""
+    return str(number).replace("-", "−")
 
 
 def limit(value: Number | None) -> str:
@@ -579,9 +590,9 @@ def limit(value: Number | None) -> str:
     powers = range(value.denominator.bit_length())  # a fraction whose decimals end has at most so many
     power = next((one for one in powers if 10**one % value.denominator == 0), None)
     if power is None:
-        return f"{value.numerator}/{value.denominator}"
+        return with_minus(f"{value.numerator}/{value.denominator}")
     shown = Decimal(value.numerator) * Decimal(10**power // value.denominator)
-    return f"{shown.scaleb(-power).normalize():f}"
+    return with_minus(f"{shown.scaleb(-power).normalize():f}")
 
 
 def level_against(level: Number | None, required: Number | None, operator: str = "", holds: bool | None = None) -> str:
@@ -601,7 +612,7 @@ def level_against(level: Number | None, required: Number | None, operator: str =
     side = _side(level, required, operator, holds)
     for digits in range(_DIGITS, _MOST_DIGITS + 1):
         text = figure(level, digits)
-        if _sign(Fraction(text.replace(",", "")) - Fraction(required)) == side:
+        if _sign(Fraction(text.replace(",", "").replace("−", "-")) - Fraction(required)) == side:
             return text
     return {-1: "just under ", 0: "", 1: "just over "}[side] + limit(required)
 

@@ -181,8 +181,9 @@ def _bars(data: Mapping[str, Any]) -> tuple[float, list[str]]:
     names, series = data["names"], data["series"]
     most = max([*(float(value) for values in series.values() for value in values), 1e-9])
     left, depth = 230.0, 14.0
-    parts = list(_legend(list(series), 14)) if len(series) > 1 else []
-    y = 26.0 if len(series) > 1 else 8.0
+    lines = list(_legend(list(series), lines=False))
+    parts = [part for line in lines for part in line]
+    y = 8 + 18.0 * len(lines)
     for place, name in enumerate(names):
         parts.append(_text(left - 8, y + 11, _short(name), at="end", colour=INK))
         for number, values in enumerate(series.values()):
@@ -204,14 +205,15 @@ def _curves(data: Mapping[str, Any]) -> tuple[float, list[str]]:
     low, high = min(xs), max(*xs, min(xs) + 1e-9)
     most = 1.0 if data.get("share", True) else max([y for points in curves.values() for _, y in points] + [1e-9])
     height = 280.0
-    bottom, top = height - _BOTTOM, _TOP + 18 * max(1, math.ceil(len(curves) / 4))
+    legend = list(_legend(list(curves)))
+    bottom, top = height - _BOTTOM, _TOP + 18 * max(1, len(legend))
 
     def at(x: float, y: float) -> tuple[float, float]:
         across = (scale(x) - low) / (high - low)
         return _LEFT + across * (WIDTH - _LEFT - _RIGHT), bottom - y / most * (bottom - top)
 
     floor = 10**low if logarithmic else low
-    parts = list(_legend(list(curves), 14))
+    parts = [part for line in legend for part in line]
     percent = most == 1 and data["y"].startswith("share of")  # as the table beside it has them
     for step in range(5):
         y, mark = at(floor, most * step / 4)[1], f"{step / 4:.0%}" if percent else _coordinate(most * step / 4)
@@ -267,7 +269,7 @@ def _matrix(data: Mapping[str, Any]) -> tuple[float, list[str]]:
         if rows:
             parts.append(_line(x, 20 + rows[0] * _ROW, x, 20 + rows[-1] * _ROW, SERIES[0], width=2))
         parts += [_dot(x, 20 + row * _ROW, 5, SERIES[0]) for row in rows]
-        parts.append(_text(x + 4, bottom + 46, str(data["labels"][place])[:9], turn=True))
+        parts.append(_text(x + 4, bottom + 46, str(data["labels"][place])[:10], turn=True))
     return bottom + 72, [*parts, _text((WIDTH + left) / 2, bottom + 64, data["x"], at="middle")]
 
 
@@ -342,13 +344,20 @@ def _graph(data: Mapping[str, Any]) -> tuple[float, list[str]]:
     return height, [*parts, _text(14, height / 2, data["y"], at="middle", turn=True)]
 
 
-def _legend(names: Sequence[str], y: float) -> Iterator[str]:
-    """Colours and strokes by name, when there are several."""
-    room = (WIDTH - 20) / min(4, max(1, len(names)))
-    for number, name in enumerate(names if len(names) > 1 else ()):
-        x, line = 20 + number % 4 * room, y + number // 4 * 18
-        yield _line(x, line - 4, x + 20, line - 4, SERIES[number % 4], _stroke(number), 3)
-        yield _text(x + 26, line, _short(name)[: int((room - 30) / 6.5)], colour=INK)
+def _legend(names: Sequence[str], *, lines: bool = True) -> Iterator[list[str]]:
+    """Colours by name, and strokes of curves, when there are several: so many in a line that no name is cut."""
+    longest = max((len(_short(name)) for name in names), default=0)
+    several = next(count for count in (4, 3, 2) if count == 2 or (WIDTH - 20) / count >= 30 + 6.5 * longest)
+    for first in range(0, len(names) if len(names) > 1 else 0, several):
+        y, parts = 14 + first // several * 18.0, []
+        for place, name in enumerate(names[first : first + several]):
+            x, number = 20 + place * (WIDTH - 20) / several, first + place
+            colour = SERIES[number % 4]
+            mark = (
+                _line(x, y - 4, x + 20, y - 4, colour, _stroke(number), 3) if lines else _box(x, y - 9, 20, 10, colour)
+            )
+            parts += [mark, _text(x + 26, y, _short(name), colour=INK)]
+        yield parts
 
 
 def _coordinate(value: float) -> str:

@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.result import FROM_1, IF_ANY, Documented, MeasuredResult, Severity, Status, key, told
-from sqlaudit.models.phrases import VERDICTS
+from sqlaudit.models.phrases import VERDICTS, published
 from sqlaudit.reports import document as doc
 from sqlaudit.reports.notebook import Shown
 from sqlaudit.reports.stored import made, sql_section
@@ -25,6 +25,7 @@ class RuleFound(Documented):
         severity: `error`, or `warn` for a rule that only warns. note: what was missing to decide the undecided cells.
         keys: only with `--show-values`: keys of such cells, by dimension; None is a missing value, or all values
             together.
+        preset: the published rule that requires it.
     """
 
     rule: str
@@ -37,6 +38,7 @@ class RuleFound(Documented):
     severity: Severity = "error"
     note: str = field(default="", metadata=IF_ANY)
     keys: tuple[Mapping[str, str | None], ...] = field(default=(), metadata=IF_ANY)
+    preset: str = field(default="", metadata=IF_ANY)
 
 
 MISSING_TOTALS, LEFT_OUT = "missing_totals", "left_out_cells"
@@ -254,7 +256,6 @@ class AggregatesResult(MeasuredResult, Shown):
 # The report on a published table.
 
 Keys = Sequence[Mapping[str, str | None]]
-_TONES: dict[Status, doc.Tone] = {Status.PASS: "good", Status.FAIL: "bad"}
 _EARLY = {"time": " (time limit reached)", "interrupted": " (search interrupted)"}
 NOT_SAID = (
     "Other tables of the same people, such as an older release, may reveal more together with this one.",
@@ -272,13 +273,13 @@ def aggregates_document(result: AggregatesResult) -> doc.Document:
     """The report on a published table, as a document for any layout."""
     changed = (_rule_keys(result, f"From {two.before}", two.unsafe) for two in result.differences)
     further = [] if result.protection is None else [("unsafe cells", result.protection.keys)]
+    is_safe = result.protection is not None and result.protection.safe
     return doc.report_on(
         result,
-        _headline(result),
-        (_lead(result),),
+        doc.good(f"{result.target}: the protected table is safe") if is_safe else _headline(result),
+        (_rules(result), _lead(result)),
         doc.section("Unsafe cells", _rule_keys(result, "Rule", result.rules)),
         doc.section("Table", *_drawn(result)),
-        doc.section("Rules", _rules(result)),
         doc.section("Changes between releases", _differences(result)),
         doc.section("Unsafe changes", *changed),
         doc.section("Hidden cells", _hidden(result)),
@@ -287,7 +288,24 @@ def aggregates_document(result: AggregatesResult) -> doc.Document:
         doc.section("Method", _how(result)),
         sql_section(result),
         doc.section("Limits of this audit", NOT_SAID),
+        figures=_key_figures(result),
     )
+
+
+def _key_figures(result: AggregatesResult) -> Iterator[doc.KeyFigure]:
+    """Unsafe cells, hidden ones, and those of them that can be computed."""
+    every = doc.count(result.cells)
+    if result.rules and result.cells:
+        is_safe = not result.unsafe_cells or (result.protection is not None and result.protection.safe)
+        tone: doc.Tone = "plain" if is_safe else "bad"
+        yield doc.KeyFigure(f"{doc.count(result.unsafe_cells)} of {every}", "Unsafe cells" + _before(result), tone)
+    if result.hidden:
+        yield doc.KeyFigure(f"{doc.count(result.hidden)} of {every}", "Hidden cells")
+    if result.deducible is not None:
+        hidden = f"{doc.count(result.deducible)} of {doc.count(result.hidden)}"
+        yield doc.KeyFigure(hidden, "Hidden but computable", "bad" if result.deducible else "plain")
+    if result.protection is not None and result.protection.rounded_to is None and not result.hidden:
+        yield doc.KeyFigure(f"{doc.count(result.protection.further)} of {every}", "Further hidden cells")
 
 
 def _headline(result: AggregatesResult) -> doc.Words:
@@ -301,7 +319,7 @@ def _headline(result: AggregatesResult) -> doc.Words:
         cells = _of(result, result.unsafe_cells)
         return short(f"{result.target}: {cells} {verb} too much about {whose} contributors")
     if any(two.unsafe_cells for two in result.differences):
-        return short(f"{result.target}: an older release reveals the few who joined, left or changed")
+        return short(f"{result.target}: an older release discloses too much about people who joined, left or changed")
     if result.status is Status.UNDETERMINED:
         return doc.warning(f"{result.target}: not every cell could be checked")
     whom = " against outsiders" if result.outsiders_only else ""
@@ -314,18 +332,16 @@ def _of(result: AggregatesResult, cells: int) -> str:
 
 
 def _lead(result: AggregatesResult) -> Iterator[doc.Words]:
-    hint = f"{spelled('show_values', True)} lists the cells."
-    for one in result.rules:
-        shown, hint = (hint, "") if one.cells and not one.keys else ("", hint)
-        yield doc.Toned(_sentence(result, one), _TONES.get(one.status, "warn"), shown)
-        if one.note:
-            yield doc.warning(one.note)
+    if any(one.cells and not one.keys for one in result.rules):
+        hint = f"{spelled('show_values', True)} lists them."
+        yield doc.Toned("The unsafe cells are not named, because values are not shown.", hint=hint)
+    yield from (doc.warning(one.note) for one in result.rules if one.note)
+    if any(one.status is Status.UNDETERMINED and not one.undecided for one in result.rules):
+        yield doc.warning("Problems of the table leave the verdict open.")
     for problem in result.problems:
         yield doc.warning(problem.message) if problem in result.mistakes else problem.message
     for two in result.differences:
         yield from _changes(two)
-    if result.hidden:
-        yield f"{_of(result, result.hidden)} {'is' if result.hidden == 1 else 'are'} hidden."
     if result.deducible:
         verb = "follows" if result.deducible == 1 else "follow"
         text = f"{doc.count(result.deducible)} of {doc.plural(result.hidden, 'hidden cell')} {verb} from published ones"
@@ -367,24 +383,12 @@ def _protected(found: CellProtection) -> Iterator[doc.Words]:
         yield f"The further cells cost {doc.count(found.cost)}; {proven}{_EARLY.get(found.stopped, '')}."
 
 
-def _sentence(result: AggregatesResult, one: RuleFound) -> str:
-    verdict = VERDICTS[one.status].text
-    opening = f"{verdict[0].upper()}{verdict[1:]}: {one.text}"
-    if one.cells:
-        return f"{opening}. {_of(result, one.cells)} {'is' if one.cells == 1 else 'are'} unsafe."
-    if one.undecided:
-        return f"{opening}. {_of(result, one.undecided)} could not be checked."
-    if one.status is Status.UNDETERMINED:
-        return f"{opening}. Problems of the table leave it open."
-    return f"{opening}, in {doc.plural(one.judged, 'published cell')}."
-
-
 def _changes(two: ReleaseDifference) -> Iterator[doc.Words]:
     between = f"From {two.before} to {two.after}"
     if two.unsafe_cells:
-        verb = "reveals" if two.unsafe_cells == 1 else "reveal"
+        verb = "discloses" if two.unsafe_cells == 1 else "disclose"
         cells = f"{doc.count(two.unsafe_cells)} of {doc.plural(two.changed, 'changed cell')} {verb}"
-        yield doc.bad(f"{between}: {cells} the few who joined, left or changed.")
+        yield doc.bad(f"{between}: {cells} too much about people who joined, left or changed.")
     elif any(one.undecided for one in two.unsafe):
         yield doc.warning(f"{between}: not every change could be checked.")
     else:
@@ -436,8 +440,15 @@ def _sum(result: AggregatesResult, one: CellInterval) -> str:
 
 
 def _rules(result: AggregatesResult) -> doc.Table:
-    rows = ((one.text, VERDICTS[one.status], one.cells, one.judged, one.undecided) for one in result.rules)
-    return doc.table(("Rule", "Verdict", "#Unsafe", "#Judged", "#Undecided"), rows)
+    rows = ((VERDICTS[one.status], one.text, one.cells, one.judged, one.undecided) for one in result.rules)
+    open_ones = "#Not decided" if any(one.undecided for one in result.rules) else None
+    heads = ("Verdict", "Requirement", "#Unsafe cells" + _before(result), "#Checked cells", open_ones)
+    return doc.table(heads, rows)
+
+
+def _before(result: AggregatesResult) -> str:
+    """What a figure of the table as it was given is called beside its protection."""
+    return "" if result.protection is None else " before"
 
 
 def _keys(result: AggregatesResult, what: str, found: Sequence[tuple[str, Keys]]) -> doc.Table:
@@ -461,6 +472,7 @@ def _how(result: AggregatesResult) -> doc.Facts:
         ("totals in", ", ".join(result.totals) or "none"),
         *((f"subtotals in {name}", doc.plural(number, "value")) for name, number in result.subtotals.items()),
         *([("contributors", behind)] if behind else []),
+        *([("published rules", published(result.rules))] if any(one.preset for one in result.rules) else []),
         ("hidden cells", doc.count(result.hidden)),
         *made(result),
     )

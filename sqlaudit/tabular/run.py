@@ -12,7 +12,7 @@ import numpy as np
 from sqlaudit.base.columns_of import resolve
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.files import write_rows
-from sqlaudit.base.options import REQUIRED, Given, request_from, takes
+from sqlaudit.base.options import REQUIRED, Given, request_from, several, takes
 from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.relation import Relation, Statement
 from sqlaudit.base.result import Status
@@ -375,6 +375,7 @@ class JudgedCells:
             severity=requirement.severity,
             note=f"{text} needs {verdict.missing}." if undecided.any() and verdict.missing else "",
             keys=self._shown(self.cells.keys[verdict.unsafe]),
+            preset=requirement.preset,
         )
 
     def _problems(self) -> Iterator[tuple[TableProblem, Codes]]:
@@ -460,12 +461,13 @@ def rule_of(requirement: Requirement) -> CellRule:
 
 @takes(
     "target * by count value contributors holdings largest hidden total hierarchies structural microdata person "
-    "values weight negative grouping before linked require protect price fast round_to time_limit to show_values db "
-    "query where read limits",
+    "values weight negative grouping before linked require preset protect price fast round_to time_limit to "
+    "show_values db query where read limits",
     AggregatesRequest,
     by=("Sequence[str] | str", REQUIRED),
     **dict.fromkeys(("before", "linked"), ("Sequence[Any]", ())),
     price=("str", "count"),
+    preset=("str | Sequence[str]", ()),
     time_limit=("float | None", 60.0),
 )
 def aggregates(given: Given) -> AggregatesResult:
@@ -483,6 +485,7 @@ def aggregates(given: Given) -> AggregatesResult:
             (`releases/*.parquet`) names one in each file.
         linked: further tables of the same people, judged together with this one; each has some of the dimensions.
         require: rules for cells: `{"threshold": 5, "p_percent": 10}`, or texts such as `dominance=n:2,k:85`.
+        preset: published rules; `sqlaudit models --presets` lists them.
         time_limit: seconds for the search, None = no limit; then the best answer so far, with its gap.
 
     Raises:
@@ -497,6 +500,10 @@ def aggregates(given: Given) -> AggregatesResult:
         (1, 'fail')
     """
     rules = requirements(given.require, among=CELL_RULES)
+    if given.preset:
+        from sqlaudit.models.presets import of_cells
+
+        rules = (*of_cells(several(given.preset)), *rules)
     request = request_from(AggregatesRequest, vars(given), requirements=rules)
     chosen = target_of(given)
     older, beside = ([make_target(one, read=given.read) for one in some] for some in (given.before, given.linked))

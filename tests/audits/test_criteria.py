@@ -32,17 +32,17 @@ def test_the_figures_of_twelve_patients(tmp_path: Path) -> None:
     assert found["linkability"]["average chance over all rows"] == "33.3%"
     assert found["inference"] == {"disease: fewest different values in a group (l)": "1"}
     assert found["hipaa_expert"]["rows in groups smaller than 11"] == "12 (100%)"
-    assert found["ema_0070"]["every group has 11 or more (a risk of 0.09)"] == "no"
+    assert found["ema_0070"]["every group has at least 11 rows (risk at most 1/11)"] == "no"
 
 
 def test_the_threshold_of_the_agency(tmp_path: Path) -> None:
     for rows, held in ((11, "yes"), (10, "no")):
         file = write_csv(tmp_path / "t.csv", "age,s", *["30,a"] * rows, *["31,b"] * 20)
         found = told(sqlaudit.audit(file, qi="age").by_criteria())["ema_0070"]
-        assert found["every group has 11 or more (a risk of 0.09)"] == held
+        assert found["every group has at least 11 rows (risk at most 1/11)"] == held
     empty = told(sqlaudit.audit(file, qi="age", where="age > 99").by_criteria())
     assert empty["ema_0070"] == {
-        "every group has 11 or more (a risk of 0.09)": "no groups",
+        "every group has at least 11 rows (risk at most 1/11)": "no groups",
         "rows above that risk": "no rows",
     }
 

@@ -192,7 +192,7 @@ def test_github_annotates_the_lines_of_the_policy(folder: Path, monkeypatch: pyt
         "0.4286; at most 0.1 is required. Excepted until 2999-01-01: 50%25, agreed::until then."
     ]
     assert all(line.startswith(("::notice ", "::warning ")) for line in lines[verdict + 1 : -1])
-    assert lines[-1].endswith("sqlaudit help verdicts")
+    assert lines[-1].endswith("(sqlaudit help verdicts).")
     monkeypatch.setenv("GITHUB_WORKSPACE", str(folder.parent))
     assert f"file={folder.name}/sqlaudit.yml,line=11" in run("test", "--format", "github").out
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 
-from sqlaudit.models.registry import CELL_RULES, PRESETS, REGISTRY
+from sqlaudit.models.presets import presets
+from sqlaudit.models.registry import CELL_RULES, REGISTRY
 from sqlaudit.reports.document import markdown
 from tests.cli.runner import run
 from tests.reports.schemas import validator
@@ -18,9 +19,9 @@ def test_every_model_is_listed_with_its_definition() -> None:
     for model in REGISTRY.values():
         assert markdown(model.name) in page
         assert markdown(model.definition) in page
-    for name, preset in PRESETS.items():
+    for name, preset in presets().items():
         assert markdown(name) in page
-        assert markdown(preset.source) in page
+        assert markdown(preset.title) in page
 
 
 def test_one_model_by_its_short_form() -> None:
@@ -42,7 +43,7 @@ def test_json_follows_the_schema() -> None:
     data = json.loads(run("models", "--format", "json").out)
     assert [error.message for error in validator("models").iter_errors(data)] == []
     assert [entry["name"] for entry in data["models"]] == list(REGISTRY)
-    assert [entry["name"] for entry in data["presets"]] == list(PRESETS)
+    assert [entry["name"] for entry in data["presets"]] == list(presets())
     one = json.loads(run("models", "t", "--format", "json").out)
     assert [error.message for error in validator("models").iter_errors(one)] == []
     assert [entry["name"] for entry in one["models"]] == ["t_closeness"]

@@ -42,7 +42,7 @@ def searched(rows: Table, **request: Any) -> ColumnSets:
 
 
 def advised(found: ColumnSets) -> bool:
-    return "Leave out" in " ".join(render_text(columns_document(found)).split())
+    return "no such set is left" in " ".join(render_text(columns_document(found)).split())
 
 
 @run(40)

@@ -22,7 +22,7 @@ def test_columns_says_what_to_change_and_how_far_the_proof_goes(tmp_path: Path) 
     assert ran.code == 0
     assert "patients.csv:1columnset" in "".join(ran.said.split())  # a long path is broken anywhere
     assert "Minimal column sets of at most 2 columns with some rows in classes smaller than 3." in ran.said
-    assert "Leave out age: no such set is left." in ran.said
+    assert "Without age, no such set is left." in ran.said
     assert "Complete: every other set is inside one of 2 safe sets, or contains one of the found sets." in ran.said
     assert "age, sex 1 3 25.0% 1 4" in ran.said
     assert "Without age, rows at risk fall from 25.0% to 0%" in ran.said

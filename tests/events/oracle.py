@@ -62,6 +62,16 @@ def fitted(persons: dict[Any, tuple[Event, ...]], fits: Callable[[Event, Event],
     return {person: tuple(one for one in known if any(fits(one, own) for own in persons[person])) for person in persons}
 
 
+def contributions(rows: Iterable[Sequence[Any]]) -> dict[str, dict[Any, int]]:
+    """The rows and the groups of each person, the first value of a row; a missing value is a value."""
+    rows = list(rows)
+    of = {person: [tuple(row[1:]) for row in rows if row[0] == person] for person, *_ in rows}
+    return {
+        "rows": {person: len(groups) for person, groups in of.items()},
+        "groups": {person: len(set(groups)) for person, groups in of.items()},
+    }
+
+
 def smallest(
     persons: dict[Any, tuple[Event, ...]], most: int, multiset: bool = False, near: Persons | None = None
 ) -> int:

@@ -76,6 +76,35 @@ def test_each_requirement_is_judged_as_all_subsets_say(engine: Engine, nulls: st
 
 
 @pytest.mark.few_on_postgres(0)
+@pytest.mark.parametrize(("nulls", "repeats"), [("equal", False), ("distinct", True), ("wildcard", False)])
+def test_nobody_contributes_more_than_was_promised(engine: Engine, nulls: str, repeats: bool) -> None:
+    """A group is one of GROUP BY, whatever missing values and repeats are to who knows events."""
+
+    @run(20, some=3)
+    @given(rows, st.integers(1, 5), st.integers(1, 5))
+    def compare(table: list[tuple[Any, ...]], most: int, many: int) -> None:
+        require = [f"rows_per_person={most}", f"groups_per_person={many}"]
+        found = found_in(engine, table, require, nulls=NullPolicy(nulls), multiset=repeats, known=1)
+        expected = oracle.contributions(table)
+        assert (found.contribution.rows, found.contribution.groups) == tuple(
+            max(expected[one].values(), default=0) for one in ("rows", "groups")
+        )
+        query = values_query([dict(zip(KINDS, one, strict=False)) for one in table], COLUMNS)
+        checks = [found.checks]
+        if nulls != "wildcard":
+            audited = sqlaudit.audit(query=query, db=engine, qi=EVENT, entity="person", nulls=nulls, require=require)
+            checks.append(audited.checks)
+        for judged in checks:
+            for check, counted, limit in zip(judged, ("rows", "groups"), (most, many), strict=True):
+                numbers = expected[counted].values()
+                over = sum(number > limit for number in numbers)
+                assert (check.level, check.failing_rows) == (max(numbers, default=None), over)
+                assert check.status == ("undetermined" if not table else "fail" if over else "pass")
+
+    compare()
+
+
+@pytest.mark.few_on_postgres(0)
 def test_every_sensitive_column_is_judged_by_itself_as_an_audit_does(engine: Engine) -> None:
     @run(10, some=2)
     @given(
@@ -142,7 +171,10 @@ def test_with_tolerance_it_is_counted_who_fits(engine: Engine) -> None:
     [
         (["--require", "k=5"], "'k' is about classes of rows. Use `sqlaudit audit`"),
         (["--require", "k=5"], "km with m:1 is k-anonymity against one known event, profile_k against all events."),
-        (["--require", "l=2"], "Allowed here: km, km_anonymity, profile_k, profile_k_anonymity, unicity, coherence."),
+        (
+            ["--require", "l=2"],
+            "Allowed here: km, km_anonymity, profile_k, profile_k_anonymity, unicity, coherence, rows_per_person, gr",
+        ),
         (["--require", "threshold=5"], "'threshold' is about the cells"),
         (["--require", "kk=5"], "There is no privacy model 'kk'"),
         (["--require", "coherence@2=k:2,h:0.5"], "needs a sensitive column. Name one with --sensitive."),

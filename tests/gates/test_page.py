@@ -51,13 +51,13 @@ def test_the_connections_of_the_page_can_be_read(tmp_path: Path) -> None:
 
 def test_the_requirements_of_the_page_can_be_read(tmp_path: Path) -> None:
     written = ["k: 5", "recursive_c_l_diversity: {c: 2, l: 3}"]
-    written += [row for row in ROWS if row.startswith(("disclosure", "preset", "column_sets", "loss"))]
-    assert len(written) == 6
+    written += [row for row in ROWS if row.startswith(("disclosure", "preset", "safe_harbor", "column_sets", "loss"))]
+    assert len(written) == 7
     listed = "".join(f"      - {one}\n" for one in written)
     head = "connections: {main: {duckdb: c}}\ntables:\n  - table: t\n    quasi_identifiers: [a]\n    sensitive: [s]\n"
     policy = load_policy(write(tmp_path, f"{head}    requirements:\n{listed}"))
     assert mistakes_of(policy) == []
-    assert len(policy.tables[0].tests) == 6
+    assert len(policy.tables[0].tests) == 7
 
 
 def test_the_action_and_the_hooks_of_the_page_are_there() -> None:

@@ -238,8 +238,9 @@ MISTAKES = [
     (
         HEAD + "  - {table: t, quasi_identifiers: [a], requirements: [{preset: cells-12}]}",
         4,
-        "t: preset must be one of ema-0070, hipaa-expert, cells-20, cells-11, cells-10, cells-5, "
-        "cells-3, not 'cells-12'. Did you mean 'cells-20'?",
+        "t: There is no preset 'cells-12'. Did you mean 'cells-20'? There are: wp216, hipaa-expert, ema-0070, "
+        "health-canada-prci, cells-20, cells-11, cells-10, cells-5, cells-3, acro, iso-27559, nist-800-188, ehds, "
+        "hipaa-safe-harbor.",
     ),
     (
         HEAD + "  - {table: t, quasi_identifiers: [a], sensitive: [s], requirements: [{l: 2, sensitive: z}]}",

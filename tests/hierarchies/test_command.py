@@ -28,7 +28,7 @@ def test_levels_are_told_and_values_are_not(tmp_path: Path) -> None:
     assert "people.csv: the hierarchy of age can be used" in ran.said
     assert "3 values in 5 rows; 1 row without a value." in ran.said
     assert "Level Form Groups Smallest Largest Nested" in ran.said
-    assert "0 values 4 1 2 1 width 5 4 1 2 yes 2 width 10 3 1 3 yes 3 * 1 5 5 yes" in ran.said
+    assert "0 unchanged 4 1 2 1 width 5 4 1 2 yes 2 width 10 3 1 3 yes 3 * 1 5 5 yes" in ran.said
     assert "Missing values stay missing below the highest level" in ran.said
     assert "34" not in ran.out
     shown = run("hierarchy", people(tmp_path), "age", "--widths", "5,10", "--show-values")

@@ -15,7 +15,7 @@ from tests.cli.runner import run
 
 SIGNS = ("<", "<=", ">", ">=")
 PEOPLE = "age,sex,disease\n" + "30,f,flu\n30,f,cold\n" * 3
-SIDES = {">=": "below (at least)", "<=": "above (at most)", "<": "above (below)"}
+SIDES = {">=": "a lower limit (at least)", "<=": "an upper limit (at most)", "<": "an upper limit (below)"}
 
 
 def value_of(parameter: Parameter) -> str:
@@ -41,7 +41,7 @@ def test_a_sign_that_contradicts_the_model_is_refused(name: str, sign: str) -> N
         return
     with pytest.raises(UsageError) as caught:
         parse_requirement(text)
-    expected = f"{text!r}: {name} is a limit from {SIDES[model.operator]}; write {model.operator} or =."
+    expected = f"{text!r}: {name} is {SIDES[model.operator]}; write {model.operator} or =."
     assert str(caught.value) == expected
 
 
@@ -85,10 +85,10 @@ def test_every_form_takes_several_and_refuses_contradictions(tmp_path: Path) -> 
     for text in ("k<5", "k<=5", "k>5"):
         refused = run("audit", str(file), *roles, "--require", text)
         assert (refused.code, refused.out) == (2, "")
-        assert f"{text!r}: k is a limit from below (at least); write >= or =." in refused.err
-        with pytest.raises(UsageError, match="k is a limit from below"):
+        assert f"{text!r}: k is a lower limit (at least); write >= or =." in refused.err
+        with pytest.raises(UsageError, match="k is a lower limit"):
             sqlaudit.audit(file, qi="age", require=[text])
         with pytest.raises(UsageError):
             sqlaudit.audit(file, qi="age", require={"k": text[1:]})
-        with pytest.raises(UsageError, match="k is a limit from below"):
+        with pytest.raises(UsageError, match="k is a lower limit"):
             sqlaudit.compile_checks("t", qi="age", checks=[text], dialect="duckdb")

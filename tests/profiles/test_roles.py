@@ -85,10 +85,50 @@ def test_free_text_names_of_persons_and_numbers_of_rows() -> None:
     assert role("who", distinct=20, shapes={"capitalised_words": 70, "other": 30}) is OTHER
     assert role("city", shapes={"capitalised_words": 70, "other": 30}) is QUASI
     assert role("row", "integer", 100, width=99.0) is DIRECT
-    assert role("row", "integer", 100, width=5000.0) is QUASI
+    assert role("row", "integer", 95, width=5000.0) is QUASI
     assert role("code", "text", 95) is DIRECT
     assert role("amount", "float", 95, whole=0) is QUASI
     assert role("amount", "float", 89, whole=0) is OTHER
+
+
+def test_a_different_value_in_every_row_is_one_of_an_identifier() -> None:
+    """Of whole numbers and texts; a measurement with fractions is different in every row anyway, and so are days."""
+    assert role("no", "integer", 100, width=5000.0) is DIRECT
+    assert role("no", "float", 100, whole=100) is DIRECT
+    assert role("no", "text", 100, shapes={"number": 100}) is DIRECT
+    assert role("no", "other", 100) is DIRECT
+    assert role("no", "float", 100, whole=1) is QUASI
+    assert role("seen", "timestamp", 100) is QUASI
+    assert role("seen", "text", 100, shapes={"date": 100}) is QUASI
+    few = dataclasses.replace(facts("no", "integer", 19, width=5000.0), rows=19, filled=19, looked_at=19)
+    assert propose(few).role is QUASI
+    assert propose(dataclasses.replace(few, distinct=20, rows=20, filled=20)).role is DIRECT
+
+
+def test_check_digits_must_be_right_in_many_different_values() -> None:
+    """One number in eleven has the right one by chance; a form with letters, or an IBAN, has not."""
+    assert propose(facts("x", distinct=20, shapes={"nhs_number": 50})).concept == "national_id"
+    assert propose(facts("x", distinct=19, shapes={"nhs_number": 100})).role is OTHER
+    assert propose(facts("x", shapes={"nhs_number": 100}, separation=0.5)).role is OTHER
+    assert propose(facts("x", "integer", shapes={"bsn": 50})).reasons == (
+        "50% of its numbers look like Dutch citizen service numbers (BSN)",
+    )
+    assert propose(facts("x", distinct=3, shapes={"iban": 50})).concept == "iban"
+    assert propose(facts("x", distinct=3, shapes={"curp": 50})).concept == "national_id"
+    assert propose(facts("x", shapes={"vin": 60})).concept == "vehicle"
+
+
+def test_a_web_address_identifies_where_almost_every_row_has_its_own() -> None:
+    assert propose(facts("x", distinct=95, shapes={"url": 100})).concept == "web_address"
+    assert role("x", distinct=40, shapes={"url": 100}) is OTHER
+
+
+def test_what_most_values_contain() -> None:
+    found = propose(facts("x", "other", contains={"email": 50}))
+    assert (found.role, found.concept) == (DIRECT, "email")
+    assert found.reasons == ("50% of its values contain e-mail addresses",)
+    assert role("x", "other", contains={"email": 49}) is OTHER
+    assert role("x", "text", contains={"url": 100}) is OTHER
 
 
 def test_dates_are_quasi_identifiers_also_as_text() -> None:

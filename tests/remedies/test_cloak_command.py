@@ -75,7 +75,7 @@ def test_messages_are_cloaked_audited_and_attacked() -> None:
         "out.csv",
     )
     assert (ran.code, ran.err) == (0, "sqlaudit: wrote 60 messages to 'out.csv'.\n")
-    assert "m.csv: 60 of 62 messages cloaked" in ran.said
+    assert "m.csv: 62 messages in 6 boxes. Messages published 60 (96.8%)" in ran.said
     assert "PASS: every published box has at least 3 different users" in ran.said
     assert "No two boxes overlap." in ran.said
     assert "2 messages (3.2%) dropped." in ran.said
@@ -117,8 +117,8 @@ def test_every_layout_says_it(layout: str) -> None:
     )
     assert ran.code == 0
     for said in (
-        "of 62 messages cloaked",
-        "(more where a message requires it)",
+        "62 messages in 11 boxes",
+        "Messages that require more users are in boxes with as many.",
         "in time, then in space",
         "at most 0.05 of publishable messages",
         "could_be",
@@ -156,7 +156,7 @@ def test_boxes_of_others_are_audited() -> None:
     audit = ("cloak", "out.parquet", "--audit-only", "--positions", "m.csv", *COMMON, "--properties", "flats.csv")
     ran = run(*audit, "--k", 3)
     assert ran.code == 0
-    assert "PASS: every box has at least 3 users with their true position in it" in ran.said
+    assert "passes Users present 3 at least 3" in ran.said
     assert "The messages have no column of users" in ran.said
     assert "1 position without user, place or time was left out" in ran.said
     ran = run(*audit, "--k", 8, "--format", "json")
@@ -167,7 +167,7 @@ def test_boxes_of_others_are_audited() -> None:
     write_csv(Path("b.csv"), "user,a,b,c,d,e,f", *["u,0,1,0,1,0,9", "v,0,1,0,1,0,9", "w,5,6,0,1,0,9"])
     ran = run("cloak", "b.csv", "--audit-only", "--k", 2, "--bounds", "a,b,c,d,e,f")
     assert ran.code == 1
-    assert "FAIL: 1 of 2 boxes (1 message) has fewer than 2 users published with it; the smallest has 1." in ran.said
+    assert "FAILS Users published 1 at least 2 1 box (1 message)" in ran.said
 
 
 @pytest.mark.usefixtures("folder")

@@ -216,14 +216,14 @@ def test_no_view_is_made_with_a_suspected_identifier(tmp_path: Path) -> None:
 def test_a_column_without_a_role_that_singles_out_almost_every_row_is_not_written(
     engine: Engine, remedy: Remedy
 ) -> None:
-    rows = [{"age": 20 + n % 2, "sex": "fm"[n % 2], "pidnum": 7919 * n, "s": 31 * n, "half": n // 2} for n in range(12)]
-    query = values_query(rows, {"age": "int", "sex": "text", "pidnum": "int", "s": "int", "half": "int"})
-    with pytest.raises(UsageError, match="The release contains pidnum without a role, which singles out") as no:
+    rows = [{"age": 20 + n % 2, "sex": "fm"[n % 2], "serial": 7919 * n, "s": 31 * n, "half": n // 2} for n in range(12)]
+    query = values_query(rows, {"age": "int", "sex": "text", "serial": "int", "s": "int", "half": "int"})
+    with pytest.raises(UsageError, match="The release contains serial without a role, which singles out") as no:
         remedy(query, engine, publish_sql=True, sensitive="s")
-    assert "identifier=['pidnum']" in str(no.value)
-    assert "keep_column=['pidnum']" in str(no.value)
-    assert {"pidnum", "s", "half"} <= set(remedy(query, engine, publish_sql=True, sensitive="s", keep_column="pidnum"))
-    assert "pidnum" not in remedy(query, engine, publish_sql=True, sensitive="s", identifier=["pidnum"])
+    assert "identifier=['serial']" in str(no.value)
+    assert "keep_column=['serial']" in str(no.value)
+    assert {"serial", "s", "half"} <= set(remedy(query, engine, publish_sql=True, sensitive="s", keep_column="serial"))
+    assert "serial" not in remedy(query, engine, publish_sql=True, sensitive="s", identifier=["serial"])
 
 
 def test_identifiers_of_a_type_of_their_own_are_looked_at(tmp_path: Path) -> None:

@@ -208,7 +208,7 @@ def test_the_command_tells_what_it_suppressed() -> None:
     ran = run(*COMMON, "--exact", "--require", "l=2")
     assert (ran.code, ran.err) == (0, "")
     assert "4 cells suppressed (proven minimum)" in ran.said
-    assert "4 of 12 cells (33.3%) suppressed, in 4 rows." in ran.said
+    assert "Suppressed cells 4 (33.3%) Rows with suppressed cells 4 (100%)" in ran.said
     weighted = run(*COMMON, "--weights", "x=3,z=0.5", "--format", "json")
     data = json.loads(weighted.out)
     assert list(validator("suppress").iter_errors(data)) == []
@@ -216,7 +216,7 @@ def test_the_command_tells_what_it_suppressed() -> None:
     star = run(*COMMON, "--rows", "star")
     assert "4 rows suppressed (proven minimum)" in star.said
     drop = run(*COMMON, "--rows", "drop")
-    assert "4 rows (100%) left out." in drop.said
+    assert "Rows left out 4 (100%)" in drop.said
     assert (star.code, drop.code) == (0, 0)
 
 

@@ -41,7 +41,7 @@ def warned() -> AuditResult:
         (result(checks=(held_l(),)), "PASS: the requirement is met"),
         (
             result(checks=(held_l(), check(required=1, status=Status.PASS, text="k=1"))),
-            "PASS: all 2 requirements are met",
+            "PASS: both requirements are met",
         ),
         (warned(), "WARNING: the requirement is not met (only a warning was required)"),
         (
@@ -152,7 +152,8 @@ def test_whole_text_at_eighty_columns() -> None:
         "  • Free text, images and codes were not searched for names.",
         "  • Whether publication is lawful is for people to decide, with these figures in",
         "    hand.",
-        "  • What a verdict means and does not mean: sqlaudit help verdicts",
+        "  • A verdict covers the named requirements and nothing else (sqlaudit help",
+        "    verdicts).",
         "",
         "`sqlaudit help glossary` explains the words of this report.",
     ]
@@ -271,11 +272,12 @@ def test_no_more_groups_fail_than_there_are() -> None:
     two = (SensitiveSummary("disease", 4, 0, "packed", False), SensitiveSummary("ward", 2, 0, "packed", True))
     said = text_of(result(sensitive=two, failing=tuple(failing), failing_total=20))
     assert (
-        "At least 4 of 7 groups (57.1%) fail. Each sensitive column has its own entries: the 14 smallest of 20." in said
+        "At least 4 of 7 groups (57.1%) fail. Groups are listed once for each sensitive column: the 14 smallest of 20."
+        in said
     )
     given: dict[str, Any] = {"sensitive": two, "failing": tuple(failing), "failing_total": 14}
     every = result(checks=(replace(failed_k(), failing_classes=7),), **given)
-    assert "7 of 7 groups (100%) fail. Each sensitive column has its own entries: 14." in text_of(every)
+    assert "7 of 7 groups (100%) fail. Groups are listed once for each sensitive column: 14." in text_of(every)
 
 
 def lines_of(*checks: Check) -> list[tuple[str, ...]]:

@@ -103,7 +103,7 @@ def test_of_a_large_lattice_two_columns_are_drawn(large: LatticeResult) -> None:
     assert isinstance(table, Table)
     safe = [node for node in product(range(5), repeat=3) if large.verdict(node)]
     assert (len(safe), large.safe) == (large.safe, large.verdicts.count(True))
-    assert drawn.data["rows"] == ["0 values", "1 width 2", "2 width 4", "3 width 8", "4 *"]
+    assert drawn.data["rows"] == ["0 unchanged", "1 width 2", "2 width 4", "3 width 8", "4 *"]
     for y, x in product(range(5), repeat=2):
         there = sum(node[:2] == (y, x) for node in safe)
         assert drawn.data["values"][y][x] == there / 5
@@ -162,7 +162,7 @@ def test_levels_have_examples_that_no_table_gave() -> None:
         "town": ("", "cities", "north", ""),  # not Kiel, which is a value
         "sex": ("",),
     }
-    assert shown["town"] == ["values", "groups such as cities", "groups such as north", "*"]
+    assert shown["town"] == ["unchanged", "groups such as cities", "groups such as north", "*"]
     assert "examples" not in json.dumps(found.to_dict())
     text = " ".join(render_text(lattice_document(found), 200).split())
     assert "unchanged; width 5, such as [16, 21); width 20, such as [21, 41); *" in text
@@ -176,5 +176,5 @@ def test_the_smallest_class_is_told_after_suppression_too() -> None:
     assert found.best is not None
     assert (found.best.levels, found.best.smallest, found.best.smallest_left) == ((0, 0), 1, 2)
     text = " ".join(render_text(lattice_document(found), 200).split())
-    assert "1 row (16.7%) in failing classes is suppressed; the smallest class left has 2 rows." in text
+    assert "Smallest class left 2 rows Loss 0.08012 Suppressed rows 1 (16.7%)" in text
     assert "Suppressed Classes Smallest left" in text

@@ -21,6 +21,7 @@ TABLES = "tables: [{table: patients, quasi_identifiers: [age, sex], requirements
 SENTENCE = "is an input, by this or another name, and cannot be overwritten. Name another file."
 READ = {
     "--inputs",
+    "--zip-areas",
     "--hierarchies",
     "--tree",
     "--from",

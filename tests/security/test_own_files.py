@@ -86,7 +86,7 @@ def test_macros_of_a_baseline_stand_for_no_function_of_ours(policy: Path, tmp_pa
     found = sqlaudit.gate(policy, baseline=kept)
     assert [test.change.drift for test in found.tests if test.change] == [Drift.SAME]
     shown = run("baseline", "--baseline", kept, "--history")
-    assert "through the last 2 runs" in shown.out
+    assert "over the last 2 runs" in shown.out
     assert "never" not in shown.out
 
 

@@ -156,7 +156,9 @@ def test_the_command_compares_files(tmp_path: Path) -> None:
     asked = ("aggregates", str(files[1]), "--before", str(files[0]), "--by", "region", "--count", "n")
     ran = typed(*asked, "--require", "threshold=3")
     assert ran.code == 1
-    assert "1 of 2 changed cells reveals the few who joined, left or changed" in " ".join(ran.out.split())
+    assert "1 of 2 changed cells discloses too much about people who joined, left or changed" in " ".join(
+        ran.out.split()
+    )
     told = json.loads(typed(*asked, "--require", "threshold=3", "--show-values", "--format", "json").out)
     validator("aggregates").validate(told)
     assert told["aggregates"]["differences"][0]["unsafe"][0]["keys"] == [{"region": "a"}]

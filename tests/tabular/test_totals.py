@@ -260,7 +260,7 @@ def test_no_rule_holds_by_itself_where_the_table_is_not_clear() -> None:
     assert [problem.code for problem in found.problems] == ["unclear_totals"]
     assert [one.status.value for one in (found, *found.rules)] == ["undetermined"] * 3
     said = " ".join(render_text(aggregates_document(found)).split())
-    assert "Undetermined: threshold=5. Problems of the table leave it open." in said
+    assert "Problems of the table leave the verdict open." in said
     assert "Holds" not in said
 
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Annotated, Any, ClassVar, Literal
 
-from sqlaudit.base.result import MEANING, Documented, Number, Result, ShownRoles, Status, key
+from sqlaudit.base.result import IF_ANY, MEANING, Documented, Number, Result, ShownRoles, Status, key
 from sqlaudit.base.spec import NullPolicy, Requirement, Roles
-from sqlaudit.models.phrases import IDENTIFIER, VERDICTS
+from sqlaudit.models.phrases import IDENTIFIER, SAFE_HARBOR, VERDICTS, clause_text
+from sqlaudit.models.presets import ALWAYS, find_preset
 from sqlaudit.reports import document as doc
 from sqlaudit.reports.notebook import Shown
 from sqlaudit.reports.stored import moment
@@ -31,7 +32,7 @@ class Criterion(Documented):
 
     Args:
         name: stable, for programs. title: for people. source: where it stands. question: what it asks.
-        figures: the answers, as far as there are figures. open: what people have to answer.
+        figures: the answers, as far as there are figures. open: what people have to answer. quotation: its exact words.
     """
 
     name: str
@@ -40,6 +41,7 @@ class Criterion(Documented):
     question: str
     figures: tuple[ToldFigure, ...]
     open: tuple[str, ...]
+    quotation: str = field(default="", metadata=IF_ANY)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -79,7 +81,8 @@ def criteria_document(result: CriteriaResult) -> doc.Document:
     """An audit by criteria as a document for any layout."""
     return doc.report_on(
         result,
-        f"Figures for five data protection criteria ({result.version} version)",
+        f"Figures for {'five' if len(result.criteria) == 5 else len(result.criteria)} data protection criteria "
+        f"({result.version} version)",
         _lead(result),
         *(doc.section(criterion.title, *_criterion(criterion)) for criterion in result.criteria),
         doc.section("How this was computed", doc.facts(*_how(result))),
@@ -102,15 +105,18 @@ _LAWFUL = "Whether a release is anonymous or lawful is for people to decide, wit
 
 def _lead(result: CriteriaResult) -> Iterator[doc.Block]:
     known = doc.listing(result.roles.get("quasi_identifiers", ()))
-    yield doc.Paragraph(f"{result.target}: {result.rows} rows. The attacker knows {known} of a person.")
+    yield doc.Paragraph(f"{result.target}: {result.rows} rows. The attacker knows a person's {known}.")
     if result.required:
-        yield doc.Bullets(tuple(f"{one.name}: {one.text}" for one in result.required))
+        yield doc.Bullets(tuple(f"{doc.label(one.name)}: {one.text}" for one in result.required))
     yield doc.Paragraph(_PUBLIC.format(base=result.rounded_to) if result.version == "public" else _INTERNAL)
 
 
 def _criterion(criterion: Criterion) -> Iterator[doc.Block]:
     yield doc.Paragraph(f"{criterion.question} ({criterion.source})")
-    yield doc.table(("figure", "answer"), ((doc.label(one.name), one.text) for one in criterion.figures))
+    if criterion.quotation:
+        yield doc.Paragraph(f"“{criterion.quotation}”")
+    names = (one.name if ": " in one.name else doc.label(one.name) for one in criterion.figures)  # `column: figure`
+    yield doc.table(("figure", "answer"), zip(names, (one.text for one in criterion.figures), strict=True))
     yield doc.Paragraph("Open questions that no figure answers:")
     yield doc.Bullets(tuple(_open(one) for one in criterion.open))
 
@@ -221,11 +227,6 @@ class Telling:
 
 INFERENCE = ("distinct_l_diversity", "alpha_k_anonymity", "t_closeness")
 """The models that say what a class tells of the sensitive value."""
-WP29 = "Article 29 Working Party, Opinion 05/2014 on Anonymisation Techniques (WP216)"
-HIPAA = "HIPAA Privacy Rule, 45 CFR 164.514(b)(1)"
-EMA = "European Medicines Agency, Policy 0070, external guidance on anonymisation"
-EMA_SIZE = 11
-"""The guidance's threshold of 0.09 is the risk in a class of 11, rounded."""
 
 
 def wanted_besides(roles: Roles, requirements: tuple[Requirement, ...]) -> tuple[Requirement, ...]:
@@ -239,12 +240,16 @@ def wanted_besides(roles: Roles, requirements: tuple[Requirement, ...]) -> tuple
     return tuple(Requirement(name) for name in INFERENCE if name not in already)
 
 
-def criteria_of(result: Any, *, public: bool = False) -> CriteriaResult:
+def criteria_of(result: Any, *, public: bool = False, presets: Iterable[str] = ()) -> CriteriaResult:
     """What an audit says to the criteria.
 
     Args:
         result: what the audit found, an `AuditResult` (which imports this module when it is asked for the report).
         public: round small counts, for readers who may not know them.
+        presets: published rules whose clauses are sections, too.
+
+    Raises:
+        UsageError: an unknown preset.
     """
     telling = Telling(BASE if public else 1)
     figures = _Figures(result, telling)
@@ -257,72 +262,31 @@ def criteria_of(result: Any, *, public: bool = False) -> CriteriaResult:
         engine=result.engine,
         roles=result.roles,
         required=tuple(one for one in required if one.name),
-        criteria=tuple(_criteria(figures)),
+        criteria=tuple(_criteria(figures, dict.fromkeys((*ALWAYS, *presets)))),
         status=result.status,
         versions=result.versions,
         time=result.time,
     )
 
 
-def _criteria(found: _Figures) -> Iterator[Criterion]:
-    yield Criterion(
-        "singling_out",
-        "Singling out",
-        WP29,
-        "Can records be isolated that identify one individual?",
-        (*found.alone(), *found.small(5)),
-        (
-            "Do others know these quasi-identifiers, or further columns?",
-            "Does a value in a column without a role single a person out?",
-        ),
-    )
-    yield Criterion(
-        "linkability",
-        "Linkability",
-        WP29,
-        "Can two records of one individual, or of a group, be linked, here or with another table?",
-        (*found.linked(), *found.population()),
-        (
-            "Which other tables exist, now or later, and who has them? `sqlaudit attack` tests one that you have.",
-            "Is there an older or later release of the same people?",
-        ),
-    )
-    yield Criterion(
-        "inference",
-        "Inference",
-        WP29,
-        "Can a value be deduced with significant probability from other values?",
-        tuple(found.inference()),
-        (
-            "Which probability is significant? That depends on the value and on the harm.",
-            "What can be inferred from columns that were not named as sensitive, or from free text?",
-        ),
-    )
-    yield Criterion(
-        "hipaa_expert",
-        "HIPAA, expert determination",
-        HIPAA,
-        "Is the risk very small that an anticipated recipient could identify an individual?",
-        (*found.risks(), *found.small(EMA_SIZE), *found.identifiers()),
-        (
-            "Which risk is very small? The rule names no number.",
-            "Who are the anticipated recipients, and which other information is reasonably available to them?",
-            "Does the expert have the required knowledge? Methods and results must be documented; this page can be "
-            "part of that.",
-        ),
-    )
-    yield Criterion(
-        "ema_0070",
-        "EMA Policy 0070",
-        EMA,
-        "Is the highest risk of re-identification at most 0.09, or is there another analysis of the risk?",
-        (*found.ema(), *found.risks()),
-        (
-            "What do the texts of the reports reveal about patients? Only the columns of this table were counted.",
-            "How rare is the disease, and how small is the trial compared with all possible patients?",
-            "How much utility did anonymisation cost? `sqlaudit compare` measures it.",
-        ),
-    )
+def _criteria(found: _Figures, names: Iterable[str]) -> Iterator[Criterion]:
+    """The sections of presets, with the figures that they name: a method of `_Figures`, and a size where it has one."""
+    for preset in map(find_preset, names):
+        for section in preset.sections:
+            figures: list[ToldFigure] = []
+            for wanted in section.figures:
+                figure, *size = wanted.split()
+                figures += getattr(found, figure)(*(preset.size if one == "limit" else int(one) for one in size))
+            where = f"{preset.title}, {section.clause}" if section.clause else preset.source
+            yield Criterion(
+                section.name,
+                section.title,
+                f"{where}, {preset.date}",
+                section.question,
+                tuple(figures),
+                section.open,
+                section.quotation,
+            )
 
 
 class _Figures:
@@ -391,12 +355,42 @@ class _Figures:
         if alike:
             yield ToldFigure("columns that look like direct identifiers", doc.listing(alike))
 
-    def ema(self) -> Iterator[ToldFigure]:
-        """The threshold of the guidance."""
+    def threshold(self, size: int) -> Iterator[ToldFigure]:
+        """Whether every group is large enough for a highest risk of 1 in that size."""
         least = self._sizes.min_size
-        held = "no groups" if least is None else "yes" if least >= EMA_SIZE else "no"
-        yield ToldFigure(f"every group has {EMA_SIZE} or more (a risk of 0.09)", held)
-        yield ToldFigure(f"{self._unit} above that risk", self._below(EMA_SIZE))
+        held = "no groups" if least is None else "yes" if least >= size else "no"
+        yield ToldFigure(f"every group has at least {size} rows (risk at most 1/{size})", held)
+        yield ToldFigure(f"{self._unit} above that risk", self._below(size))
+
+    def roles(self) -> Iterator[ToldFigure]:
+        """Which columns are known, sensitive or unassigned."""
+        given = self._result.roles
+        bare = [name for one in self._result.warnings if one.code == "columns_without_role" for name in one.columns]
+        yield ToldFigure("quasi-identifiers", doc.listing(given.get("quasi_identifiers", ())))
+        yield ToldFigure("sensitive columns", doc.listing(given.get("sensitive", ())) or "none")
+        yield ToldFigure("columns without a role", doc.listing(bare) or "none")
+
+    def models(self) -> Iterator[ToldFigure]:
+        """The requirements and their verdicts."""
+        for one in self._result.required:
+            yield ToldFigure(one.text, doc.text_of(VERDICTS[one.status]).lower())
+        if not self._result.required:
+            yield ToldFigure("requirements", "none")
+
+    def safe_harbor(self) -> Iterator[ToldFigure]:
+        """Each of the 18 identifiers."""
+        check = next(self._checks(SAFE_HARBOR), None)
+        if check is None:
+            yield ToldFigure("identifiers", "not checked (not required)")
+            return
+        for one in check.details["clauses"]:
+            yield ToldFigure(f"{one['clause']} {one['title']}", clause_text(one, self._tell.amount))
+        if check.details["reviewed"]:
+            yield ToldFigure("columns that you reviewed", doc.listing(check.details["reviewed"], None))
+
+    def nothing(self) -> Iterator[ToldFigure]:
+        """For a clause that no figure of a table answers."""
+        yield ToldFigure("figures", "not checked (the table cannot answer this)")
 
     def _inferred(self, model: str, level: Number | None) -> tuple[str, str]:
         if model == "distinct_l_diversity":

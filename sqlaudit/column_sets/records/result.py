@@ -242,7 +242,16 @@ def records_document(result: RecordRisk, suda: bool = True) -> doc.Document:
         doc.section("Records with highest scores", top),
         doc.section("Method", how),
         sql_section(result),
+        figures=_key_figures(result),
     )
+
+
+def _key_figures(result: RecordRisk) -> Iterator[doc.KeyFigure]:
+    """How many records are unique on few columns and on all, and how many are expected to be re-identified."""
+    if result.rows:
+        yield doc.KeyFigure(doc.with_share(result.records, result.rows), "Unique on few columns")
+        yield doc.KeyFigure(doc.with_share(result.unique_rows, result.rows), "Unique on all columns")
+        yield doc.KeyFigure(f"about {doc.count(round(result.risk.expected))}", "Expected re-identified")
 
 
 def _lead(result: RecordRisk, suda: bool) -> Iterator[doc.Words]:

@@ -21,7 +21,7 @@ from sqlaudit.gates.standalone.names import DIALECTS, by_letters, column, find_d
 from sqlaudit.gates.standalone.recipes import NotCarried, Recipe, model_carried, recipe_of, statement
 from sqlaudit.models.base import Context, Model
 from sqlaudit.models.cell_rules import Alone, CellRule
-from sqlaudit.models.persons import PersonsModel, refuse_without_entity
+from sqlaudit.models.persons import ContributionBound, PersonsModel, refuse_without_entity
 from sqlaudit.models.registry import (
     CELL_RULES,
     REGISTRY,
@@ -271,7 +271,8 @@ class _Job:
             **self._rows(),
             **self._doubts("person_rows"),
             known=model.alone(),
-            k=model.values["k"],
+            counted=model.counted if isinstance(model, ContributionBound) else None,
+            limit=model.values[model.main],
             **self.answer.parameters(),
         )
 
@@ -400,8 +401,8 @@ def heading(compiled: Sequence[Compiled], what: str, whose: str, version: str) -
     if not speech.executed:
         *others, last = (one.title for one in DIALECTS.values() if one.executed)
         lines += [
-            f"Not executed: the tests have no {speech.title}. Every statement parses there and keeps to constructs",
-            f"that mean the same everywhere; the same text is executed on {', '.join(others)} and {last}.",
+            f"Not executed: the tests have no {speech.title}. Every statement parses, and uses only constructs",
+            f"that mean the same in all dialects; the same text is executed on {', '.join(others)} and {last}.",
         ]
     return comment([*lines, *([speech.note] if speech.note else [])])
 

@@ -54,7 +54,7 @@ DIALECTS = {
     "bigquery": Dialect(
         "BigQuery",
         assumed=("BIGNUMERIC holds products of counts", "`CAST('Infinity' AS FLOAT64)` is infinity"),
-        note="Columns of type FLOAT64 cannot make groups there: round them.",
+        note="Columns of type FLOAT64 cannot be grouped by: round them.",
         letters=_TEXT.format("BYTES"),
     ),
     "clickhouse": Dialect(
@@ -65,8 +65,8 @@ DIALECTS = {
     ),
     "databricks": Dialect(
         "Databricks",
-        assumed=("it does as Spark in ANSI mode, on which the same text is executed",),
-        note="Wants ANSI mode, so that an overflow is an error and not NULL.",
+        assumed=("it behaves like Spark in ANSI mode, on which the same text is executed",),
+        note="Needs ANSI mode, so that an overflow is an error and not NULL.",
         letters=_TEXT.format("BINARY"),
     ),
     "duckdb": Dialect("DuckDB", "DuckDB", letters="ENCODE(CAST(? AS VARCHAR))"),
@@ -74,7 +74,7 @@ DIALECTS = {
         "MariaDB",
         "a MariaDB server",
         ("nobody has executed it on MySQL 8",),
-        "Wants strict mode, as it is by default, so that an overflow is an error.",
+        "Needs strict mode, as it is by default, so that an overflow is an error.",
         "1.7976931348623157E308",
         "CAST(? AS BINARY)",
     ),
@@ -82,7 +82,7 @@ DIALECTS = {
     "presto": Dialect("Presto", assumed=(_OVERFLOW, _CAST)),
     "redshift": Dialect(
         "Redshift",
-        assumed=(_OVERFLOW, _CAST, "FNV_HASH tells texts apart that a case-insensitive collation takes for equal"),
+        assumed=(_OVERFLOW, _CAST, "FNV_HASH distinguishes texts that a case-insensitive collation treats as equal"),
         letters="FNV_HASH(?)",
     ),
     "snowflake": Dialect(
@@ -90,20 +90,21 @@ DIALECTS = {
         assumed=(
             _OVERFLOW,
             _CAST,
-            "run by hand on an emulator, fakesnow over DuckDB: 1,353 tests of 100 random policies said what a run says",
+            "run by hand on an emulator, fakesnow over DuckDB: 1,353 tests of 100 random policies gave the same "
+            "results as a run",
         ),
         letters="TO_BINARY(CAST(? AS VARCHAR), 'UTF-8')",
     ),
     "spark": Dialect(
         "Spark",
         "Spark in ANSI mode",
-        note="Wants ANSI mode, so that an overflow is an error and not NULL.",
+        note="Needs ANSI mode, so that an overflow is an error and not NULL.",
         letters=_TEXT.format("BINARY"),
     ),
     "sqlite": Dialect(
         "SQLite",
         "the SQLite of Python",
-        ("products of counts stay below 2^63, beyond which SQLite goes on in floating point",),
+        ("products of counts stay below 2^63, beyond which SQLite uses floating point",),
         "Needs version 3.35 or later. Dates are texts there: written as 2020-02-29 they keep their order.",
         "9e999",
         "CAST(? AS BLOB)",
@@ -111,7 +112,7 @@ DIALECTS = {
     "trino": Dialect("Trino", assumed=(_OVERFLOW, _CAST)),
     "tsql": Dialect(
         "T-SQL",
-        assumed=(_OVERFLOW, "texts that a collation takes for equal differ in their first 8000 bytes"),
+        assumed=(_OVERFLOW, "texts that a collation treats as equal differ in their first 8000 bytes"),
         note="Needs SQL Server 2022 or later. Its FLOAT has no infinity: 1.7976931348623157E308 stands for it.",
         infinity="1.7976931348623157E308",
         letters="CAST(? AS VARBINARY(8000))",

@@ -26,6 +26,7 @@ from sqlaudit.gates.result import (
     CellLimit,
     ColumnLimit,
     LossLimit,
+    SafeHarborLimit,
     SeriesLimit,
     SyntheticLimit,
     TableEntry,
@@ -59,6 +60,7 @@ _ID = re.compile(rf"[a-z0-9_]+__([a-z]+)_(?:({EXACT})_)?([0-9a-f]{{20}})")
 _NOT_CARRIED: Mapping[type, str] = {
     ColumnLimit: "column sets are searched for with many statements, each from the answers of those before.",
     LossLimit: "a loss compares two tables in Python.",
+    SafeHarborLimit: "identifiers are recognised in Python, from names and counts.",
     SyntheticLimit: "several statements count it, and it is judged in Python.",
     SeriesLimit: "it follows persons through several releases, and is judged in Python.",
 }

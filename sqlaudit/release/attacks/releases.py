@@ -364,16 +364,16 @@ def _sentence(
     positions = merged["positions"]
     if not positions:
         return "The releases have no rows in common positions."
-    often = f"at most {p:.2g}" if p >= 1e-6 else "less than one in a million"
+    often = f"at most {p:.2g} of" if p >= 1e-6 else "fewer than one in a million"
     if p > LEVEL:
         return (
             "Pairing the rows of both releases by position is no better than chance "
-            f"(as good in {often} of random orders)."
+            f"({often} random orders match as well)."
         )
     best = min(tests, key=lambda test: min(test.agree, test.alike))
     said = (
         f"Rows in the same position of both releases agree far more often than by chance, above all in {best.label} "
-        f"(as good in {often} of random orders). {of_all(merged['fitting'], positions, 'rows')} match, compared with "
+        f"({often} random orders match as well). {of_all(merged['fitting'], positions, 'rows')} match, compared with "
         f"{chance(float(beside))} of neighboring rows."
     )
     if not alike:

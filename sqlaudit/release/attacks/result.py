@@ -200,6 +200,7 @@ _NAMES = {
     "certain_if_ruled_out_for_all": "Certain, same values for everyone",
     "highest_of_the_rest": "Best chance of the rest",
     "highest": "Best chance",
+    "alone_in_class": "Unique rows",
     "largest_posterior_over_prior": "Largest ratio of likelihoods",
     "times": "Times as likely, more than",
     "chance": "Probability by chance",
@@ -259,7 +260,7 @@ def _key_figures(tried: Sequence[Exposure], hit: Sequence[Exposure]) -> Iterator
         yield doc.KeyFigure(f"{len(hit)} of {len(tried)}", "Attacks that succeed", "bad" if hit else "good")
     for one in exposed_most(hit)[:1]:
         exposed = f"{doc.count(one.exposed)} of {doc.count(one.of)} ({doc.part(one.exposed, one.of)})"
-        yield doc.KeyFigure(exposed, "Exposed by the worst", "bad")
+        yield doc.KeyFigure(exposed, "Exposed by the worst attack", "bad")
 
 
 def _headline(result: AttackResult, hit: int) -> str:
@@ -284,7 +285,7 @@ def _lead(result: AttackResult) -> Iterator[doc.Words]:
         if not one.exposed and not one.at_most
     ]
     if harmless:
-        yield doc.good(f"No one is exposed by {doc.listing(harmless)}.")
+        yield doc.good(f"No one is exposed by {doc.listing(harmless, last='or')}.")
 
 
 def _row(one: Exposure) -> tuple[str, ...]:

@@ -403,4 +403,5 @@ def _background_sentence(unit: str, label: str, steps: tuple[dict[str, Figure], 
     if common is None:
         return said
     least = "" if last["proven"] else "(or more than) "
-    return f"{said} Ruling out the same values for everyone makes up to {least}{common:,} certain."
+    whom = f"up to {least}{common:,}" if common or least else "no one"
+    return f"{said} Ruling out the same values for everyone makes {whom} certain."

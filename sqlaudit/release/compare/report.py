@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
-from sqlaudit.audits.report import ALL_FIGURES, FAILING_GROUPS, WARNINGS, audit_document
+from sqlaudit.audits.report import ALL_FIGURES, FAILING_GROUPS, WARNINGS, audit_document, key_figures
 from sqlaudit.audits.report import headline as verdict_of
 from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.result import MEANING
 from sqlaudit.hierarchies.result import by_default
+from sqlaudit.models.phrases import requirement_lines, requirements_met
 from sqlaudit.release.attacks.result import attack_document
 from sqlaudit.release.compare.result import (
     METHODS,
@@ -36,7 +38,7 @@ def losses_picture(result: CompareResult) -> doc.Picture | None:
     for name in _MAIN:
         found = {loss.column: loss.share for loss in result.losses if loss.measure == name and loss.column is not None}
         if found:
-            series[name] = [float(found.get(column) or 0) for column in result.qi]
+            series[measure_title(name)] = [float(found.get(column) or 0) for column in result.qi]
     title = "Loss by column, as a share of suppressing the column"
     return doc.bars(title, result.qi, series, "share of complete suppression", share=True) if series else None
 
@@ -59,14 +61,20 @@ def losses_blocks(result: CompareResult) -> Iterator[doc.Content]:
         error = "" if loss.standard_error is None else f" ± {doc.figure(loss.standard_error, 2)}"
         value = "–" if loss.value is None else doc.figure(loss.value) + error
         share = None if loss.share is None else doc.percent(loss.share)
-        rows.append((_measure_title(result, loss.measure, loss.sensitive), value, loss.mean, share))
+        rows.append((_measure_of(result, loss.measure, loss.sensitive), value, loss.mean, share))
     yield doc.table(("Measure", "#Value", "#Mean", "#Share"), rows)
     yield "Mean: per cell or row. Share: of the loss of complete suppression."
     yield not_given(found)
 
 
-def _measure_title(result: CompareResult, measure: str, about: str | None) -> str:
-    return measure if about is None or len(result.sensitive) < 2 else f"{measure} ({about})"
+def measure_title(measure: str) -> str:
+    """A measure in words: `non-uniform entropy`."""
+    return measure.replace("-", " ").replace("non uniform", "non-uniform")
+
+
+def _measure_of(result: CompareResult, measure: str, about: str | None) -> str:
+    title = measure_title(measure)
+    return title if about is None or len(result.sensitive) < 2 else f"{title} ({about})"
 
 
 def not_given(losses: Iterable[Loss]) -> Iterator[doc.Words]:
@@ -74,7 +82,7 @@ def not_given(losses: Iterable[Loss]) -> Iterator[doc.Words]:
     reasons: dict[str, list[str]] = {}
     for loss in losses:
         if loss.value is None and loss.why:
-            reasons.setdefault(loss.why, []).append(loss.measure)
+            reasons.setdefault(loss.why, []).append(measure_title(loss.measure))
     for reason, names in reasons.items():
         measures = ", ".join(dict.fromkeys(names))
         why = reason.replace("it needs", "they need", 1) if "," in measures else reason
@@ -90,11 +98,8 @@ def by_column_blocks(result: CompareResult) -> Iterator[doc.Content]:
     found = [loss for loss in result.losses if loss.column is not None]
     values = {(loss.measure, loss.sensitive, loss.column): loss for loss in found}
     keys = dict.fromkeys((loss.measure, loss.sensitive) for loss in found)
-    rows = (  # words may be parted where names may not
-        (
-            _measure_title(result, name.replace("-", " "), about),
-            *(_cell(values.get((name, about, column))) for column in result.qi),
-        )
+    rows = (
+        (_measure_of(result, name, about), *(_cell(values.get((name, about, column))) for column in result.qi))
         for name, about in keys
     )
     yield doc.table(("Measure", *(doc.Column(name, True) for name in result.qi)), rows)
@@ -123,7 +128,7 @@ def useful_blocks(result: CompareResult) -> Iterator[doc.Content]:
         yield f"Conditional: {workload.why}." if workload.why else None
     else:
         hint = f"{spelled('workload', 100)} runs 100 of them."
-        yield doc.Toned("Not computed: errors of random queries and range-query-noise.", hint=hint)
+        yield doc.Toned("Not computed: errors of random queries and range query noise.", hint=hint)
     for query in result.queries:
         yield from _query(query)
 
@@ -224,7 +229,7 @@ def _document(
     return doc.report_on(
         result,
         headline,
-        (lead, *doc.notices_block(result.audit.notices)),
+        (*requirement_lines(result.audit.required, result.audit.rows), lead, *doc.notices_block(result.audit.notices)),
         first,
         audit_section(result),
         *lost,
@@ -232,7 +237,26 @@ def _document(
         doc.section("How this was computed", computed(result)),
         doc.section("Limits of this audit", (MEANING,)),
         sql_section(result),
+        figures=_key_figures(result),
     )
+
+
+def _key_figures(result: CompareResult) -> Iterator[doc.KeyFigure]:
+    """The smallest group of the release, its loss, and how many requirements it meets, else the error of queries."""
+    if result.audit.rows and result.audit.classes.min_size is not None:
+        smallest = next(key_figures(result.audit))
+        yield replace(smallest, tone="plain") if _headline(result).tone == "good" else smallest
+    yield from (
+        doc.KeyFigure(doc.percent(one.share), "Information loss")
+        for one in result.losses
+        if one.measure == "loss" and one.column is None and one.share is not None
+    )
+    errors = () if result.workload is None else result.workload.errors.values()
+    medians = [one.median for one in errors if one.median is not None]
+    if result.audit.required:
+        yield from requirements_met(result.audit.required)
+    elif medians:
+        yield doc.KeyFigure(percent_or_more(min(medians)), "Median error of queries")
 
 
 def _headline(result: CompareResult) -> doc.Toned:
@@ -251,14 +275,17 @@ def _lead(result: CompareResult) -> Iterator[doc.Words]:
     refuted = facts.answer is Answer.NO
     recoding = "" if refuted else f" Recoding: {_recoding(facts)}."
     yield doc.Toned(f"{_sentence(facts.reason)}{recoding}", "bad" if refuted else "plain")
-    if facts.missing or facts.suppressed:
-        left_out, suppressed = doc.plural(facts.missing, "original row"), doc.plural(facts.suppressed, "released row")
-        yield f"Not in the release: {left_out}. Suppressed cell by cell: {suppressed}."
+    if facts.missing:
+        yield f"Not in the release: {doc.plural(facts.missing, 'original row')}."
+    if facts.suppressed:
+        yield f"Suppressed cell by cell: {doc.plural(facts.suppressed, 'released row')}."
     if result.coarser is not None:
         other = result.coarser
         yield f"Compared with {other.other}, the release is {other.relation}: {other.reason}"
     shares = {loss.measure: loss.share for loss in result.losses if loss.column is None and loss.measure in _MAIN}
-    if lost := [f"{measure} {doc.percent(share)}" for measure, share in shares.items() if share is not None]:
+    if lost := [
+        f"{measure_title(measure)} {doc.percent(share)}" for measure, share in shares.items() if share is not None
+    ]:
         yield f"Information loss (100% is complete suppression): {', '.join(lost)}."
     if result.workload is not None and result.workload.errors:
         said = [f"{percent_or_more(one.median)} ({name})" for name, one in result.workload.errors.items()]
@@ -308,8 +335,8 @@ def _generalization(result: CompareResult) -> Iterator[doc.Content]:
 def audit_section(result: CompareResult) -> tuple[doc.Section, ...]:
     """Some sections of the audit as one."""
     document = audit_document(result.audit)
-    told = doc.notices_block(result.audit.notices)  # these stand at the top of the report
-    lead = (block for block in document.lead if block not in told)
+    told = (*doc.notices_block(result.audit.notices), *requirement_lines(result.audit.required, result.audit.rows))
+    lead = (block for block in document.lead if block not in told)  # these stand at the top of the report
     return doc.section("Is it safe?", document.headline, *lead, *doc.blocks_of(document, _OF_AUDIT))
 
 

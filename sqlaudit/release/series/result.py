@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar
 
 from sqlaudit.base.result import AS_TEXT, FROM_1, IF_ANY, MEANING, Documented, MeasuredResult, told
 from sqlaudit.models.base import Check, WithVerdict
-from sqlaudit.models.phrases import requirement_lines, verdict_of
+from sqlaudit.models.phrases import requirement_lines, requirements_met, verdict_of
 from sqlaudit.models.releases import largest_m
 from sqlaudit.reports import document as doc
 from sqlaudit.reports.notebook import Shown
@@ -183,7 +183,17 @@ def releases_document(result: ReleasesResult) -> doc.Document:
         doc.section("Method", how),
         sql_section(result),
         doc.section("Limits of this audit", (*NOT_SAID, *([MEANING] if required else []))),
+        figures=_key_figures(result),
     )
+
+
+def _key_figures(result: ReleasesResult) -> Iterator[doc.KeyFigure]:
+    """How many people are singled out, who are in several releases, and how many requirements are met."""
+    singled = max((one.singled_out for one in result.attributes), default=0)
+    tone: doc.Tone = "bad" if singled and not (result.checks and result.passed) else "plain"
+    yield doc.KeyFigure(doc.with_share(singled, result.persons), "People singled out", tone)
+    yield doc.KeyFigure(doc.with_share(result.in_several, result.persons), "In several releases")
+    yield from requirements_met(result.checks)
 
 
 def headline(result: ReleasesResult) -> doc.Toned:
@@ -201,7 +211,7 @@ def _lead(result: ReleasesResult, one: AttributeFigures) -> Iterator[doc.Words]:
         yield doc.bad(
             f"{one.sensitive} is certain for {atleast}{doc.plural(one.singled_out, 'person', 'people')} ({share}): "
             f"{doc.count(one.of_one_release)} from one release, {doc.count(one.by_comparing)} by comparing releases, "
-            f"{doc.count(one.by_elimination)} because others are known."
+            f"{doc.count(one.by_elimination)} because the values of others are known."
         )
     elif one.fewest is not None:
         fewest = doc.plural(one.fewest, "possible value")
@@ -215,7 +225,7 @@ def _lead(result: ReleasesResult, one: AttributeFigures) -> Iterator[doc.Words]:
         reasons.append(f"{doc.plural(one.repeating, 'class repeats', 'classes repeat')} a value")
     if one.unsteady:
         of = f"{doc.count(one.unsteady)} of {doc.plural(result.in_several, 'person', 'people')} in several releases"
-        reasons.append(f"the classes of {of} change their values")
+        reasons.append(f"{of} are in classes with different values")
     yield f"{one.sensitive}: the releases are not m-invariant for any m: {' and '.join(reasons)}."
 
 
@@ -235,7 +245,7 @@ def _sections(result: ReleasesResult, one: AttributeFigures) -> Iterator[doc.Sec
             str(found.person),
             doc.listing([result.releases[number - 1] for number in found.releases]),
             "missing" if found.value is None else str(found.value),
-            "others are known" if found.by_elimination else "own classes",
+            "values of others are known" if found.by_elimination else "own classes",
         )
         for found in one.shown
     )

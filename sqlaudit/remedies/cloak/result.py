@@ -296,10 +296,12 @@ def cloak_document(result: CloakResult) -> doc.Document:
         for outcome, reason in _REASONS.items()
         if (lost := result.dropped.get(outcome))
     )
+    messages = doc.plural(result.rows, "message")
+    boxes = f" in {doc.plural(result.boxes, 'box', 'boxes')}" if result.published else ""
     return doc.report_on(
         result,
         _headline(result),
-        (_lead(result),),
+        (f"{result.target}: {messages}{boxes}.", _lead(result)),
         doc.section("Boxes", *_levels(result)),
         doc.section("Dropped messages", doc.table(("Reason", "#Messages", "#Share"), dropped)),
         doc.section("Attacks on the boxes", _attacks(result.attacks)),
@@ -307,27 +309,34 @@ def cloak_document(result: CloakResult) -> doc.Document:
         doc.section("The SELECT of the cloaked messages", doc.Code("SQL", result.sql)),
         doc.section("Limits of this audit", (base.MEANING,)),
         sql_section(result),
+        figures=_key_figures(result),
     )
+
+
+def _key_figures(result: CloakResult) -> Iterator[doc.KeyFigure]:
+    """How many messages are published, and in how crowded and how large boxes."""
+    if result.rows:
+        published = doc.with_share(result.published, result.rows)
+        yield doc.KeyFigure(published, "Messages published", "plain" if result.published else "bad")
+    if result.fewest_users is not None:
+        yield doc.KeyFigure(doc.count(result.fewest_users), "Fewest users of a box")
+    if result.areas is not None:
+        yield doc.KeyFigure(area(result.areas.median), "Median area")
 
 
 def box_audit_document(result: BoxAudit) -> doc.Document:
     """An audit of boxes as a document for any layout."""
     tried = result.classes is not None or result.presence is not None
-    verdict = "boxes FAIL" if not result.passed else "every box has enough users" if tried else "boxes attacked"
-    tone = doc.Toned(f"{result.target}: {verdict}", "bad" if not result.passed else "good" if tried else "plain")
-    users = doc.table(
-        ("Users", "#Boxes", "#Messages", "#Fewest", "#Boxes below k", "#Messages in them"),
-        (
-            (name, one.boxes, one.messages, one.fewest, one.failing_boxes, one.failing_messages)
-            for name, one in (("Published with the box", result.classes), ("True position in the box", result.presence))
-            if one is not None
-        ),
-    )
+    headline = doc.Toned("Users of boxes could not be counted")
+    if tried:
+        passing, failing = doc.good("PASS: every box has enough users"), doc.bad("FAIL: some boxes have too few users")
+        headline = passing if result.passed else failing
+    said = f"{result.target}: {doc.plural(result.rows, 'message')}"
+    boxes = f" in {doc.plural(result.classes.boxes, 'box', 'boxes')}" if result.classes else ""
     return doc.report_on(
         result,
-        tone,
-        (_box_lead(result),),
-        doc.section("Users of boxes", users),
+        headline,
+        (f"{said}{boxes}.", _box_lines(result), _box_lead(result)),
         doc.section("Attacks on the boxes", _attacks(result.attacks)),
         doc.section("How it was measured", doc.facts(("messages", result.rows), ("k", result.k), *made(result))),
         doc.section("Limits of this audit", (base.MEANING,)),
@@ -370,22 +379,17 @@ def _headline(result: CloakResult) -> doc.Toned:
         return doc.warning(f"{result.target}: there are no messages")
     if not result.published:
         return doc.bad(f"{result.target}: no message can be published")
-    fewest = doc.count(result.fewest_users or 0)
-    return doc.good(
-        f"{result.target}: {doc.count(result.published)} of {doc.plural(result.rows, 'message')} cloaked, "
-        f"{doc.plural(result.boxes, 'box', 'boxes')} of at least {fewest} users"
-    )
+    return doc.good(f"PASS: every published box has at least {doc.plural(result.k, 'different user')}")
 
 
 def _lead(result: CloakResult) -> Iterator[doc.Words]:
     if result.audit is not None:
-        own = " (more where a message requires it)" if any(one.endswith("-k-column") for one in result.own) else ""
-        apart = "No two boxes overlap."
-        if result.delay is not None:
-            apart = "Boxes of one cell follow each other; one may start in the time step in which the last one ends."
-        yield doc.good(
-            f"PASS: every published box has at least {doc.count(result.k)} different users{own}; the smallest has "
-            f"{doc.count(result.fewest_users or 0)} (audited). {apart}"
+        if any(one.endswith("-k-column") for one in result.own):
+            yield "Messages that require more users are in boxes with as many."
+        yield (
+            "No two boxes overlap."
+            if result.delay is None
+            else "Boxes of one cell follow each other; one may start in the time step in which the last one ends."
         )
     if result.areas and result.intervals:
         most = "at most " if result.lonlat else ""
@@ -404,16 +408,17 @@ def _spread(spread: Spread, words: Callable[[Fraction], str]) -> str:
 def _levels(result: CloakResult) -> Iterator[doc.Block]:
     if not result.published:
         return
-    sizes = [(length(level.side), duration(level.seconds)) for level in result.levels]
+    used = [level for level in result.levels if level.messages]
+    sizes = [(length(level.side), duration(level.seconds)) for level in used]
     rows = (
         (*size, one.boxes, one.messages, doc.part(one.messages, result.published), one.fewest_users)
-        for size, one in zip(sizes, result.levels, strict=True)
+        for size, one in zip(sizes, used, strict=True)
     )
     heads = ("#Side", "#Interval", "#Boxes", "#Messages", "#Share", "#Fewest users")
     yield doc.table(heads, rows, "Boxes by size, largest first")
-    if sum(1 for level in result.levels if level.messages) > 1:
+    if len(used) > 1:
         names = map(", ".join, sizes)
-        series = {"messages": [level.messages for level in result.levels]}
+        series = {"messages": [level.messages for level in used]}
         yield doc.bars("Published messages by size of the box", names, series, "messages")
 
 
@@ -475,25 +480,27 @@ def _observation(found: Observed) -> Iterator[doc.Words]:
         yield f"{several} several observed users."
 
 
+def _box_lines(result: BoxAudit) -> doc.Table:
+    """A line for each definition of a box's users."""
+    known = (("Users published", result.classes), ("Users present", result.presence))
+    return doc.lines(
+        doc.Line(
+            doc.good("passes") if held.passed else doc.bad("FAILS"),
+            name,
+            held.fewest,
+            f"at least {doc.count(result.k)}",
+            f"{doc.plural(held.failing_boxes, 'box', 'boxes')} ({doc.plural(held.failing_messages, 'message')})"
+            if held.failing_boxes
+            else None,
+        )
+        for name, held in known
+        if held is not None
+    )
+
+
 def _box_lead(result: BoxAudit) -> Iterator[doc.Words]:
-    if result.classes is not None:
-        yield _verdict(result.classes, result.k, "published with it")
-    else:
+    if result.classes is None:
         yield doc.warning("The messages have no column of users, so users who share a box cannot be counted.")
-    if result.presence is not None:
-        yield _verdict(result.presence, result.k, "with their true position in it")
     if result.unboxed:
         yield doc.warning(f"{doc.out_of(result.unboxed, result.rows, 'message')} without a complete box.")
     yield from _skipped(result.skipped_positions, "position", "without user, place or time")
-
-
-def _verdict(held: Holding, k: int, what: str) -> doc.Toned:
-    fewest = "" if held.fewest is None else f"; the smallest has {doc.count(held.fewest)}"
-    several = what.replace(" it", " them")
-    if held.passed:
-        return doc.good(f"PASS: every box has at least {doc.plural(k, 'user')} {what}{fewest}.")
-    return doc.bad(
-        f"FAIL: {doc.count(held.failing_boxes)} of {doc.plural(held.boxes, 'box', 'boxes')} "
-        f"({doc.plural(held.failing_messages, 'message')}) {'has' if held.failing_boxes == 1 else 'have'} fewer than "
-        f"{doc.plural(k, 'user')} {what if held.failing_boxes == 1 else several}{fewest}."
-    )

@@ -10,9 +10,10 @@ from typing import Annotated, ClassVar, Literal
 from sqlaudit.base import result as base
 from sqlaudit.hierarchies.result import by_default
 from sqlaudit.lattices.result import Use
-from sqlaudit.release.compare.report import not_given
+from sqlaudit.models.phrases import requirements_met
+from sqlaudit.release.compare.report import measure_title, not_given
 from sqlaudit.release.compare.result import Loss
-from sqlaudit.remedies.result import Release
+from sqlaudit.remedies.result import Release, lines_of
 from sqlaudit.reports import document as doc
 from sqlaudit.reports.notebook import Shown
 from sqlaudit.reports.stored import made, sql_section
@@ -131,11 +132,11 @@ def recode_document(result: RecodeResult) -> doc.Document:
     """The result of a recoding as a document for any layout."""
     required = doc.listing(result.requirements, None)
     said = f"{result.target}: {doc.plural(result.rows, 'row')}; required: {required}"
-    beta = "" if result.beta is None else f"1/(j-1)^{doc.figure(result.beta)}" if result.beta else "even"
-    drawn = "" if result.seed is None else f", seed {result.seed}"
+    beta = "" if result.beta is None else f"1/(j−1)^{doc.figure(result.beta)}" if result.beta else "even"
+    order = "smallest group first" if result.seed is None else f"in random order (seed {result.seed})"
     how = doc.facts(
         ("method", _TITLES[result.method]),
-        ("order of merges", f"{result.order}{drawn}" if result.order else ""),
+        ("merges", f"{doc.count(result.merges)}, {order}" if result.merges else ""),
         ("weights of levels", beta),
         ("warnings only", ", ".join(result.warn_only)),
         *made(result),
@@ -144,13 +145,25 @@ def recode_document(result: RecodeResult) -> doc.Document:
     return doc.report_on(
         result,
         headline(result),
-        (f"{said}; grouped by {_TITLES[result.method]}.", _lead(result)),
+        (f"{said}; grouped by {_TITLES[result.method]}.", *lines_of(release), _lead(result)),
         doc.section("Why there is no recoding", result.why),
         *(() if release is None else _release(result, release)),
         doc.section("How it was made", how),
         doc.section("Limits of this audit", (base.MEANING,)),
         sql_section(result),
+        figures=_key_figures(result),
     )
+
+
+def _key_figures(result: RecodeResult) -> Iterator[doc.KeyFigure]:
+    """The smallest group, the loss, and how many requirements are met."""
+    if result.release is None or result.smallest is None:
+        return
+    yield doc.KeyFigure(doc.plural(result.smallest, "row"), "Smallest group")
+    if (loss := _loss_of(result.losses, result.measure)) is not None:
+        value = doc.figure(loss.value) if loss.share is None else doc.percent(loss.share)
+        yield doc.KeyFigure(value, "Information loss")
+    yield from requirements_met(result.release.audit.checks)
 
 
 def _release(result: RecodeResult, release: Release) -> Iterator[tuple[doc.Section, ...]]:
@@ -168,7 +181,7 @@ def _release(result: RecodeResult, release: Release) -> Iterator[tuple[doc.Secti
         for column in result.columns
         for level, held in [
             *([("left out", result.rows)] if column.use == "drop" else []),
-            *((level, held) for level, held in column.rows_at if held),
+            *((_called(place, level), held) for place, (level, held) in enumerate(column.rows_at) if held),
         ]
     ]
     columns = doc.table(("Column", "Level", "#Rows", "#Share"), became)
@@ -190,9 +203,8 @@ def headline(result: RecodeResult) -> doc.Toned:
 def _lead(result: RecodeResult) -> Iterator[doc.Words]:
     if result.release is None or result.smallest is None:
         return
-    merged = f"{doc.plural(result.merges, 'merge')}; " if result.method == "kaca" else ""
-    yield f"{merged}the smallest group has {doc.plural(result.smallest, 'row')}."
-    lost, beside = f"Information loss ({result.measure}): {_loss_text(result.losses, result.measure)}", result.beside
+    by = "" if result.measure == "loss" else f" ({measure_title(result.measure)})"
+    lost, beside = f"Information loss{by}: {_loss_text(result.losses, result.measure)}", result.beside
     if beside is None:
         yield f"{lost}."
     elif beside.levels is None:
@@ -203,10 +215,15 @@ def _lead(result: RecodeResult) -> Iterator[doc.Words]:
         yield f"{lost}. Best node of the lattice{unfinished}: {other}."
 
 
+def _loss_of(losses: tuple[Loss, ...], measure: str) -> Loss | None:
+    """The loss of all columns together under a measure; None where it is not known."""
+    found = (loss for loss in losses if loss.measure == measure and loss.column is None)
+    return next((loss for loss in found if loss.value is not None), None)
+
+
 def _loss_text(losses: tuple[Loss, ...], measure: str) -> str:
     """A loss in words: its value, and its share of the loss of complete suppression."""
-    loss = next((loss for loss in losses if loss.measure == measure and loss.column is None), None)
-    if loss is None or loss.value is None:
+    if (loss := _loss_of(losses, measure)) is None:
         return "not known"
     share = "" if loss.share is None else f" ({doc.percent(loss.share)} of complete suppression)"
     return doc.figure(loss.value) + share
@@ -219,18 +236,26 @@ def _losses(result: RecodeResult) -> Iterator[doc.Content]:
     in_all.sort(key=lambda loss: loss.measure != result.measure)
     paired = [(loss, others.get((loss.measure, None, loss.sensitive))) for loss in in_all]
     several = len(result.roles["sensitive"]) > 1
-    names = [f"{loss.measure} ({loss.sensitive})" if several and loss.sensitive else loss.measure for loss in in_all]
+    names = [
+        measure_title(one.measure) + (f" ({one.sensitive})" if several and one.sensitive else "") for one in in_all
+    ]
     rows = ((name, *_figures(loss), *_figures(other)) for name, (loss, other) in zip(names, paired, strict=True))
     of_node = ("#Best node", "#Share ") if beside else (None, None)
     yield doc.table(("Measure", f"#{_TITLES[result.method]}", "#Share", *of_node), rows)
     yield "Share: of the loss of complete suppression. Smaller is better, except for precision."
     if beside:
         levels = ",".join(map(str, beside.levels or ()))
-        named = ", ".join(f"{name} as {level}" for name, level in beside.named)
+        placed = zip(beside.levels or (), beside.named, strict=True)
+        named = ", ".join(f"{name} {'as ' * (place > 0)}{_called(place, level)}" for place, (name, level) in placed)
         classes = doc.plural(beside.classes or 0, "class", "classes")
-        yield f"Best node by {beside.measure}: {named} (levels {levels}), {classes}."
+        yield f"Best node by {measure_title(beside.measure)}: {named} (levels {levels}), {classes}."
     yield not_given(in_all)
     yield _picture(result, paired, bool(others))
+
+
+def _called(place: int, level: str) -> str:
+    """A level for people: the first one leaves values as they are."""
+    return level if place else "unchanged"
 
 
 def _figures(loss: Loss | None) -> tuple[str, str]:
@@ -245,6 +270,6 @@ def _picture(result: RecodeResult, paired: list[tuple[Loss, Loss | None]], besid
     series = {_TITLES[result.method]: [float(loss.share or 0) for loss, _ in drawn]}
     if beside:
         series["best node"] = [float(other.share or 0) if other else 0.0 for _, other in drawn]
-    names = [loss.measure for loss, _ in drawn]
+    names = [measure_title(loss.measure) for loss, _ in drawn]
     title = "Information loss, as a share of complete suppression"
     return doc.bars(title, names, series, "share of complete suppression", share=True) if drawn else None

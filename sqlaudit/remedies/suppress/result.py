@@ -9,7 +9,8 @@ from typing import Annotated, ClassVar, Literal
 
 from sqlaudit.base import result as base
 from sqlaudit.base.parameter_names import spelled
-from sqlaudit.remedies.result import Release
+from sqlaudit.models.phrases import requirements_met
+from sqlaudit.remedies.result import Release, lines_of
 from sqlaudit.reports import document as doc
 from sqlaudit.reports.notebook import Shown
 from sqlaudit.reports.stored import made, sql_section
@@ -140,18 +141,37 @@ def suppress_document(result: SuppressResult) -> doc.Document:
     weighted = any(column.weight != 1 for column in result.columns)
     columns = doc.table(
         ("Column", "#Weight" if weighted else None, "#Cells", "#Share"),
-        ((one.name, doc.figure(one.weight), one.cells, doc.part(one.cells, result.rows)) for one in result.columns),
+        (
+            (one.name, doc.figure(one.weight), one.cells, doc.part(one.cells, result.rows))
+            for one in result.columns * bool(result.cells)
+        ),
     )
     return doc.report_on(
         result,
         _headline(result),
-        (f"{result.target}: {rows} with {alike} of quasi-identifiers; required: {required}.", _lead(result)),
+        (
+            f"{result.target}: {rows} with {alike} of quasi-identifiers; required: {required}.",
+            *lines_of(result.release),
+            _lead(result),
+        ),
         doc.section("Suppressed cells", columns),
         doc.section("The release", *_release(result.release)),
         doc.section("How it was found", _how(result, weighted)),
         doc.section("Limits of this audit", (base.MEANING,)),
         sql_section(result),
+        figures=_key_figures(result),
     )
+
+
+def _key_figures(result: SuppressResult) -> Iterator[doc.KeyFigure]:
+    """What is suppressed, and how many requirements the release meets."""
+    touched = doc.with_share(result.touched, result.rows)
+    if result.whole_rows:
+        yield doc.KeyFigure(touched, "Rows left out" if result.whole_rows == "drop" else "Suppressed rows")
+    else:
+        yield doc.KeyFigure(doc.with_share(result.cells, result.all_cells), "Suppressed cells")
+        yield doc.KeyFigure(touched, "Rows with suppressed cells")
+    yield from requirements_met(result.release.audit.checks if result.release else ())
 
 
 def _how(result: SuppressResult, weighted: bool) -> doc.Facts:
@@ -182,11 +202,8 @@ def _headline(result: SuppressResult) -> doc.Toned:
 
 
 def _lead(result: SuppressResult) -> Iterator[doc.Words]:
-    if result.whole_rows == "drop":
-        yield f"{doc.plural(result.touched, 'row')} ({doc.part(result.touched, result.rows)}) left out."
-    else:
-        cells, share = doc.plural(result.all_cells, "cell"), doc.part(result.cells, result.all_cells)
-        yield f"{doc.count(result.cells)} of {cells} ({share}) suppressed, in {doc.plural(result.touched, 'row')}."
+    if not result.cost:
+        return
     if result.optimal:
         yield doc.good("Proven: no suppression costs less.")
     else:

@@ -104,8 +104,8 @@ ERRORS = (
     ("AUDIT t BY (age,, sex)", 1, 13, "a column is missing in this list"),
     ("AUDIT t BY (a) SENSITIV b", 1, 16, "SENSITIVE, ENTITY, REQUIRE or the end is expected here, in this order"),
     ("AUDIT t BY (a) SENSITIVE b c", 1, 28, "a comma, REQUIRE or the end is expected here"),
-    ("AUDIT t BY (a)\nREQUIRE k <= 5", 2, 11, "k is a limit from below (at least); write >= or ="),
-    ("AUDIT t BY (a) SENSITIVE b REQUIRE t >= 0.1", 1, 38, "t is a limit from above (at most); write <= or ="),
+    ("AUDIT t BY (a)\nREQUIRE k <= 5", 2, 11, "k is a lower limit (at least); write >= or ="),
+    ("AUDIT t BY (a) SENSITIVE b REQUIRE t >= 0.1", 1, 38, "t is an upper limit (at most); write <= or ="),
     ("AUDIT t BY (a) REQUIRE k", 1, 25, "k needs a limit, for example k = 5"),
     ("AUDIT t BY (a) REQUIRE k = 5,", 1, 30, "a requirement is missing after the comma"),
     (

@@ -98,7 +98,7 @@ def test_the_statement_audits_and_sets_what_follows(opened: Console, table: str)
     assert "FAILS k-anonymity 1 at least 2 8 rows (100%)" in shown
     assert opened.session.state.roles.quasi_identifiers == ("age", "sex")
     below = opened.words("\\classes below 3")
-    assert "8 of 8 equivalence classes have fewer than 3, with 8 rows together" in below
+    assert "8 of 8 equivalence classes have fewer than 3 rows (8 rows in total)" in below
     assert "\\values on shows them" in below
 
 
@@ -176,7 +176,7 @@ def test_roles_are_checked_and_shown(opened: Console) -> None:
     assert opened.words("\\require").endswith(
         "sensitive columns none direct identifiers none entity none requirements none"
     )
-    with pytest.raises(UsageError, match=r"^\\require, line 1, column 2: k is a limit from below"):
+    with pytest.raises(UsageError, match=r"^\\require, line 1, column 2: k is a lower limit"):
         opened.run("\\require k<5")
 
 
@@ -239,7 +239,7 @@ def test_the_other_questions(opened: Console) -> None:
     sets = opened.words("\\columns 1")
     assert "age" in sets
     assert "disease" not in sets.split("How")[0]
-    assert "Generalization: age in steps of 10; sex unchanged (levels 2,0)." in opened.words("\\lattice")
+    assert "Generalization: age in steps of 10; sex unchanged (levels 2,0): 4 classes." in opened.words("\\lattice")
     assert "homogeneity" in opened.words("\\attack").lower()
     assert "Others may know age, sex and zip." in opened.words("\\profile")
 

@@ -50,7 +50,7 @@ def test_rows_that_come(opened: Console, tmp_path: Path) -> None:
     both = tmp_path / "both.csv"
     both.write_text((tmp_path / "figure3.csv").read_text() + come.read_text().partition("\n")[2])
     grown = opened.words(f"\\grow {come}")
-    assert "What if: with 7 rows more, in 2 classes" in grown
+    assert "What if: with 7 more rows, in 2 classes" in grown
     assert grown.endswith("0 0.4 0.5 1/2 1 0.6667 1 1 2 1 1 1")
     twice = opened.words("\\grow come")
     assert twice.endswith("0 0.5 0.5 1/2 1 1 1 1 2 1 1 1")

@@ -52,11 +52,13 @@ def test_known_events_in_one_statement(engine: Engine, nulls: str) -> None:
     def compare(table: list[tuple[Any, ...]], k: int) -> None:
         query = values_query([dict(zip(KINDS, one, strict=True)) for one in table], KINDS)
         more: dict[str, Any] = {"qi": QI, "entity": "person", "nulls": nulls}
-        require = parse_requirements(f"km@1={k},km@2={k},profile_k={k}")
+        bounds = f"rows_per_person={k},groups_per_person={k}"
+        require = parse_requirements(f"km@1={k},km@2={k},profile_k={k},{bounds}")
         checks = {c.text: c for c in audited(engine, query, require=require, **more).checks}
         for one in compiled_of(engine, query, require, **more):
             row, check = executed(engine, one), checks[one.check]
-            assert (row["level_k"], row["failing_rows"]) == (check.level, check.failing_rows)
+            level = row[f"level_{next(iter(check.levels))}"]
+            assert (level, row["failing_rows"]) == (check.level, check.failing_rows)
             assert row["verdict"] == check.status
             assert (row["classes"], row["table_rows"]) == (check.details["persons"], len(table))
 
@@ -79,7 +81,7 @@ def test_sums_that_agree_by_chance_make_nobody_alike(engine: Engine) -> None:
 
 def test_nobody_and_rows_of_nobody_are_undecided(engine: Engine) -> None:
     table = [{"who": 1, "at": "a"}, {"who": None, "at": "a"}, {"who": 2, "at": "a"}]
-    require = parse_requirements("km@2=2,profile_k=2,k=2")
+    require = parse_requirements("km@2=2,profile_k=2,k=2,rows_per_person=5,groups_per_person=5")
     for some, unusable in ((table, 1), ([], 0)):
         query = values_query(some or table, {"who": "int", "at": "text"})
         query = query if some else f"SELECT * FROM ({query}) AS everybody WHERE 1 = 0"

@@ -65,7 +65,7 @@ def _classes_document(result: AuditResult, below: int | None) -> Document:
     small, rows = result.classes.below(below or 1)
     said = f"{result.target}: {plural(result.rows, 'row')} in {whole}"
     if below is not None:
-        said = f"{result.target}: {small:,} of {whole} have fewer than {below}, with {plural(rows, 'row')} together"
+        said = f"{result.target}: {small:,} of {whole} have fewer than {below} rows ({plural(rows, 'row')} in total)"
     return Document(said, (), tuple(part for part in full.sections if part.title in _OF_CLASSES))
 
 

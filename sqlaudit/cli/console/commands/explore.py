@@ -308,7 +308,7 @@ def grow(session: Session, rest: str) -> None:
     further = session.workspace.target(rest.strip())
     supposed = _supposed(session)
     found = grown_classes(session.engine, [*supposed.tables, further], session.state.roles)
-    said = f"with {plural(found.rows, 'row')} more, in {plural(len(found.come), 'class', 'classes')}"
+    said = f"with {plural(found.rows, 'more row')}, in {plural(len(found.come), 'class', 'classes')}"
     changed = supposed.changed(said, found.gone, found.come)
     supposed.tables.append(further)
     _show(session, changed)

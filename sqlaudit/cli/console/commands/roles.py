@@ -374,7 +374,7 @@ def changed_document(changed: Changed) -> doc.Document:
     classes = ((title, one, figures[title]) for title, one in _figures(before).items())
     return doc.compose(
         doc.Toned(f"{verdict}: {changed.change}", ("good" if after.passed else "bad") if after.required else "plain"),
-        (f"Quasi-identifiers now: {known}. Take it back with \\undo.", *doc.notices_block(after.notices)),
+        (f"Quasi-identifiers now: {known}. \\undo reverses this change.", *doc.notices_block(after.notices)),
         doc.section("Classes", doc.table(heads, classes)),
         doc.section("Models", doc.table((*heads, *judged), _check_rows(before, after))),
         doc.section("Warnings", (doc.warning(one.message) for one in new)),

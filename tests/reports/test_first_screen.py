@@ -1,0 +1,64 @@
+"""The first screen of every report: the verdict, at most three large figures, a line a requirement."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pandas as pd
+import pytest
+
+import sqlaudit
+from sqlaudit.reports.document import Document, bars, curves
+from sqlaudit.reports.notebook import document_of
+from sqlaudit.reports.page import drawn
+
+PEOPLE = pd.DataFrame({"age": [30, 30, 31, 40, 40, 45], "sex": list("ffffmm"), "ill": list("abaabb")})
+CELLS = pd.DataFrame({"region": ["north", "south", "west"], "n": [10, 2, 30]})
+ROLES: dict[str, Any] = {"qi": ["age", "sex"], "sensitive": "ill"}
+ASKED: dict[str, tuple[Callable[[], Any], tuple[str, ...]]] = {
+    "lattice": (lambda: sqlaudit.lattice(PEOPLE, **ROLES, require="k=2"), ("Smallest class", "Loss")),
+    "no safe node": (
+        lambda: sqlaudit.lattice(PEOPLE, **ROLES, require="k=7"),
+        ("Failing rows, coarsest levels", "Safe generalizations"),
+    ),
+    "compare": (
+        lambda: sqlaudit.compare(PEOPLE, PEOPLE, **ROLES, require="k=1"),
+        ("Smallest group", "Information loss", "Requirements met"),
+    ),
+    "profile": (lambda: sqlaudit.profile(PEOPLE), ("Direct identifiers", "Columns others may know")),
+    "suppress": (
+        lambda: sqlaudit.suppress(PEOPLE, **ROLES, require="k=2"),
+        ("Suppressed cells", "Rows with suppressed cells", "Requirements met"),
+    ),
+    "recode": (
+        lambda: sqlaudit.recode(PEOPLE, **ROLES, require="k=2"),
+        ("Smallest group", "Information loss", "Requirements met"),
+    ),
+    "aggregates": (
+        lambda: sqlaudit.aggregates(CELLS, by="region", count="n", require="threshold=5"),
+        ("Unsafe cells",),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ASKED)
+def test_large_figures(name: str) -> None:
+    asked, names = ASKED[name]
+    document: Document = document_of(asked())
+    assert tuple(one.name for one in document.figures)[: len(names)] == names
+    assert len(document.figures) <= 3
+
+
+def test_no_red_figure_where_every_requirement_is_met() -> None:
+    result = sqlaudit.audit(PEOPLE, **ROLES, require="k=1")
+    assert result.passed
+    assert result.classes.min_size == 1
+    assert "bad" not in {one.tone for one in document_of(result).figures}
+
+
+def test_no_name_in_a_legend_is_cut() -> None:
+    names = ("certain, values per person", "nearly sure", "certain, same values for everyone")
+    lines = drawn(curves("", {name: [(0, 0), (1, 1)] for name in names}, "x", "y"))
+    boxes = drawn(bars("", ["a"], {name: [1] for name in names}, "x"))
+    assert all(f">{name}<" in picture for name in names for picture in (lines, boxes))
