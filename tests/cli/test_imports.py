@@ -45,7 +45,7 @@ CASES = [
     (("--help",), 15, ""),
     (("--version",), 15, ""),
     (("nothing",), 15, ""),
-    (("models",), 58, "rich"),
+    (("models",), 59, "rich"),
     (("audit", "--help"), 33, ""),
     (("audit", "--nothing"), 33, ""),
     (("aggregates", "--help"), 44, ""),
