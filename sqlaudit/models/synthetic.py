@@ -80,7 +80,7 @@ class ExcessDisclosure(SyntheticModel):
     """DiSCO of the people inside above that of people outside."""
 
     name: ClassVar[str] = "excess_disclosure"
-    title: ClassVar[str] = "excess disclosure over the holdout"
+    title: ClassVar[str] = "excess disclosure (upper bound)"
     definition: ClassVar[str] = (
         "DiSCO of the original's rows minus DiSCO of a holdout: the upper bound of its 95% interval."
     )

@@ -18,11 +18,11 @@ from sqlaudit.reports import document as doc
 from sqlaudit.reports.stored import made, sql_section
 
 NO_HOLDOUT = (
-    "Without a holdout, this report cannot separate what the table says about any such person from what it has learned "
-    "by heart about those used for it."
+    "Without a holdout, this report cannot separate what is true of any such person from what the table discloses only "
+    "of the people used for it."
 )
 LIMITS = (
-    "Counted is what someone learns who knows exactly these quasi-identifiers of a person in the original. Someone who "
+    "The figures are for someone who knows exactly these quasi-identifiers of a person in the original. Someone who "
     "knows more, fewer or other columns may learn more.",
     "The excess compares people inside with people outside. It is fair only if both were drawn in the same way and "
     "nobody is in both.",
@@ -72,7 +72,7 @@ def headline(result: SyntheticResult) -> doc.Toned:
     """The share of the people inside whose sensitive value is disclosed; without one, who is unique in both tables."""
     found, worst = result.synthetic, _most(result)
     if not found.rows.original or not found.rows.synthetic:
-        return doc.warning(f"{result.target}: a table is empty, so nothing can be said")
+        return doc.warning(f"{result.target}: one of the tables is empty, so nothing can be measured")
     if worst is None:
         return doc.Toned(f"{result.target}: {doc.percent(found.identity.rep_u)} of people are unique in both tables")
     said = f"{result.target}: the {worst.sensitive} of {doc.percent(worst.disco)} of people is disclosed"

@@ -76,9 +76,9 @@ class AttributeDisclosure(base.Documented):
         dsyn: synthetic rows whose group has one value. there: rows whose group occurs in the synthetic table.
         dis: rows whose group in the synthetic table has one value. disco: of all rows, those whose own value that is.
         disdio: of all rows, those whose group in the original has one value, too.
-        cap_d, base_cap_d: how often somebody is right who guesses a value in proportion to its rows in the original,
+        cap_d, base_cap_d: how often a guess is right that is drawn in proportion to the rows in the original,
             in the group or in the table. cap_s: the same in the synthetic table's groups, about its own rows.
-        dcap: how often somebody is right who guesses in proportion to the rows in the synthetic table.
+        dcap: how often a guess is right that is drawn in proportion to the rows in the synthetic table.
         tcap: disco as a share of dis. tcap_alt: disco as a share of is.
         most_common: guessing the most common value. by_size: the disclosive groups; both null for a holdout.
     """
@@ -140,7 +140,7 @@ class ExcessDisclosed(base.Documented):
 
 @dataclass(frozen=True)
 class HoldoutDisclosure(base.Documented):
-    """The same figures for people who were not used, and what the table says of the people inside beyond that.
+    """The same figures for people who were not used, and what the table discloses of the people inside beyond that.
 
     Args:
         shared: rows that original and holdout both have, counted as often as both have them.
@@ -159,7 +159,7 @@ class HoldoutDisclosure(base.Documented):
 
 @dataclass(frozen=True)
 class KnownKeys(base.Documented):
-    """What somebody learns who knows only some quasi-identifiers.
+    """What someone learns who knows only some quasi-identifiers.
 
     Args:
         keys: the columns. sensitive: the attribute; null without one. rep_u, dis, disco: as above.

@@ -570,7 +570,9 @@ def _doubt_of_holdout(found: SyntheticFigures) -> str:
         return "every row of the holdout is in the original, so it may not be people outside"
     highs = [one.high for one in holdout.excess if one.measure in ("copies", "disco")]
     if any(high is not None and high < 0 for high in highs):
-        return "the synthetic table says more of the holdout than of the original, so they were not drawn alike"
+        return (
+            "the synthetic table discloses more about the holdout than about the original, so they were not drawn alike"
+        )
     return ""
 
 
