@@ -22,7 +22,7 @@ SPAN = re.compile(r"(\[)?`([^`]+)`(?:\]\(([^)#]+)(?:#[^)]*)?\))?")
 COMPLETE = re.compile(r"sqlaudit \w+ \S")
 FIGURES = {
     "sqlaudit suppress 003-figure-5.2-4.csv": "159 cells suppressed (proven minimum)",
-    "sqlaudit compare 003-table-4.3-1.csv": "variance-loss −2 −0.25 −100% hybrid −4",
+    "sqlaudit compare 003-table-4.3-1.csv": "variance loss −2 −0.25 −100% hybrid −4",
     "sqlaudit attack 004-figure-2.csv": "0 a single row, 0 fewer than 5",
     "sqlaudit disclosure t.csv": "0.6667",
 }
