@@ -305,3 +305,18 @@ def test_two_releases_are_ordered_row_by_row(engine: Engine) -> None:
         assert found.relation in ("finer", "equal") if found.compared else found.relation == "undecided"
 
     agree()
+
+
+@pytest.mark.parametrize(("own", "other"), [("int", "float"), ("text", "int")])
+def test_keys_and_values_of_unlike_types_are_compared(engine: Engine, own: str, other: str) -> None:
+    """One key as a number here and as a fraction or a text there, and so the sensitive values: 1 equals 1.0 and '1'."""
+    numbers: list[dict[str, Any]] = [{"id": one, "age": 30 + one, "ill": one % 2} for one in (1, 2, 3)]
+
+    def table(kind: str) -> Target:
+        made = {"int": int, "float": float, "text": str}[kind]
+        rows = [row | {name: made(row[name]) for name in ("id", "ill")} for row in numbers]
+        return Target(query=values_query(rows, {"id": kind, "age": "int", "ill": kind}))
+
+    found = sqlaudit.compare(table(own), table(other), qi=["age"], sensitive="ill", key="id", db=engine, workload=0)
+    fit = found.generalization
+    assert (fit.answer, fit.foreign, fit.missing, dict(fit.changed)) == ("yes", 0, 0, {"ill": 0})

@@ -12,7 +12,7 @@ from sqlaudit.base.names import quote
 from sqlaudit.base.parameter_names import about, spelled
 from sqlaudit.base.relation import NUMBERS, Kind, Relation, Row, Statement
 from sqlaudit.base.spec import Target
-from sqlaudit.base.sql import render
+from sqlaudit.base.sql import expression, render
 from sqlaudit.engines.contract import Engine
 from sqlaudit.engines.workbench import keep
 from sqlaudit.release.compare.request import CompareRequest
@@ -170,23 +170,22 @@ def copied(bench: Bench, side: Side, name: str) -> Side:
     return replace(side.with_roles(moved), relation=replace(kept, label=side.opened.label))
 
 
-def alike(original: Side, release: Side) -> tuple[Side, Side]:
+def alike(original: Side, release: Side, dialect: str) -> tuple[Side, Side]:
     """Sensitive values and keys of one type on both sides, so that 1 equals 1.0."""
     own, others = list(original.columns), list(release.columns)
     for one, other in zip((*original.sensitive, *original.keys), (*release.sensitive, *release.keys), strict=True):
-        spelling, kind = "", one.kind
-        if one.kind is not other.kind:
-            numbers = one.kind in NUMBERS and other.kind in NUMBERS
-            spelling, kind = ("DOUBLE PRECISION", Kind.FLOAT) if numbers else ("TEXT", Kind.TEXT)
-        own.append(_cast(one, spelling, kind))
-        others.append(_cast(other, spelling, kind))
+        numbers = one.kind in NUMBERS and other.kind in NUMBERS
+        type, kind = ("DOUBLE", Kind.FLOAT) if numbers else ("VARCHAR", Kind.TEXT)
+        for roles, role in ((own, one), (others, other)):
+            unlike = one.kind is not other.kind and role.kind is not kind
+            roles.append(cast_as(role, type, kind, dialect) if unlike else role)
     return original.with_roles(own), release.with_roles(others)
 
 
-def _cast(role: Resolved, spelling: str, kind: Kind) -> Resolved:
-    if role.kind is kind:
-        return role
-    return replace(role, sql="CAST(" + role.sql + " AS " + spelling + ")", kind=kind, column=None, type="")
+def cast_as(role: Resolved, type: str, kind: Kind, dialect: str) -> Resolved:
+    """A column as a type of DuckDB, spelled for the dialect."""
+    sql = expression("release/compare/cast.sql", dialect, column=role, type=type)
+    return replace(role, sql=sql, kind=kind, column=None, type=type.lower())
 
 
 def find_pairing(bench: Bench, request: CompareRequest, original: Side, release: Side) -> str:

@@ -312,7 +312,7 @@ def _wrong(
 
 def open_tables(bench: Bench, request: CompareRequest, original: Side, release: Side) -> OpenedTables:
     """Reads both tables: values, cells, rows, regions, and which rows belong together."""
-    original, release = alike(original, release)
+    original, release = alike(original, release, bench.engine.dialect)
     pairing = find_pairing(bench, request, original, release)
     hierarchies = read_hierarchies(request.hierarchies or {}).for_columns(request.qi)
     hierarchies = with_defaults(bench.engine, original.relation, original.columns, hierarchies)

@@ -337,9 +337,10 @@ def _sides(engine: Engine, request: CompareRequest) -> tuple[Side, Side, Side]:
     sensitive = tuple(resolve(name, relation, engine.dialect, about("sensitive")) for name in request.sensitive)
     bucket = resolve(buckets.column, relation, engine.dialect, about("bucket_column"))
     keyed, persons_keyed = alike(
-        replace(original, sensitive=original.columns), replace(persons, sensitive=persons.columns)
+        replace(original, sensitive=original.columns), replace(persons, sensitive=persons.columns), engine.dialect
     )
-    own, values = alike(replace(original, keys=()), Side(relation, relation, (bucket,), sensitive, ()))
+    buckets_of = Side(relation, relation, (bucket,), sensitive, ())
+    own, values = alike(replace(original, keys=()), buckets_of, engine.dialect)
     original = replace(original, columns=keyed.sensitive, keys=keyed.keys, sensitive=own.sensitive)
     persons = replace(persons, columns=persons_keyed.sensitive, keys=persons_keyed.keys)
     return original, persons, values

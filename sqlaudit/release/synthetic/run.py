@@ -15,7 +15,7 @@ from sqlaudit.base.parameter_names import about, spelled
 from sqlaudit.base.relation import NUMBERS, Kind, Relation, Statement
 from sqlaudit.base.result import Warned
 from sqlaudit.base.spec import NullPolicy, Requirement
-from sqlaudit.base.sql import expression, render
+from sqlaudit.base.sql import render
 from sqlaudit.classes.opening import ColumnValues, loaded, merged_statements, refuse_merged, settled
 from sqlaudit.engines.contract import Engine, provenance
 from sqlaudit.hierarchies.dictionary import held
@@ -25,6 +25,7 @@ from sqlaudit.models.base import Check, Context
 from sqlaudit.models.judge import Asked, check_of
 from sqlaudit.models.registry import OF_SYNTHETIC
 from sqlaudit.models.synthetic import Disclosed, SyntheticModel
+from sqlaudit.release.compare.pairing import cast_as
 from sqlaudit.release.compare.request import CompareRequest
 from sqlaudit.release.synthetic.interval import means_apart, shares_apart
 from sqlaudit.release.synthetic.result import (
@@ -156,15 +157,10 @@ def _of_one_kind(columns: Sequence[Resolved], dialect: str) -> list[Resolved] | 
         return list(columns)
     if kinds <= set(NUMBERS):
         precision = "FLOAT" if any(one.type.lower() in _SINGLE for one in columns) else "DOUBLE"
-        return [_cast(one, precision, Kind.FLOAT, dialect) for one in columns]
+        return [cast_as(one, precision, Kind.FLOAT, dialect) for one in columns]
     if kinds <= {Kind.OTHER, Kind.TEXT}:
-        return [_cast(one, "VARCHAR", Kind.TEXT, dialect) for one in columns]
+        return [cast_as(one, "VARCHAR", Kind.TEXT, dialect) for one in columns]
     return None
-
-
-def _cast(one: Resolved, type: str, kind: Kind, dialect: str) -> Resolved:
-    sql = expression("release/synthetic/synthetic_cast.sql", dialect, column=one, type=type)
-    return replace(one, sql=sql, kind=kind, column=None, type=type.lower())
 
 
 def _columns_of(tables: Sequence[ComparedTable], count: int) -> Iterator[tuple[str, list[tuple[Relation, Resolved]]]]:
