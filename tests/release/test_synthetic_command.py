@@ -78,7 +78,7 @@ def test_the_exit_code_is_that_of_the_verdict() -> None:
     [
         (
             ("--workload", "9"),
-            "--workload does not apply to synthetic data, whose rows belong to nobody. Leave it out.",
+            "--workload does not apply to synthetic data, whose rows are not people. Leave it out.",
         ),
         (("--key", "age"), "--key does not apply to synthetic data"),
         (("--measures", "entropy"), "--measures does not apply to synthetic data"),

@@ -63,7 +63,7 @@ class CompareRequest:
         noise_queries: random range queries for the noise, at least 2. seed: of everything random.
         workload: random counting queries; with 0 there are none, and no noise unless `measures` names it.
         queries: the texts of aggregate queries.
-        synthetic: whether the release is a synthetic table, whose rows belong to nobody. holdout: people who were not
+        synthetic: whether the release is a synthetic table, whose rows are not people. holdout: people who were not
             used for it. known: how many quasi-identifiers somebody knows who does not know all; 0 = not asked.
         nulls: how a missing quasi-identifier is read, of synthetic data.
         requirements, inputs: for the audit of the release. show_values: whether answers may show their groups.
@@ -166,7 +166,7 @@ class CompareRequest:
             return
         if extra := [name for name in given if name not in _OF_SYNTHETIC] or ["inputs"][: len(self.inputs)]:
             raise UsageError(
-                f"{about(extra[0])} does not apply to synthetic data, whose rows belong to nobody. Leave it out."
+                f"{about(extra[0])} does not apply to synthetic data, whose rows are not people. Leave it out."
             )
         if self.release.buckets is not None:
             raise UsageError(f"{about('buckets')} does not apply to synthetic data. Leave it out.")
