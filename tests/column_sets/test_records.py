@@ -172,4 +172,4 @@ def test_a_table_without_rows_has_no_figures(tmp_path: Path) -> None:
     file = tmp_path / "empty.csv"
     file.write_text("a,b\n")
     ran = run("records", file, "--qi", "a,b")
-    assert ran.out.startswith("empty.csv: the table has no rows\n\nMethod\n")
+    assert ran.out.startswith(f"{file}: the table has no rows\n\nMethod\n")
