@@ -516,8 +516,9 @@ def _block(block: doc.Block) -> Iterable[str]:
 
 
 def _command(text: str) -> str:
-    whole = re.sub(r"[\w-]*-[\w-]+", r"<span>\g<0></span>", _escaped(text, lines=True))  # no line ends at a hyphen
-    return f'<pre class="command" tabindex="0">{whole}</pre>'
+    """A command whose lines end at blanks and commas, not at hyphens."""
+    whole = re.sub(r"[\w-]*-[\w-]+", r"<span>\g<0></span>", _escaped(text, lines=True))
+    return f'<pre class="command" tabindex="0">{whole.replace(",", ",<wbr>")}</pre>'
 
 
 def _table(table: doc.Table) -> Iterator[str]:
