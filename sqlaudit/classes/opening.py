@@ -232,8 +232,8 @@ def _merged(engine: Engine, column: ColumnValues, values: Folding | None) -> str
     verb = "may be" if unsure else "is" if number == 1 else "are"
     apart = "case, blanks, width or invisible characters" + (", or are NULL and ''" if column.missing else "")
     return (
-        f"{what} of {column.name} {verb} written in several ways, which differ only in {apart}. Choose whether they "
-        f"are one with {folded}, or different with {exact}."
+        f"{what} in column {column.name} {verb} written in several ways, which differ only in {apart}. Choose whether "
+        f"they are one with {folded}, or different with {exact}."
     )
 
 

@@ -78,7 +78,10 @@ def _announce(columns: int, candidates: int, limit: int | None) -> None:
     size = "any number of" if limit is None else f"at most {limit}"
     number = f"{candidates:,}" if candidates < 10**12 else f"about {candidates:.0e}"
     if not is_quiet():
-        click.echo(f"{columns} columns have {number} sets of {size} columns; most follow from others.", err=True)
+        click.echo(
+            f"{columns} columns have {number} sets of {size} columns; sets that follow from others are not counted.",
+            err=True,
+        )
 
 
 def _progress(decided: int, border: int) -> str:

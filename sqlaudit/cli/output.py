@@ -156,6 +156,7 @@ _SHOWN = (
     *("--require", "--preset", "--nulls", "--knowledge", "--hierarchies", "--inputs", "--find", "--suppress", "--k"),
     *("--columns", "--max-size", "--tolerance", "--threshold", "--failing-classes", "--worst-classes", "--measure"),
     *("--population-size", "--sampling-fraction", "--weights", "--by", "--count", "--keep-column", "--original"),
+    *("--method", "--rows", "--known", "--random", "--user", "--x", "--y", "--time", "--box", "--interval"),
 )
 """Options whose values a report says anyway."""
 _DROPPED = ("-o", "--output", "--format", "--title", "--owner", "--purpose", "--sign-off")

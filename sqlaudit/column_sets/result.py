@@ -269,12 +269,12 @@ READS = {
 
 def columns_document(result: ColumnSets) -> doc.Document:
     """A search as a document for any layout."""
-    found = doc.plural(result.sets_found, "column set")
-    if result.sample is not None:
-        found += f" in a sample of {doc.count(result.sample.drawn)} rows"
     return doc.report_on(
         result,
-        doc.Toned(f"{result.target}: {found}", "bad" if result.sets_found and result.find != "ranking" else "plain"),
+        doc.Toned(
+            f"{result.target}: {_headline(result)}",
+            "bad" if result.sets_found and result.find != "ranking" else "plain",
+        ),
         (_lead(result),),
         doc.section("Column sets", *_sets(result)),
         doc.section("Effect of each column", _effects(result)),
@@ -282,6 +282,20 @@ def columns_document(result: ColumnSets) -> doc.Document:
         sql_section(result),
         figures=_key_figures(result),
     )
+
+
+def _headline(result: ColumnSets) -> str:
+    """What so many column sets do."""
+    sets, one = doc.plural(result.sets_found, "column set") + _size(result), result.sets_found <= 1
+    if result.find == "ranking":
+        return f"{sets}, by {result.unit} at risk"
+    if not result.sets_found:
+        sets = f"no column set{_size(result)}" + ("" if result.complete else " found so far")
+    if result.sample is not None:
+        return f"{sets} {'separates' if one else 'separate'} a sample of {doc.count(result.sample.drawn)} rows"
+    if result.wanted == "violating":
+        return f"{sets} {'puts' if one else 'put'} {result.unit} at risk"
+    return f"{sets} {'identifies' if one else 'identify'} {result.unit}"
 
 
 def _key_figures(result: ColumnSets) -> Iterator[doc.KeyFigure]:
@@ -393,6 +407,7 @@ def _effects(result: ColumnSets) -> Iterator[doc.Words]:
             f"Without any one of {doc.listing([effect.column for effect in staying])}, {result.unit} at risk stay at "
             f"{doc.percent(staying[0].at_risk or 0)}."
         )
+    if len(staying) > 1 and result.sets_found > 1:
         first, *others = (f"{effect.column} {{}}in {doc.count(effect.in_sets)}" for effect in staying[:_OFTEN])
         often = [first.format("is "), *(one.format("") for one in others)]
         yield f"Of {doc.plural(result.sets_found, 'set')}, {doc.listing(often)}."
@@ -416,7 +431,14 @@ def _sets(result: ColumnSets) -> Iterator[doc.Table | doc.Picture | None]:
         yield doc.table(("Columns", "#Number"), rows, caption)
         return
     classes = "#Classes" if any(one.classes is not None for one in result.sets) else None
-    heads = ("Columns", "#Smallest class", f"#{result.unit.capitalize()} below k", "#At risk", "#Unique", classes)
+    heads = (
+        "Columns",
+        "#Smallest class",
+        f"#{result.unit.capitalize()} below {result.k}",
+        "#At risk",
+        "#Unique",
+        classes,
+    )
     yield doc.table(
         heads,
         (
@@ -448,12 +470,12 @@ def _sets(result: ColumnSets) -> Iterator[doc.Table | doc.Picture | None]:
 def _how(result: ColumnSets) -> doc.Facts:
     counts = result.counts
     size = "any size" if result.max_size is None else f"at most {doc.plural(result.max_size, 'column')}"
-    by_counting = f"{doc.count(counts.counted)} by counting in the database"
     return doc.facts(
         ("sampled rows" if result.sample is not None else result.unit, result.total),
         ("columns", f"{doc.count(len(result.columns))}: {', '.join(result.columns)}"),
         ("candidate sets", f"{doc.count(counts.candidates)} of {size}"),
-        ("decided sets", f"{doc.count(counts.decided)}, {by_counting}"),
+        ("decided sets", counts.decided),
+        ("counted sets", counts.counted),
         ("missing values", READS[result.nulls]),
         *made(result),
     )

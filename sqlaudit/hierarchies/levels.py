@@ -99,6 +99,18 @@ class DatePart(StrEnum):
 _DATES = dict(zip(DatePart, ("2024-02-29", "2024-02", "2024-Q1", "2024", "2020-2029", "2000-2099"), strict=True))
 
 
+def in_words(called: str) -> str:
+    """A level in a sentence: `in steps of 10`, `to 3 characters`, `by month`, `as *`."""
+    kind, number = called.split(maxsplit=1)[0], called.split()[-2:][0]
+    words = {
+        "width": f"in steps of {called.removeprefix('width ')}",
+        "first": f"to {number} character{'s'[: number != '1']}",
+        "last": f"without the last {number} characters" if number != "1" else "without the last character",
+        "groups": f"in {called}",
+    }
+    return words.get(kind, f"by {called}" if called in [*DatePart] else f"as {called}")
+
+
 @dataclass(frozen=True)
 class DateLevel:
     """Dates or times cut to a part."""

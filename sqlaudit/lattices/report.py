@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.result import MEANING
-from sqlaudit.hierarchies.levels import DatePart
+from sqlaudit.hierarchies.levels import in_words
 from sqlaudit.hierarchies.result import by_default
 from sqlaudit.lattices.result import LatticeColumn, LatticeNode, LatticeResult, Levels, Published
 from sqlaudit.lattices.verdicts import Shortfall, just_above, node_text
@@ -32,8 +32,8 @@ _OPEN, _SAFE, _UNSAFE = "open", "safe", "unsafe"
 
 
 def nodes_picture(result: LatticeResult) -> doc.Picture | None:
-    """The lattice node by node; None when it is too large, has one node, or no verdict is known."""
-    if set(result.verdicts) <= {None} or not 1 < len(result.verdicts) <= DRAWN:
+    """The lattice node by node; None when it is too large, or all nodes have the same verdict."""
+    if len(set(result.verdicts)) < 2 or len(result.verdicts) > DRAWN:
         return None
     kinds, names = _kinds(result), ", ".join(column.name for column in result.searched)
     rows: dict[int, list[Levels]] = defaultdict(list)
@@ -228,6 +228,12 @@ def local_blocks(result: LatticeResult) -> Iterator[doc.Content]:
         yield "Strategies are not counted by local optimum, because there are too many steps where loss decreases."
 
 
+_SOUGHT = {
+    "best": "best node",
+    "minimal": "all minimal safe nodes",
+    "all": "all safe nodes",
+    "chain": "finest safe node of the chain",
+}
 MOST = 20
 """Nodes that a table of the report shows; the JSON has all of them."""
 _STOPPED = {
@@ -248,10 +254,10 @@ def lattice_document(result: LatticeResult) -> doc.Document:
         headline(result),
         (about, *_lines(result), _lead(result)),
         doc.section("Generalization", *_node(result)),
-        doc.section("Why no node is safe", result.why),
-        doc.section("Minimal safe nodes", *_nodes(result, minimal, "minimal safe node")),
-        doc.section("Safe nodes", *_nodes(result, result.safe_nodes, "safe node"), *local_blocks(result)),
-        doc.section("Nodes along the chain", _chain(result)),
+        doc.section("Why no generalization is safe", result.why),
+        doc.section("Minimal safe generalizations", *_nodes(result, minimal, "minimal one")),
+        doc.section("Safe generalizations", *_nodes(result, result.safe_nodes, "safe one"), *local_blocks(result)),
+        doc.section("Generalizations along the chain", _chain(result)),
         doc.section("Worst-case disclosure at the nodes", *disclosure_blocks(result)),
         doc.section("The release", *_release(result.published)),
         doc.section("Checked nodes, in order", *_walk(result)),
@@ -292,14 +298,14 @@ def headline(result: LatticeResult) -> doc.Toned:
     if not result.rows:
         return doc.warning("UNDETERMINED: the table has no rows")
     if result.complete and result.best is None:
-        return doc.bad("NO SAFE NODE: no release of this lattice meets the requirements")
+        return doc.bad("NO SAFE GENERALIZATION: none in this lattice meets the requirements")
     if not result.complete:
-        so_far = "no safe node found yet" if result.best is None else "this is the best safe node so far"
+        so_far = "no safe generalization found yet" if result.best is None else "this is the best one so far"
         return doc.warning(f"INCOMPLETE: the search was stopped; {so_far}")
     answers = {
-        "best": "The best safe node",
-        "chain": "The finest safe node of the chain",
-        "minimal": f"{doc.plural(len(result.minimal or ()), 'minimal safe node')} (all that exist)",
+        "best": "The best safe generalization",
+        "chain": "The finest safe generalization of the chain",
+        "minimal": f"{doc.plural(len(result.minimal or ()), 'minimal safe generalization')} (all that exist)",
         "all": f"{doc.count(result.safe or 0)} of {doc.plural(result.nodes, 'way')} to generalize "
         f"{'is' if result.safe == 1 else 'are'} safe",
     }
@@ -314,7 +320,7 @@ def _lead(result: LatticeResult) -> Iterator[doc.Words]:
         yield doc.Toned(f"{least}{_describe(result, best)}: {classes}.", "good" if result.complete else "warn")
     if result.complete:
         return
-    yield doc.warning(f"{_STOPPED.get(result.stopped, 'Stopped')}; a better node may exist.")
+    yield doc.warning(f"{_STOPPED.get(result.stopped, 'Stopped')}; a better generalization may exist.")
     if result.unknown:
         yield f"Not decided: {doc.plural(result.unknown, 'node')} of {doc.count(result.nodes)}."
     if result.bound is not None:
@@ -333,19 +339,7 @@ def _describe(result: LatticeResult, node: LatticeNode) -> str:
 def _changes(result: LatticeResult, levels: Levels) -> str:
     """The generalized columns of a node in words."""
     placed = zip(result.searched, levels, strict=True)
-    return ", ".join(f"{one.name} {_in_words(one.called(level))}" for one, level in placed if level) or "unchanged"
-
-
-def _in_words(called: str) -> str:
-    """A level in a sentence: `in steps of 10`, `to 3 characters`, `by month`, `as *`."""
-    kind, number = called.split(maxsplit=1)[0], called.split()[-2:][0]
-    words = {
-        "width": f"in steps of {called.removeprefix('width ')}",
-        "first": f"to {number} character{'s'[: number != '1']}",
-        "last": f"without the last {number} characters" if number != "1" else "without the last character",
-        "groups": f"in {called}",
-    }
-    return words.get(kind, f"by {called}" if called in [*DatePart] else f"as {called}")
+    return ", ".join(f"{one.name} {in_words(one.called(level))}" for one, level in placed if level) or "unchanged"
 
 
 def _title(result: LatticeResult) -> str:
@@ -391,7 +385,7 @@ def _nodes(result: LatticeResult, nodes: tuple[LatticeNode, ...] | None, what: s
     ranked = sorted(nodes, key=lambda node: (node.loss is None, node.loss or 0.0, node.levels))
     shown = ranked[:MOST]
     known = all(node.smallest_left is not None for node in shown)
-    smallest = "#Smallest left" if any(node.failing_rows for node in shown) else "#Smallest"
+    smallest = "#Smallest class left" if any(node.failing_rows for node in shown) else "#Smallest class"
     minimal = {node.levels for node in result.minimal or ()} if nodes is result.safe_nodes else set()
     optima = {one.levels: one.strategies for one in (result.local and result.local.optima) or ()}
     rows = (
@@ -423,7 +417,7 @@ def _chain(result: LatticeResult) -> doc.Table | None:
     rows: list[tuple[doc.Cell, ...]] = []
     for levels in result.chain:
         if (node := known.get(levels)) is None:
-            rows.append((_changes(result, levels), node_text(levels), "", "", ""))
+            rows.append((_changes(result, levels), node_text(levels), "not checked", "", ""))
             continue
         figures = [_short(one, result.rows) for one in node.fails if one.classes is None]
         failing = "–" if figures else node.failing_rows
@@ -512,12 +506,12 @@ def _how(result: LatticeResult) -> doc.Facts:
     inherited = "yes" if result.monotone else "not with suppression for these requirements"
     relied = "yes" if result.loss_monotone else "no (not used by the search)"
     return doc.facts(
-        ("question", f"{result.find}, by {result.measure}{beta}"),
+        ("searched for", f"{_SOUGHT[result.find]}, by {result.measure}{beta}"),
         ("algorithm", result.algorithm),
         ("lattice", decided),
         ("safe nodes", result.safe),
-        ("coarser than safe is safe", inherited),
-        ("coarser has no less loss", relied),
+        ("coarser nodes stay safe", inherited),
+        ("coarser nodes lose no less", relied),
         ("warnings only", ", ".join(result.warn_only)),
         *made(result),
     )

@@ -465,9 +465,8 @@ class ZeroStructural(_Margins):
     name: ClassVar[str] = "zero_structural"
     title: ClassVar[str] = "zeros that are not structural"
     definition: ClassVar = (
-        "Cells without contributors are structural (nobody can be in them). Any other empty cell reveals that "
-        "in its "
-        "margin that they are not in it."
+        "Cells without contributors are structural (nobody can be in them). Any other empty cell reveals that nobody "
+        "in its margin is in it."
     )
     parameters: ClassVar = (Parameter("dimension", "text", f"the dimension whose margin must not be empty, or {ANY}"),)
 

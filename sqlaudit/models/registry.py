@@ -70,6 +70,7 @@ _NEXT = re.compile(r",(?=\s*[^=<>@,:\s]+\s*(?:@[^=<>,]*)?[=<>])")
 _SIDES = {">=": "a lower limit (at least)", "<=": "an upper limit (at most)", "<": "an upper limit (below)"}
 MAX_DECIMALS = 9
 _FIELD_WORDS = {
+    "l_diversity": "l=2 (distinct l-diversity), or entropy_l or recursive_l",
     "nk": "`sqlaudit aggregates` with dominance=n:1,k:80",
     "p%": "`sqlaudit aggregates` with p_percent=10",
     "suda": "`sqlaudit records`, which computes SUDA scores",

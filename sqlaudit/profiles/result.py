@@ -332,7 +332,7 @@ TITLES = {
 }
 _RIGHT = "Proposals follow from names and from counts of values. Check them against what you know."
 _ALONE = "Sets of columns were not searched. Several columns together can single people out although none does alone."
-_TEXTS = "Texts that look harmless can still name a person."
+_TEXTS = "Text that looks harmless can still name a person."
 _HEADS = ("Column", "#Values", "#Missing", "#Rare", "Reasons")
 UNKNOWN = "its name and values do not show what it contains"
 """The reason of a column without any other; the report has one sentence for all such columns."""
@@ -361,7 +361,7 @@ def profile_document(result: ProfileResult) -> doc.Document:
         doc.Toned(f"{result.target}: {doc.plural(result.rows, 'row')}, {doc.plural(len(result.columns), 'column')}"),
         (_lead(result),),
         *(
-            doc.section(title, doc.table(_HEADS, (_row(column) for column in result.columns if column.role is role)))
+            doc.section(title, _table([_row(column) for column in result.columns if column.role is role]))
             for role, title in TITLES.items()
         ),
         doc.section("Columns that together single people out", *_sets_together(result)),
@@ -390,7 +390,7 @@ def _lead(result: ProfileResult) -> Iterator[doc.Words]:
     if result.cells is not None:
         yield doc.warning(
             f"Rows look like cells of a published table with counts in {result.cells.count}, not like people. Check "
-            "its cells instead."
+            "the cells instead."
         )
     if identifiers := result.named(Role.DIRECT_IDENTIFIER):
         yield doc.bad(f"{doc.listing(identifiers)} {looks_like('direct identifier', identifiers)}.")
@@ -408,6 +408,11 @@ def _lead(result: ProfileResult) -> Iterator[doc.Words]:
         yield doc.warning(f"Not read: {columns} that this role cannot read ({doc.listing(result.unreadable)}).")
     if not result.rows:
         yield doc.warning("The table has no rows. Roles are proposed by names only.")
+
+
+def _table(rows: Sequence[tuple[doc.Words, ...]]) -> doc.Table:
+    """Columns with their figures, without figures that none of them has."""
+    return doc.table((head if any(cells) else None for head, *cells in zip(_HEADS, *rows, strict=True)), rows)
 
 
 def _row(column: ColumnProfile) -> tuple[doc.Words, ...]:
@@ -459,7 +464,7 @@ def _groups_of(columns: Sequence[ColumnFacts]) -> Iterator[doc.Words]:
         if names := [one.name for one in columns if one.shape_share(shape) > 0.5]:
             yield f"{doc.listing(names)} {'has' if len(names) == 1 else 'have'} {shape}s as text."
     if broken := [one.name for one in columns if one.kind == "float" and one.whole != one.filled]:
-        verb, them = ("has", "it") if len(broken) == 1 else ("have", "them")
+        verb, them = ("holds", "it") if len(broken) == 1 else ("hold", "them")
         yield f"{doc.listing(broken)} {verb} floating-point numbers. Round {them} before you compare values."
 
 
@@ -492,7 +497,7 @@ def _about_sets(found: ColumnSets) -> Iterator[doc.Words]:
         decided = doc.plural(max(found.decided_size or 0, 0), "column")
         yield doc.warning(f"Time limit reached: only sets of at most {decided} were decided.")
     if found.sets_found and found.repair:
-        yield f"Without {doc.listing(found.repair)} no such set is left."
+        yield f"Without {doc.listing(found.repair)}, no such set is left."
 
 
 def _shown(values: ShownValues) -> str:
@@ -512,7 +517,7 @@ def _next(result: ProfileResult) -> doc.Content:
     if result.cells is not None:
         by, counts = option_value(result.cells.by), option_value([result.cells.count])
         judging = ("sqlaudit", "aggregates", target, "--by", by, "--count", counts, "--require", "threshold=5")
-        return doc.ProposedCommand("Check its cells:", judging)
+        return doc.ProposedCommand("Check the cells:", judging)
     known, secret = result.likely, result.named(Role.SENSITIVE)
     if not known:
         said = f"Name the columns that others may know with {spelled('qi')}, then audit: sqlaudit audit TARGET --qi …"

@@ -60,6 +60,7 @@ INK, QUIET, LINE = "var(--ink)", "var(--quiet)", "var(--line)"
 _NODES = {"safe": SERIES[0], "minimal": SERIES[0], "unsafe": SERIES[1], "best": SERIES[2], "open": LINE}
 _CALLED = {"unsafe": "not safe", "minimal": "minimal safe", "best": "chosen", "open": "not decided"}
 """What kinds of nodes are called."""
+_LARGE = ("minimal", "best")
 _ROOMY = 8
 """Nodes of a row whose labels stand beside one another."""
 _LETTERS = 72
@@ -334,13 +335,14 @@ def _graph(data: Mapping[str, Any]) -> tuple[float, list[str]]:
     parts = [_line(*places[low], *places[high]) for low, high in data["edges"]]
     for node, above in zip(nodes, labels_above(nodes), strict=True):
         x, y = places[node["name"]]
-        parts.append(_dot(x, y, 8 if node["kind"] == "best" else 5, _NODES[node["kind"]]))
+        parts.append(_dot(x, y, 8 if node["kind"] in _LARGE else 5, _NODES[node["kind"]]))
         if above is not None:
             parts.append(_text(x, y - 10 if above else y + 18, node["name"], colour=INK, at="middle"))
     kinds = [kind for kind in _NODES if any(node["kind"] == kind for node in nodes)]
     for number, kind in enumerate(kinds):
         called = _CALLED.get(kind, kind)
-        parts += [_dot(70 + number * 110, height - 14, 5, _NODES[kind]), _text(80 + number * 110, height - 10, called)]
+        parts.append(_dot(70 + number * 110, height - 14, 8 if kind in _LARGE else 5, _NODES[kind]))
+        parts.append(_text(82 + number * 110, height - 10, called))
     return height, [*parts, _text(14, height / 2, data["y"], at="middle", turn=True)]
 
 
@@ -514,7 +516,9 @@ def _block(block: doc.Block) -> Iterable[str]:
 
 
 def _command(text: str) -> str:
-    return f'<pre class="command" tabindex="0">{_escaped(text, lines=True)}</pre>'
+    """A command whose lines end at blanks and commas, not at hyphens."""
+    whole = re.sub(r"[\w-]*-[\w-]+", r"<span>\g<0></span>", _escaped(text, lines=True))
+    return f'<pre class="command" tabindex="0">{whole.replace(",", ",<wbr>")}</pre>'
 
 
 def _table(table: doc.Table) -> Iterator[str]:

@@ -442,7 +442,7 @@ def _sum(result: AggregatesResult, one: CellInterval) -> str:
 def _rules(result: AggregatesResult) -> doc.Table:
     rows = ((VERDICTS[one.status], one.text, one.cells, one.judged, one.undecided) for one in result.rules)
     open_ones = "#Not decided" if any(one.undecided for one in result.rules) else None
-    heads = ("Verdict", "Requirement", "#Unsafe cells" + _before(result), "#Checked cells", open_ones)
+    heads = ("Verdict" + _before(result), "Requirement", "#Unsafe cells" + _before(result), "#Checked cells", open_ones)
     return doc.table(heads, rows)
 
 

@@ -191,7 +191,7 @@ def test_why_nothing_is_said(audit_on: AuditOn) -> None:
     k, diversity = result.checks
     assert (k.status, diversity.status) == (Status.PASS, Status.UNDETERMINED)
     assert diversity.note == (
-        "1 value of s is written in several ways, which differ only in case, blanks, width or invisible "
+        "1 value in column s is written in several ways, which differ only in case, blanks, width or invisible "
         "characters, or are NULL and ''. Choose whether they are one with values='fold', or different "
         "with values='exact'."
     )

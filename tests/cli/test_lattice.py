@@ -101,10 +101,10 @@ def test_every_question_has_every_layout(find: str, layout: str) -> None:
     assert ran.code == 0
     assert "2,1" in ran.out or find == "chain"
     wanted = {
-        "best": "The best safe node",
-        "minimal": "minimal safe node",
+        "best": "The best safe generalization",
+        "minimal": "minimal safe generalization",
         "all": " of 25 ways to generalize are safe",
-        "chain": "The finest safe node of the chain",
+        "chain": "The finest safe generalization of the chain",
     }
     assert wanted[find] in ran.out
 
@@ -113,7 +113,7 @@ def test_every_question_has_every_layout(find: str, layout: str) -> None:
 def test_no_safe_node_is_a_verdict() -> None:
     ran = run("lattice", "p.csv", *COMMON, "--require", "l=4", "--publish-view", "v")
     assert ran.code == 1
-    assert "NO SAFE NODE" in ran.out
+    assert "NO SAFE GENERALIZATION: none in this lattice meets the requirements" in ran.out
     assert "dx has 3 different values" in ran.said
     assert "nothing was published" in ran.err
 
@@ -122,8 +122,8 @@ def test_no_safe_node_is_a_verdict() -> None:
 def test_a_time_budget_ends_with_what_is_known() -> None:
     ran = run("lattice", "p.csv", *COMMON, "--time-budget", "0.00001")
     assert ran.code == 4
-    assert "INCOMPLETE: the search was stopped; no safe node found yet" in ran.out
-    assert "Time limit reached; a better node may exist" in ran.said
+    assert "INCOMPLETE: the search was stopped; no safe generalization found yet" in ran.out
+    assert "Time limit reached; a better generalization may exist" in ran.said
 
 
 @pytest.mark.usefixtures("folder")
@@ -141,7 +141,7 @@ def test_ctrl_c_ends_with_what_is_known(monkeypatch: pytest.MonkeyPatch) -> None
     ran = run("lattice", "p.csv", *COMMON, "--find", "minimal", "--to", "never.csv")
     assert ran.code == 130
     assert "INCOMPLETE" in ran.out
-    assert "Interrupted; a better node may exist" in ran.said
+    assert "Interrupted; a better generalization may exist" in ran.said
     assert not Path("never.csv").exists()
     with Boundary() as boundary:
         pass

@@ -26,7 +26,7 @@ def test_columns_says_what_to_change_and_how_far_the_proof_goes(tmp_path: Path) 
     assert "Complete: every other set is inside one of 2 safe sets, or contains one of the found sets." in ran.said
     assert "age, sex 1 3 25.0% 1 4" in ran.said
     assert "Without age, rows at risk fall from 25.0% to 0%" in ran.said
-    assert ran.err == "2 columns have 4 sets of at most 2 columns; most follow from others.\n"
+    assert ran.err == "2 columns have 4 sets of at most 2 columns; sets that follow from others are not counted.\n"
 
 
 def test_columns_as_json(tmp_path: Path) -> None:

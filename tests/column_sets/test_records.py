@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -18,6 +19,7 @@ from sqlaudit.column_sets.records.request import RecordRequest
 from sqlaudit.column_sets.records.search import find_records, suda_weight
 from sqlaudit.engines import connect
 from sqlaudit.engines.contract import Engine
+from tests.cli.runner import run
 from tests.column_sets import oracle
 from tests.column_sets.test_counting import NAMES, query_of, quick
 from tests.column_sets.test_search import tables
@@ -164,3 +166,10 @@ def test_weights_must_make_sense() -> None:
             find_records(engine, missing, RecordRequest(qi=["zip"], weights="weight"))
         with pytest.raises(UsageError, match="are not numbers"):
             find_records(engine, light, RecordRequest(qi=["zip"], weights="name"))
+
+
+def test_a_table_without_rows_has_no_figures(tmp_path: Path) -> None:
+    file = tmp_path / "empty.csv"
+    file.write_text("a,b\n")
+    ran = run("records", file, "--qi", "a,b")
+    assert ran.out.startswith(f"{file}: the table has no rows\n\nMethod\n")

@@ -110,7 +110,7 @@ def said(**more: Any) -> str:
 
 def test_the_report_promises_what_follows_and_calls_nothing_identifying() -> None:
     text = said()
-    assert "in a sample of 205 rows" in text
+    assert "separate a sample of 205 rows" in text
     assert "separate all pairs of 205 rows sampled from 1,000 (seed 0)." in text
     assert (
         "With a probability of at least 0.95, each set separates at least 0.99 of all pairs of rows. No set is proven "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import duckdb
@@ -186,3 +187,16 @@ def test_what_reading_does_not_take() -> None:
         sqlaudit.ReadOptions(decimal=";")
     with pytest.raises(UsageError, match="skip"):
         sqlaudit.ReadOptions(skip=-1)
+
+
+def test_a_file_with_fewer_lines_than_are_skipped(tmp_path: Path) -> None:
+    file = tmp_path / "t.csv"
+    file.write_text(LINES)
+    said = f"sqlaudit: '{file}' has no line 10. Use a smaller number with --skip.\n"
+    assert run("audit", file, "--qi", "age", "--skip", 9).err == said
+
+
+def test_a_model_by_the_name_of_its_family() -> None:
+    said = "There is no requirement 'l-diversity'. Use l=2 (distinct l-diversity), or entropy_l or recursive_l."
+    with pytest.raises(UsageError, match=re.escape(said)):
+        sqlaudit.audit(pd.DataFrame({"q": [1], "s": [1]}), qi=["q"], sensitive=["s"], require=["l-diversity=2"])

@@ -33,7 +33,7 @@ ASKED: dict[str, tuple[Callable[[], Any], tuple[str, ...]]] = {
     ),
     "recode": (
         lambda: sqlaudit.recode(PEOPLE, **ROLES, require="k=2"),
-        ("Smallest group", "Information loss", "Requirements met"),
+        ("Smallest class", "Information loss", "Requirements met"),
     ),
     "aggregates": (
         lambda: sqlaudit.aggregates(CELLS, by="region", count="n", require="threshold=5"),

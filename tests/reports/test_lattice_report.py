@@ -177,4 +177,4 @@ def test_the_smallest_class_is_told_after_suppression_too() -> None:
     assert (found.best.levels, found.best.smallest, found.best.smallest_left) == ((0, 0), 1, 2)
     text = " ".join(render_text(lattice_document(found), 200).split())
     assert "Smallest class left 2 rows Loss 0.08012 Suppressed rows 1 (16.7%)" in text
-    assert "Suppressed Classes Smallest left" in text
+    assert "Suppressed Classes Smallest class left" in text

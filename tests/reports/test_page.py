@@ -177,7 +177,14 @@ def test_what_commands_are_for_stands_at_the_end_of_a_page() -> None:
     head, _, end = page.partition("How to repeat this</h2>")
     assert "--" not in head.partition("<main")[2]
     hint = "zip looks known. Name it with --qi."
-    wanted = ("sqlaudit audit injury.csv", "ab12", hint, "Try --qi.", "Look again:", "sqlaudit profile --x</pre>")
+    wanted = (
+        "sqlaudit audit injury.csv",
+        "ab12",
+        hint,
+        "Try --qi.",
+        "Look again:",
+        "sqlaudit profile <span>--x</span></pre>",
+    )
     places = [end.index(said) for said in wanted]
     assert places == sorted(places)
     titles = re.findall("<h2 id=[^>]*>(.*?)</h2>", page)

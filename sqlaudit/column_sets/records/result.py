@@ -221,7 +221,7 @@ def records_document(result: RecordRisk, suda: bool = True) -> doc.Document:
         for kind, risk in (("individual risk", result.risk), ("household risk", result.household))
         if risk is not None and risk.threshold is not None
     )
-    of = doc.out_of(result.records, result.rows, "record")
+    unique = f"{doc.out_of(result.records, result.rows, 'record')} {'is' if result.records == 1 else 'are'} unique"
     how = doc.facts(
         ("rows", result.rows),
         ("columns", ", ".join(result.columns)),
@@ -233,12 +233,12 @@ def records_document(result: RecordRisk, suda: bool = True) -> doc.Document:
     )
     return doc.report_on(
         result,
-        doc.Toned(f"{result.target}: {of} {'is' if result.records == 1 else 'are'} unique on few columns"),
-        (_lead(result, suda),),
+        doc.Toned(f"{result.target}: {f'{unique} on few columns' if result.rows else 'the table has no rows'}"),
+        (_lead(result, suda),) if result.rows else (),
         doc.section("Contribution of each column", contributions),
         doc.section("Most revealing column sets", sets),
         doc.section("Scores", scores if suda else None),
-        doc.section("Individual risk", *_risks(result), thresholds),
+        doc.section("Individual risk", *_risks(result), thresholds) if result.rows else (),
         doc.section("Records with highest scores", top),
         doc.section("Method", how),
         sql_section(result),

@@ -226,6 +226,9 @@ class _CsvReader:
     def find_shape(self) -> Shape:
         """The shape of the first file: with RFC 4180 quotes if that works, else with those that DuckDB finds."""
         lines = self._first_lines()
+        if self.options.skip and not lines:
+            missing = f"{self.files.label!r} has no line {self.options.skip + 1}"
+            raise InputError(f"{missing}. Use a smaller number with {spelled('skip')}.")
         first = next(iter(lines), "")
         self._refuse_title(lines)
         given = _delimiter(self.options.delimiter)

@@ -319,7 +319,7 @@ def _key_figures(result: CloakResult) -> Iterator[doc.KeyFigure]:
         published = doc.with_share(result.published, result.rows)
         yield doc.KeyFigure(published, "Messages published", "plain" if result.published else "bad")
     if result.fewest_users is not None:
-        yield doc.KeyFigure(doc.count(result.fewest_users), "Fewest users of a box")
+        yield doc.KeyFigure(doc.count(result.fewest_users), "Fewest users in a box")
     if result.areas is not None:
         yield doc.KeyFigure(area(result.areas.median), "Median area")
 
@@ -378,7 +378,7 @@ def _headline(result: CloakResult) -> doc.Toned:
     if not result.rows:
         return doc.warning(f"{result.target}: there are no messages")
     if not result.published:
-        return doc.bad(f"{result.target}: no message can be published")
+        return doc.bad("FAIL: no message can be published")
     return doc.good(f"PASS: every published box has at least {doc.plural(result.k, 'different user')}")
 
 
@@ -433,7 +433,7 @@ def _how(result: CloakResult) -> doc.Facts:
     return doc.facts(
         ("messages", result.rows),
         *sizes,
-        ("places", "longitude and latitude in degrees" if result.lonlat else "metres on a plane"),
+        ("coordinates", "longitude and latitude in degrees" if result.lonlat else "metres on a plane"),
         ("dropped for finer boxes", finer),
         ("limits of single messages", doc.listing(result.own)),
         *made(result),

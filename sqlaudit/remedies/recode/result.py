@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import Annotated, ClassVar, Literal
 
 from sqlaudit.base import result as base
+from sqlaudit.hierarchies.levels import in_words
 from sqlaudit.hierarchies.result import by_default
 from sqlaudit.lattices.result import Use
 from sqlaudit.models.phrases import requirements_met
@@ -122,7 +123,7 @@ class RecodeResult(base.MeasuredResult, Shown):
         raise KeyError(measure)
 
 
-# The report of a local recoding: its groups, its loss compared with the lattice, and the release.
+# The report of a local recoding: its classes, its loss compared with the lattice, and the release.
 
 _TITLES = {"kaca": "KACA", "mondrian": "Mondrian"}
 _DRAWN = ("loss", "non-uniform-entropy", "modification-rate", "ncp", "whd")
@@ -133,7 +134,7 @@ def recode_document(result: RecodeResult) -> doc.Document:
     required = doc.listing(result.requirements, None)
     said = f"{result.target}: {doc.plural(result.rows, 'row')}; required: {required}"
     beta = "" if result.beta is None else f"1/(j−1)^{doc.figure(result.beta)}" if result.beta else "even"
-    order = "smallest group first" if result.seed is None else f"in random order (seed {result.seed})"
+    order = "smallest class first" if result.seed is None else f"in random order (seed {result.seed})"
     how = doc.facts(
         ("method", _TITLES[result.method]),
         ("merges", f"{doc.count(result.merges)}, {order}" if result.merges else ""),
@@ -145,7 +146,7 @@ def recode_document(result: RecodeResult) -> doc.Document:
     return doc.report_on(
         result,
         headline(result),
-        (f"{said}; grouped by {_TITLES[result.method]}.", *lines_of(release), _lead(result)),
+        (f"{said}; method: {_TITLES[result.method]}.", *lines_of(release), _lead(result)),
         doc.section("Why there is no recoding", result.why),
         *(() if release is None else _release(result, release)),
         doc.section("How it was made", how),
@@ -156,10 +157,10 @@ def recode_document(result: RecodeResult) -> doc.Document:
 
 
 def _key_figures(result: RecodeResult) -> Iterator[doc.KeyFigure]:
-    """The smallest group, the loss, and how many requirements are met."""
+    """The smallest class, the loss, and how many requirements are met."""
     if result.release is None or result.smallest is None:
         return
-    yield doc.KeyFigure(doc.plural(result.smallest, "row"), "Smallest group")
+    yield doc.KeyFigure(doc.plural(result.smallest, "row"), "Smallest class")
     if (loss := _loss_of(result.losses, result.measure)) is not None:
         value = doc.figure(loss.value) if loss.share is None else doc.percent(loss.share)
         yield doc.KeyFigure(value, "Information loss")
@@ -197,7 +198,7 @@ def headline(result: RecodeResult) -> doc.Toned:
         return doc.bad("NO RECODING meets the requirements")
     before = doc.plural(result.classes, "class", "classes")
     verb = "meets" if result.groups == 1 else "meet"
-    return doc.good(f"{before} recoded into {doc.plural(result.groups, 'group')} that {verb} the requirements")
+    return doc.good(f"{before} recoded into {doc.count(result.groups)} that {verb} the requirements")
 
 
 def _lead(result: RecodeResult) -> Iterator[doc.Words]:
@@ -246,7 +247,7 @@ def _losses(result: RecodeResult) -> Iterator[doc.Content]:
     if beside:
         levels = ",".join(map(str, beside.levels or ()))
         placed = zip(beside.levels or (), beside.named, strict=True)
-        named = ", ".join(f"{name} {'as ' * (place > 0)}{_called(place, level)}" for place, (name, level) in placed)
+        named = ", ".join(f"{name} {in_words(level) if place else 'unchanged'}" for place, (name, level) in placed)
         classes = doc.plural(beside.classes or 0, "class", "classes")
         yield f"Best node by {measure_title(beside.measure)}: {named} (levels {levels}), {classes}."
     yield not_given(in_all)

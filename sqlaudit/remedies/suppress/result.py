@@ -154,7 +154,7 @@ def suppress_document(result: SuppressResult) -> doc.Document:
             *lines_of(result.release),
             _lead(result),
         ),
-        doc.section("Suppressed cells", columns),
+        doc.section("Suppressed cells", None if result.whole_rows else columns),
         doc.section("The release", *_release(result.release)),
         doc.section("How it was found", _how(result, weighted)),
         doc.section("Limits of this audit", (base.MEANING,)),

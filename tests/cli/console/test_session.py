@@ -98,7 +98,7 @@ def test_the_statement_audits_and_sets_what_follows(opened: Console, table: str)
     assert "FAILS k-anonymity 1 at least 2 8 rows (100%)" in shown
     assert opened.session.state.roles.quasi_identifiers == ("age", "sex")
     below = opened.words("\\classes below 3")
-    assert "8 of 8 equivalence classes have fewer than 3 rows (8 rows in total)" in below
+    assert "8 of 8 groups have fewer than 3 rows (8 rows in total)" in below
     assert "\\values on shows them" in below
 
 
@@ -193,17 +193,17 @@ def test_what_if_shows_before_and_after_side_by_side(opened: Console) -> None:
     opened.run("\\qi age sex zip\n\\sensitive disease\n\\require k=2")
     dropped = opened.words("\\drop zip")
     assert dropped.startswith("still FAIL: without zip Quasi-identifiers now: age and sex.")
-    assert "equivalence classes 8 8" in dropped
+    assert "groups 8 8" in dropped
     coarser = opened.words("\\generalize age 10")
     assert coarser.startswith("now PASS: age as floor(age / 10.0) * 10")
-    assert "equivalence classes 8 4" in coarser
+    assert "groups 8 4" in coarser
     assert "k-anonymity 1 2 ≥ 2 passes" in coarser
     assert "unique 8 (100%) 0 (0%)" in coarser
     again = opened.words("\\generalize age 100")
-    assert "equivalence classes 4 2" in again
-    assert "smallest class 2 4" in again
+    assert "groups 4 2" in again
+    assert "smallest group 2 4" in again
     added = opened.words("\\add zip")
-    assert "equivalence classes 2 5" in added
+    assert "groups 2 5" in added
     assert opened.session.state.roles.quasi_identifiers == ("floor(age / 100.0) * 100", "sex", "zip")
     masked = opened.words("\\generalize zip 3")
     assert "zip as substr(zip, 1, 3)" in masked
@@ -277,7 +277,7 @@ def test_roles_that_a_command_does_not_look_at_are_no_pass(opened: Console, tabl
 
 def test_a_lattice_looks_at_the_weights_of_rows(opened: Console) -> None:
     opened.run("\\qi sex\n\\sample age\n\\require population_uniqueness=50%")
-    assert "NO SAFE NODE" in opened.words("\\lattice")  # an estimate from weights passes nothing
+    assert "NO SAFE GENERALIZATION" in opened.words("\\lattice")  # an estimate from weights passes nothing
 
 
 def test_the_statements_of_the_last_step(opened: Console) -> None:

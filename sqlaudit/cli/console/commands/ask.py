@@ -61,7 +61,7 @@ def classes(session: Session, rest: str) -> None:
 
 def _classes_document(result: AuditResult, below: int | None) -> Document:
     full = audit_document(result)
-    whole = plural(result.classes.count, "equivalence class", "equivalence classes")
+    whole = plural(result.classes.count, "group")
     small, rows = result.classes.below(below or 1)
     said = f"{result.target}: {plural(result.rows, 'row')} in {whole}"
     if below is not None:

@@ -375,7 +375,7 @@ def changed_document(changed: Changed) -> doc.Document:
     return doc.compose(
         doc.Toned(f"{verdict}: {changed.change}", ("good" if after.passed else "bad") if after.required else "plain"),
         (f"Quasi-identifiers now: {known}. \\undo reverses this change.", *doc.notices_block(after.notices)),
-        doc.section("Classes", doc.table(heads, classes)),
+        doc.section("Groups", doc.table(heads, classes)),
         doc.section("Models", doc.table((*heads, *judged), _check_rows(before, after))),
         doc.section("Warnings", (doc.warning(one.message) for one in new)),
     )
@@ -387,10 +387,10 @@ def _figures(result: AuditResult) -> dict[str, str]:
     (_, alone), (_, few) = sizes.below(2), sizes.below(_RISK)
     risk = doc.percent(Fraction(sizes.count, sizes.members)) if sizes.members and not sizes.per_row else "–"
     return {
-        "equivalence classes": doc.count(sizes.count),
-        "smallest class": doc.count(sizes.min_size or 0),
+        "groups": doc.count(sizes.count),
+        "smallest group": doc.count(sizes.min_size or 0),
         "unique": f"{doc.count(alone)} ({doc.part(alone, sizes.members)})",
-        f"in classes smaller than {_RISK}": f"{doc.count(few)} ({doc.part(few, sizes.members)})",
+        f"in groups smaller than {_RISK}": f"{doc.count(few)} ({doc.part(few, sizes.members)})",
         "average risk": risk,
     }
 
