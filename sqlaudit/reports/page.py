@@ -180,6 +180,7 @@ def _bars(data: Mapping[str, Any]) -> tuple[float, list[str]]:
     """Bars to the right, up to four a name, with their numbers."""
     names, series = data["names"], data["series"]
     most = max([*(float(value) for values in series.values() for value in values), 1e-9])
+    shown = doc.percent if data.get("share") else _coordinate
     left, depth = 230.0, 14.0
     lines = list(_legend(list(series), lines=False))
     parts = [part for line in lines for part in line]
@@ -189,7 +190,7 @@ def _bars(data: Mapping[str, Any]) -> tuple[float, list[str]]:
         for number, values in enumerate(series.values()):
             width = (WIDTH - left - 70) * float(values[place]) / most
             parts.append(_box(left, y, width, depth - 3, SERIES[number % 4]))
-            parts.append(_text(left + width + 6, y + 10, _coordinate(float(values[place]))))
+            parts.append(_text(left + width + 6, y + 10, shown(float(values[place]))))
             y += depth
         y += 8
     parts.append(_text(left, y + 12, data["x"]))
@@ -438,14 +439,18 @@ def _for_readers(document: doc.Document) -> Iterator[tuple[str, Iterable[str]]]:
 
 
 def _repeating(document: doc.Document) -> Iterator[str]:
-    """For people who run commands: the command, what to try, how it was computed, and hints of sentences."""
+    """For people who run commands: the command, what to try, how it was computed, and hints of sentences.
+
+    A hint that begins with its option needs no sentence before it.
+    """
     about = document.about
     if about.command:
         yield from ("<p>Command:</p>", _command(about.command))
     if about.checksum:
         yield from _block(doc.facts(("checksum", f"{about.checksum} (equal figures have equal checksums)")))
     every = (words for block in document.blocks for words in doc.words_of(block))
-    if hints := dict.fromkeys(doc.text_of(words) for words in every if isinstance(words, doc.Toned) and words.hint):
+    hinted = (words for words in every if isinstance(words, doc.Toned) and words.hint)
+    if hints := dict.fromkeys(one.hint if one.hint.startswith("--") else doc.text_of(one) for one in hinted):
         yield from _block(doc.Bullets(tuple(hints)))
     for section in document.sections:
         if not section.repeating:
@@ -514,7 +519,8 @@ def _block(block: doc.Block) -> Iterable[str]:
 
 
 def _command(text: str) -> str:
-    return f'<pre class="command" tabindex="0">{_escaped(text, lines=True)}</pre>'
+    whole = re.sub(r"(?<= )--[\w-]+", r"<span>\g<0></span>", _escaped(text, lines=True))  # no line ends in an option
+    return f'<pre class="command" tabindex="0">{whole}</pre>'
 
 
 def _table(table: doc.Table) -> Iterator[str]:
@@ -536,7 +542,8 @@ def _said(tag: str, words: doc.Words, numeric: bool = False, attributes: str = "
     """An element with words, in their tone."""
     names = ["number"] * numeric + [doc.tone_of(words)] * (doc.tone_of(words) != "plain")
     classes = f' class="{" ".join(names)}"' if names else ""
-    return f"<{tag}{attributes}{classes}>{_escaped(doc.without_hint(words))}</{tag}>"
+    text = re.sub("`(sqlaudit [^`]+)`", r"<code>\1</code>", _escaped(doc.without_hint(words)))
+    return f"<{tag}{attributes}{classes}>{text}</{tag}>"
 
 
 def _escaped(text: str, *, lines: bool = False) -> str:
