@@ -242,7 +242,7 @@ def statement_of(check: Check) -> str | None:
     if check.model == IDENTIFIER:
         there = f"{check.parameters['column']} is a direct identifier"
         accepted = check.details.get("accepted")
-        return f"{there}, accepted by its name." if accepted else f"{there}. Leave it out, or accept it in the policy."
+        return f"{there}, accepted by its name." if accepted else f"{there}. Leave it out, or add an exception for it."
     if check.model == COLUMNS_NAMED:
         names = check.details.get("columns", ())
         verb = "column has" if len(names) == 1 else "columns have"
