@@ -96,13 +96,13 @@ def test_edited_figures_are_found() -> None:
 
     ran = edited(better)
     assert (ran.code, ran.out.splitlines()[0]) == (1, "DIFFERS: 3 differences between the table and the certificate")
-    assert "K-anonymity: level 3 1" in ran.said
+    assert "k-anonymity: level 3 1" in ran.said
 
 
 def test_a_figure_that_is_only_left_out_is_found() -> None:
     certified("--require", "k=3")
     ran = edited(lambda found: found["figures"]["checks"].clear())
-    assert (ran.code, "K-anonymity: level 1" in ran.said) == (1, True)
+    assert (ran.code, "k-anonymity: level 1" in ran.said) == (1, True)
 
 
 def test_one_row_that_changed_is_found_though_no_figure_moved() -> None:

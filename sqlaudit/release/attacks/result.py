@@ -208,7 +208,6 @@ _NAMES = {
     "alone_in_class": "Unique rows",
     "largest_posterior_over_prior": "Largest ratio of likelihoods",
     "times": "More than … times as likely",
-    "proven": "Worst choice proven",
     "chance": "Probability by chance",
     "agree_by_chance": "By chance",
     "alike_pairs_by_chance": "By chance",
