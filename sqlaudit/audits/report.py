@@ -541,7 +541,7 @@ def _failing(result: AuditResult) -> Iterator[doc.Content]:
         listed = sum(failing.classes for failing in result.failing)
         total = max(result.failing_total or 0, listed)
         hidden = all(failing.key is None for failing in result.failing)
-        keys = f"{spelled('show_values', True)} lists them with their values." if hidden else ""
+        keys = f"{spelled('show_values', True)} lists the groups with their values." if hidden else ""
         yield doc.Toned(_number_failing(result, total, listed), hint=keys)
         yield failing_table(result)
     yield [f"Not listed: {sentence}" for sentence in result.failing_unnamed]

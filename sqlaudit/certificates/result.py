@@ -112,7 +112,7 @@ def verify_document(result: VerifyResult) -> doc.Document:
 
 
 def _item(what: str) -> str:
-    said = re.sub(r"^checks \d+ \((.*?)\)", r"\1", what.removeprefix("figures: "))
+    said = re.sub(r"^checks \d+ \((.*?)\)", r"\1", what.removeprefix("figures: ")).replace(": levels: ", ": ")
     return doc.label(_ITEMS.get(said) or said.replace("k_anonymity", "k-anonymity").replace("_", " "))
 
 

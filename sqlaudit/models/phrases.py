@@ -231,7 +231,8 @@ def _line_of(several: list[Check], rows: int) -> doc.Line:
         clauses = check.details["clauses"]
         return doc.Line(verdict, title_of(check), f"{check.level} of {len(clauses)} identifiers", "none", _found(check))
     failing = sum(one.status is Status.FAIL for one in several)
-    of = "" if whole == 1 else f" (worst of {whole} columns{f', {failing} fail' if failing > 1 else ''})"
+    many = f"{failing} of {whole} columns fail" if failing > 1 else f"worst of {whole} columns"
+    of = f" ({many})" if whole > 1 else ""
     limit = f"{WORDS.get(check.operator, check.operator)} {doc.limit(check.required)}".strip()
     short = "" if check.status is Status.PASS else what_fails(check, rows)
     return doc.Line(verdict, _named(check) + of, level_text(check), "" if check.required is None else limit, short)

@@ -87,8 +87,8 @@ def test_whole_text_at_eighty_columns() -> None:
     assert render_text(audit_document(result())).splitlines()[15:] == [
         "",
         "Failing groups",
-        "  5 groups fail; the 3 smallest are listed. show_values=True lists them with",
-        "  their values.",
+        "  5 groups fail; the 3 smallest are listed. show_values=True lists the",
+        "  groups with their values.",
         "",
         "  Groups   Rows each   Fails   Figures",
         "  ────────────────────────────────────",
@@ -259,7 +259,7 @@ def test_a_requirement_on_several_columns_is_one_line() -> None:
         check("distinct_l_diversity", sensitive="b", level=1, status=Status.FAIL, failing_rows=9, **given),
         check("distinct_l_diversity", sensitive="c", level=3, status=Status.PASS, failing_rows=0, **given),
     ]
-    worst = "Distinct l-diversity of b (worst of 3 columns, 2 fail)"
+    worst = "Distinct l-diversity of b (2 of 3 columns fail)"
     assert lines_of(*checks) == [("FAILS", worst, "1", "at least 3", "9 rows (9.0%) in 4 groups")]
     assert verdict_of(checks).text == "FAIL: the requirement is not met"
     assert [one.value for one in requirements_met(checks)] == ["0 of 1"]
