@@ -87,8 +87,8 @@ def test_whole_text_at_eighty_columns() -> None:
     assert render_text(audit_document(result())).splitlines()[15:] == [
         "",
         "Failing groups",
-        "  5 groups fail; the 3 smallest are listed. show_values=True lists the",
-        "  groups with their values.",
+        "  5 groups fail; the 3 smallest are listed. show_values=True lists the groups",
+        "  with their values.",
         "",
         "  Groups   Rows each   Fails   Figures",
         "  ────────────────────────────────────",
