@@ -53,17 +53,17 @@ _BANDS = ((1, 1), (2, 2), (3, 4), (5, 10), (11, 19), (20, 99), (100, None))
 """Bounds from rules and practice: 1 is unique, 5 and 11 are usual minimum cell sizes, 20 a cautious one."""
 _LONGEST = 60
 _FIGURES = {
-    "distinct_values": "different values {}",
-    "largest": "most frequent value {} times",
-    "disclosure": "disclosure {}",
-    "people_in_population": "people in the population {}",
-    "share_of_population": "share of the population {}",
-    "highest_belief": "highest belief {}",
-    "lowest_belief": "lowest belief {}",
-    "psi_lowest": "lowest ψ {}",
-    "psi_highest": "highest ψ {}",
-    "dont_care_share": "share of the don't-care set {}",
-    "largest_category_share": "share of the largest category {}",
+    "distinct_values": "different values: {}",
+    "largest": "most frequent value: {} times",
+    "disclosure": "disclosure: {}",
+    "people_in_population": "people in the population: {}",
+    "share_of_population": "share of the population: {}",
+    "highest_belief": "highest belief: {}",
+    "lowest_belief": "lowest belief: {}",
+    "psi_lowest": "lowest ψ: {}",
+    "psi_highest": "highest ψ: {}",
+    "dont_care_share": "share of the don't-care set: {}",
+    "largest_category_share": "share of the largest category: {}",
 }
 """Figures of a group in words."""
 
@@ -120,7 +120,7 @@ def failing_table(result: AuditResult) -> doc.Table:
         said = [
             _FIGURES[name].format(doc.figure(value))
             if name in _FIGURES
-            else f"{name.replace('_', ' ')} {doc.figure(value)}"
+            else f"{name.replace('_', ' ')}: {doc.figure(value)}"
             for name, value in failing.figures.items()
             if value is not None
         ]
@@ -195,10 +195,10 @@ def distribution_blocks(result: AuditResult) -> Iterator[doc.Block]:
     Values are named where the result holds them, else by their rank.
     """
     for worst in result.worst_classes:
-        which = f"The groups of at least two {_units(result)} in which {worst.sensitive} is least diverse"
+        which = f"the groups of at least two {_units(result)} in which it is least diverse"
         if worst.basis == _FAILING:
-            which = f"The largest groups that fail a requirement on {worst.sensitive}"
-        said = f"{which}: shares of each value, beside the whole table."
+            which = "the largest groups that fail a requirement on it"
+        said = f"Share of each value of {worst.sensitive} in the whole table and in {which}."
         said += " A person counts once for each value." if unit_of(result) == "person" else ""
         hint = ""
         if not any(value.shown for value in worst.values):
@@ -255,7 +255,7 @@ def sizes_picture(result: AuditResult) -> doc.Picture | None:
     return doc.Picture(
         "sizes",
         f"{units.capitalize()} by group size"
-        + (f" (red: below {doc.figure(k)}{', or some of them' if split else ''})" if required else ""),
+        + (f" (red: below {doc.figure(k)}{', or some of them' if split else ''})" if bands[0].low < k else ""),
         {
             "labels": [band.name for band in bands],
             "from": [band.low for band in bands],
@@ -337,11 +337,9 @@ def _single_values(result: AuditResult) -> Iterator[doc.Toned]:
         if check.model == "distinct_l_diversity" and check.level == 1 and check.sensitive is not None
     ]
     if result.rows and names and result.classes.count > 1:
-        where = "At least one group has" if len(names) == 1 else "For each of these columns at least one group has"
-        value = (
-            f"a single value of {doc.listing(names)}" if len(names) == 1 else f"a single value: {doc.listing(names)}"
-        )
-        yield doc.bad(f"{where} {value}. Anyone known to be in it has that value.")
+        where = "At least one group has" if len(names) == 1 else "Some groups have"
+        alone = f"a single value of {doc.listing(names, last='or')}"
+        yield doc.bad(f"{where} {alone}. Anyone known to be in {'it' if len(names) == 1 else 'one'} has that value.")
 
 
 def _steps(result: AuditResult) -> Iterator[str]:
@@ -543,7 +541,7 @@ def _failing(result: AuditResult) -> Iterator[doc.Content]:
         listed = sum(failing.classes for failing in result.failing)
         total = max(result.failing_total or 0, listed)
         hidden = all(failing.key is None for failing in result.failing)
-        keys = f"Their values are hidden; {spelled('show_values', True)} shows them." if hidden else ""
+        keys = f"{spelled('show_values', True)} lists the groups with their values." if hidden else ""
         yield doc.Toned(_number_failing(result, total, listed), hint=keys)
         yield failing_table(result)
     yield [f"Not listed: {sentence}" for sentence in result.failing_unnamed]

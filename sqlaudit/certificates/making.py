@@ -265,12 +265,12 @@ class Verification:
 
     def _notes(self, state: str, result: AuditResult) -> Iterator[str]:
         yield {
-            "none": "It is not signed, so its author is unknown.",
-            "unchecked": "It is signed, but the signature was not checked: pip install 'sqlaudit[sign]'.",
-            "invalid": "Do not trust it: it was changed after signing, or signed with another key.",
-            "valid": "It is signed by the key that you named."
+            "none": "The certificate is not signed, so its author is unknown.",
+            "unchecked": "The certificate is signed, but the signature was not checked: pip install 'sqlaudit[sign]'.",
+            "invalid": "Do not trust the certificate: it was changed after signing, or signed with another key.",
+            "valid": "The certificate is signed by the key that you named."
             if self.key is not None
-            else f"It is signed with an unknown key. Name the key that you trust with {spelled('key')}.",
+            else f"The certificate is signed with an unknown key. Name the key that you trust with {spelled('key')}.",
         }[state]
         if not self._same_versions(result):
             yield (

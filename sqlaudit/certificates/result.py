@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any, ClassVar, Literal, TypedDict
@@ -74,6 +75,12 @@ class VerifyResult(MeasuredResult, Shown):
 _SHOWN, _LONGEST = 40, 24
 _FILE = "snapshot: version"
 """What begins the name of a difference between the files that were read."""
+_ITEMS = {
+    "classes: count": "groups",
+    "classes: min_size": "smallest group",
+    "classes: max_size": "largest group",
+    "classes: sizes": "groups by size",
+}
 _NOT_SAID = (
     "A certificate with the verdict FAIL can be correct. Its verdict stands above.",
     "The author of the certificate chose its roles and requirements. Check them above.",
@@ -84,7 +91,7 @@ _NOT_SAID = (
 def verify_document(result: VerifyResult) -> doc.Document:
     """The result of `sqlaudit verify` as a document for any layout."""
     known = doc.listing(result.roles.get("quasi_identifiers", ()))
-    about = f"{result.target}: {doc.plural(result.rows, 'row')}, audited again on {known}, with new SQL."
+    about = f"{result.target}: {doc.plural(result.rows, 'row')}. All figures were recomputed for {known}."
     others = [one for one in result.differences if not one.what.startswith(_FILE)]
     rows = [
         (_item(one.what), _without_long_words(one.certified), _without_long_words(one.now)) for one in others[:_SHOWN]
@@ -105,11 +112,13 @@ def verify_document(result: VerifyResult) -> doc.Document:
 
 
 def _item(what: str) -> str:
-    return doc.label(what.removeprefix("figures: ").replace("_", " "))
+    said = re.sub(r"^checks \d+ \((.*?)\)", r"\1", what.removeprefix("figures: ")).replace(": levels: ", ": ")
+    return doc.label(_ITEMS.get(said) or said.replace("k_anonymity", "k-anonymity").replace("_", " "))
 
 
 def _without_long_words(text: str) -> str:
-    """Checksums are cut, so that the table is not as wide as they are long."""
+    """Sizes of groups in words; checksums are cut, so that the table is not as wide as they are long."""
+    text = re.sub(r"\[?\[(\d+), (\d+)\]+", r"\2 of \1", text)
     return " ".join(doc.shortened(word, _LONGEST) for word in text.split(" "))
 
 

@@ -99,7 +99,8 @@ def _command() -> str:
 
     options = [one for one in context.command.params if isinstance(one, click.Option)]
     flags = [name for one in options if one.is_flag or one.count for name in one.opts + one.secondary_opts]
-    return repeated(f"sqlaudit {context.info_name}", context.meta[GIVEN], flags)
+    alone = [name for one in options if not one.is_flag and one.flag_value is not None for name in one.opts]
+    return repeated(f"sqlaudit {context.info_name}", context.meta[GIVEN], flags, alone)
 
 
 def say_written(publication: Publication, rows: int, unit: str = "rows", release: str = "the release") -> None:
@@ -157,28 +158,30 @@ _SHOWN = (
     *("--columns", "--max-size", "--tolerance", "--threshold", "--failing-classes", "--worst-classes", "--measure"),
     *("--population-size", "--sampling-fraction", "--weights", "--by", "--count", "--keep-column", "--original"),
     *("--method", "--rows", "--known", "--random", "--user", "--x", "--y", "--time", "--box", "--interval"),
+    *("--criteria", "--witness", "--pieces", "--workload"),
 )
 """Options whose values a report says anyway."""
 _DROPPED = ("-o", "--output", "--format", "--title", "--owner", "--purpose", "--sign-off")
 
 
-def repeated(path: str, arguments: Sequence[str], flags: Sequence[str]) -> str:
+def repeated(path: str, arguments: Sequence[str], flags: Sequence[str], alone: Sequence[str] = ()) -> str:
     """The command in one line.
 
     Args:
         path: its name, with `sqlaudit` in front. arguments: as they were given. flags: options that take no value.
+        alone: options that may have one.
     """
-    return " ".join([path, *(one if one == "…" else shlex.quote(one) for one in _said(arguments, flags))])
+    return " ".join([path, *(one if one == "…" else shlex.quote(one) for one in _said(arguments, flags, alone))])
 
 
-def _said(arguments: Sequence[str], flags: Sequence[str]) -> Iterator[str]:
+def _said(arguments: Sequence[str], flags: Sequence[str], alone: Sequence[str]) -> Iterator[str]:
     left = list(arguments)
     while left:
         word = left.pop(0)
         name, equals, value = word.partition("=")
         if not word.startswith("-") or len(word) == 1:
             yield without_connections(word)
-        elif word in flags:
+        elif word in flags or (word in alone and (not left or left[0].startswith("-"))):
             yield word
         else:
             value = value if equals else left.pop(0) if left else ""

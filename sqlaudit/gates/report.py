@@ -11,6 +11,7 @@ from sqlaudit.gates.result import ALLOWED, UNDECIDED, Drift, GateResult, GateTes
 from sqlaudit.gates.stored import Key, number_of
 from sqlaudit.models.base import Check
 from sqlaudit.models.phrases import (
+    IDENTIFIER,
     WORDS,
     full_title,
     level_text,
@@ -57,7 +58,8 @@ def gate_document(result: GateResult) -> doc.Document:
     tests, tables = doc.plural(len(result.tests), "test"), doc.plural(result.tables, "table")
     about = f"{result.policy}: {tests} on {tables} in {doc.figure(round(result.seconds, 1))} s.{against}"
     lead = [told_line(test, result.policy) for test in result.tests if test.blocks]
-    unsaid = (f"{table}: {one.message}" for table, one in result.warnings if (table, one) not in result.notices)
+    said = {*result.notices, *(pair for pair in result.warnings if pair[1].code == IDENTIFIER)}  # a test says it
+    unsaid = (f"{table}: {one.message}" for table, one in result.warnings if (table, one) not in said)
     return doc.compose(
         gate_headline(result),
         (about, (*_mistakes(result), *lead), *notices_of(result)),

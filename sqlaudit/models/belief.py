@@ -347,7 +347,7 @@ class WorstCaseSafety(SignatureModel):
     reference: ClassVar[str] = (
         "Martin, Kifer, Machanavajjhala, Gehrke, Halpern: Worst-Case Background Knowledge, ICDE 2007"
     )
-    note: ClassVar[str] = "A class fails when the value of a person in it can be disclosed with probability c or more."
+    note: ClassVar[str] = "A group fails when the value of a person in it can be disclosed with probability c or more."
     operator: ClassVar[str] = "<"
     parameters: ClassVar = (
         Parameter("c", "decimal", "probability that must stay out of reach", 0, 1),

@@ -163,7 +163,9 @@ class DeltaDisclosure(Model):
     title: ClassVar[str] = "δ-disclosure privacy"
     definition: ClassVar[str] = "|ln(p/P)| < δ for every value of the table; a value absent from a class gives ∞."
     reference: ClassVar[str] = "Brickell, Shmatikov: The Cost of Privacy, KDD 2008"
-    note: ClassVar[str] = "delta present leaves out values that a class lacks, as pycanon does. It cannot be required."
+    note: ClassVar[str] = (
+        "“Values present only” leaves out values that a group lacks, as pycanon does. It cannot be required."
+    )
     operator: ClassVar[str] = "<"
     parameters: ClassVar = (Parameter("delta", "decimal", "bound on |ln(p/P)|", 0),)
     short_forms: ClassVar = ("delta", "delta_disclosure")

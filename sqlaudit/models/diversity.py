@@ -432,7 +432,7 @@ class ExtendedKAnonymity(Model):
         "attribute added to the quasi-identifiers."
     )
     reference: ClassVar[str] = THESIS
-    note: ClassVar[str] = "A class fails when a sensitive value occurs in it fewer than k times."
+    note: ClassVar[str] = "A group fails when a sensitive value occurs in it fewer than k times."
     parameters: ClassVar = (Parameter("k", "integer", "fewest rows allowed with one value", 1),)
     short_forms: ClassVar = ("extended_k",)
 

@@ -96,6 +96,7 @@ _TITLES = {
     "enhanced_beta_likeness": "Enhanced β-likeness",
     "delta_disclosure": "δ-disclosure privacy",
 }
+_OTHERS = {"delta_present": "values present only", "negated": "negated atoms only"}
 VERDICTS: dict[Status | None, doc.Toned] = {
     Status.PASS: doc.good("passes"),
     Status.FAIL: doc.bad("FAILS"),
@@ -129,6 +130,8 @@ def parameter(value: Any) -> str:
 
 def level_text(check: Check) -> str:
     """The level with as many digits as the limit beside it asks for."""
+    if check.model == IDENTIFIER:
+        return "present"
     holds = None if check.status is None else check.status is Status.PASS
     return doc.level_against(check.level, check.required, check.operator, holds)
 
@@ -137,13 +140,20 @@ def limit_text(check: Check) -> str:
     """The limit as a table has it: `≥ 5`, empty when nothing was required."""
     if check.required is None:
         return ""
+    if check.model == IDENTIFIER:
+        return "accepted" if check.details.get("accepted") else "absent"
     return f"{_SIGNS.get(check.operator, check.operator)} {doc.limit(check.required)}".strip()
 
 
 def other_levels(check: Check) -> dict[str, str]:
     """The figures beside the main one, by name, without those that stand elsewhere."""
     known = {next(iter(check.levels), ""), "k", *check.parameters}
-    others = {name.replace("_", " "): doc.figure(value) for name, value in check.levels.items() if name not in known}
+    named = (
+        (_OTHERS.get(name) or name.replace("_", " "), value)
+        for name, value in check.levels.items()
+        if name not in known
+    )
+    others = {name: doc.figure(value) for name, value in named}
     if check.known_rows is None:
         return others
     one, every = check.known_rows.one.level, check.known_rows.all.level
@@ -220,8 +230,9 @@ def _line_of(several: list[Check], rows: int) -> doc.Line:
     if check.model == SAFE_HARBOR:
         clauses = check.details["clauses"]
         return doc.Line(verdict, title_of(check), f"{check.level} of {len(clauses)} identifiers", "none", _found(check))
-    failing = sum(one.status is check.status for one in several)
-    of = "" if whole == 1 else f" (worst of {whole} columns)" if failing == 1 else f" ({failing} of {whole} columns)"
+    failing = sum(one.status is Status.FAIL for one in several)
+    many = f"{failing} of {whole} columns fail" if failing > 1 else f"worst of {whole} columns"
+    of = f" ({many})" if whole > 1 else ""
     limit = f"{WORDS.get(check.operator, check.operator)} {doc.limit(check.required)}".strip()
     short = "" if check.status is Status.PASS else what_fails(check, rows)
     return doc.Line(verdict, _named(check) + of, level_text(check), "" if check.required is None else limit, short)
@@ -232,7 +243,7 @@ def statement_of(check: Check) -> str | None:
     if check.model == IDENTIFIER:
         there = f"{check.parameters['column']} is a direct identifier"
         accepted = check.details.get("accepted")
-        return f"{there}, accepted by its name." if accepted else f"{there}. Leave it out, or accept it by its name."
+        return f"{there}, accepted by its name." if accepted else f"{there}. Leave it out, or add an exception for it."
     if check.model == COLUMNS_NAMED:
         names = check.details.get("columns", ())
         verb = "column has" if len(names) == 1 else "columns have"

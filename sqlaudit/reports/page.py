@@ -181,6 +181,7 @@ def _bars(data: Mapping[str, Any]) -> tuple[float, list[str]]:
     """Bars to the right, up to four a name, with their numbers."""
     names, series = data["names"], data["series"]
     most = max([*(float(value) for values in series.values() for value in values), 1e-9])
+    shown = doc.percent if data.get("share") else _coordinate
     left, depth = 230.0, 14.0
     lines = list(_legend(list(series), lines=False))
     parts = [part for line in lines for part in line]
@@ -190,7 +191,7 @@ def _bars(data: Mapping[str, Any]) -> tuple[float, list[str]]:
         for number, values in enumerate(series.values()):
             width = (WIDTH - left - 70) * float(values[place]) / most
             parts.append(_box(left, y, width, depth - 3, SERIES[number % 4]))
-            parts.append(_text(left + width + 6, y + 10, _coordinate(float(values[place]))))
+            parts.append(_text(left + width + 6, y + 10, shown(float(values[place]))))
             y += depth
         y += 8
     parts.append(_text(left, y + 12, data["x"]))
@@ -440,14 +441,18 @@ def _for_readers(document: doc.Document) -> Iterator[tuple[str, Iterable[str]]]:
 
 
 def _repeating(document: doc.Document) -> Iterator[str]:
-    """For people who run commands: the command, what to try, how it was computed, and hints of sentences."""
+    """For people who run commands: the command, what to try, how it was computed, and hints of sentences.
+
+    A hint that begins with its option needs no sentence before it.
+    """
     about = document.about
     if about.command:
         yield from ("<p>Command:</p>", _command(about.command))
     if about.checksum:
         yield from _block(doc.facts(("checksum", f"{about.checksum} (equal figures have equal checksums)")))
     every = (words for block in document.blocks for words in doc.words_of(block))
-    if hints := dict.fromkeys(doc.text_of(words) for words in every if isinstance(words, doc.Toned) and words.hint):
+    hinted = (words for words in every if isinstance(words, doc.Toned) and words.hint)
+    if hints := dict.fromkeys(one.hint if one.hint.startswith("--") else doc.text_of(one) for one in hinted):
         yield from _block(doc.Bullets(tuple(hints)))
     for section in document.sections:
         if not section.repeating:
@@ -540,7 +545,8 @@ def _said(tag: str, words: doc.Words, numeric: bool = False, attributes: str = "
     """An element with words, in their tone."""
     names = ["number"] * numeric + [doc.tone_of(words)] * (doc.tone_of(words) != "plain")
     classes = f' class="{" ".join(names)}"' if names else ""
-    return f"<{tag}{attributes}{classes}>{_escaped(doc.without_hint(words))}</{tag}>"
+    text = re.sub("`(sqlaudit [^`]+)`", r"<code>\1</code>", _escaped(doc.without_hint(words)))
+    return f"<{tag}{attributes}{classes}>{text}</{tag}>"
 
 
 def _escaped(text: str, *, lines: bool = False) -> str:

@@ -227,8 +227,8 @@ def test_a_class_is_told_of_its_categories_and_its_range(audit_on: AuditOn) -> N
     assert told[1].fails == ("density=0.5", "dilution=0.3", *require[3:])
     hidden = audit_on(rows, kinds, **asked)
     assert [list(item.figures)[:2] for item in hidden.failing] == [["share of category 1", "share of category 2"]] * 2
-    assert "share of {y} 0.6" in str(failing_table(named))
-    assert "share of category 2 0.6" in str(failing_table(hidden))
+    assert "share of {y}: 0.6" in str(failing_table(named))
+    assert "share of category 2: 0.6" in str(failing_table(hidden))
 
 
 def test_numbers_that_are_the_values_stay_out_of_the_list(audit_on: AuditOn) -> None:

@@ -96,13 +96,13 @@ def test_edited_figures_are_found() -> None:
 
     ran = edited(better)
     assert (ran.code, ran.out.splitlines()[0]) == (1, "DIFFERS: 3 differences between the table and the certificate")
-    assert "Checks 1 (k anonymity): level 3 1" in ran.said
+    assert "k-anonymity: level 3 1" in ran.said
 
 
 def test_a_figure_that_is_only_left_out_is_found() -> None:
     certified("--require", "k=3")
     ran = edited(lambda found: found["figures"]["checks"].clear())
-    assert (ran.code, "Checks 1 (k anonymity): level 1" in ran.said) == (1, True)
+    assert (ran.code, "k-anonymity: level 1" in ran.said) == (1, True)
 
 
 def test_one_row_that_changed_is_found_though_no_figure_moved() -> None:
@@ -139,7 +139,7 @@ def test_signatures_of_the_key_that_is_trusted_and_of_others() -> None:
     key_pair("other")
     found = certified("--require", "k=3", "--certificate-key", "officer.pem")
     good = run("verify", "a.json", "--key", "officer.pub.pem")
-    assert (good.code, "It is signed by the key that you named." in good.said) == (0, True)
+    assert (good.code, "The certificate is signed by the key that you named." in good.said) == (0, True)
     assert "signed with an unknown key" in run("verify", "a.json").said
     other = run("verify", "a.json", "--key", "other.pub.pem")
     assert (other.code, "not one of this text by the key that you named" in other.said) == (1, True)
@@ -231,7 +231,7 @@ def test_roles_that_name_other_columns_are_found() -> None:
     assert ran.code == 1
     assert "Command another one" in ran.said
     assert "Snapshot: checksum" in ran.said
-    assert "Classes: count 4 2" in ran.said
+    assert "Groups 4 2" in ran.said
     gone = edited(lambda found: found["asked"]["roles"].update(qi=["nothing"]))
     assert (gone.code, "has no column 'nothing'" in gone.err) == (2, True)
 

@@ -43,3 +43,10 @@ def test_a_repeated_command_has_no_value_that_may_be_secret() -> None:
     given = [database, "-q", f"--db={database}", "--query", "SELECT 'Anna'", "--qi", "a b", "-o", "x.html"]
     said = repeated("sqlaudit audit", [*given, "--title=Anna"], ["-q", "--quiet"])
     assert said == "sqlaudit audit … -q --db … --query … --qi 'a b'"
+
+
+def test_an_option_that_stands_alone_takes_no_word_of_the_next() -> None:
+    given = ["t", "--witness", "--format", "html", "--witness", "3", "--witness"]
+    assert repeated("sqlaudit disclosure", given, [], ["--witness"]) == (
+        "sqlaudit disclosure t --witness --witness 3 --witness"
+    )

@@ -76,10 +76,7 @@ def test_the_exit_code_is_that_of_the_verdict() -> None:
 @pytest.mark.parametrize(
     ("more", "sentence"),
     [
-        (
-            ("--workload", "9"),
-            "--workload does not apply to synthetic data, whose rows are not people. Leave it out.",
-        ),
+        (("--workload", "9"), "--workload does not apply to synthetic data, whose rows are not people. Leave it out."),
         (("--key", "age"), "--key does not apply to synthetic data"),
         (("--measures", "entropy"), "--measures does not apply to synthetic data"),
         (("--other-release", "others.csv"), "does not apply to synthetic data"),

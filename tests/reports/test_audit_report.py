@@ -87,12 +87,12 @@ def test_whole_text_at_eighty_columns() -> None:
     assert render_text(audit_document(result())).splitlines()[15:] == [
         "",
         "Failing groups",
-        "  5 groups fail; the 3 smallest are listed. Their values are hidden;",
-        "  show_values=True shows them.",
+        "  5 groups fail; the 3 smallest are listed. show_values=True lists the groups",
+        "  with their values.",
         "",
         "  Groups   Rows each   Fails   Figures",
         "  ────────────────────────────────────",
-        "       3           1   k=5     l 1",
+        "       3           1   k=5     l: 1",
         "",
         "Risk from someone who knows the quasi-identifiers",
         "  Highest                    1 in 1 (100%)",
@@ -120,7 +120,7 @@ def test_whole_text_at_eighty_columns() -> None:
         "  t-closeness                0.2004   ≤ 0.2   FAILS         6 (6.0%)",
         "  Distinct l-diversity            2     ≥ 2   passes               0",
         "  Delta disclosure privacy        ∞           –",
-        "  … delta present               2.5",
+        "  … values present only         2.5",
         "",
         "  • Delta disclosure privacy: delta_present leaves absent values out.",
         "",
@@ -219,7 +219,7 @@ def test_overlapping_classes_are_told_per_row() -> None:
 def test_a_class_with_one_sensitive_value_stands_out() -> None:
     alone = [check("distinct_l_diversity", sensitive=name, level=1, levels={"l": 1}) for name in ("disease", "ward")]
     said = text_of(result(checks=tuple(alone)))
-    assert "For each of these columns at least one group has a single value: disease and ward. Anyone known" in said
+    assert "Some groups have a single value of disease or ward. Anyone known to be in one has that value." in said
     one = text_of(result(checks=tuple(alone[:1])))
     assert "At least one group has a single value of disease. Anyone known to be in it has that value." in one
 
@@ -259,8 +259,8 @@ def test_a_requirement_on_several_columns_is_one_line() -> None:
         check("distinct_l_diversity", sensitive="b", level=1, status=Status.FAIL, failing_rows=9, **given),
         check("distinct_l_diversity", sensitive="c", level=3, status=Status.PASS, failing_rows=0, **given),
     ]
-    said = ("FAILS", "Distinct l-diversity of b (2 of 3 columns)", "1", "at least 3", "9 rows (9.0%) in 4 groups")
-    assert lines_of(*checks) == [said]
+    worst = "Distinct l-diversity of b (2 of 3 columns fail)"
+    assert lines_of(*checks) == [("FAILS", worst, "1", "at least 3", "9 rows (9.0%) in 4 groups")]
     assert verdict_of(checks).text == "FAIL: the requirement is not met"
     assert [one.value for one in requirements_met(checks)] == ["0 of 1"]
     worst = "Distinct l-diversity of a (worst of 2 columns)"

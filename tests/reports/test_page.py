@@ -161,7 +161,7 @@ ABOUT = About(
 def test_what_commands_are_for_stands_at_the_end_of_a_page() -> None:
     document = Document(
         "PASS",
-        (Bullets((Toned("zip looks known.", "warn", "Name it with --qi."),)),),
+        (Bullets((Toned("zip looks known.", "warn", "Name it with --qi."), Toned("A.", hint="--show shows it."))),),
         (
             *section("What to do", Bullets(("Try --qi.",)), repeating=True),
             *section(
@@ -176,15 +176,9 @@ def test_what_commands_are_for_stands_at_the_end_of_a_page() -> None:
     page = render_html(document)
     head, _, end = page.partition("How to repeat this</h2>")
     assert "--" not in head.partition("<main")[2]
-    hint = "zip looks known. Name it with --qi."
-    wanted = (
-        "sqlaudit audit injury.csv",
-        "ab12",
-        hint,
-        "Try --qi.",
-        "Look again:",
-        "sqlaudit profile <span>--x</span></pre>",
-    )
+    hints = ("<li>zip looks known. Name it with --qi.</li>", "<li>--show shows it.</li>")
+    command = "sqlaudit profile <span>--x</span></pre>"
+    wanted = ("sqlaudit audit injury.csv", "ab12", *hints, "Try --qi.", "Look again:", command)
     places = [end.index(said) for said in wanted]
     assert places == sorted(places)
     titles = re.findall("<h2 id=[^>]*>(.*?)</h2>", page)

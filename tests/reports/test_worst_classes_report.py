@@ -37,7 +37,7 @@ def heads(table: Table) -> list[str]:
 def test_the_table_and_the_picture_say_the_same() -> None:
     sentence, picture, table = blocks(WorstClasses("disease", "failing", VALUES, CLASSES))
     assert sentence == (
-        "The largest groups that fail a requirement on disease: shares of each value, beside the whole table. "
+        "Share of each value of disease in the whole table and in the largest groups that fail a requirement on it. "
         "Values are numbered by frequency in the table, the most frequent first. show_values=True names the values."
     )
     titles = ["Group of 4 rows", "Group of 4 rows, no. 2", "1,200 groups of 2 rows", "Group of 2 rows"]
@@ -62,8 +62,8 @@ def test_values_and_keys_are_named_where_the_result_holds_them() -> None:
     classes = (ClassDistribution(2, 2, 1, (2, 0), key), ClassDistribution(1, 1, 1, (0, 1), key))
     sentence, picture, table = blocks(WorstClasses("disease", "least_diverse", values, classes))
     assert sentence == (
-        "The groups of at least two rows in which disease is least diverse: shares of each value, beside the whole "
-        "table."
+        "Share of each value of disease in the whole table and in the groups of at least two rows in which it is least "
+        "diverse."
     )
     assert [row[0] for row in table.rows] == ["(missing)", '""']
     assert heads(table) == ["age 34, sex (missing)", "age 34, sex (missing), no. 2"]

@@ -91,10 +91,12 @@ def _lead(result: DisclosureResult, attribute: AttributeResult) -> Iterator[doc.
 
 def _reaching(name: str, threshold: str, k: int | None, last: int) -> doc.Toned:
     if k is None:
-        return doc.Toned(f"{name}: {_pieces(last)} {'does' if last == 1 else 'do'} not reach {threshold}.", "good")
+        return doc.Toned(
+            f"{name}: {_pieces(last)} {'does' if last == 1 else 'do'} not reach the threshold {threshold}.", "good"
+        )
     if k == 0:
-        return doc.Toned(f"{name}: {threshold} is reached without any knowledge.", "bad")
-    return doc.Toned(f"{name}: {threshold} can be reached with {_pieces(k)}, not with fewer.", "bad")
+        return doc.Toned(f"{name}: the threshold {threshold} is reached without any knowledge.", "bad")
+    return doc.Toned(f"{name}: the threshold {threshold} can be reached with {_pieces(k)}, not with fewer.", "bad")
 
 
 def _pieces(k: int) -> str:
@@ -119,23 +121,23 @@ def _curve(result: DisclosureResult, attribute: AttributeResult) -> doc.Table | 
     if result.threshold is None and len(points) > 2 and len({(one.maximum, one.negated) for one in points}) == 1:
         levels = f"{_probability(points[0].maximum)}, and {_probability(points[0].negated)} for negated atoms"
         return f"Maximum disclosure is {levels}, for every k from {points[0].k} to {points[-1].k}."
-    rows = []
+    rows: list[tuple[str, list[doc.Words]]] = []
     for point in points:
         bad = result.threshold is not None and point.maximum >= result.threshold
         level, negated = (doc.level_against(one, result.threshold, "<") for one in (point.maximum, point.negated))
-        cells: list[doc.Words] = [
-            str(point.k),
-            doc.Toned(level, "bad") if bad else level,
-            _exact(point.maximum),
-            negated,
-        ]
+        cells: list[doc.Words] = [doc.Toned(level, "bad") if bad else level, _exact(point.maximum), negated]
         if failing:
             item = failing[point.k]
             share = doc.part(item.rows, attribute.disclosure.signatures.rows)
             cells += [doc.count(item.classes), f"{doc.count(item.rows)} ({share})"]
-        rows.append(cells)
+        if rows and rows[-1][1] == cells:  # beyond certainty, each line is as the one before
+            rows[-1] = (f"{rows[-1][0].partition(' ')[0]} to {point.k}", cells)
+        else:
+            rows.append((str(point.k), cells))
     heads = ("#k", "#maximum disclosure", "exactly", "#negated atoms")
-    return doc.table((*heads, *(("#failing groups", "#failing rows") if failing else ())), rows)
+    return doc.table(
+        (*heads, *(("#failing groups", "#failing rows") if failing else ())), ((k, *cells) for k, cells in rows)
+    )
 
 
 def _exact(value: Fraction, longest: int = 13) -> str:
@@ -179,18 +181,17 @@ def _proof(shown: ShownWitness) -> Iterator[doc.Paragraph | doc.Bullets | doc.Fa
     witness = shown.witness
     used = len(witness.implications)
     fewer = f" ({used} of them are enough)" if used < witness.k else ""
-    known = f"With {_pieces(witness.k)}{fewer} nothing" if witness.k else "Without any knowledge nothing"
+    known = f"With {_pieces(witness.k)}{fewer}, nothing" if witness.k else "Without any knowledge, nothing"
     yield doc.Paragraph(f"{known} reveals more than this:")
     yield doc.Bullets((*shown.sentences[:-1], _conclusion(shown)))
     classes = [doc.plural(size, "row") for size in shown.sizes]
     if shown.places:
         classes = [f"{key_text(one.key)} ({size})f" for one, size in zip(shown.places, classes, strict=True)]
     yield doc.Facts(tuple((f"Group {number}", said) for number, said in enumerate(classes, 1)))
-    hint = "" if shown.places else f"{spelled('show_values', True)} shows the groups of these people."
+    hint = "" if shown.places else f"{spelled('show_values', True)} shows the groups of the people in the proof."
     yield doc.Paragraph(
         doc.Toned(
-            f"Checked: an independent count from these sentences alone gives {_probability(witness.confirmed)}, the "
-            f"maximum disclosure at k = {witness.k}.",
+            f"Checked: a separate count from these sentences alone also gives {_probability(witness.confirmed)}.",
             hint=hint,
         )
     )
@@ -212,15 +213,15 @@ def _probability(value: Fraction, longest: int = 9) -> str:
 
 
 def _how(result: DisclosureResult) -> tuple[doc.Section, ...]:
-    signatures = ", ".join(
-        f"{doc.plural(len(d.signatures), 'distinct signature')} of {doc.plural(d.signatures.classes, 'group')}"
+    groups = ", ".join(
+        f"{doc.count(d.signatures.classes)}, with {doc.plural(len(d.signatures), 'different list')} of value counts"
         for d in result.disclosures
     )
     how = doc.facts(
         ("table", f"{result.target}, {doc.plural(result.rows, 'row')}"),
         ("quasi-identifiers", ", ".join(result.roles["quasi_identifiers"])),
         ("sensitive columns", ", ".join(result.roles["sensitive"])),
-        ("read", signatures),
+        ("groups", groups),
         *made(result),
     )
     return doc.section("How this was computed", how)

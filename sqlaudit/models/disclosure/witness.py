@@ -131,11 +131,11 @@ class Witness:
             else:
                 condition = f"If {name(atom.person)} has {called(atom)}"
                 out.append(f"{condition}, then {name(target.person)} has {called(target)}.")
-        chance = "certainly" if self.probability == 1 else f"with probability {self.probability}"
+        chance = "with certainty" if self.probability == 1 else f"with probability {self.probability}"
         return [*out, f"Then {name(target.person)} has {called(target)} {chance}."]
 
     def _number(self, person: Person) -> str:
-        return f"person {person.number + 1} of class {self.classes.index((person.signature, person.copy)) + 1}"
+        return f"person {person.number + 1} of group {self.classes.index((person.signature, person.copy)) + 1}"
 
 
 def find_witness(signatures: Signatures, curve: DisclosureCurve, k: int) -> Witness:
@@ -148,8 +148,8 @@ def find_witness(signatures: Signatures, curve: DisclosureCurve, k: int) -> Witn
     >>> signatures = Signatures.from_classes([[2, 1, 1]], k=1)
     >>> for sentence in find_witness(signatures, maximum_disclosure(signatures, 1), 1).sentences():
     ...     print(sentence)
-    If person 2 of class 1 has its most frequent value, then person 1 of class 1 has its most frequent value.
-    Then person 1 of class 1 has its most frequent value with probability 3/4.
+    If person 2 of group 1 has its most frequent value, then person 1 of group 1 has its most frequent value.
+    Then person 1 of group 1 has its most frequent value with probability 3/4.
     """
     probability = curve[k].maximum
     allocation = curve.allocations[k]

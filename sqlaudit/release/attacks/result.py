@@ -166,11 +166,15 @@ def exposed_most(exposures: Sequence[Exposure]) -> list[Exposure]:
 
 
 def exposed_picture(result: AttackResult) -> doc.Picture | None:
-    """A bar an attack: the share of those that it could expose; None with fewer than two attacks on somebody."""
+    """A bar an attack: the share of those that it could expose; None with fewer than two attacks, or no success."""
     tried = [one for one in result.exposures if one.of]
     series = {"exposed": [float(one.share or 0) for one in tried]}
     title, names = "Share of people that each attack exposes", (one.heading for one in tried)
-    return doc.bars(title, names, series, "share exposed", share=True) if len(tried) > 1 else None
+    return (
+        doc.bars(title, names, series, "share exposed", share=True)
+        if len(tried) > 1 and any(series["exposed"])
+        else None
+    )
 
 
 def ruled_out_picture(one: Exposure) -> doc.Picture | None:
@@ -200,9 +204,10 @@ _NAMES = {
     "certain_if_ruled_out_for_all": "Certain, same values for everyone",
     "highest_of_the_rest": "Best chance of the rest",
     "highest": "Best chance",
+    "classes": "Classes exposed",
     "alone_in_class": "Unique rows",
     "largest_posterior_over_prior": "Largest ratio of likelihoods",
-    "times": "Times as likely, more than",
+    "times": "More than … times as likely",
     "chance": "Probability by chance",
     "agree_by_chance": "By chance",
     "alike_pairs_by_chance": "By chance",
@@ -237,7 +242,12 @@ def attack_document(result: AttackResult) -> doc.Document:
         ("quasi-identifiers", ", ".join(result.quasi_identifiers)),
         ("sensitive", ", ".join(result.sensitive) or "none"),
         ("missing values", READS[result.nulls]),
-        ("reported matches", f"fewer than {doc.count(result.k)} candidates"),
+        (
+            "reported matches",
+            f"fewer than {doc.count(result.k)} candidates"
+            if any(one.attack == "linkage" for one in result.exposures)
+            else "",
+        ),
         ("persons", result.entity),
         *made(result),
     )
@@ -302,7 +312,9 @@ def _details(one: Exposure) -> tuple[doc.Section, ...]:
     return doc.section(
         one.heading,
         "" if one.exposed or one.at_most else one.sentence,
-        doc.Facts(tuple((_name(name), _shown(name, value)) for name, value in one.figures.items())),
+        doc.Facts(
+            tuple((_name(name), _shown(name, value)) for name, value in one.figures.items() if name not in names)
+        ),
         doc.table(
             (doc.Column(_name(name), name not in texts) for name in names),
             ((_shown(name, step[name]) for name in names) for step in one.steps),

@@ -236,9 +236,9 @@ def _skewness_sentence(unit: str, label: str, found: dict[str, Any], exposed: in
     if found["highest"] is None:
         return f"No row has a value of {label}."
     likely = f" (up to {_times(found['highest'])} times)" if exposed else ""
+    whom = of_all(exposed, members, unit) if exposed else "no one"
     return (
-        f"For {of_all(exposed, members, unit)}, the value of {label} is more than twice as likely in the class as in "
-        f"the whole release{likely}."
+        f"For {whom}, the value of {label} is more than twice as likely in the class as in the whole release{likely}."
     )
 
 
@@ -393,11 +393,12 @@ def _background_sentence(unit: str, label: str, steps: tuple[dict[str, Figure], 
         return f"Without ruling out any value of {label}, {exposed} certain."
     last = steps[-1]
     rest = last["highest_of_the_rest"]
-    others = "" if rest is None else f" For the others, the best chance is {chance(float(rest))}."
     certain, before = int(last["certain"] or 0), int(steps[0]["certain"] or 0)
+    best = "For the others, the best" if certain else "The best"
+    others = "" if rest is None else f" {best} chance is {chance(float(rest))}."
     said = (
-        f"Ruling out {some(len(steps) - 1, 'values')} of {label} per person makes {of_all(certain, members, unit)} "
-        f"certain ({before:,} without).{others}"
+        f"Ruling out {some(len(steps) - 1, 'values')} of {label} per person makes "
+        f"{f'{of_all(certain, members, unit)} certain ({before:,} without)' if certain else 'no one certain'}.{others}"
     )
     common = last.get("certain_if_ruled_out_for_all")
     if common is None:

@@ -270,7 +270,7 @@ def _answer(
         return Answer.YES, "no class has more rows than the original has for it, and no row fits two classes."
     overlap = "sensitive columns were checked one by one" if several else "original rows fit several classes"
     decides = f"Pair rows with {spelled('key')} or {spelled('by_position', True)} to decide it"
-    return Answer.UNDECIDED, f"not refuted, but {overlap}. {decides}."
+    return Answer.UNDECIDED, f"no row contradicts this, but {overlap}. {decides}."
 
 
 def _recoding_of(

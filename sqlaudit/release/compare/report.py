@@ -127,7 +127,7 @@ def useful_blocks(result: CompareResult) -> Iterator[doc.Content]:
         yield errors_picture(workload.errors)
         yield f"Conditional: {workload.why}." if workload.why else None
     else:
-        hint = f"{spelled('workload', 100)} runs 100 of them."
+        hint = f"{spelled('workload', 100)} runs 100 random queries."
         yield doc.Toned("Not computed: errors of random queries and range query noise.", hint=hint)
     for query in result.queries:
         yield from _query(query)
@@ -192,7 +192,7 @@ _PAIRINGS = {
     "key": "by key",
     "position": "by position",
     "containment": "by containment (unique)",
-    "none": "not known (containment is not unique)",
+    "none": "unknown: some original rows fit several classes",
 }
 _OF_AUDIT = (FAILING_GROUPS, ALL_FIGURES, WARNINGS)
 _OF_ATTACKS = "Attacks"
@@ -200,7 +200,7 @@ _ATTACKED = "Attacks on the release alone"
 
 
 def _pairing(result: CompareResult) -> doc.Words:
-    hint = f"({spelled('key')} or {spelled('by_position', True)} pairs them)" if result.pairing == "none" else ""
+    hint = f"{spelled('key')} or {spelled('by_position', True)} pairs the rows." if result.pairing == "none" else ""
     return doc.Toned(_PAIRINGS[result.pairing], hint=hint)
 
 
@@ -311,7 +311,7 @@ def _generalization(result: CompareResult) -> Iterator[doc.Content]:
     rows = []
     for one in fit.columns:
         levels = ", ".join(f"{doc.count(rows_at)} at {level}" for level, rows_at in one.levels)
-        levels = f"all at {one.levels[0][0]}" if len(one.levels) == 1 else levels
+        levels = f"all at level {one.levels[0][0]}" if len(one.levels) == 1 else levels
         counts = (one.cells, one.values, one.misfits, one.empty_cells, one.split_values)
         rows.append((one.name, f"{levels} of {one.height}", *counts))
     yield doc.table(("Column", "Rows by level", "#Cells", "#Values", "#Misfits", "#Empty", "#Split"), rows)

@@ -152,8 +152,8 @@ class ReleasesResult(WithVerdict, MeasuredResult, Shown):
 NOT_SAID = (
     "Releases that are not named here were not checked. Name all published releases.",
     "An attacker who knows more than the quasi-identifiers may learn more.",
-    "Without m-invariance, an attacker who works out all possible worlds may learn more. Counted are people with one "
-    "possible value after intersecting their classes and eliminating the known values of others.",
+    "A person is singled out when one value is left after intersecting the person's classes and eliminating the known "
+    "values of others. Without m-invariance, an attacker who works out all possible worlds may learn more.",
 )
 _MOST = 12
 
@@ -168,7 +168,7 @@ def releases_document(result: ReleasesResult) -> doc.Document:
         ("releases", doc.listing(result.releases, 12)),
         (
             "people",
-            f"by {result.entity}: {doc.count(result.persons)}, {doc.count(result.in_several)} in several releases",
+            f"{doc.count(result.persons)} by {result.entity}, {doc.count(result.in_several)} in several releases",
         ),
         ("quasi-identifiers", doc.listing(result.quasi_identifiers, 12)),
         ("sensitive", doc.listing(result.sensitive, 12)),

@@ -482,7 +482,7 @@ def _observation(found: Observed) -> Iterator[doc.Words]:
 
 def _box_lines(result: BoxAudit) -> doc.Table:
     """A line for each definition of a box's users."""
-    known = (("Users published", result.classes), ("Users present", result.presence))
+    known = (("Users in a box", result.classes), ("Users present", result.presence))
     return doc.lines(
         doc.Line(
             doc.good("passes") if held.passed else doc.bad("FAILS"),

@@ -37,15 +37,15 @@ def test_the_text_report(table: Path) -> None:
     for said in (
         "what 0 to 3 pieces of knowledge can reveal about disease",
         "without any knowledge, a person's value can be inferred with probability 0.4 (2/5).",
-        "0.6 can be reached with 1 piece of knowledge, not with fewer.",
+        "the threshold 0.6 can be reached with 1 piece of knowledge, not with fewer.",
         "2 pieces of knowledge can make a person's value certain.",
         "1 0.6667 2/3 0.6667 1 5 (50.0%)",
         "1 5 2, 2, 1 0.6667",
-        "With 1 piece of knowledge nothing reveals more than this:",
-        "Person 1 of class 1 does not have its value of rank 2.",
-        "Then person 1 of class 1 has its most frequent value with probability 0.6667 (2/3).",
-        "Checked: an independent count from these sentences alone gives",
-        "2 distinct signatures of 2 groups",
+        "With 1 piece of knowledge, nothing reveals more than this:",
+        "Person 1 of group 1 does not have its value of rank 2.",
+        "Then person 1 of group 1 has its most frequent value with probability 0.6667 (2/3).",
+        "Checked: a separate count from these sentences alone also gives",
+        "2, with 2 different lists of value counts",
     ):
         assert said in ran.said
     assert "disease 00" not in ran.out
@@ -53,7 +53,7 @@ def test_the_text_report(table: Path) -> None:
 
 def test_values_only_when_they_may_be_shown(table: Path) -> None:
     ran = run("disclosure", table, *ROLES, "--witness", "1", "--show-values", "--format", "markdown")
-    assert "Person 1 of class 1 does not have 'disease 001'." in ran.out
+    assert "Person 1 of group 1 does not have 'disease 001'." in ran.out
     assert "room 0 (5 rows)" in ran.said
     assert "2 disease 000, 2 disease 001, 1 disease 002" in ran.said
 
@@ -190,4 +190,4 @@ def test_one_piece_of_knowledge_is_said_as_one(tmp_path: Path) -> None:
     file = write_csv(tmp_path / "four.csv", "zip,ill", *(f"1,{ill}" for ill in "abcd"))
     asked = ("disclosure", file, "--qi", "zip", "--sensitive", "ill", "--knowledge", "0..1")
     assert "ill: 1 piece of knowledge reaches 0.3333 (1/3); no value is certain." in run(*asked).out
-    assert "ill: 1 piece of knowledge does not reach 0.9." in run(*asked, "--threshold", "0.9").out
+    assert "ill: 1 piece of knowledge does not reach the threshold 0.9." in run(*asked, "--threshold", "0.9").out

@@ -87,15 +87,15 @@ def test_a_witness_names_persons_and_values_of_the_table(engine: Engine, further
     rows = rows_of([[2, 2, 1], [1, 2, 1, 1]], further)
     hidden = disclosed(engine, rows, knowledge=1, witness=1).to_dict()["disclosure"]["witness"]
     assert hidden["sentences"] == [
-        "Person 1 of class 1 does not have its value of rank 2.",
-        "Then person 1 of class 1 has its most frequent value with probability 2/3.",
+        "Person 1 of group 1 does not have its value of rank 2.",
+        "Then person 1 of group 1 has its most frequent value with probability 2/3.",
     ]
     assert hidden["classes"] == [{"class": 1, "size": 5, "key": None}]
     shown = disclosed(engine, rows, knowledge=1, witness=1, show_values=True)
     witness = shown.to_dict()["disclosure"]["witness"]
     assert witness["sentences"] == [
-        "Person 1 of class 1 does not have 'disease 001'.",
-        "Then person 1 of class 1 has 'disease 000' with probability 2/3.",
+        "Person 1 of group 1 does not have 'disease 001'.",
+        "Then person 1 of group 1 has 'disease 000' with probability 2/3.",
     ]
     assert witness["classes"] == [{"class": 1, "size": 5, "key": {"room": 0}}]
     assert witness["consequent"] == {"class": 1, "person": 1, "rank": 1, "value": "disease 000"}

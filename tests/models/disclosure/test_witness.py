@@ -82,18 +82,18 @@ def test_fifty_implications_are_confirmed() -> None:
 def test_sentences_name_people_and_values_as_the_caller_says() -> None:
     _, found = witness([[2, 2, 1], [2, 1, 1, 1]], 1)
     assert found.sentences() == [
-        "Person 1 of class 1 does not have its value of rank 2.",
-        "Then person 1 of class 1 has its most frequent value with probability 2/3.",
+        "Person 1 of group 1 does not have its value of rank 2.",
+        "Then person 1 of group 1 has its most frequent value with probability 2/3.",
     ]
     named = found.sentences(lambda person: "somebody aged 40", lambda atom: ["flu", "mumps"][atom.rank - 1])
     assert named == ["Somebody aged 40 does not have mumps.", "Then somebody aged 40 has flu with probability 2/3."]
     _, across = witness([[3, 3, 2, 2, 1, 1], [4, 2, 2, 1, 1]], 3)
-    assert across.sentences()[-1] == "Then person 1 of class 1 has its most frequent value with probability 28/33."
+    assert across.sentences()[-1] == "Then person 1 of group 1 has its most frequent value with probability 28/33."
     _, certain = witness([[2, 1, 1], [1, 1, 1, 1]], 5)
     assert certain.sentences() == [
-        "Person 1 of class 1 does not have its value of rank 2.",
-        "Person 1 of class 1 does not have its value of rank 3.",
-        "Then person 1 of class 1 has its most frequent value certainly.",
+        "Person 1 of group 1 does not have its value of rank 2.",
+        "Person 1 of group 1 does not have its value of rank 3.",
+        "Then person 1 of group 1 has its most frequent value with certainty.",
     ]
 
 
@@ -101,10 +101,10 @@ def test_a_witness_can_take_people_of_another_class() -> None:
     """Half of the large class share a value; three atoms about one person of the small class cover most of it."""
     _, found = witness([[500, *[1] * 500], [5, 5, 5, 1, 1]], 3)
     assert found.sentences() == [
-        "If person 1 of class 2 has its most frequent value, then person 1 of class 1 has its most frequent value.",
-        "If person 1 of class 2 has its value of rank 2, then person 1 of class 1 has its most frequent value.",
-        "If person 1 of class 2 has its value of rank 3, then person 1 of class 1 has its most frequent value.",
-        "Then person 1 of class 1 has its most frequent value with probability 17/19.",
+        "If person 1 of group 2 has its most frequent value, then person 1 of group 1 has its most frequent value.",
+        "If person 1 of group 2 has its value of rank 2, then person 1 of group 1 has its most frequent value.",
+        "If person 1 of group 2 has its value of rank 3, then person 1 of group 1 has its most frequent value.",
+        "Then person 1 of group 1 has its most frequent value with probability 17/19.",
     ]
 
 
