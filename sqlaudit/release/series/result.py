@@ -238,7 +238,8 @@ def _sections(result: ReleasesResult, one: AttributeFigures) -> Iterator[doc.Sec
     yield from doc.section(f"Possible values of {one.sensitive}", lines)
     names = ("rows", "counterfeits", "classes", "smallest", "fewest_values", "repeating_classes")
     releases = ((side.release, *(getattr(side, name) for name in names)) for side in one.releases)
-    heads = ("Release", "#Rows", "#Counterfeits", "#Classes", "#Smallest", "#Fewest values", "#Repeating a value")
+    made_up = "#Counterfeits" if any(side.counterfeits for side in one.releases) else None
+    heads = ("Release", "#Rows", made_up, "#Classes", "#Smallest", "#Fewest values", "#Repeating a value")
     yield from doc.section(f"Releases: {one.sensitive}", doc.table(heads, releases))
     persons = (
         (
