@@ -286,9 +286,9 @@ def test_the_worst_classes_are_told_when_asked_for(tmp_path: Path) -> None:
     ran = run(*asked, "--worst-classes", "2")
     said = ran.out.split("Sensitive values in the worst groups\n")[1].splitlines()
     assert said[:10] == [
-        "  The largest groups that fail a requirement on disease: shares of each value,",
-        "  beside the whole table. Values are numbered by frequency in the table, the",
-        "  most frequent first. --show-values names the values.",
+        "  Share of each value of disease in the whole table and in the largest groups",
+        "  that fail a requirement on it. Values are numbered by frequency in the table,",
+        "  the most frequent first. --show-values names the values.",
         "",
         "  Value     Whole table   Group of 2 rows   Group of 1 row",
         "  ────────────────────────────────────────────────────────",
