@@ -137,8 +137,6 @@ def test_fields_are_commands_of_the_console_where_it_has_one() -> None:
     with speaking(on_the_command_line), speaking(in_the_console):
         said = [spelled("sensitive"), spelled("qi", "age", "sex"), spelled("show_values", True), spelled("max_size")]
         assert said == ["\\sensitive", "\\qi age sex", "\\values on", "--max-size"]
-        assert f"Their values are hidden; {spelled('show_values', True)} shows them." == (
-            "Their values are hidden; \\values on shows them."
-        )
+        assert f"{spelled('show_values', True)} lists the groups." == ("\\values on lists the groups.")
     assert sentence("the statement may only read.") == "The statement may only read."
     assert sentence("sex is the only quasi-identifier.") == "sex is the only quasi-identifier."

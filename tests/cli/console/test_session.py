@@ -99,7 +99,7 @@ def test_the_statement_audits_and_sets_what_follows(opened: Console, table: str)
     assert opened.session.state.roles.quasi_identifiers == ("age", "sex")
     below = opened.words("\\classes below 3")
     assert "8 of 8 groups have fewer than 3 rows (8 rows in total)" in below
-    assert "\\values on list" in below
+    assert "\\values on lists the groups with their values" in below
 
 
 def test_an_audit_of_a_select(opened: Console, table: str) -> None:
