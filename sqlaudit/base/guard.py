@@ -492,12 +492,13 @@ def remark_on_text(sql: str, columns: Iterable[ColumnInfo], dialect: str, what: 
 
 
 def condition_remarks(tree: exp.Expr | None, columns: Iterable[ColumnInfo], dialect: str) -> tuple[Remark, ...]:
-    """What to say of a --where, also as a warning; its numbers are told nobody."""
+    """What to say of a --where: that it selects rows, and of its divisions, these also as a warning without numbers."""
     if tree is None:
         return ()
+    selected = f"Only rows that meet the condition ({about('where')}) were read. The verdict does not cover the others."
     remark = remark_on(tree, kinds_of(columns), dialect, about("where"), shown=False)
     warn(remark)
-    return (Remark(DIVISION, remark),) if remark else ()
+    return (Remark("selected_rows", selected), *([Remark(DIVISION, remark)] if remark else ()))
 
 
 def kinds_of(columns: Iterable[ColumnInfo]) -> dict[str, Kind]:

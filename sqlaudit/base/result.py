@@ -255,11 +255,12 @@ UNDER_VERDICT = (
     "empty_quasi_identifier",
     "several_combinations",
     "one_combination",
+    "selected_rows",
     "read_by_expressions",
     "columns_without_role",
 )
 """The codes of notices directly under a verdict: what it does not cover, worst first."""
-_ONLY_SAID = ("one_combination", "read_by_expressions", "columns_without_role")
+_ONLY_SAID = ("one_combination", "selected_rows", "read_by_expressions", "columns_without_role")
 
 
 def under_verdict(warnings: Sequence[Warned]) -> tuple[Warned, ...]:

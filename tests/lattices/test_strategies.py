@@ -76,7 +76,7 @@ def test_a_report_shows_the_local_optimum_of_each_strategy():
     assert found.loss_monotone is True
     said = " ".join(render_text(lattice_document(found)).split())
     assert "4 strategies. A strategy goes" in said
-    assert "Coarser has no less loss yes" in said
+    assert "Coarser nodes lose no less yes" in said
     document = found.to_dict()
     validator("lattice").validate(document)
     assert document["lattice"]["local"]["optima"][0] == {"levels": [3, 0], "loss": 0.5, "strategies": 1}
@@ -91,7 +91,7 @@ def test_where_a_coarser_node_may_lose_less_it_is_said():
     assert found.local.falls == 2  # the same with ages in twenties
     assert found.local.optima[0].levels == found.best.levels
     said = " ".join(render_text(lattice_document(found)).split())
-    assert "Coarser has no less loss no (not used by the search)" in said
+    assert "Coarser nodes lose no less no (not used by the search)" in said
     assert "the coarser node has less loss" in said
 
 

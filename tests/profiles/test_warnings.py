@@ -165,3 +165,16 @@ def test_an_audit_carries_its_warnings(engine: Engine) -> None:
     assert [w["code"] for w in result.to_dict()["warnings"]] == [w.code for w in result.warnings]
     assert [statement.name for statement in result.statements].count("warnings") == 1
     assert (result.passed, result.status.value) == (False, "fail")
+
+
+def test_rows_that_a_condition_leaves_out_are_said_under_the_verdict(engine: Engine) -> None:
+    """Of four rows one is alone; without it the table passes, and the report must not pass for one of all rows."""
+    rows = [{"age": age, "sex": "m"} for age in (30, 30, 30, 70)]
+    query = values_query(rows, {"age": "int", "sex": "text"})
+    require = ["k=3"]
+    whole = sqlaudit.audit(query=query, qi=["age", "sex"], require=require, db=engine)
+    some = sqlaudit.audit(query=query, where="age < 50", qi=["age", "sex"], require=require, db=engine)
+    assert [one.status.value for one in (*whole.checks, *some.checks)] == ["fail", "pass"]
+    said = "Only rows that meet the condition (where) were read. The verdict does not cover the others."
+    assert [one.code for one in whole.notices] == []
+    assert [(one.code, one.message) for one in some.notices] == [("selected_rows", said)]
