@@ -34,6 +34,6 @@ def wrong(frame: Any) -> None:
     sqlaudit.audit(frame, quasi=["age"])  # type: ignore[call-arg]
     sqlaudit.audit(frame, joint="yes")  # type: ignore[arg-type]
     sqlaudit.recode(frame, seed="1")  # type: ignore[arg-type]
-    sqlaudit.compare(frame)  # type: ignore[call-arg]
+    sqlaudit.compare(frame)  # type: ignore[call-overload]
     print(sqlaudit.audit(frame).no_such_figure)  # type: ignore[attr-defined]
     sqlaudit.audits_of(frame)  # type: ignore[attr-defined]

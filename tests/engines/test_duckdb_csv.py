@@ -304,7 +304,7 @@ def test_a_header_that_was_guessed_is_told(tmp_path: Path) -> None:
     assert remarks_of(Target(query=f"SELECT * FROM '{texts}' JOIN '{texts}' AS again USING (name)")) == (first,)
     with pytest.warns(DivisionWarning):
         both = remarks_of(Target(relation=texts, where="length(sex) / 2 < 9"))
-    assert [one.code for one in both] == ["header_guessed", "division_of_whole_numbers"]
+    assert [one.code for one in both] == ["header_guessed", "selected_rows", "division_of_whole_numbers"]
     found = sqlaudit.audit(texts, qi=["sex"], show_values=True)
     assert [one for one in found.warnings if one.code == first.code] == [Warned(first.code, (), first.text)]
     assert first.text in " ".join(render_text(audit_document(found)).split())
