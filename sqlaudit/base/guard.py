@@ -495,7 +495,7 @@ def condition_remarks(tree: exp.Expr | None, columns: Iterable[ColumnInfo], dial
     """What to say of a --where: that it selects rows, and of its divisions, these also as a warning without numbers."""
     if tree is None:
         return ()
-    selected = f"Only rows that meet the condition ({about('where')}) were read. The verdict does not cover the others."
+    selected = "Only rows that meet a condition were read. The verdict does not cover the others."
     remark = remark_on(tree, kinds_of(columns), dialect, about("where"), shown=False)
     warn(remark)
     return (Remark("selected_rows", selected), *([Remark(DIVISION, remark)] if remark else ()))

@@ -175,6 +175,6 @@ def test_rows_that_a_condition_leaves_out_are_said_under_the_verdict(engine: Eng
     whole = sqlaudit.audit(query=query, qi=["age", "sex"], require=require, db=engine)
     some = sqlaudit.audit(query=query, where="age < 50", qi=["age", "sex"], require=require, db=engine)
     assert [one.status.value for one in (*whole.checks, *some.checks)] == ["fail", "pass"]
-    said = "Only rows that meet the condition (where) were read. The verdict does not cover the others."
+    said = "Only rows that meet a condition were read. The verdict does not cover the others."
     assert [one.code for one in whole.notices] == []
     assert [(one.code, one.message) for one in some.notices] == [("selected_rows", said)]
