@@ -25,7 +25,7 @@ LIMITS = (
     "The figures are for someone who knows exactly these quasi-identifiers of a person in the original. Someone who "
     "knows more, fewer or other columns may learn more.",
     "The excess compares people inside with people outside. It is fair only if both were drawn in the same way and "
-    "nobody is in both.",
+    "no one is in both.",
     "Copies are rows that are equal in all columns. Distances to the closest record are not computed: they do not show "
     "what a table discloses.",
 )
