@@ -1,19 +1,56 @@
-"""Print how large the package is: python docs/size.py [FOLDER]
+"""Print how large the package is, and how well its names speak: python docs/size.py [FOLDER]
 
-Code is what is not blank, comment or docstring. FOLDER is another checkout, for instance one of `git worktree add`.
+Code is what is not blank, comment or docstring. FOLDER is another checkout, for instance one of `git worktree add`. The
+last figures are of one small audit, which is run: the functions that it enters, in files of the package.
 """
 
 from __future__ import annotations
 
 import ast
+import json
+import re
+import subprocess
 import sys
+import tempfile
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from statistics import median
 
 SMALL = 4
 """Private functions of up to so many lines below their `def` that are used once are counted."""
+VAGUE = (
+    "found one said told made asked given known some wanted shown taken held kept apart beside besides every there more"
+    " few whole alike listed place own counted judged"
+)
+"""Names that do not say what a thing is."""
+GENERIC = "item thing data result entry info object element"
+"""Names that fit everything; some are at home in any program."""
+LONG = 10
+"""Private functions of so many lines below their `def`, and more, need a sentence."""
+AUDIT = "audit t.csv --qi a,b --sensitive s --require k=5"
+RECORDER = """
+import json, os, sys, threading
+entered = set()
+def note(frame, event, argument):
+    if event == "call":
+        entered.add((frame.f_code.co_filename, frame.f_code.co_firstlineno))
+def leave(code):
+    sys.setprofile(None)
+    print(json.dumps(sorted(entered)), file=sys.stderr, flush=True)
+    sys.stdout.flush()
+    leave_at_once(code)
+leave_at_once, os._exit = os._exit, leave
+threading.setprofile(note)
+sys.setprofile(note)
+sys.argv = ["sqlaudit", *sys.argv[1:]]
+from sqlaudit.cli import run
+try:
+    run()
+finally:
+    leave(0)
+"""
+"""Runs the command line, and prints the functions that were entered: file and first line."""
 _SCOPES = (ast.Module, ast.ClassDef, ast.FunctionDef)
 
 
@@ -61,6 +98,49 @@ def circles(imports: dict[str, set[str]]) -> list[set[str]]:
     return [set(group) for group in groups]
 
 
+def names_of(tree: ast.Module) -> Iterator[str]:
+    """Yield each assigned name and each argument but `self` and `cls`."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            yield node.id
+        elif isinstance(node, ast.arg) and node.arg not in ("self", "cls"):
+            yield node.arg
+
+
+def private_functions(tree: ast.Module) -> list[ast.FunctionDef]:
+    """Return the functions and methods of at least LONG lines whose names begin with one underscore."""
+    functions = (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef))
+    private = (node for node in functions if node.name.startswith("_") and not node.name.startswith("__"))
+    return [node for node in private if (node.end_lineno or 0) - node.lineno >= LONG]
+
+
+def road(root: Path) -> tuple[int, int]:
+    """Run one small audit; return the lines of code of the functions that it enters, and the number of their files."""
+    with tempfile.TemporaryDirectory(prefix="sqlaudit-") as folder:
+        Path(folder, "t.csv").write_text("a,b,s\n" + "1,x,u\n1,x,v\n" * 5, encoding="utf-8")
+        code = f"import sys; sys.path.insert(0, {str(root)!r})\n{RECORDER}"
+        command = [sys.executable, "-c", code, *AUDIT.split()]
+        ran = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
+    entered = {(Path(file), line) for file, line in json.loads(ran.stderr.splitlines()[-1])}
+    package = (root / "sqlaudit").resolve()
+    code_lines = 0
+    files = {file for file, _ in entered if file.resolve().is_relative_to(package) and file.suffix == ".py"}
+    entered_files = set()
+    for file in files:
+        text = file.read_text(encoding="utf-8")
+        tree = ast.parse(text)
+        functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+        firsts = {line for at, line in entered if at == file}
+        bodies = [
+            node.body for node in functions if {node.lineno, *(line.lineno for line in node.decorator_list)} & firsts
+        ]
+        in_bodies = set().union(*map(lines_of, bodies)) & code_of(text, tree)
+        code_lines += len(in_bodies)
+        if in_bodies:
+            entered_files.add(file)
+    return code_lines, len(entered_files)
+
+
 def lines(files: Iterable[Path]) -> tuple[int, int]:
     """(files, their lines)."""
     sizes = [len(file.read_text(encoding="utf-8").splitlines()) for file in files]
@@ -69,7 +149,9 @@ def lines(files: Iterable[Path]) -> tuple[int, int]:
 
 def figures(root: Path) -> list[tuple[str, str]]:
     """What is counted of a checkout, with its figure."""
-    codes, imported, small, trees = [], 0, 0, {}
+    codes, imported, small, trees, any_words = [], 0, 0, {}, 0
+    names: Counter[str] = Counter()
+    private: list[ast.FunctionDef] = []
     for path in sorted(root.glob("sqlaudit/**/*.py")):
         text = path.read_text(encoding="utf-8")
         tree = ast.parse(text)
@@ -78,10 +160,15 @@ def figures(root: Path) -> list[tuple[str, str]]:
         imported += len(code & lines_of(n for n in ast.walk(tree) if isinstance(n, (ast.Import, ast.ImportFrom))))
         uses = Counter(node.id for node in ast.walk(tree) if isinstance(node, ast.Name))
         small += sum(is_small(node, uses) for node in tree.body)
+        names.update(names_of(tree))
+        private += private_functions(tree)
+        any_words += len(re.findall(r"\bAny\b", text))
         trees[".".join(path.relative_to(root).with_suffix("").parts)] = tree
     found = circles({module: imports_of(module, tree, trees) for module, tree in trees.items()})
     schemas_there = (file for file in root.glob("sqlaudit/**/*schema.json") if file.name != "policy_schema.json")
     written = (file for file in schemas_there if "generated by docs/" not in file.read_text(encoding="utf-8"))
+    silent = sum(ast.get_docstring(node) is None for node in private)
+    vague, generic = (sum(names[name] for name in words.split()) / max(1, names.total()) for words in (VAGUE, GENERIC))
     schemas, golden = lines(written), lines(root.glob("tests/base/golden/**/*.sql"))
     return [
         ("lines of code in sqlaudit/", f"{sum(codes):,}"),
@@ -93,6 +180,10 @@ def figures(root: Path) -> list[tuple[str, str]]:
         ("golden SQL", f"{golden[0]:,} files, {golden[1]:,} lines"),
         ("tests, lines of Python", f"{lines(root.glob('tests/**/*.py'))[1]:,}"),
         ("modules in import circles inside packages", ", ".join(map(str, sorted(map(len, found)))) or "0"),
+        ("names that say nothing, of all names and arguments", f"{vague:.1%}"),
+        ("names such as item, data, result", f"{generic:.1%}"),
+        (f"private functions of {LONG} lines and more", f"{len(private):,}, {silent:,} without a sentence"),
+        ("the word Any", f"{any_words:,}"),
     ]
 
 
@@ -100,3 +191,4 @@ if __name__ == "__main__":
     root = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).resolve().parents[1]
     for name, figure in figures(root):
         print(f"{name:<52}{figure}")
+    print("{:<52}{:,} lines in {:,} files".format("functions that one small audit enters", *road(root.resolve())))
