@@ -22,10 +22,10 @@ from sqlaudit.base.sql import environment, template_folder
 from sqlaudit.classes.facts import Fact
 from sqlaudit.gates.standalone.names import by_letters, folded, nested, unsure
 from sqlaudit.gates.standalone.recipes import Recipe, partitions, piece, recipe_of
-from sqlaudit.models.base import BAND
+from sqlaudit.models.base import BAND, Model, Parameter
 from sqlaudit.models.belief import MAX_ALONE
 from sqlaudit.models.diversity import head
-from sqlaudit.models.registry import REGISTRY
+from sqlaudit.models.registry import CELL_RULES, OF_SYNTHETIC, REGISTRY
 
 ADAPTERS = {
     "athena": "trino",
@@ -60,9 +60,9 @@ GIVEN = "side.source, side.columns, side.key, side.entity"
 DEFAULTS = ["entity=none", "nulls='equal'", "known_rows='worse'", "show_values=false", "values=none"]
 LAST = "entity, nulls, known_rows, show_values, values"
 """What every test of classes takes last."""
-WITH, ONLY = "WITH {{ side.relations }}", "{{ side.only }}"
-"""How the statement for one side begins and ends."""
-PERSONS = "{{ sqlaudit.unread('target', 'e', values, model, entity) }}"
+WITH = "WITH {{ side.relations }}"
+"""How the statement for one side begins."""
+PERSONS = "{{ sqlaudit.unread('target', 'e', values, model, entity, listed) }}"
 """How many persons rule a test out."""
 COLUMNS = ["class_size", "n_records"]
 """Figures of every failing class."""
@@ -106,6 +106,18 @@ TESTS = (
     Test("c_k_safety", ["c", "k=3"], decimal="c"),
 )
 
+PERSON_TESTS = ("km_anonymity", "profile_k_anonymity")
+OWN_LIMITS = {
+    "column_sets": (
+        Parameter("k", "integer", "smallest class size allowed", 2),
+        Parameter("max_size", "integer", "largest number of columns in a set", 1),
+        Parameter("tolerance", "decimal", "largest share of rows allowed in smaller classes", 0, 1),
+    ),
+    "linkage": (Parameter("k", "integer", "fewest rows allowed, where there are some", 2),),
+    "no_differencing": (Parameter("n", "integer", "smallest change allowed", 2),),
+}
+"""Limits of tests that are no model of the registry."""
+
 
 def files() -> Iterator[tuple[str, str]]:
     """Every generated file: its name and text."""
@@ -121,8 +133,26 @@ def files() -> Iterator[tuple[str, str]]:
         HEAD.replace("{sources}", "the templates of standalone checks")
         + population_macro("linkage", "reference", ("matched_by_few",)),
     )
+    yield "limits.sql", HEAD.replace("{sources}", "the registry of models") + limits_macro()
     yield "foldings.sql", HEAD.replace("{sources}", "sqlaudit/gates/standalone/names.py") + folding_macros()
     yield "written_out.sql", HEAD.replace("{sources}", " and ".join(SHARED)) + shared_macros()
+
+
+def limits_macro() -> str:
+    """The bounds of each limit, by test and parameter."""
+    models: dict[str, type[Model]] = {name: REGISTRY[name] for name in (*(test.name for test in TESTS), "k_map")}
+    models |= {name: REGISTRY[name] for name in PERSON_TESTS} | dict(OF_SYNTHETIC)
+    models |= {"min_contributors": CELL_RULES["threshold"], "dominance": CELL_RULES["dominance"]}
+    limits = {name: model.parameters for name, model in models.items()} | OWN_LIMITS
+    lines = ["{% macro bounds_of(test) %}{{ return({"]
+    for test, parameters in limits.items():
+        bounds = {
+            one.name: {"least": one.minimum, "most": one.maximum, "help": one.help}
+            for one in parameters
+            if one.kind != "text"
+        }
+        lines.append(f"    {test!r}: {str(bounds).replace('None', 'none')},")
+    return "\n".join([*lines, "}[test]) }}{% endmacro %}", ""])
 
 
 def folding_macros() -> str:
@@ -166,21 +196,23 @@ def macro_of(test: Test) -> str:
     lines = [
         *test_head(test),
         f"{{% macro default__{test.name}_sql(model, quasi_identifiers, {bare(taken)}, {LAST}) -%}}",
-        "{%- do sqlaudit.refuse_no_list(quasi_identifiers) -%}",
+        *given_columns("model", "quasi_identifiers", "entity"),
         "{%- set solo = sqlaudit.reads_nulls_apart(nulls) -%}",
     ]
+    if test.by_value:
+        lines.append("{%- set named, sensitive = sensitive, sqlaudit.column_named(listed, sensitive, 'sensitive') -%}")
     if ordered:
-        lines.append("{%- do sqlaudit.refuse_text(model, sensitive) -%}")
+        lines.append("{%- do sqlaudit.refuse_unordered(listed, sensitive, named) -%}")
     if test.whole:
-        lines.append(f"{{%- set {test.whole} = sqlaudit.whole({test.whole}, '{test.whole}') -%}}")
+        lines.append(f"{{%- set {test.whole} = sqlaudit.whole({test.whole}, '{test.name}', '{test.whole}') -%}}")
     if test.name == "c_k_safety":
         before, text, figures = disclosure_body()
     else:
-        before = [f"{{%- set {test.decimal} = sqlaudit.exact({test.decimal}) -%}}"] if test.decimal else []
+        before = [f"{{%- set {test.decimal} = sqlaudit.exact({test.decimal}, '{test.name}', '{test.decimal}') -%}}"] if test.decimal else []
         text, figures = body(test)
     told = f"sqlaudit.read({sensitive}, values, true)" if test.by_value and not ordered else sensitive
     read = f"{told}, sqlaudit.read(entity, values)"
-    of_side = f"known, known_rows, model, quasi_identifiers, {read}, solo, show_values"
+    of_side = f"known, known_rows, listed, model, quasi_identifiers, {read}, solo, show_values"
     return "\n".join(
         [
             *lines,
@@ -198,6 +230,15 @@ def macro_of(test: Test) -> str:
             "",
         ]
     )
+
+
+def given_columns(relation: str, names: str, entity: str, listed: str = "listed") -> list[str]:
+    """Look up the columns that a test names in what it is about."""
+    return [
+        f"{{%- set {listed} = sqlaudit.columns_of({relation}) -%}}",
+        f"{{%- set {names} = sqlaudit.columns_named({listed}, {names}, 'quasi_identifiers') -%}}",
+        f"{{%- set {entity} = sqlaudit.entity_named({listed}, {entity}) -%}}",
+    ]
 
 
 def test_head(test: Test) -> list[str]:
@@ -245,7 +286,7 @@ def statement(test: Test, whole: Mapping[str, int]) -> tuple[str, list[str]]:
     else:
         relations = f"{WITH}{{{{ sqlaudit.class_sizes({GIVEN}) }}}}\n"
     text = with_expressions(relations + ending(recipe, with_persons, figures), test)
-    return text + ONLY, [*COLUMNS, *(name for name, _ in figures)]
+    return text, [*COLUMNS, *(name for name, _ in figures)]
 
 
 def disclosure_body() -> tuple[list[str], list[str], str]:
@@ -267,7 +308,7 @@ def disclosure_body() -> tuple[list[str], list[str], str]:
         block("facts", f"{{%- for rank in range(1, atoms + 1) %}}{fact}{{%- endfor %}}")
         + f"{WITH}{{{{ sqlaudit.class_facts({GIVEN}, facts, ['positions']) }}}},",
         "{{ sqlaudit.disclosure_relation(side.key, atoms, partitions) }}",
-        typed(ending(recipe, with_persons, [("level_disclosure", piece("disclosure"))])) + ONLY,
+        typed(ending(recipe, with_persons, [("level_disclosure", piece("disclosure"))])),
     ]
     return before, text, str([*COLUMNS, "level_disclosure"])
 
@@ -279,7 +320,9 @@ def both(requirement: Requirement, sensitive: str | None) -> tuple[Recipe, Recip
     if not without.by_value:
         return without, with_persons
     ordered = ", true" if without.ordered else ""
-    values = (f"{{{{ sqlaudit.unread_values(values, model, sensitive{ordered}) }}}}",)
+    values: tuple[str, ...] = (f"{{{{ sqlaudit.unread_values(values, model, sensitive, listed{ordered}) }}}}",)
+    if without.ordered:
+        values = (*values, "{{ sqlaudit.rows_without_order(listed) }}")
     return replace(without, unusable=values + without.unusable), replace(
         with_persons, unusable=values + with_persons.unusable
     )
@@ -347,7 +390,7 @@ def population_macro(name: str, other: str, conditions: Sequence[str]) -> str:
     failing = " OR ".join(piece(each, **limits.get(each, {})) for each in conditions)
     recipe = Recipe(population=True, failing=failing, where=piece("met"))
     nameless = piece("count_where", relation="target", condition="e IS NULL")
-    of_population = PERSONS.replace("target", "population").replace("model, entity", "population, other_entity")
+    of_population = PERSONS.replace("target", "population").replace("model, entity, listed", "population, other_entity, listed_others")
     with_persons = replace(recipe, unusable=(nameless, PERSONS, of_population))
     further = ["quasi_identifiers=none", "entity=none"]
     default = ["k=2" if name == "linkage" else "k"]
@@ -366,11 +409,12 @@ def population_macro(name: str, other: str, conditions: Sequence[str]) -> str:
         "{%- endtest %}",
         "",
         f"{{% macro default__{name}_sql({passed.replace(other, 'population')}) -%}}",
-        "{%- do sqlaudit.refuse_no_list(quasi_identifiers) -%}",
-        "{%- set k = sqlaudit.whole(k, 'k') -%}",
         "{%- set others = population_quasi_identifiers or quasi_identifiers -%}",
-        "{%- do sqlaudit.refuse_other_length(quasi_identifiers, others) -%}",
         "{%- set other_entity = population_entity if population_entity is not none else entity -%}",
+        *given_columns("model", "quasi_identifiers", "entity"),
+        *given_columns("population", "others", "other_entity", "listed_others"),
+        "{%- do sqlaudit.refuse_other_length(quasi_identifiers, others) -%}",
+        f"{{%- set k = sqlaudit.whole(k, '{name}', 'k') -%}}",
         "{%- set keys = sqlaudit.with_letters(quasi_identifiers) -%}",
         "{%- set person, other = sqlaudit.read(entity, values), sqlaudit.read(other_entity, values) -%}",
         "{%- set columns = sqlaudit.target_columns(keys, none, person, false) -%}",
