@@ -73,7 +73,7 @@
 {# Column names that differ from a name in case alone. #}
 {% macro named_alike(types, name) -%}
 {%- set found = [] -%}
-{%- for column in types if column.casefold() == name.casefold() -%}
+{%- for column in types if column | lower == name | lower -%}
     {%- do found.append(column) -%}
 {%- endfor -%}
 {{ return(found) }}
