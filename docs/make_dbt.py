@@ -17,6 +17,8 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import yaml
+
 from sqlaudit.base.spec import Requirement
 from sqlaudit.base.sql import environment, template_folder
 from sqlaudit.classes.facts import Fact
@@ -49,6 +51,7 @@ UNKNOWN = (
 )
 FOLDER = template_folder() / "dbt" / "macros" / "checks"
 SHARED = ("classes/_rows.sql", "gates/standalone/_written_out.sql", "gates/standalone/_standalone_persons.sql")
+DESCRIPTIONS = "descriptions.yml"
 HEAD = "{#- Made by docs/make_dbt.py from {sources}: change those, and run it again. -#}\n"
 TYPES = {
     "AS DOUBLE)": "AS {{ sqlaudit.type_of_floats() }})",
@@ -117,6 +120,41 @@ OWN_LIMITS = {
     "no_differencing": (Parameter("n", "integer", "smallest change allowed", 2),),
 }
 """Limits of tests that are no model of the registry."""
+OWN_TESTS = {
+    "all_columns_have_roles": "Every column has a role, in the arguments or in meta.",
+    "column_sets": "No set of columns puts more than the share tolerance of the rows into classes smaller than k.",
+    "linkage": "No class has some, but fewer than k rows of the reference.",
+    "no_differencing": "No cell changed by 1 to n - 1 since an older release.",
+}
+OTHER_NAMES = {"min_contributors": "threshold"}
+"""The models of tests that are called otherwise."""
+ARGUMENTS = {
+    "quasi_identifiers": "columns, or SQL expressions over columns",
+    "sensitive": "the sensitive column; without it the column that the test belongs to",
+    "entity": "the column that identifies the person; sizes then count people",
+    "nulls": "equal, or distinct: each row with a missing quasi-identifier is a class of its own",
+    "known_rows": "which attacker is covered: one (row of a person), all, or the worse of both",
+    "show_values": "whether the keys of failing classes are shown",
+    "values": "fold or exact: whether values that differ only in case, blanks or invisible characters are one",
+    "population": "the model of the population",
+    "reference": "the model that is matched",
+    "original": "the model that the synthetic table was made from",
+    "before": "the model of the older release",
+    "identifiers": "columns that identify directly",
+    "insensitive": "columns that need no other role",
+    "columns": "the columns that are compared",
+    "contributors": "the column of contributors",
+    "value": "the column of values",
+    "count": "the column of counts",
+    "largest": "the columns of the largest contributions, largest first",
+    "by": "the dimensions",
+    "total": "the name of totals",
+    "hidden": "marks of hidden cells",
+    "hidden_cells": "refuse or ignore",
+    "other_cells": "refuse or ignore",
+    "zeros": "whether cells without contributors fail",
+}
+"""Arguments of tests that are no limits."""
 
 
 def files() -> Iterator[tuple[str, str]]:
@@ -153,6 +191,27 @@ def limits_macro() -> str:
         }
         lines.append(f"    {test!r}: {str(bounds).replace('None', 'none')},")
     return "\n".join([*lines, "}[test]) }}{% endmacro %}", ""])
+
+
+def descriptions(generated: Sequence[str]) -> str:
+    """What dbt's docs say of each test, and of its arguments; other macros are not shown there."""
+    models = {**REGISTRY, **OF_SYNTHETIC, **CELL_RULES}
+    macros: list[dict[str, Any]] = []
+    texts = [*generated, *(path.read_text(encoding="utf-8") for path in FOLDER.parent.glob("support/*.sql"))]
+    for name, taken in sorted(found for text in texts for found in re.findall(r"{% test (\w+)\((.*?)\) -%}", text)):
+        model = models.get(OTHER_NAMES.get(name, name))
+        helps = {one.name: one.help for one in OWN_LIMITS.get(name, model.parameters if model else ())}
+        given = [part.partition("=")[0] for part in taken.split(", ")]
+        arguments = [
+            {"name": one, "description": ARGUMENTS.get(one) or helps.get(one) or ARGUMENTS[one.partition("_")[2]]}
+            for one in given
+            if one not in ("model", "column_name")
+        ]
+        said = f"{model.title}: {model.definition}" if model else OWN_TESTS[name]
+        macros.append({"name": f"test_{name}", "description": said, "arguments": arguments})
+    for name in sorted(name for text in texts for name in re.findall(r"{% macro (\w+)", text)):
+        macros.append({"name": name, "docs": {"show": False}})
+    return yaml.safe_dump({"version": 2, "macros": macros}, sort_keys=False, allow_unicode=True, width=118)
 
 
 def folding_macros() -> str:
@@ -449,7 +508,9 @@ def main() -> int:
         write_repository(Path(sys.argv[-1]))
         return 0
     made = dict(files())
-    found = {path.name: path.read_text(encoding="utf-8") for path in FOLDER.glob("*.sql")}
+    made[DESCRIPTIONS] = HEAD.replace("{#-", "#").replace(" -#}", "").format(sources="macros and models")
+    made[DESCRIPTIONS] += descriptions([*made.values()])
+    found = {path.name: path.read_text(encoding="utf-8") for path in FOLDER.glob("*.*")}
     if "--check" in sys.argv:
         stale = sorted(name for name in {*made, *found} if made.get(name) != found.get(name))
         if stale:

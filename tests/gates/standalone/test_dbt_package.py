@@ -416,7 +416,7 @@ def test_the_page_has_every_test_with_its_arguments() -> None:
                 part for part in parts if part[0] not in COMMON and not part[0].endswith(("_identifiers", "_entity"))
             ]
             found[name] = ", ".join(f"`{key}`{f' ({value})' if value else ''}" for key, _, value in own)
-    assert len(found) == 23
+    assert len(found) == 24
     assert rows == found
 
 

@@ -334,6 +334,12 @@ pairs AS (
     WHERE e IS NOT NULL
     GROUP BY {{ key }}, e
 ),
+{%- if only_several %}
+several AS (
+    SELECT COUNT(*) AS persons
+    FROM (SELECT e FROM pairs GROUP BY e HAVING COUNT(*) > 1) AS of_person
+),
+{%- endif %}
 numbered AS (
     SELECT
         e,
@@ -346,7 +352,7 @@ numbered AS (
 {%- endif %}
 ),
 own AS (
-    SELECT e, event FROM numbered WHERE lonely = 0
+    SELECT e, event FROM numbered{{ " WHERE lonely = 0" if solo }}
 ),
 people AS (
     SELECT e, MAX(lonely) AS lonely FROM numbered GROUP BY e
@@ -457,7 +463,7 @@ all_rows AS (
 {% macro person_falls_short(k) %}(people.lonely = 1 AND 1 < {{ k }}) OR (people.lonely = 0 AND found.persons < {{ k }}){% endmacro %}
 
 {# Whether some person has more than one combination: else who knows all rows knows no more than one tells. #}
-{% macro some_know_more() %}(SELECT COUNT(*) FROM (SELECT e FROM pairs GROUP BY e HAVING COUNT(*) > 1) AS several) > 0{% endmacro %}
+{% macro some_know_more() %}(SELECT persons FROM several) > 0{% endmacro %}
 
 {# For each person the fewest who share some event, or some two, of the person. #}
 {% macro least_shared(known) -%}

@@ -127,3 +127,51 @@
 {% macro may_precede_column(before) -%}
 {{ return(before in ['', '.'] or not modules.re.match("[\\w']|::$", before) or before | lower in ['and', 'between', 'by', 'case', 'div', 'else', 'for', 'from', 'ilike', 'in', 'is', 'like', 'mod', 'not', 'or', 'rlike', 'similar', 'then', 'to', 'when', 'xor', 'distinct']) }}
 {%- endmacro %}
+
+{# Every column has a role: in the arguments, or in its meta or the model's (`sqlaudit`), as `sqlaudit test --dbt-project` reads
+   them. A row for each that has none, as a column that is added is how tables become identifying. #}
+{% test all_columns_have_roles(model, quasi_identifiers=[], sensitive=[], identifiers=[], insensitive=[], entity=none) -%}
+{%- set listed = sqlaudit.columns_of(model) -%}
+{%- set known = [] -%}
+{%- for names in [quasi_identifiers, sensitive, identifiers, insensitive, [entity] if entity is not none else []] if names -%}
+    {%- do known.extend(sqlaudit.columns_read(listed, sqlaudit.columns_named(listed, names, 'a role'))) -%}
+{%- endfor -%}
+{%- do known.extend(sqlaudit.columns_read(listed, sqlaudit.columns_with_meta())) -%}
+{%- if listed and listed.types is none -%}
+    {{ exceptions.raise_compiler_error("sqlaudit: nothing lists the columns of an ephemeral model; make " ~ listed.label ~ " a view") }}
+{%- endif -%}
+{%- for column in (listed.types if listed else []) if column not in known %}
+SELECT {{ dbt.string_literal(dbt.escape_single_quotes(column)) }} AS column_without_role
+UNION ALL
+{%- endfor %}
+SELECT 'none' AS column_without_role FROM {{ model }} WHERE 1 = 0
+{%- endtest %}
+
+{# The columns that names and expressions read. #}
+{% macro columns_read(columns, texts) -%}
+{%- set found = [] -%}
+{%- for text in texts if columns and columns.types -%}
+    {%- set bare = sqlaudit.without_quotes(text) -%}
+    {%- set words = [bare | lower] if bare != text else modules.re.findall('\\w+', text | lower) + [text | lower] -%}
+    {%- for column in columns.types if column | lower in words -%}
+        {%- do found.append(column) -%}
+    {%- endfor -%}
+{%- endfor -%}
+{{ return(found) }}
+{%- endmacro %}
+
+{# The columns that have a role in the meta of what a test is written under. #}
+{% macro columns_with_meta() -%}
+{%- set found = [] -%}
+{%- for name in model.depends_on.nodes if execute and (name in graph.nodes or name in graph.sources) -%}
+    {%- set node = graph.nodes.get(name) or graph.sources.get(name) -%}
+    {%- set policy = node.meta.get('sqlaudit') or node.config.get('meta', {}).get('sqlaudit') -%}
+    {%- for role in ['quasi_identifiers', 'sensitive', 'identifiers', 'insensitive', 'entity'] if policy is mapping and policy.get(role) -%}
+        {%- do found.extend([policy[role]] if policy[role] is string else policy[role]) -%}
+    {%- endfor -%}
+    {%- for column in node.columns.values() if column.get('meta', {}).get('sqlaudit') or column.get('config', {}).get('meta', {}).get('sqlaudit') -%}
+        {%- do found.append(sqlaudit.quoted(column.name)) -%}
+    {%- endfor -%}
+{%- endfor -%}
+{{ return(found) }}
+{%- endmacro %}

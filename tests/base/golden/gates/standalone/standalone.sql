@@ -11,8 +11,7 @@ pairs AS (
     FROM person_rows
     WHERE e IS NOT NULL
     GROUP BY q1, e
-),
-numbered AS (
+),numbered AS (
     SELECT
         e,
         row_count,
