@@ -267,7 +267,11 @@ def macro_of(test: Test) -> str:
     if test.name == "c_k_safety":
         before, text, figures = disclosure_body()
     else:
-        before = [f"{{%- set {test.decimal} = sqlaudit.exact({test.decimal}, '{test.name}', '{test.decimal}') -%}}"] if test.decimal else []
+        before = (
+            [f"{{%- set {test.decimal} = sqlaudit.exact({test.decimal}, '{test.name}', '{test.decimal}') -%}}"]
+            if test.decimal
+            else []
+        )
         text, figures = body(test)
     told = f"sqlaudit.read({sensitive}, values, true)" if test.by_value and not ordered else sensitive
     read = f"{told}, sqlaudit.read(entity, values)"
@@ -449,7 +453,9 @@ def population_macro(name: str, other: str, conditions: Sequence[str]) -> str:
     failing = " OR ".join(piece(each, **limits.get(each, {})) for each in conditions)
     recipe = Recipe(population=True, failing=failing, where=piece("met"))
     nameless = piece("count_where", relation="target", condition="e IS NULL")
-    of_population = PERSONS.replace("target", "population").replace("model, entity, listed", "population, other_entity, listed_others")
+    of_population = PERSONS.replace("target", "population").replace(
+        "model, entity, listed", "population, other_entity, listed_others"
+    )
     with_persons = replace(recipe, unusable=(nameless, PERSONS, of_population))
     further = ["quasi_identifiers=none", "entity=none"]
     default = ["k=2" if name == "linkage" else "k"]

@@ -1,4 +1,4 @@
-"""Which column a test reads: an exact name wins, then an expression over columns, and what reads no column is an error."""
+"""Which column a test reads: an exact name wins, then an expression; what reads no column is an error."""
 
 from __future__ import annotations
 
@@ -155,7 +155,9 @@ def test_columns_and_expressions_count(project: Project) -> None:
     tests = [k1(name, quasi_identifiers=names, k=2) for name, (names, _) in COUNTED_AS.items()]
     ran = build(project, tests, people=PEOPLE)
     found = {name: one["failures"] for unique, one in ran.results.items() for name in [unique.split(".")[2]]}
-    assert {name: found[name] for name in COUNTED_AS} == {name: most for name, (_, most) in COUNTED_AS.items()}, ran.said
+    assert {name: found[name] for name in COUNTED_AS} == {name: most for name, (_, most) in COUNTED_AS.items()}, (
+        ran.said
+    )
 
 
 def test_a_name_beats_an_expression(project: Project) -> None:

@@ -1,4 +1,4 @@
-"""Columns with odd names: dbt, an audit and the compiled statement give one verdict, with no quotes but those of YAML."""
+"""Columns with odd names: dbt, an audit and the compiled statement give one verdict, without quotes of SQL."""
 
 from __future__ import annotations
 
@@ -14,7 +14,20 @@ from tests.dbt.conftest import Project
 NAMES = (
     *("Age in Years", "age-band", "it's", 'say "so"', "größe", "Straße 1", "1st_visit", "2020", "%fat", "a.b", "a,b"),
     *("select", "order", "user", "group", "Table", "current_date", "date", "zip (5)", "'sex'", "x;y", "a + b", "null"),
-    *("naïve café", "年齢", "UPPER", "true", "-- note", "{curly}", "$cost", "a\\b", "[list]", "#1", "limit", "s p a c e"),
+    *(
+        "naïve café",
+        "年齢",
+        "UPPER",
+        "true",
+        "-- note",
+        "{curly}",
+        "$cost",
+        "a\\b",
+        "[list]",
+        "#1",
+        "limit",
+        "s p a c e",
+    ),
 )
 """Spaces, hyphens, quotes, umlauts, digits first, reserved words, and what reads like SQL."""
 

@@ -103,7 +103,7 @@ def test_without_the_packages_one_sentence(tmp_path: Path, monkeypatch: pytest.M
         sqlaudit.gate(a_policy(tmp_path), db="adbc:postgresql://h/db")
 
 
-SELECT = 'SELECT t."Age in Years" AS q1, zap FROM nowhere AS t WHERE city = \'Bob\''
+SELECT = "SELECT t.\"Age in Years\" AS q1, zap FROM nowhere AS t WHERE city = 'Bob'"
 
 
 @pytest.mark.parametrize(

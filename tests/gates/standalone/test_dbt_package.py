@@ -389,7 +389,7 @@ def test_keys_are_shown_only_on_request() -> None:
     assert "SELECT\n    size AS class_size" in written("duckdb", "k_anonymity", {"k": 5})
     named = {"quasi_identifiers": ['"age"', "(substr(zip, 1, 2))"]}
     shown = written("duckdb", "k_anonymity", {"k": 5, "show_values": True, **named})
-    assert "SELECT\n    q1 AS \"age\", q2 AS q2, size AS class_size" in shown
+    assert 'SELECT\n    q1 AS "age", q2 AS q2, size AS class_size' in shown
 
 
 COMMON = {
