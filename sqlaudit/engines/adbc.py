@@ -301,7 +301,8 @@ class AdbcReader:
 
 _MISSING = re.compile(
     r"""no[ ]such[ ](?:column|table):[ ](?:\w+\.)?(?P<sqlite>[^\n]+)
-    |(?:column|table|relation)[ ](?:with[ ]name[ ])?(?:\w+\.)?"?(?P<others>[^"\n]+?)"?[ ](?:not[ ]found|does[ ]not[ ]exist)
+    |(?:column|table|relation)[ ](?:with[ ]name[ ])?(?:\w+\.)?"?(?P<others>[^"\n]+?)"?[ ]
+    (?:not[ ]found|does[ ]not[ ]exist)
     |invalid[ ]identifier[ ]'"?(?P<snowflake>[^"'\n]+)
     |Unrecognized[ ]name:[ ](?P<bigquery>\w+)""",
     re.VERBOSE | re.IGNORECASE,
