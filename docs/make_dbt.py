@@ -194,7 +194,7 @@ def limits_macro() -> str:
 
 
 def descriptions(generated: Sequence[str]) -> str:
-    """What dbt's docs say of each test, and of its arguments; other macros are not shown there."""
+    """What dbt's docs say of each test, and of its arguments."""
     models = {**REGISTRY, **OF_SYNTHETIC, **CELL_RULES}
     macros: list[dict[str, Any]] = []
     texts = [*generated, *(path.read_text(encoding="utf-8") for path in FOLDER.parent.glob("support/*.sql"))]
@@ -209,9 +209,10 @@ def descriptions(generated: Sequence[str]) -> str:
         ]
         said = f"{model.title}: {model.definition}" if model else OWN_TESTS[name]
         macros.append({"name": f"test_{name}", "description": said, "arguments": arguments})
-    for name in sorted(name for text in texts for name in re.findall(r"{% macro (\w+)", text)):
-        macros.append({"name": name, "docs": {"show": False}})
-    return yaml.safe_dump({"version": 2, "macros": macros}, sort_keys=False, allow_unicode=True, width=118)
+    listed = (
+        yaml.safe_dump(one, sort_keys=False, allow_unicode=True, default_flow_style=True, width=10**6) for one in macros
+    )
+    return "".join(["version: 2\nmacros:\n", *(f"  - {one}" for one in listed)])
 
 
 def folding_macros() -> str:
