@@ -17,15 +17,17 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import yaml
+
 from sqlaudit.base.spec import Requirement
 from sqlaudit.base.sql import environment, template_folder
 from sqlaudit.classes.facts import Fact
 from sqlaudit.gates.standalone.names import by_letters, folded, nested, unsure
 from sqlaudit.gates.standalone.recipes import Recipe, partitions, piece, recipe_of
-from sqlaudit.models.base import BAND
+from sqlaudit.models.base import BAND, Model, Parameter
 from sqlaudit.models.belief import MAX_ALONE
 from sqlaudit.models.diversity import head
-from sqlaudit.models.registry import REGISTRY
+from sqlaudit.models.registry import CELL_RULES, OF_SYNTHETIC, REGISTRY
 
 ADAPTERS = {
     "athena": "trino",
@@ -49,6 +51,7 @@ UNKNOWN = (
 )
 FOLDER = template_folder() / "dbt" / "macros" / "checks"
 SHARED = ("classes/_rows.sql", "gates/standalone/_written_out.sql", "gates/standalone/_standalone_persons.sql")
+DESCRIPTIONS = "descriptions.yml"
 HEAD = "{#- Made by docs/make_dbt.py from {sources}: change those, and run it again. -#}\n"
 TYPES = {
     "AS DOUBLE)": "AS {{ sqlaudit.type_of_floats() }})",
@@ -60,9 +63,9 @@ GIVEN = "side.source, side.columns, side.key, side.entity"
 DEFAULTS = ["entity=none", "nulls='equal'", "known_rows='worse'", "show_values=false", "values=none"]
 LAST = "entity, nulls, known_rows, show_values, values"
 """What every test of classes takes last."""
-WITH, ONLY = "WITH {{ side.relations }}", "{{ side.only }}"
-"""How the statement for one side begins and ends."""
-PERSONS = "{{ sqlaudit.unread('target', 'e', values, model, entity) }}"
+WITH = "WITH {{ side.relations }}"
+"""How the statement for one side begins."""
+PERSONS = "{{ sqlaudit.unread('target', 'e', values, model, entity, listed) }}"
 """How many persons rule a test out."""
 COLUMNS = ["class_size", "n_records"]
 """Figures of every failing class."""
@@ -106,6 +109,53 @@ TESTS = (
     Test("c_k_safety", ["c", "k=3"], decimal="c"),
 )
 
+PERSON_TESTS = ("km_anonymity", "profile_k_anonymity")
+OWN_LIMITS = {
+    "column_sets": (
+        Parameter("k", "integer", "smallest class size allowed", 2),
+        Parameter("max_size", "integer", "largest number of columns in a set", 1),
+        Parameter("tolerance", "decimal", "largest share of rows allowed in smaller classes", 0, 1),
+    ),
+    "linkage": (Parameter("k", "integer", "fewest rows allowed, where there are some", 2),),
+    "no_differencing": (Parameter("n", "integer", "smallest change allowed", 2),),
+}
+"""Limits of tests that are no model of the registry."""
+OWN_TESTS = {
+    "all_columns_have_roles": "Every column has a role, in the arguments or in meta.",
+    "column_sets": "No set of columns puts more than the share tolerance of the rows into classes smaller than k.",
+    "linkage": "No class has some, but fewer than k rows of the reference.",
+    "no_differencing": "No cell changed by 1 to n - 1 since an older release.",
+}
+OTHER_NAMES = {"min_contributors": "threshold"}
+"""The models of tests that are called otherwise."""
+ARGUMENTS = {
+    "quasi_identifiers": "columns, or SQL expressions over columns",
+    "sensitive": "the sensitive column; without it the column that the test belongs to",
+    "entity": "the column that identifies the person; sizes then count people",
+    "nulls": "equal, or distinct: each row with a missing quasi-identifier is a class of its own",
+    "known_rows": "which attacker is covered: one (row of a person), all, or the worse of both",
+    "show_values": "whether the keys of failing classes are shown",
+    "values": "fold or exact: whether values that differ only in case, blanks or invisible characters are one",
+    "population": "the model of the population",
+    "reference": "the model that is matched",
+    "original": "the model that the synthetic table was made from",
+    "before": "the model of the older release",
+    "identifiers": "columns that identify directly",
+    "insensitive": "columns that need no other role",
+    "columns": "the columns that are compared",
+    "contributors": "the column of contributors",
+    "value": "the column of values",
+    "count": "the column of counts",
+    "largest": "the columns of the largest contributions, largest first",
+    "by": "the dimensions",
+    "total": "the name of totals",
+    "hidden": "marks of hidden cells",
+    "hidden_cells": "refuse or ignore",
+    "other_cells": "refuse or ignore",
+    "zeros": "whether cells without contributors fail",
+}
+"""Arguments of tests that are no limits."""
+
 
 def files() -> Iterator[tuple[str, str]]:
     """Every generated file: its name and text."""
@@ -121,8 +171,48 @@ def files() -> Iterator[tuple[str, str]]:
         HEAD.replace("{sources}", "the templates of standalone checks")
         + population_macro("linkage", "reference", ("matched_by_few",)),
     )
+    yield "limits.sql", HEAD.replace("{sources}", "the registry of models") + limits_macro()
     yield "foldings.sql", HEAD.replace("{sources}", "sqlaudit/gates/standalone/names.py") + folding_macros()
     yield "written_out.sql", HEAD.replace("{sources}", " and ".join(SHARED)) + shared_macros()
+
+
+def limits_macro() -> str:
+    """The bounds of each limit, by test and parameter."""
+    models: dict[str, type[Model]] = {name: REGISTRY[name] for name in (*(test.name for test in TESTS), "k_map")}
+    models |= {name: REGISTRY[name] for name in PERSON_TESTS} | dict(OF_SYNTHETIC)
+    models |= {"min_contributors": CELL_RULES["threshold"], "dominance": CELL_RULES["dominance"]}
+    limits = {name: model.parameters for name, model in models.items()} | OWN_LIMITS
+    lines = ["{% macro bounds_of(test) %}{{ return({"]
+    for test, parameters in limits.items():
+        bounds = {
+            one.name: {"least": one.minimum, "most": one.maximum, "help": one.help}
+            for one in parameters
+            if one.kind != "text"
+        }
+        lines.append(f"    {test!r}: {str(bounds).replace('None', 'none')},")
+    return "\n".join([*lines, "}[test]) }}{% endmacro %}", ""])
+
+
+def descriptions(generated: Sequence[str]) -> str:
+    """What dbt's docs say of each test, and of its arguments."""
+    models = {**REGISTRY, **OF_SYNTHETIC, **CELL_RULES}
+    macros: list[dict[str, Any]] = []
+    texts = [*generated, *(path.read_text(encoding="utf-8") for path in FOLDER.parent.glob("support/*.sql"))]
+    for name, taken in sorted(found for text in texts for found in re.findall(r"{% test (\w+)\((.*?)\) -%}", text)):
+        model = models.get(OTHER_NAMES.get(name, name))
+        helps = {one.name: one.help for one in OWN_LIMITS.get(name, model.parameters if model else ())}
+        given = [part.partition("=")[0] for part in taken.split(", ")]
+        arguments = [
+            {"name": one, "description": ARGUMENTS.get(one) or helps.get(one) or ARGUMENTS[one.partition("_")[2]]}
+            for one in given
+            if one not in ("model", "column_name")
+        ]
+        said = f"{model.title}: {model.definition}" if model else OWN_TESTS[name]
+        macros.append({"name": f"test_{name}", "description": said, "arguments": arguments})
+    listed = (
+        yaml.safe_dump(one, sort_keys=False, allow_unicode=True, default_flow_style=True, width=10**6) for one in macros
+    )
+    return "".join(["version: 2\nmacros:\n", *(f"  - {one}" for one in listed)])
 
 
 def folding_macros() -> str:
@@ -166,21 +256,27 @@ def macro_of(test: Test) -> str:
     lines = [
         *test_head(test),
         f"{{% macro default__{test.name}_sql(model, quasi_identifiers, {bare(taken)}, {LAST}) -%}}",
-        "{%- do sqlaudit.refuse_no_list(quasi_identifiers) -%}",
+        *given_columns("model", "quasi_identifiers", "entity"),
         "{%- set solo = sqlaudit.reads_nulls_apart(nulls) -%}",
     ]
+    if test.by_value:
+        lines.append("{%- set named, sensitive = sensitive, sqlaudit.column_named(listed, sensitive, 'sensitive') -%}")
     if ordered:
-        lines.append("{%- do sqlaudit.refuse_text(model, sensitive) -%}")
+        lines.append("{%- do sqlaudit.refuse_unordered(listed, sensitive, named) -%}")
     if test.whole:
-        lines.append(f"{{%- set {test.whole} = sqlaudit.whole({test.whole}, '{test.whole}') -%}}")
+        lines.append(f"{{%- set {test.whole} = sqlaudit.whole({test.whole}, '{test.name}', '{test.whole}') -%}}")
     if test.name == "c_k_safety":
         before, text, figures = disclosure_body()
     else:
-        before = [f"{{%- set {test.decimal} = sqlaudit.exact({test.decimal}) -%}}"] if test.decimal else []
+        before = (
+            [f"{{%- set {test.decimal} = sqlaudit.exact({test.decimal}, '{test.name}', '{test.decimal}') -%}}"]
+            if test.decimal
+            else []
+        )
         text, figures = body(test)
     told = f"sqlaudit.read({sensitive}, values, true)" if test.by_value and not ordered else sensitive
     read = f"{told}, sqlaudit.read(entity, values)"
-    of_side = f"known, known_rows, model, quasi_identifiers, {read}, solo, show_values"
+    of_side = f"known, known_rows, listed, model, quasi_identifiers, {read}, solo, show_values"
     return "\n".join(
         [
             *lines,
@@ -198,6 +294,15 @@ def macro_of(test: Test) -> str:
             "",
         ]
     )
+
+
+def given_columns(relation: str, names: str, entity: str, listed: str = "listed") -> list[str]:
+    """Look up the columns that a test names in what it is about."""
+    return [
+        f"{{%- set {listed} = sqlaudit.columns_of({relation}) -%}}",
+        f"{{%- set {names} = sqlaudit.columns_named({listed}, {names}, 'quasi_identifiers') -%}}",
+        f"{{%- set {entity} = sqlaudit.entity_named({listed}, {entity}) -%}}",
+    ]
 
 
 def test_head(test: Test) -> list[str]:
@@ -245,7 +350,7 @@ def statement(test: Test, whole: Mapping[str, int]) -> tuple[str, list[str]]:
     else:
         relations = f"{WITH}{{{{ sqlaudit.class_sizes({GIVEN}) }}}}\n"
     text = with_expressions(relations + ending(recipe, with_persons, figures), test)
-    return text + ONLY, [*COLUMNS, *(name for name, _ in figures)]
+    return text, [*COLUMNS, *(name for name, _ in figures)]
 
 
 def disclosure_body() -> tuple[list[str], list[str], str]:
@@ -267,7 +372,7 @@ def disclosure_body() -> tuple[list[str], list[str], str]:
         block("facts", f"{{%- for rank in range(1, atoms + 1) %}}{fact}{{%- endfor %}}")
         + f"{WITH}{{{{ sqlaudit.class_facts({GIVEN}, facts, ['positions']) }}}},",
         "{{ sqlaudit.disclosure_relation(side.key, atoms, partitions) }}",
-        typed(ending(recipe, with_persons, [("level_disclosure", piece("disclosure"))])) + ONLY,
+        typed(ending(recipe, with_persons, [("level_disclosure", piece("disclosure"))])),
     ]
     return before, text, str([*COLUMNS, "level_disclosure"])
 
@@ -279,7 +384,9 @@ def both(requirement: Requirement, sensitive: str | None) -> tuple[Recipe, Recip
     if not without.by_value:
         return without, with_persons
     ordered = ", true" if without.ordered else ""
-    values = (f"{{{{ sqlaudit.unread_values(values, model, sensitive{ordered}) }}}}",)
+    values: tuple[str, ...] = (f"{{{{ sqlaudit.unread_values(values, model, sensitive, listed{ordered}) }}}}",)
+    if without.ordered:
+        values = (*values, "{{ sqlaudit.rows_without_order(listed) }}")
     return replace(without, unusable=values + without.unusable), replace(
         with_persons, unusable=values + with_persons.unusable
     )
@@ -347,7 +454,9 @@ def population_macro(name: str, other: str, conditions: Sequence[str]) -> str:
     failing = " OR ".join(piece(each, **limits.get(each, {})) for each in conditions)
     recipe = Recipe(population=True, failing=failing, where=piece("met"))
     nameless = piece("count_where", relation="target", condition="e IS NULL")
-    of_population = PERSONS.replace("target", "population").replace("model, entity", "population, other_entity")
+    of_population = PERSONS.replace("target", "population").replace(
+        "model, entity, listed", "population, other_entity, listed_others"
+    )
     with_persons = replace(recipe, unusable=(nameless, PERSONS, of_population))
     further = ["quasi_identifiers=none", "entity=none"]
     default = ["k=2" if name == "linkage" else "k"]
@@ -366,11 +475,12 @@ def population_macro(name: str, other: str, conditions: Sequence[str]) -> str:
         "{%- endtest %}",
         "",
         f"{{% macro default__{name}_sql({passed.replace(other, 'population')}) -%}}",
-        "{%- do sqlaudit.refuse_no_list(quasi_identifiers) -%}",
-        "{%- set k = sqlaudit.whole(k, 'k') -%}",
         "{%- set others = population_quasi_identifiers or quasi_identifiers -%}",
-        "{%- do sqlaudit.refuse_other_length(quasi_identifiers, others) -%}",
         "{%- set other_entity = population_entity if population_entity is not none else entity -%}",
+        *given_columns("model", "quasi_identifiers", "entity"),
+        *given_columns("population", "others", "other_entity", "listed_others"),
+        "{%- do sqlaudit.refuse_other_length(quasi_identifiers, others) -%}",
+        f"{{%- set k = sqlaudit.whole(k, '{name}', 'k') -%}}",
         "{%- set keys = sqlaudit.with_letters(quasi_identifiers) -%}",
         "{%- set person, other = sqlaudit.read(entity, values), sqlaudit.read(other_entity, values) -%}",
         "{%- set columns = sqlaudit.target_columns(keys, none, person, false) -%}",
@@ -405,7 +515,9 @@ def main() -> int:
         write_repository(Path(sys.argv[-1]))
         return 0
     made = dict(files())
-    found = {path.name: path.read_text(encoding="utf-8") for path in FOLDER.glob("*.sql")}
+    made[DESCRIPTIONS] = HEAD.replace("{#-", "#").replace(" -#}", "").format(sources="macros and models")
+    made[DESCRIPTIONS] += descriptions([*made.values()])
+    found = {path.name: path.read_text(encoding="utf-8") for path in FOLDER.glob("*.*")}
     if "--check" in sys.argv:
         stale = sorted(name for name in {*made, *found} if made.get(name) != found.get(name))
         if stale:

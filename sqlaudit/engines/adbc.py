@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import re
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -210,7 +211,7 @@ class AdbcReader:
                 return [dict(zip(names, row, strict=True)) for row in cursor.fetchmany(2)]
 
         try:
-            return self._timed(work, EngineError, "The database refused the statement, or failed")
+            return self._timed(work, EngineError, "The database refused the statement, or failed", sql)
         except EngineError:
             self._again()
             raise
@@ -261,7 +262,7 @@ class AdbcReader:
             cursor.execute(sql)
             return [row[0] for row in cursor.fetchmany(2)]
 
-    def _timed(self, work: Callable[[], T], kind: type[EngineError], said: str) -> T:
+    def _timed(self, work: Callable[[], T], kind: type[EngineError], said: str, sql: str = "") -> T:
         """What work returns, in a thread of its own: signals and the time limit are heard while a driver waits."""
         done: list[T] = []
         failed: list[BaseException] = []
@@ -284,6 +285,8 @@ class AdbcReader:
             raise Incomplete(f"The time limit of {self._timeout:g} seconds was reached.")
         self._running = None
         if failed:
+            missing = missing_name(str(failed[0]), sql)
+            said = f"The database has no column or table {missing!r}" if missing else said
             raise kind(f"{said} ({type(failed[0]).__name__}, over the ADBC driver {self._driver.name}).") from None
         return done[0]
 
@@ -294,6 +297,32 @@ class AdbcReader:
                 running.adbc_cancel()
         thread.join(LEAVING)
         self._running = (running or thread) if thread.is_alive() else None
+
+
+_MISSING = re.compile(
+    r"""no[ ]such[ ](?:column|table):[ ](?:\w+\.)?(?P<sqlite>[^\n]+)
+    |(?:column|table|relation)[ ](?:with[ ]name[ ])?(?:\w+\.)?"?(?P<others>[^"\n]+?)"?[ ]
+    (?:not[ ]found|does[ ]not[ ]exist)
+    |invalid[ ]identifier[ ]'"?(?P<snowflake>[^"'\n]+)
+    |Unrecognized[ ]name:[ ](?P<bigquery>\w+)""",
+    re.VERBOSE | re.IGNORECASE,
+)
+"""What databases say of a name that they don't have."""
+
+
+def missing_name(message: str, sql: str) -> str:
+    """Return the column or table that a database misses; empty if it names none of the statement's own names.
+
+    A driver's message may quote values, so nothing of it passes but a name that the statement has, as it has it.
+
+    Example:
+        >>> missing_name('column "zap" does not exist', 'SELECT "zap" FROM t'), missing_name("no such column: Bob", "")
+        ('zap', '')
+    """
+    found = _MISSING.search(message)
+    name = "" if found is None else next(filter(None, found.groups()), "").strip()
+    own = re.search(rf"(?<!\w){re.escape(name)}(?!\w)", sql, re.IGNORECASE) if name else None
+    return own.group() if own else ""
 
 
 def _connector(place: AdbcPlace) -> Callable[[], Any]:

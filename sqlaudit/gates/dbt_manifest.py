@@ -48,6 +48,7 @@ def load_dbt_policy(project: str | Path, target: str = "") -> Policy:
     file = folder / target_path / "manifest.json"
     manifest = _manifest(file)
     nodes = {**manifest.get("nodes", {}), **manifest.get("sources", {})}
+    _refuse_without_table(manifest, file)
     wanted = {name: node for name, node in nodes.items() if node.get("resource_type") in _KINDS and _marked(node)}
     if not wanted:
         raise UsageError(f"{file}: no model, seed, snapshot or source has {KEY!r} in its meta.")
@@ -86,6 +87,22 @@ def _manifest(file: Path) -> Mapping[str, Any]:
     if not isinstance(found, dict) or not isinstance(found.get("nodes"), dict):
         raise InputError(f"{file}: is not a manifest of dbt. Run `dbt parse` to write it again.")
     return found
+
+
+def _refuse_without_table(manifest: Mapping[str, Any], file: Path) -> None:
+    """Refuse requirements of what has no table: an exposure, a metric, a test.
+
+    Raises:
+        UsageError: there are some, which nothing would test.
+    """
+    kinds = ("nodes", "exposures", "metrics", "semantic_models", "saved_queries")
+    for node in (node for kind in kinds for node in (manifest.get(kind) or {}).values()):
+        if node.get("resource_type") not in _KINDS and KEY in _meta(node):
+            parents = ", ".join(parent.rpartition(".")[2] for parent in _depends_on(node)) or "of its own"
+            raise UsageError(
+                f"{file}: {node.get('name')} is of type {node.get('resource_type')} and has no table, so the {KEY!r} "
+                f"in its meta tests nothing. Put it under the models that are published: {parents}."
+            )
 
 
 def _stale(folder: Path, manifest: Path, sources: Sequence[str]) -> tuple[str, ...]:

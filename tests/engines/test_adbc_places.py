@@ -13,7 +13,7 @@ import pytest
 import sqlaudit
 from sqlaudit.base.errors import MissingDriver, UsageError
 from sqlaudit.base.spec import Limits
-from sqlaudit.engines.adbc import DRIVERS, AdbcReader, adbc_place
+from sqlaudit.engines.adbc import DRIVERS, AdbcReader, adbc_place, missing_name
 from sqlaudit.gates.standalone.names import DIALECTS
 from tests.cli.runner import patients, run
 
@@ -101,3 +101,27 @@ def test_without_the_packages_one_sentence(tmp_path: Path, monkeypatch: pytest.M
         AdbcReader(adbc_place("adbc:postgresql://h/db"), Limits())
     with pytest.raises(MissingDriver, match="sqlaudit"):
         sqlaudit.gate(a_policy(tmp_path), db="adbc:postgresql://h/db")
+
+
+SELECT = "SELECT t.\"Age in Years\" AS q1, zap FROM nowhere AS t WHERE city = 'Bob'"
+
+
+@pytest.mark.parametrize(
+    ("message", "name"),
+    [
+        ("INTERNAL: [SQLite] Failed to prepare query: no such column: t.Age in Years\nquery: SELECT", "Age in Years"),
+        ("no such table: nowhere", "nowhere"),
+        ('Binder Error: Referenced column "zap" not found in FROM clause!\nCandidate bindings: "zip"', "zap"),
+        ("Catalog Error: Table with name nowhere does not exist!\nDid you mean", "nowhere"),
+        ('ERROR: column "Age in Years" does not exist\nHINT: Perhaps "age"', "Age in Years"),
+        ("ERROR: column t.zap does not exist", "zap"),
+        ('relation "nowhere" does not exist', "nowhere"),
+        ("SQL compilation error: invalid identifier 'ZAP'", "zap"),
+        ("Unrecognized name: zap at [1:8]", "zap"),
+        ('column "Alice" does not exist', ""),
+        ('invalid input syntax for type integer: "Alice"', ""),
+        ("Could not convert string 'zap' to INT32", ""),
+    ],
+)
+def test_a_missing_column_is_named_and_nothing_else(message: str, name: str) -> None:
+    assert missing_name(message, SELECT) == name

@@ -242,3 +242,19 @@ def test_a_manifest_that_is_older_than_a_file_is_told(tmp_path: Path) -> None:
     (folder / "dbt_project.yml").write_text("name: clinic\nprofile: clinic\nmodel-paths: [marts]\n", encoding="utf-8")
     os.utime(folder / "dbt_project.yml", ns=(written, written))
     assert sqlaudit.gate(dbt_project=folder).notes == ()
+
+
+def test_requirements_of_an_exposure_are_no_test_of_nothing(tmp_path: Path) -> None:
+    exposure = {
+        "resource_type": "exposure",
+        "name": "claims_file",
+        "meta": {"sqlaudit": {"requirements": ["k=5"]}},
+        "depends_on": {"nodes": ["model.clinic.release"]},
+    }
+    found = {**manifest(), "exposures": {"exposure.clinic.claims_file": exposure}}
+    with pytest.raises(UsageError) as error:
+        load_dbt_policy(project(tmp_path, found))
+    assert "claims_file is of type exposure and has no table" in str(error.value)
+    assert "Put it under the models that are published: release." in str(error.value)
+    exposure["meta"] = {"owner": "office"}
+    assert load_dbt_policy(project(tmp_path, found)).tables

@@ -159,9 +159,21 @@ def test_a_statement_that_fails_is_an_error_of_its_test_alone(tmp_path: Path, po
         result = sqlaudit.gate(policy(tmp_path, "nowhere", "visits"), db=opened(kind, tmp_path, postgres_admin_url))
         outcomes = [test.outcome.value for test in result.tests]
         assert outcomes == ["error", "undetermined" if kind == "duckdb" else "pass"], result.tests
+        assert "no column or table 'nowhere'" in result.tests[0].message
         assert "over the ADBC driver" in result.tests[0].message
         assert len(result.notes) == 1
         assert "read-only" in result.notes[0] or "READ ONLY" in result.notes[0]
+
+
+def test_a_column_that_is_not_there_is_named(tmp_path: Path, postgres_admin_url: str) -> None:
+    path = policy(tmp_path, "visits")
+    written = json.loads(path.read_text(encoding="utf-8"))
+    written["tables"][0]["quasi_identifiers"] = ["zap"]
+    path.write_text(json.dumps(written), encoding="utf-8")
+    for kind in WRITES:
+        result = sqlaudit.gate(path, db=opened(kind, tmp_path, postgres_admin_url))
+        assert result.tests[0].outcome.value == "error"
+        assert "'zap'" in result.tests[0].message, result.tests
 
 
 def test_rows_that_a_role_may_not_see_are_no_half_table(

@@ -13,10 +13,10 @@
 WITH {{ persons.events(source, rows.target_columns(keys, none, entity, false), key, keys | length, solo) }},
 {% if counted %}
 contributions AS (
-    SELECT e, {{ "COUNT(*)" if counted == "rows" else "COUNT(DISTINCT event)" }} AS number FROM numbered GROUP BY e
+    SELECT e, {{ "SUM(row_count)" if counted == "rows" else "COUNT(DISTINCT event)" }} AS number FROM numbered GROUP BY e
 ),
 {% else %}
-{{ persons.least_shared(known) if known else persons.persons_alike() }},
+{{ persons.least_shared(known) if known else persons.persons_alike(solo) }},
 {% endif %}
 judged AS (
     SELECT

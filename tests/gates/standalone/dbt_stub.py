@@ -44,7 +44,7 @@ def package(adapter: str) -> Mapping[str, Callable[..., Any]]:
     env.globals.update(
         {
             "sqlaudit": macros,
-            "adapter": SimpleNamespace(dispatch=dispatch),
+            "adapter": SimpleNamespace(dispatch=dispatch, quote=lambda name: f'"{name}"'),
             "return": give,
             "execute": False,
             "exceptions": SimpleNamespace(raise_compiler_error=refuse),

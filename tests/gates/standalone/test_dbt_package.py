@@ -346,26 +346,26 @@ def test_limits_are_read_as_decimals() -> None:
         ("12.5%", "1/8"),
         (1.0, "1"),
     ]:
-        found = exact(given)
+        found = exact(given, "recursive_c_l_diversity", "c")
         assert Fraction(found["numerator"], found["denominator"]) == Fraction(meant)
         assert (found["numerator"], found["denominator"]) == Fraction(meant).as_integer_ratio()
         assert (found["low"], found["high"]) == band(float(Fraction(meant)))
-    for wrong in ("", "five", "1/0", "-1", "0.1; drop table t", "1e", "0x10"):
+    for wrong in ("five", "1/0", "-1", "0.1; drop table t", "1e", "0x10"):
         with pytest.raises(Refused, match="limit is a number"):
-            exact(wrong)
+            exact(wrong, "recursive_c_l_diversity", "c")
 
 
 @pytest.mark.parametrize(
     ("test", "arguments", "said"),
     [
         ("c_k_safety", {"c": 0.5, "k": 4}, "k of 0 to 3, not 4"),
-        ("c_k_safety", {"c": 0}, "above 0 and at most 1"),
+        ("c_k_safety", {"c": 0}, "a probability above 0, not 0"),
         ("k_anonymity", {"k": 5, "nulls": "wildcard"}, "equal or distinct"),
         ("t_closeness", {"t": 0.2, "sensitive": None}, "name the sensitive column"),
         ("k_anonymity", {"k": "five"}, "k is a whole number such as 5, not five"),
         ("distinct_l_diversity", {"l": 2.5}, "l is a whole number such as 5, not 2.5"),
-        ("recursive_c_l_diversity", {"c": 2, "l": 0}, "l is a whole number"),
-        ("k_map", {"population": "everybody", "k": None}, "k is a whole number"),
+        ("recursive_c_l_diversity", {"c": 2, "l": 0}, "l is at least 1, not 0"),
+        ("k_map", {"population": "everybody", "k": None}, "k is missing; k_map needs the fewest people"),
         ("column_sets", {"max_size": "all"}, "max_size is a whole number such as 5, not all"),
         ("k_anonymity", {"k": 5, "quasi_identifiers": "age"}, r"a list of columns such as \[age, sex\], not age"),
         ("k_anonymity", {"k": 5, "quasi_identifiers": []}, "a list of columns"),
@@ -387,8 +387,9 @@ def test_what_the_package_refuses(test: str, arguments: dict[str, Any], said: st
 
 def test_keys_are_shown_only_on_request() -> None:
     assert "SELECT\n    size AS class_size" in written("duckdb", "k_anonymity", {"k": 5})
-    shown = written("duckdb", "k_anonymity", {"k": 5, "show_values": True})
-    assert "SELECT\n    q1 AS age, q2, size AS class_size" in shown
+    named = {"quasi_identifiers": ['"age"', "(substr(zip, 1, 2))"]}
+    shown = written("duckdb", "k_anonymity", {"k": 5, "show_values": True, **named})
+    assert 'SELECT\n    q1 AS "age", q2 AS q2, size AS class_size' in shown
 
 
 COMMON = {
@@ -415,7 +416,7 @@ def test_the_page_has_every_test_with_its_arguments() -> None:
                 part for part in parts if part[0] not in COMMON and not part[0].endswith(("_identifiers", "_entity"))
             ]
             found[name] = ", ".join(f"`{key}`{f' ({value})' if value else ''}" for key, _, value in own)
-    assert len(found) == 23
+    assert len(found) == 24
     assert rows == found
 
 

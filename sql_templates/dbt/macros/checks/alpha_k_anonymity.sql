@@ -4,13 +4,16 @@
 {%- endtest %}
 
 {% macro default__alpha_k_anonymity_sql(model, quasi_identifiers, sensitive, alpha, k, entity, nulls, known_rows, show_values, values) -%}
-{%- do sqlaudit.refuse_no_list(quasi_identifiers) -%}
+{%- set listed = sqlaudit.columns_of(model) -%}
+{%- set quasi_identifiers = sqlaudit.columns_named(listed, quasi_identifiers, 'quasi_identifiers') -%}
+{%- set entity = sqlaudit.entity_named(listed, entity) -%}
 {%- set solo = sqlaudit.reads_nulls_apart(nulls) -%}
-{%- set k = sqlaudit.whole(k, 'k') -%}
-{%- set alpha = sqlaudit.exact(alpha) -%}
+{%- set named, sensitive = sensitive, sqlaudit.column_named(listed, sensitive, 'sensitive') -%}
+{%- set k = sqlaudit.whole(k, 'alpha_k_anonymity', 'k') -%}
+{%- set alpha = sqlaudit.exact(alpha, 'alpha_k_anonymity', 'alpha') -%}
 {%- set statements = [] -%}
 {%- for known in sqlaudit.rows_known(entity, known_rows) -%}
-{%- set side = sqlaudit.side(known, known_rows, model, quasi_identifiers, sqlaudit.read(sensitive, values, true), sqlaudit.read(entity, values), solo, show_values) -%}
+{%- set side = sqlaudit.side(known, known_rows, listed, model, quasi_identifiers, sqlaudit.read(sensitive, values, true), sqlaudit.read(entity, values), solo, show_values) -%}
 {%- set statement -%}
 {%- set facts %}
         , COALESCE(MAX(c), 0) AS largest
@@ -22,12 +25,12 @@ SELECT
     , CAST(largest AS {{ sqlaudit.type_of_floats() }}) / n AS level_alpha
 FROM facts
 WHERE ((size < {{ k }}) OR (largest * {{ alpha.denominator }} > n * {{ alpha.numerator }})
-    OR {{ sqlaudit.unread_values(values, model, sensitive) }} > 0
+    OR {{ sqlaudit.unread_values(values, model, sensitive, listed) }} > 0
 {%- if entity is not none %}
     OR (SELECT COUNT(*) FROM target WHERE e IS NULL) > 0
-    OR {{ sqlaudit.unread('target', 'e', values, model, entity) }} > 0
+    OR {{ sqlaudit.unread('target', 'e', values, model, entity, listed) }} > 0
 {%- endif %}
-){{ side.only }}
+)
 {%- endset -%}
 {%- do statements.append(statement) -%}
 {%- endfor -%}

@@ -4,12 +4,15 @@
 {%- endtest %}
 
 {% macro default__delta_disclosure_privacy_sql(model, quasi_identifiers, sensitive, delta, entity, nulls, known_rows, show_values, values) -%}
-{%- do sqlaudit.refuse_no_list(quasi_identifiers) -%}
+{%- set listed = sqlaudit.columns_of(model) -%}
+{%- set quasi_identifiers = sqlaudit.columns_named(listed, quasi_identifiers, 'quasi_identifiers') -%}
+{%- set entity = sqlaudit.entity_named(listed, entity) -%}
 {%- set solo = sqlaudit.reads_nulls_apart(nulls) -%}
-{%- set delta = sqlaudit.exact(delta) -%}
+{%- set named, sensitive = sensitive, sqlaudit.column_named(listed, sensitive, 'sensitive') -%}
+{%- set delta = sqlaudit.exact(delta, 'delta_disclosure_privacy', 'delta') -%}
 {%- set statements = [] -%}
 {%- for known in sqlaudit.rows_known(entity, known_rows) -%}
-{%- set side = sqlaudit.side(known, known_rows, model, quasi_identifiers, sqlaudit.read(sensitive, values, true), sqlaudit.read(entity, values), solo, show_values) -%}
+{%- set side = sqlaudit.side(known, known_rows, listed, model, quasi_identifiers, sqlaudit.read(sensitive, values, true), sqlaudit.read(entity, values), solo, show_values) -%}
 {%- set statement -%}
 {%- set facts %}
         , COALESCE(MAX(CAST(c AS {{ sqlaudit.type_of_floats() }}) / t), 0) AS largest_lift
@@ -24,12 +27,12 @@ SELECT
 FROM facts
 WHERE (distinct_values < value_count OR GREATEST(ABS(LN(largest_lift * total / n)), ABS(LN(smallest_lift * total / n))) > {{ delta.high }}
     OR distinct_values = value_count AND GREATEST(ABS(LN(largest_lift * total / n)), ABS(LN(smallest_lift * total / n))) BETWEEN {{ delta.low }} AND {{ delta.high }}
-    OR {{ sqlaudit.unread_values(values, model, sensitive) }} > 0
+    OR {{ sqlaudit.unread_values(values, model, sensitive, listed) }} > 0
 {%- if entity is not none %}
     OR (SELECT COUNT(*) FROM target WHERE e IS NULL) > 0
-    OR {{ sqlaudit.unread('target', 'e', values, model, entity) }} > 0
+    OR {{ sqlaudit.unread('target', 'e', values, model, entity, listed) }} > 0
 {%- endif %}
-){{ side.only }}
+)
 {%- endset -%}
 {%- do statements.append(statement) -%}
 {%- endfor -%}

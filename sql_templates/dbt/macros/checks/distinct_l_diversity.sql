@@ -4,12 +4,15 @@
 {%- endtest %}
 
 {% macro default__distinct_l_diversity_sql(model, quasi_identifiers, sensitive, l, entity, nulls, known_rows, show_values, values) -%}
-{%- do sqlaudit.refuse_no_list(quasi_identifiers) -%}
+{%- set listed = sqlaudit.columns_of(model) -%}
+{%- set quasi_identifiers = sqlaudit.columns_named(listed, quasi_identifiers, 'quasi_identifiers') -%}
+{%- set entity = sqlaudit.entity_named(listed, entity) -%}
 {%- set solo = sqlaudit.reads_nulls_apart(nulls) -%}
-{%- set l = sqlaudit.whole(l, 'l') -%}
+{%- set named, sensitive = sensitive, sqlaudit.column_named(listed, sensitive, 'sensitive') -%}
+{%- set l = sqlaudit.whole(l, 'distinct_l_diversity', 'l') -%}
 {%- set statements = [] -%}
 {%- for known in sqlaudit.rows_known(entity, known_rows) -%}
-{%- set side = sqlaudit.side(known, known_rows, model, quasi_identifiers, sqlaudit.read(sensitive, values, true), sqlaudit.read(entity, values), solo, show_values) -%}
+{%- set side = sqlaudit.side(known, known_rows, listed, model, quasi_identifiers, sqlaudit.read(sensitive, values, true), sqlaudit.read(entity, values), solo, show_values) -%}
 {%- set statement -%}
 {%- set facts %}
         , COALESCE(SUM(CASE WHEN c > 0 THEN 1 ELSE 0 END), 0) AS distinct_values
@@ -21,12 +24,12 @@ SELECT
     , distinct_values AS level_l
 FROM facts
 WHERE (distinct_values < {{ l }}
-    OR {{ sqlaudit.unread_values(values, model, sensitive) }} > 0
+    OR {{ sqlaudit.unread_values(values, model, sensitive, listed) }} > 0
 {%- if entity is not none %}
     OR (SELECT COUNT(*) FROM target WHERE e IS NULL) > 0
-    OR {{ sqlaudit.unread('target', 'e', values, model, entity) }} > 0
+    OR {{ sqlaudit.unread('target', 'e', values, model, entity, listed) }} > 0
 {%- endif %}
-){{ side.only }}
+)
 {%- endset -%}
 {%- do statements.append(statement) -%}
 {%- endfor -%}

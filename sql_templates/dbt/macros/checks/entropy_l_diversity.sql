@@ -4,12 +4,15 @@
 {%- endtest %}
 
 {% macro default__entropy_l_diversity_sql(model, quasi_identifiers, sensitive, l, entity, nulls, known_rows, show_values, values) -%}
-{%- do sqlaudit.refuse_no_list(quasi_identifiers) -%}
+{%- set listed = sqlaudit.columns_of(model) -%}
+{%- set quasi_identifiers = sqlaudit.columns_named(listed, quasi_identifiers, 'quasi_identifiers') -%}
+{%- set entity = sqlaudit.entity_named(listed, entity) -%}
 {%- set solo = sqlaudit.reads_nulls_apart(nulls) -%}
-{%- set l = sqlaudit.exact(l) -%}
+{%- set named, sensitive = sensitive, sqlaudit.column_named(listed, sensitive, 'sensitive') -%}
+{%- set l = sqlaudit.exact(l, 'entropy_l_diversity', 'l') -%}
 {%- set statements = [] -%}
 {%- for known in sqlaudit.rows_known(entity, known_rows) -%}
-{%- set side = sqlaudit.side(known, known_rows, model, quasi_identifiers, sqlaudit.read(sensitive, values, true), sqlaudit.read(entity, values), solo, show_values) -%}
+{%- set side = sqlaudit.side(known, known_rows, listed, model, quasi_identifiers, sqlaudit.read(sensitive, values, true), sqlaudit.read(entity, values), solo, show_values) -%}
 {%- set statement -%}
 {%- set facts %}
         , COALESCE(SUM(CASE WHEN c > 0 THEN c * LN(CAST(c AS {{ sqlaudit.type_of_floats() }})) ELSE 0.0 END), 0) AS count_log_count
@@ -24,12 +27,12 @@ SELECT
 FROM facts
 WHERE (CASE WHEN largest * distinct_values = n THEN CAST(distinct_values AS {{ sqlaudit.type_of_counts() }}) * {{ l.denominator }} < {{ l.numerator }} ELSE EXP(LN(CAST(n AS {{ sqlaudit.type_of_floats() }})) - count_log_count / n) < {{ l.low }} END
     OR largest * distinct_values <> n AND EXP(LN(CAST(n AS {{ sqlaudit.type_of_floats() }})) - count_log_count / n) BETWEEN {{ l.low }} AND {{ l.high }}
-    OR {{ sqlaudit.unread_values(values, model, sensitive) }} > 0
+    OR {{ sqlaudit.unread_values(values, model, sensitive, listed) }} > 0
 {%- if entity is not none %}
     OR (SELECT COUNT(*) FROM target WHERE e IS NULL) > 0
-    OR {{ sqlaudit.unread('target', 'e', values, model, entity) }} > 0
+    OR {{ sqlaudit.unread('target', 'e', values, model, entity, listed) }} > 0
 {%- endif %}
-){{ side.only }}
+)
 {%- endset -%}
 {%- do statements.append(statement) -%}
 {%- endfor -%}

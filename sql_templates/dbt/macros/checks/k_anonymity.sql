@@ -4,12 +4,14 @@
 {%- endtest %}
 
 {% macro default__k_anonymity_sql(model, quasi_identifiers, k, entity, nulls, known_rows, show_values, values) -%}
-{%- do sqlaudit.refuse_no_list(quasi_identifiers) -%}
+{%- set listed = sqlaudit.columns_of(model) -%}
+{%- set quasi_identifiers = sqlaudit.columns_named(listed, quasi_identifiers, 'quasi_identifiers') -%}
+{%- set entity = sqlaudit.entity_named(listed, entity) -%}
 {%- set solo = sqlaudit.reads_nulls_apart(nulls) -%}
-{%- set k = sqlaudit.whole(k, 'k') -%}
+{%- set k = sqlaudit.whole(k, 'k_anonymity', 'k') -%}
 {%- set statements = [] -%}
 {%- for known in sqlaudit.rows_known(entity, known_rows) -%}
-{%- set side = sqlaudit.side(known, known_rows, model, quasi_identifiers, none, sqlaudit.read(entity, values), solo, show_values) -%}
+{%- set side = sqlaudit.side(known, known_rows, listed, model, quasi_identifiers, none, sqlaudit.read(entity, values), solo, show_values) -%}
 {%- set statement -%}
 WITH {{ side.relations }}{{ sqlaudit.class_sizes(side.source, side.columns, side.key, side.entity) }}
 SELECT
@@ -19,9 +21,9 @@ FROM facts
 WHERE (size < {{ k }}
 {%- if entity is not none %}
     OR (SELECT COUNT(*) FROM target WHERE e IS NULL) > 0
-    OR {{ sqlaudit.unread('target', 'e', values, model, entity) }} > 0
+    OR {{ sqlaudit.unread('target', 'e', values, model, entity, listed) }} > 0
 {%- endif %}
-){{ side.only }}
+)
 {%- endset -%}
 {%- do statements.append(statement) -%}
 {%- endfor -%}

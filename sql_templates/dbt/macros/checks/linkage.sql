@@ -4,11 +4,16 @@
 {%- endtest %}
 
 {% macro default__linkage_sql(model, quasi_identifiers, population, k, population_quasi_identifiers, population_entity, entity, show_values, values) -%}
-{%- do sqlaudit.refuse_no_list(quasi_identifiers) -%}
-{%- set k = sqlaudit.whole(k, 'k') -%}
 {%- set others = population_quasi_identifiers or quasi_identifiers -%}
-{%- do sqlaudit.refuse_other_length(quasi_identifiers, others) -%}
 {%- set other_entity = population_entity if population_entity is not none else entity -%}
+{%- set listed = sqlaudit.columns_of(model) -%}
+{%- set quasi_identifiers = sqlaudit.columns_named(listed, quasi_identifiers, 'quasi_identifiers') -%}
+{%- set entity = sqlaudit.entity_named(listed, entity) -%}
+{%- set listed_others = sqlaudit.columns_of(population) -%}
+{%- set others = sqlaudit.columns_named(listed_others, others, 'quasi_identifiers') -%}
+{%- set other_entity = sqlaudit.entity_named(listed_others, other_entity) -%}
+{%- do sqlaudit.refuse_other_length(quasi_identifiers, others) -%}
+{%- set k = sqlaudit.whole(k, 'linkage', 'k') -%}
 {%- set keys = sqlaudit.with_letters(quasi_identifiers) -%}
 {%- set person, other = sqlaudit.read(entity, values), sqlaudit.read(other_entity, values) -%}
 {%- set columns = sqlaudit.target_columns(keys, none, person, false) -%}
@@ -24,8 +29,8 @@ FROM facts
 WHERE (size > 0 AND population_size > 0 AND population_size < {{ k }}
 {%- if entity is not none %}
     OR (SELECT COUNT(*) FROM target WHERE e IS NULL) > 0
-    OR {{ sqlaudit.unread('target', 'e', values, model, entity) }} > 0
-    OR {{ sqlaudit.unread('population', 'e', values, population, other_entity) }} > 0
+    OR {{ sqlaudit.unread('target', 'e', values, model, entity, listed) }} > 0
+    OR {{ sqlaudit.unread('population', 'e', values, population, other_entity, listed_others) }} > 0
 {%- endif %}
 ) AND size > 0
 {%- endmacro %}

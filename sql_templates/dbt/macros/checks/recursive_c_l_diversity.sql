@@ -4,13 +4,16 @@
 {%- endtest %}
 
 {% macro default__recursive_c_l_diversity_sql(model, quasi_identifiers, sensitive, c, l, entity, nulls, known_rows, show_values, values) -%}
-{%- do sqlaudit.refuse_no_list(quasi_identifiers) -%}
+{%- set listed = sqlaudit.columns_of(model) -%}
+{%- set quasi_identifiers = sqlaudit.columns_named(listed, quasi_identifiers, 'quasi_identifiers') -%}
+{%- set entity = sqlaudit.entity_named(listed, entity) -%}
 {%- set solo = sqlaudit.reads_nulls_apart(nulls) -%}
-{%- set l = sqlaudit.whole(l, 'l') -%}
-{%- set c = sqlaudit.exact(c) -%}
+{%- set named, sensitive = sensitive, sqlaudit.column_named(listed, sensitive, 'sensitive') -%}
+{%- set l = sqlaudit.whole(l, 'recursive_c_l_diversity', 'l') -%}
+{%- set c = sqlaudit.exact(c, 'recursive_c_l_diversity', 'c') -%}
 {%- set statements = [] -%}
 {%- for known in sqlaudit.rows_known(entity, known_rows) -%}
-{%- set side = sqlaudit.side(known, known_rows, model, quasi_identifiers, sqlaudit.read(sensitive, values, true), sqlaudit.read(entity, values), solo, show_values) -%}
+{%- set side = sqlaudit.side(known, known_rows, listed, model, quasi_identifiers, sqlaudit.read(sensitive, values, true), sqlaudit.read(entity, values), solo, show_values) -%}
 {%- set statement -%}
 {%- if l < 2 %}
 {%- set facts %}
@@ -21,12 +24,12 @@ SELECT
     row_count AS n_records
 FROM facts
 WHERE (1 = 0
-    OR {{ sqlaudit.unread_values(values, model, sensitive) }} > 0
+    OR {{ sqlaudit.unread_values(values, model, sensitive, listed) }} > 0
 {%- if entity is not none %}
     OR (SELECT COUNT(*) FROM target WHERE e IS NULL) > 0
-    OR {{ sqlaudit.unread('target', 'e', values, model, entity) }} > 0
+    OR {{ sqlaudit.unread('target', 'e', values, model, entity, listed) }} > 0
 {%- endif %}
-){{ side.only }}
+)
 {%- else %}
 {%- set facts %}
         , COALESCE(MAX(c), 0) AS largest
@@ -39,12 +42,12 @@ SELECT
     , CASE WHEN n - head_{{ l - 1 }} > 0 THEN CAST(largest AS {{ sqlaudit.type_of_floats() }}) / (n - head_{{ l - 1 }}) ELSE CAST('Infinity' AS {{ sqlaudit.type_of_floats() }}) END AS level_c
 FROM facts
 WHERE (CAST(largest AS {{ sqlaudit.type_of_products() }}) * {{ c.denominator }} >= CAST(n - head_{{ l - 1 }} AS {{ sqlaudit.type_of_products() }}) * {{ c.numerator }}
-    OR {{ sqlaudit.unread_values(values, model, sensitive) }} > 0
+    OR {{ sqlaudit.unread_values(values, model, sensitive, listed) }} > 0
 {%- if entity is not none %}
     OR (SELECT COUNT(*) FROM target WHERE e IS NULL) > 0
-    OR {{ sqlaudit.unread('target', 'e', values, model, entity) }} > 0
+    OR {{ sqlaudit.unread('target', 'e', values, model, entity, listed) }} > 0
 {%- endif %}
-){{ side.only }}
+)
 {%- endif %}
 {%- endset -%}
 {%- do statements.append(statement) -%}

@@ -4,12 +4,15 @@
 {%- endtest %}
 
 {% macro default__t_closeness_sql(model, quasi_identifiers, sensitive, t, entity, nulls, known_rows, show_values, values) -%}
-{%- do sqlaudit.refuse_no_list(quasi_identifiers) -%}
+{%- set listed = sqlaudit.columns_of(model) -%}
+{%- set quasi_identifiers = sqlaudit.columns_named(listed, quasi_identifiers, 'quasi_identifiers') -%}
+{%- set entity = sqlaudit.entity_named(listed, entity) -%}
 {%- set solo = sqlaudit.reads_nulls_apart(nulls) -%}
-{%- set t = sqlaudit.exact(t) -%}
+{%- set named, sensitive = sensitive, sqlaudit.column_named(listed, sensitive, 'sensitive') -%}
+{%- set t = sqlaudit.exact(t, 't_closeness', 't') -%}
 {%- set statements = [] -%}
 {%- for known in sqlaudit.rows_known(entity, known_rows) -%}
-{%- set side = sqlaudit.side(known, known_rows, model, quasi_identifiers, sqlaudit.read(sensitive, values, true), sqlaudit.read(entity, values), solo, show_values) -%}
+{%- set side = sqlaudit.side(known, known_rows, listed, model, quasi_identifiers, sqlaudit.read(sensitive, values, true), sqlaudit.read(entity, values), solo, show_values) -%}
 {%- set statement -%}
 {%- set facts %}
         , (CAST(n AS {{ sqlaudit.type_of_products() }}) * total + COALESCE(SUM((ABS(CAST(c AS {{ sqlaudit.type_of_products() }}) * total - CAST(n AS {{ sqlaudit.type_of_products() }}) * t) - CAST(n AS {{ sqlaudit.type_of_products() }}) * t)), 0)) AS equal_distance
@@ -22,12 +25,12 @@ SELECT
     , CAST(equal_distance AS {{ sqlaudit.type_of_floats() }}) / (CAST(n AS {{ sqlaudit.type_of_floats() }}) * total * 2) AS level_t
 FROM facts
 WHERE (equal_distance * {{ t.denominator }} > wide_n * total * 2 * {{ t.numerator }}
-    OR {{ sqlaudit.unread_values(values, model, sensitive) }} > 0
+    OR {{ sqlaudit.unread_values(values, model, sensitive, listed) }} > 0
 {%- if entity is not none %}
     OR (SELECT COUNT(*) FROM target WHERE e IS NULL) > 0
-    OR {{ sqlaudit.unread('target', 'e', values, model, entity) }} > 0
+    OR {{ sqlaudit.unread('target', 'e', values, model, entity, listed) }} > 0
 {%- endif %}
-){{ side.only }}
+)
 {%- endset -%}
 {%- do statements.append(statement) -%}
 {%- endfor -%}

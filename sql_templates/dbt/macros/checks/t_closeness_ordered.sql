@@ -4,13 +4,16 @@
 {%- endtest %}
 
 {% macro default__t_closeness_ordered_sql(model, quasi_identifiers, sensitive, t, entity, nulls, known_rows, show_values, values) -%}
-{%- do sqlaudit.refuse_no_list(quasi_identifiers) -%}
+{%- set listed = sqlaudit.columns_of(model) -%}
+{%- set quasi_identifiers = sqlaudit.columns_named(listed, quasi_identifiers, 'quasi_identifiers') -%}
+{%- set entity = sqlaudit.entity_named(listed, entity) -%}
 {%- set solo = sqlaudit.reads_nulls_apart(nulls) -%}
-{%- do sqlaudit.refuse_text(model, sensitive) -%}
-{%- set t = sqlaudit.exact(t) -%}
+{%- set named, sensitive = sensitive, sqlaudit.column_named(listed, sensitive, 'sensitive') -%}
+{%- do sqlaudit.refuse_unordered(listed, sensitive, named) -%}
+{%- set t = sqlaudit.exact(t, 't_closeness_ordered', 't') -%}
 {%- set statements = [] -%}
 {%- for known in sqlaudit.rows_known(entity, known_rows) -%}
-{%- set side = sqlaudit.side(known, known_rows, model, quasi_identifiers, sensitive, sqlaudit.read(entity, values), solo, show_values) -%}
+{%- set side = sqlaudit.side(known, known_rows, listed, model, quasi_identifiers, sensitive, sqlaudit.read(entity, values), solo, show_values) -%}
 {%- set statement -%}
 {%- set facts %}
         , SUM(gap) AS ordered_distance
@@ -23,13 +26,14 @@ SELECT
     , CAST(ordered_distance AS {{ sqlaudit.type_of_floats() }}) / (CAST(n AS {{ sqlaudit.type_of_floats() }}) * GREATEST(1, value_count - 1) * total) AS level_t
 FROM facts
 WHERE (ordered_distance * {{ t.denominator }} > wide_n * GREATEST(1, value_count - 1) * total * {{ t.numerator }}
-    OR {{ sqlaudit.unread_values(values, model, sensitive, true) }} > 0
+    OR {{ sqlaudit.unread_values(values, model, sensitive, listed, true) }} > 0
+    OR {{ sqlaudit.rows_without_order(listed) }} > 0
     OR (SELECT COUNT(*) FROM target WHERE s IS NULL) > 0
 {%- if entity is not none %}
     OR (SELECT COUNT(*) FROM target WHERE e IS NULL) > 0
-    OR {{ sqlaudit.unread('target', 'e', values, model, entity) }} > 0
+    OR {{ sqlaudit.unread('target', 'e', values, model, entity, listed) }} > 0
 {%- endif %}
-){{ side.only }}
+)
 {%- endset -%}
 {%- do statements.append(statement) -%}
 {%- endfor -%}

@@ -2,7 +2,8 @@
 
 {# A limit as a fraction in lowest terms, read as a decimal (0.2, 20%, 1/5) and never as a float; `low` and `high` are the
    ends of the band around it in which floating point does not decide. #}
-{% macro exact(value) -%}
+{% macro exact(value, test, name) -%}
+{%- do sqlaudit.refuse_missing(value, test, name) -%}
 {%- set text = (value | string).strip() -%}
 {%- if not modules.re.match('^[0-9]+([.][0-9]*)?([eE][+-]?[0-9]+)?%?$|^[0-9]+/0*[1-9][0-9]*$|^[.][0-9]+%?$', text) -%}
     {{ exceptions.raise_compiler_error("sqlaudit: a limit is a number such as 5, 0.2, 20% or 1/3, not " ~ text) }}
@@ -19,6 +20,7 @@
     {%- set denominator = 10 ** [-shift, 0] | max -%}
 {%- endif -%}
 {%- set found = sqlaudit.in_lowest_terms(numerator, denominator) -%}
+{%- do sqlaudit.refuse_beyond(found.numerator, found.denominator, value, test, name) -%}
 {%- set limit = found.numerator / found.denominator -%}
 {%- set width = 1e-9 * [1.0, limit] | max -%}
 {%- do found.update({'low': limit - width, 'high': limit + width}) -%}
@@ -35,11 +37,26 @@
 {{ return({'numerator': numerator // state.a, 'denominator': denominator // state.a}) }}
 {%- endmacro %}
 
+{# A limit that is not there, or lies where a model has none: `bounds_of` has them from the registry. #}
+{% macro refuse_missing(value, test, name) -%}
+{%- if value is undefined or value is none or not (value | string).strip() -%}
+    {{ exceptions.raise_compiler_error("sqlaudit: " ~ name ~ " is missing; " ~ test ~ " needs the " ~ sqlaudit.bounds_of(test)[name].help) }}
+{%- endif -%}
+{%- endmacro %}
+{% macro refuse_beyond(numerator, denominator, value, test, name) -%}
+{%- set bounds = sqlaudit.bounds_of(test)[name] -%}
+{%- if bounds.least is not none and numerator < bounds.least * denominator -%}
+    {{ exceptions.raise_compiler_error("sqlaudit: " ~ name ~ " is at least " ~ bounds.least ~ ", not " ~ value) }}
+{%- elif bounds.most is not none and numerator > bounds.most * denominator -%}
+    {{ exceptions.raise_compiler_error("sqlaudit: " ~ name ~ " is at most " ~ bounds.most ~ ", not " ~ value) }}
+{%- endif -%}
+{%- endmacro %}
+
 {# Disclosure of at least c is a ratio of at most (1 - c)/c. #}
 {% macro ratio_limit(c) -%}
-{%- set given = sqlaudit.exact(c) -%}
-{%- if given.numerator == 0 or given.numerator > given.denominator -%}
-    {{ exceptions.raise_compiler_error("sqlaudit: c is a probability above 0 and at most 1, not " ~ c) }}
+{%- set given = sqlaudit.exact(c, 'c_k_safety', 'c') -%}
+{%- if given.numerator == 0 -%}
+    {{ exceptions.raise_compiler_error("sqlaudit: c is a probability above 0, not " ~ c) }}
 {%- endif -%}
 {%- set found = sqlaudit.in_lowest_terms(given.denominator - given.numerator, given.numerator) -%}
 {%- set limit = found.numerator / found.denominator -%}
@@ -47,24 +64,18 @@
 {{ return(found) }}
 {%- endmacro %}
 
-{# A limit on counts: a whole number from 1 on. #}
-{% macro whole(value, name) -%}
-{%- if not modules.re.match('^[0-9]*[1-9][0-9]*$', (value | string).strip()) -%}
+{# A limit on counts: a whole number. #}
+{% macro whole(value, test, name) -%}
+{%- do sqlaudit.refuse_missing(value, test, name) -%}
+{%- if not modules.re.match('^[0-9]+$', (value | string).strip()) -%}
     {{ exceptions.raise_compiler_error("sqlaudit: " ~ name ~ " is a whole number such as 5, not " ~ value) }}
 {%- endif -%}
+{%- do sqlaudit.refuse_beyond(value | int, 1, value, test, name) -%}
 {{ return(value | int) }}
-{%- endmacro %}
-
-{# Quasi-identifiers are a list: a text would be read letter by letter. #}
-{% macro refuse_no_list(quasi_identifiers) -%}
-{%- if quasi_identifiers is string or quasi_identifiers is mapping or not quasi_identifiers -%}
-    {{ exceptions.raise_compiler_error("sqlaudit: quasi_identifiers is a list of columns such as [age, sex], not " ~ quasi_identifiers) }}
-{%- endif -%}
 {%- endmacro %}
 
 {# Columns of another relation are named in the order of the model's. #}
 {% macro refuse_other_length(quasi_identifiers, others) -%}
-{%- do sqlaudit.refuse_no_list(others) -%}
 {%- if others | length != quasi_identifiers | length -%}
     {{ exceptions.raise_compiler_error("sqlaudit: " ~ quasi_identifiers | length ~ " quasi-identifiers are not compared with " ~ others | length ~ " columns; name as many, in the same order") }}
 {%- endif -%}
@@ -86,46 +97,43 @@
 {{ return(nulls == 'distinct') }}
 {%- endmacro %}
 
-{# The key of a failing class, for who has asked to see it. #}
+{# The key of a failing class, for who has asked to see it, and what a statement calls its columns. #}
 {% macro shown_key(quasi_identifiers, show_values) -%}
 {%- set shown = [] -%}
-{%- if show_values -%}
-    {%- for name in quasi_identifiers -%}
-        {%- set is_plain = modules.re.match('^[A-Za-z_][A-Za-z0-9_]*$', name) -%}
-        {%- do shown.append('q' ~ loop.index ~ (' AS ' ~ name if is_plain else '') ~ ', ') -%}
-    {%- endfor -%}
-{%- endif -%}
+{%- for name in sqlaudit.shown_names(quasi_identifiers, show_values) -%}
+    {%- do shown.append('q' ~ loop.index ~ ' AS ' ~ name ~ ', ') -%}
+{%- endfor -%}
 {{ return(shown | join('')) }}
 {%- endmacro %}
-
-{# What a statement calls the columns of that key. #}
 {% macro shown_names(quasi_identifiers, show_values) -%}
 {%- set names = [] -%}
 {%- for name in quasi_identifiers if show_values -%}
-    {%- do names.append(name if modules.re.match('^[A-Za-z_][A-Za-z0-9_]*$', name) else 'q' ~ loop.index) -%}
+    {%- do names.append(name if name != sqlaudit.without_quotes(name) else 'q' ~ loop.index) -%}
 {%- endfor -%}
 {{ return(names) }}
 {%- endmacro %}
 
-{# Text has no order that everybody agrees on. #}
-{% macro refuse_text(tested, sensitive) -%}
-{%- set relation = sqlaudit.tested_relation(tested) if execute else none -%}
-{%- for column in (adapter.get_columns_in_relation(relation) if relation else []) if column.name | lower == sensitive | lower and column.is_string() -%}
-    {{ exceptions.raise_compiler_error("sqlaudit: " ~ sensitive ~ " is text and has no order of its own; take t_closeness") }}
-{%- endfor -%}
-{%- endmacro %}
-
-{# The relation that a test is about; none when it has no columns in the warehouse (an ephemeral model). With `where`, dbt
-   hands over a subquery, and the relation is that of the node which the test was written under. #}
-{% macro tested_relation(tested) -%}
-{%- if tested is not string -%}
-    {{ return(none if tested.is_cte else tested) }}
+{# Text has no order that everybody agrees on: numbers, dates and times have one. Of a column of an ephemeral model only the
+   statement itself sees the type, and fails. #}
+{% macro refuse_unordered(columns, column, named) -%}
+{%- if columns and columns.types -%}
+    {%- set bare = sqlaudit.without_quotes(column) -%}
+    {%- set type = columns.types[bare] if bare != column and bare in columns.types else (adapter.get_column_schema_from_query('SELECT ' ~ column ~ ' AS s FROM ' ~ columns.tested) | first).dtype -%}
+    {%- if not modules.re.match(sqlaudit.ordered_types(), type | lower) -%}
+        {{ exceptions.raise_compiler_error("sqlaudit: " ~ named ~ " is " ~ ('text' if modules.re.search('char|text|string', type | lower) else 'of type ' ~ type) ~ " and has no order of its own; take t_closeness") }}
+    {%- endif -%}
 {%- endif -%}
-{%- for name in model.depends_on.nodes if name in graph.nodes or name in graph.sources -%}
-    {%- set node = graph.nodes.get(name) or graph.sources.get(name) -%}
-    {{ return(adapter.get_relation(database=node.database, schema=node.schema, identifier=node.alias or node.identifier)) }}
-{%- endfor -%}
-{{ return(none) }}
+{%- endmacro %}
+{% macro rows_without_order(columns) -%}
+{{ return('0' if not columns or columns.types is not none else '(SELECT COUNT(*) FROM target WHERE ' ~ adapter.dispatch('is_unordered', 'sqlaudit')('s') ~ ')') }}
+{%- endmacro %}
+{% macro duckdb__is_unordered(value) %}{{ return("NOT REGEXP_MATCHES(LOWER(TYPEOF(" ~ value ~ ")), '" ~ sqlaudit.ordered_types() ~ "')") }}{% endmacro %}
+{% macro postgres__is_unordered(value) %}{{ return("LOWER(CAST(PG_TYPEOF(" ~ value ~ ") AS TEXT)) !~ '" ~ sqlaudit.ordered_types() ~ "'") }}{% endmacro %}
+{% macro default__is_unordered(value) -%}
+    {{ exceptions.raise_compiler_error("sqlaudit: nothing tells the type of a column of an ephemeral model here, so that t_closeness_ordered could be of text; make the model a view") }}
+{%- endmacro %}
+{% macro ordered_types() -%}
+{{ return('^(nullable[(])?(bool(ean)?|u?(tiny|small|medium|big|huge|long)?int(eger)?[0-9]*|short|byte|long|number|numeric|(big)?(numeric|decimal)[0-9]*|float[0-9]*|real|double|datetime(64|2|offset|tz|_ntz)?|date(32)?|timestamp[a-z_]*|time(tz)?)( (precision|unsigned|with|without) ?[a-z ]*)?([(][0-9, ]+[)])?( (precision|unsigned|with|without) ?[a-z ]*)?[)]?$') }}
 {%- endmacro %}
 
 {# Up to three pieces of knowledge are written out. #}

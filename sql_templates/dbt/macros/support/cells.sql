@@ -8,7 +8,10 @@
 {%- endtest %}
 
 {% macro default__min_contributors_sql(model, contributors, n, zeros, by, show_values, hidden=[], hidden_cells='refuse') -%}
-{%- set n = sqlaudit.whole(n, 'n') -%}
+{%- set n = sqlaudit.whole(n, 'min_contributors', 'n') -%}
+{%- set listed = sqlaudit.columns_of(model) -%}
+{%- set by = sqlaudit.columns_by(listed, by) -%}
+{%- set contributors = sqlaudit.column_named(listed, contributors, 'contributors') -%}
 {%- set shown = sqlaudit.shown_key(by, show_values) -%}
 SELECT {{ shown }}contributors
 FROM (
@@ -25,12 +28,15 @@ WHERE contributors < {{ n }}{{ ' AND contributors <> 0' if not zeros }}{{ ' OR c
 {%- endtest %}
 
 {% macro default__dominance_sql(model, value, largest, n, k, by, show_values, hidden=[], hidden_cells='refuse') -%}
-{%- do sqlaudit.refuse_no_list(largest) -%}
-{%- set n = sqlaudit.whole(n if n is not none else largest | length, 'n') -%}
+{%- set listed = sqlaudit.columns_of(model) -%}
+{%- set largest = sqlaudit.columns_named(listed, largest, 'largest') -%}
+{%- set by = sqlaudit.columns_by(listed, by) -%}
+{%- set value = sqlaudit.column_named(listed, value, 'value') -%}
+{%- set n = sqlaudit.whole(n if n is not none else largest | length, 'dominance', 'n') -%}
 {%- if n > largest | length -%}
     {{ exceptions.raise_compiler_error("sqlaudit: the rule looks at the " ~ n ~ " largest contributions; name as many columns in largest, largest first") }}
 {%- endif -%}
-{%- set limit = sqlaudit.exact(k) -%}
+{%- set limit = sqlaudit.exact(k, 'dominance', 'k') -%}
 {%- set refused = sqlaudit.refuses_hidden_cells(hidden_cells) -%}
 {%- set first = sqlaudit.number_of_cells(largest[0], hidden, sqlaudit.type_of_sums()) -%}
 {%- set top, unordered = [], [] -%}
@@ -59,12 +65,14 @@ WHERE top_value * {{ 100 * limit.denominator }} > cell_value * {{ limit.numerato
 {%- endtest %}
 
 {% macro default__no_unpickable_cell_sql(model, by, count, total, show_values, hidden=[]) -%}
-{%- do sqlaudit.refuse_no_list(by) -%}
+{%- set listed = sqlaudit.columns_of(model) -%}
+{%- set named, by = by, sqlaudit.columns_named(listed, by, 'by') -%}
+{%- set count = sqlaudit.column_named(listed, count, 'count') -%}
 {%- set keys, labels = [], [] -%}
 {%- for _ in by -%}
     {%- do keys.append('q' ~ loop.index) -%}
     {%- if total is mapping -%}
-        {%- do labels.append(total[by[loop.index0]] if by[loop.index0] in total else 'Total') -%}
+        {%- do labels.append(total[named[loop.index0]] if named[loop.index0] in total else 'Total') -%}
     {%- else -%}
         {%- do labels.append(total) -%}
     {%- endif -%}
@@ -118,8 +126,10 @@ WHERE
 {%- endtest %}
 
 {% macro default__no_differencing_sql(model, before, by, count, n, show_values, hidden=[], hidden_cells='refuse', other_cells='refuse') -%}
-{%- do sqlaudit.refuse_no_list(by) -%}
-{%- set n = sqlaudit.whole(n, 'n') -%}
+{%- set n = sqlaudit.whole(n, 'no_differencing', 'n') -%}
+{%- set listed, others = sqlaudit.columns_of(model), sqlaudit.columns_of(before) -%}
+{%- set older = {'by': sqlaudit.columns_named(others, by, 'by'), 'count': sqlaudit.column_named(others, count, 'count')} -%}
+{%- set by, count = sqlaudit.columns_named(listed, by, 'by'), sqlaudit.column_named(listed, count, 'count') -%}
 {%- set keys = [] -%}
 {%- for _ in by -%}
     {%- do keys.append('q' ~ loop.index) -%}
@@ -143,12 +153,17 @@ FROM (
         SELECT {{ sqlaudit.keys_of_cells(by) }}{{ number }} AS cell_count{{ ', 1 AS is_new, 0 AS is_old' if refused }}
         FROM {{ model }}
         UNION ALL
-        SELECT {{ sqlaudit.keys_of_cells(by) }}-({{ number }}) AS cell_count{{ ', 0 AS is_new, 1 AS is_old' if refused }}
+        SELECT {{ sqlaudit.keys_of_cells(older.by) }}-({{ sqlaudit.number_of_cells(older.count, hidden, sqlaudit.type_of_counts()) }}) AS cell_count{{ ', 0 AS is_new, 1 AS is_old' if refused }}
         FROM {{ before }}
     ) AS both_releases
     GROUP BY {{ keys | join(', ') }}
 ) AS changes
 WHERE hidden = 0 AND changed > 0 AND changed < {{ n }}{{ ' OR hidden > 0' if sqlaudit.refuses_hidden_cells(hidden_cells) }}{{ ' OR gone > 0 AND come > 0 AND (has_new = 0 OR has_old = 0)' if refused }}
+{%- endmacro %}
+
+{# The columns of the keys, where a test may have none. #}
+{% macro columns_by(columns, by) -%}
+{{ return(sqlaudit.columns_named(columns, by, 'by') if by else []) }}
 {%- endmacro %}
 
 {# The keys of cells as q1, q2, … #}

@@ -4,12 +4,14 @@
 {%- endtest %}
 
 {% macro default__column_sets_sql(model, quasi_identifiers, k, max_size, tolerance, entity, values) -%}
-{%- do sqlaudit.refuse_no_list(quasi_identifiers) -%}
-{%- set k, max_size = sqlaudit.whole(k, 'k'), sqlaudit.whole(max_size, 'max_size') -%}
-{%- set limit = sqlaudit.exact(tolerance) -%}
+{%- set k, max_size = sqlaudit.whole(k, 'column_sets', 'k'), sqlaudit.whole(max_size, 'column_sets', 'max_size') -%}
+{%- set limit = sqlaudit.exact(tolerance, 'column_sets', 'tolerance') -%}
+{%- set listed = sqlaudit.columns_of(model) -%}
+{%- set columns = sqlaudit.columns_named(listed, quasi_identifiers, 'quasi_identifiers') -%}
+{%- set entity = sqlaudit.entity_named(listed, entity) -%}
 {%- set sets, names = [], [] -%}
 {%- for name in quasi_identifiers -%}
-    {%- do names.append(dbt.string_literal(dbt.escape_single_quotes(name))) -%}
+    {%- do names.append(dbt.string_literal(dbt.escape_single_quotes(name | string))) -%}
 {%- endfor -%}
 {%- set state = namespace(wider=[[]]) -%}
 {%- for _ in range([max_size | int, names | length] | min) -%}
@@ -25,8 +27,8 @@
 {%- if sets | length > 500 -%}
     {{ exceptions.raise_compiler_error("sqlaudit: " ~ sets | length ~ " sets of columns are too many for one statement; lower max_size, or take `sqlaudit columns`") }}
 {%- endif -%}
-WITH {{ sqlaudit.column_sets(model, quasi_identifiers, sqlaudit.letters_of_all(quasi_identifiers), sets, k, sqlaudit.read(entity, values)) }},
-{{ sqlaudit.violating_sets(quasi_identifiers, limit.numerator, limit.denominator, entity) }}
+WITH {{ sqlaudit.column_sets(model, columns, sqlaudit.letters_of_all(columns), sets, k, sqlaudit.read(entity, values)) }},
+{{ sqlaudit.violating_sets(columns, limit.numerator, limit.denominator, entity) }}
 SELECT
     {{ sqlaudit.set_in_words(names) }} AS column_set,
     columns_in_set,

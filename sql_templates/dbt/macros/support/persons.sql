@@ -10,8 +10,8 @@
 
 {# What the statement of a test reads for an attacker who knows so many rows of a person. Where both are judged, who knows all
    rows counts where some person has more than one combination. #}
-{% macro side(known, known_rows, tested, quasi_identifiers, sensitive, entity, solo, show_values) -%}
-{%- set keys = sqlaudit.with_letters(quasi_identifiers) -%}
+{% macro side(known, known_rows, listed, tested, quasi_identifiers, sensitive, entity, solo, show_values) -%}
+{%- set keys = sqlaudit.with_letters(quasi_identifiers, listed) -%}
 {%- if known == 'one' -%}
 {{ return({
     'relations': '',
@@ -19,20 +19,18 @@
     'columns': sqlaudit.target_columns(keys, sensitive, entity, solo, 'ORDER BY ' ~ keys[0]),
     'key': sqlaudit.key_columns(keys, solo),
     'entity': entity,
-    'shown': sqlaudit.shown_key(quasi_identifiers, show_values),
-    'only': ''
+    'shown': sqlaudit.shown_key(quasi_identifiers, show_values)
 }) }}
 {%- endif -%}
 {%- set columns = sqlaudit.target_columns(keys, 'NULL' if sensitive is none else sensitive, entity, false) -%}
 {%- set key = sqlaudit.key_columns(keys, false) -%}
 {{ return({
-    'relations': sqlaudit.all_rows(tested, columns, key, keys | length, solo) ~ ',\n',
+    'relations': sqlaudit.all_rows(tested, columns, key, keys | length, solo, known_rows == 'worse') ~ ',\n',
     'source': 'all_rows',
     'columns': sqlaudit.target_columns(['known'], none if sensitive is none else 'told', 'person', false),
     'key': 'q1',
     'entity': 'person',
-    'shown': '',
-    'only': '\n    AND ' ~ sqlaudit.some_know_more() if known_rows == 'worse' else ''
+    'shown': ''
 }) }}
 {%- endmacro %}
 
@@ -59,24 +57,26 @@ FROM (
 {%- if m | string not in ['1', '2'] -%}
     {{ exceptions.raise_compiler_error("sqlaudit: km_anonymity is written out for m of 1 and 2, not " ~ m ~ "; `sqlaudit audit` takes more") }}
 {%- endif -%}
-{{ adapter.dispatch('persons_short_sql', 'sqlaudit')(model, quasi_identifiers, entity, sqlaudit.whole(k, 'k'), m | int, nulls, show_values, values) }}
+{{ adapter.dispatch('persons_short_sql', 'sqlaudit')(model, quasi_identifiers, entity, sqlaudit.whole(k, 'km_anonymity', 'k'), m | int, nulls, show_values, values) }}
 {%- endtest %}
 
 {# All events of somebody are those of k persons. #}
 {% test profile_k_anonymity(model, quasi_identifiers, entity, k, nulls='equal', show_values=false, values=none) -%}
-{{ adapter.dispatch('persons_short_sql', 'sqlaudit')(model, quasi_identifiers, entity, sqlaudit.whole(k, 'k'), 0, nulls, show_values, values) }}
+{{ adapter.dispatch('persons_short_sql', 'sqlaudit')(model, quasi_identifiers, entity, sqlaudit.whole(k, 'profile_k_anonymity', 'k'), 0, nulls, show_values, values) }}
 {%- endtest %}
 
 {# A row for each person who fails, for each row without one, and for all where it is unclear who is one person.
    `known` events are known, 0 = all. #}
 {% macro default__persons_short_sql(tested, quasi_identifiers, entity, k, known, nulls, show_values, values) -%}
-{%- do sqlaudit.refuse_no_list(quasi_identifiers) -%}
+{%- set listed = sqlaudit.columns_of(tested) -%}
+{%- set quasi_identifiers = sqlaudit.columns_named(listed, quasi_identifiers, 'quasi_identifiers') -%}
+{%- set entity = sqlaudit.column_named(listed, entity, 'entity') -%}
 {%- set solo = sqlaudit.reads_nulls_apart(nulls) -%}
-{%- set keys = sqlaudit.with_letters(quasi_identifiers) -%}
+{%- set keys = sqlaudit.with_letters(quasi_identifiers, listed) -%}
 {%- set columns = sqlaudit.target_columns(keys, none, sqlaudit.read(entity, values), false) -%}
 {%- set key = sqlaudit.key_columns(keys, false) -%}
 WITH {{ sqlaudit.events(tested, columns, key, keys | length, solo) }},
-{{ sqlaudit.least_shared(known) if known else sqlaudit.persons_alike() }}
+{{ sqlaudit.least_shared(known) if known else sqlaudit.persons_alike(solo) }}
 SELECT {{ "people.e AS person, " if show_values }}{{ sqlaudit.persons_found() }} AS persons
 FROM people
 LEFT JOIN {{ "least" if known else "alike" }} AS found ON found.e = people.e
@@ -84,5 +84,5 @@ WHERE {{ sqlaudit.person_falls_short(k) }}
 UNION ALL
 SELECT {{ "e, " if show_values }}0
 FROM person_rows
-WHERE e IS NULL OR {{ sqlaudit.unread('person_rows', 'e', values, tested, entity) }} > 0
+WHERE e IS NULL OR {{ sqlaudit.unread('person_rows', 'e', values, tested, entity, listed) }} > 0
 {%- endmacro %}

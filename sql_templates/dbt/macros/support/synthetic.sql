@@ -2,18 +2,20 @@
    which rows are copies. A test that fails has one row of counts. It fails for an empty table, too, and where a column has no
    value that is in both tables: what is spelled in another way hides all that is disclosed. #}
 {% test rep_u(model, quasi_identifiers, original, share) -%}
-{%- do sqlaudit.refuse_no_list(quasi_identifiers) -%}
-WITH {{ sqlaudit.synthetic_cells(model, original, quasi_identifiers) }}
-{{ sqlaudit.synthetic_failing('cells', 'CASE WHEN d = 1 AND s = 1 THEN 1 ELSE 0 END', share, quasi_identifiers | length) }}
+{%- set limit = sqlaudit.exact(share, 'rep_u', 'share') -%}
+WITH {{ sqlaudit.synthetic_cells(model, original, sqlaudit.columns_of_both(model, original, quasi_identifiers, 'quasi_identifiers')) }}
+{{ sqlaudit.synthetic_failing('cells', 'CASE WHEN d = 1 AND s = 1 THEN 1 ELSE 0 END', limit, quasi_identifiers | length) }}
 {%- endtest %}
 
 {% test disco(model, quasi_identifiers, original, share, sensitive=none, column_name=none, values=none) -%}
-{%- do sqlaudit.refuse_no_list(quasi_identifiers) -%}
-{%- set named = sqlaudit.sensitive_column(sensitive, column_name) -%}
-{%- set columns = (quasi_identifiers | list) + [sqlaudit.read(named, values, true)] -%}
+{%- set limit = sqlaudit.exact(share, 'disco', 'share') -%}
+{%- set named = sqlaudit.columns_of_both(model, original, [sqlaudit.sensitive_column(sensitive, column_name)], 'sensitive') -%}
+{%- set columns = sqlaudit.columns_of_both(model, original, quasi_identifiers, 'quasi_identifiers') -%}
+{%- do columns[0].append(sqlaudit.read(named[0][0], values, true)) -%}
+{%- do columns[1].append(sqlaudit.read(named[1][0], values, true)) -%}
 WITH {{ sqlaudit.synthetic_cells(model, original, columns) }},
 target AS (
-    SELECT c{{ columns | length }} AS s
+    SELECT c{{ columns[0] | length }} AS s
     FROM stacked
 ),
 groups_of_people AS (
@@ -25,12 +27,12 @@ groups_of_people AS (
     GROUP BY {% for _ in quasi_identifiers %}c{{ loop.index }}{{ ', ' if not loop.last }}{% endfor %}
 
 )
-{{ sqlaudit.synthetic_failing('groups_of_people', 'told', share, columns | length, sqlaudit.unread('target', 's', values, model, named)) }}
+{{ sqlaudit.synthetic_failing('groups_of_people', 'told', limit, columns[0] | length, sqlaudit.unread('target', 's', values, model, named[0][0])) }}
 {%- endtest %}
 
 {% test exact_copies(model, columns, original, rows=0) -%}
-{%- do sqlaudit.refuse_no_list(columns) -%}
-WITH {{ sqlaudit.synthetic_cells(model, original, columns) }}
+{%- set rows = sqlaudit.whole(rows, 'exact_copies', 'rows') -%}
+WITH {{ sqlaudit.synthetic_cells(model, original, sqlaudit.columns_of_both(model, original, columns, 'columns')) }}
 SELECT original_rows, synthetic_rows, n_records
 FROM (
     SELECT
@@ -39,14 +41,19 @@ FROM (
         COALESCE(SUM(CASE WHEN d > 0 THEN s END), 0) AS n_records
     FROM cells
 ) AS counted
-WHERE original_rows = 0 OR synthetic_rows = 0 OR n_records > {{ rows | int }}
+WHERE original_rows = 0 OR synthetic_rows = 0 OR n_records > {{ rows }}
 {%- endtest %}
 
-{# The rows of the original (d) and of the synthetic table (s) with each combination of values. #}
+{# The columns of the synthetic table and those of the original. #}
+{% macro columns_of_both(model, original, names, argument) -%}
+{{ return([sqlaudit.columns_named(sqlaudit.columns_of(model), names, argument), sqlaudit.columns_named(sqlaudit.columns_of(original), names, argument)]) }}
+{%- endmacro %}
+
+{# The rows of the original (d) and of the synthetic table (s) with each combination of values; `columns` of model and original. #}
 {% macro synthetic_cells(model, original, columns) -%}
 stacked AS (
 {%- for relation in (original, model) %}
-    SELECT {% for column in columns %}{{ column }} AS c{{ loop.index }}, {% endfor %}{{ loop.index0 }} AS side
+    SELECT {% for column in columns[1 - loop.index0] %}{{ column }} AS c{{ loop.index }}, {% endfor %}{{ loop.index0 }} AS side
     FROM {{ relation }}
     {{- "\n    UNION ALL" if not loop.last }}
 {%- endfor %}
@@ -54,17 +61,16 @@ stacked AS (
 ),
 cells AS (
     SELECT
-        {% for _ in columns %}c{{ loop.index }}, {% endfor %}COUNT(CASE WHEN side = 0 THEN 1 END) AS d,
+        {% for _ in columns[0] %}c{{ loop.index }}, {% endfor %}COUNT(CASE WHEN side = 0 THEN 1 END) AS d,
         COUNT(CASE WHEN side = 1 THEN 1 END) AS s
     FROM stacked
-    GROUP BY {% for _ in columns %}c{{ loop.index }}{{ ', ' if not loop.last }}{% endfor %}
+    GROUP BY {% for _ in columns[0] %}c{{ loop.index }}{{ ', ' if not loop.last }}{% endfor %}
 
 )
 {%- endmacro %}
 
 {# One row of counts where more than a share of the original's rows is told, or where nothing can be said. #}
-{% macro synthetic_failing(source, told, share, columns, unread='0') -%}
-{%- set limit = sqlaudit.exact(share) -%}
+{% macro synthetic_failing(source, told, limit, columns, unread='0') -%}
 {%- set wide = sqlaudit.type_of_products() -%}
 SELECT original_rows, synthetic_rows, n_records
 FROM (

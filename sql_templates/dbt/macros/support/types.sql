@@ -27,14 +27,20 @@
 {% macro default__type_of_sums() %}{{ return('DECIMAL(28, 9)') }}{% endmacro %}
 {% macro bigquery__type_of_sums() %}{{ return('BIGNUMERIC') }}{% endmacro %}
 
-{# The letters of all columns, or an empty list; and the columns beside them. #}
-{% macro letters_of_all(columns) -%}
+{# The letters of all columns, or an empty list; and the columns beside those of them whose values may be texts. #}
+{% macro letters_of_all(columns, listed=none) -%}
 {%- set found = [] -%}
-{%- for column in columns if sqlaudit.letters_of(column) -%}
+{%- for column in columns if sqlaudit.letters_of(column) and not sqlaudit.holds_no_text(listed, column) -%}
     {%- do found.append(sqlaudit.letters_of(column)) -%}
 {%- endfor -%}
 {{ return(found) }}
 {%- endmacro %}
-{% macro with_letters(columns) -%}
-{{ return((columns | list) + sqlaudit.letters_of_all(columns)) }}
+{% macro with_letters(columns, listed=none) -%}
+{{ return((columns | list) + sqlaudit.letters_of_all(columns, listed)) }}
+{%- endmacro %}
+
+{# Whether a column is of numbers, dates or times, which have one spelling. #}
+{% macro holds_no_text(listed, column) -%}
+{%- set bare = sqlaudit.without_quotes(column) if listed and listed.types else column -%}
+{{ return(bare != column and modules.re.match(sqlaudit.ordered_types(), (listed.types[bare] or '') | lower) is not none) }}
 {%- endmacro %}

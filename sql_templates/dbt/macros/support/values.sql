@@ -14,8 +14,8 @@
 
 {# How many values of a column of a relation rule a test out; `written` is the column of the model `tested` that it is made of.
    Values of which nobody said what they are: those of several spellings; others: those that this warehouse cannot fold. #}
-{% macro unread(relation, column, values, tested, written) -%}
-{%- if values == 'exact' -%}
+{% macro unread(relation, column, values, tested, written, listed=none) -%}
+{%- if values == 'exact' or sqlaudit.holds_no_text(listed, written) -%}
     {{ return('0') }}
 {%- elif values == 'fold' -%}
     {{ return('((SELECT COUNT(*) FROM ' ~ relation ~ ' WHERE ' ~ sqlaudit.unsure(column) ~ ' > 0) + (SELECT COUNT(*) FROM ' ~ tested ~ ' WHERE ' ~ sqlaudit.nested(written) ~ ' > 0))') }}
@@ -26,8 +26,8 @@
 
 {# How many sensitive values rule a test out: those that are equal to the database and written in several ways, too. Those
    that have an order are no texts, and never folded. #}
-{% macro unread_values(values, tested, written, ordered=false) -%}
-{%- set letters = sqlaudit.letters_of('s') -%}
+{% macro unread_values(values, tested, written, listed, ordered=false) -%}
+{%- set letters = sqlaudit.letters_of('s') if not sqlaudit.holds_no_text(listed, written) else '' -%}
 {%- set equal = '(SELECT COUNT(*) FROM (SELECT s FROM target GROUP BY s HAVING COUNT(DISTINCT ' ~ letters ~ ') > 1) AS found)' if letters else '0' -%}
-{{ return('(' ~ equal ~ ' + ' ~ ('0' if ordered and values == 'fold' else sqlaudit.unread('target', 's', values, tested, written)) ~ ')') }}
+{{ return('(' ~ equal ~ ' + ' ~ ('0' if ordered and values == 'fold' else sqlaudit.unread('target', 's', values, tested, written, listed)) ~ ')') }}
 {%- endmacro %}

@@ -6,16 +6,20 @@ WITH person_rows AS (
         NULL AS s
     FROM visits
 ),
-numbered AS (
-    SELECT
-        e,
-        DENSE_RANK() OVER (ORDER BY q1) AS event,
-        CASE WHEN q1 IS NULL THEN 1 ELSE 0 END AS lonely
+pairs AS (
+    SELECT q1, e, COUNT(*) AS row_count
     FROM person_rows
     WHERE e IS NOT NULL
-),
+    GROUP BY q1, e
+),numbered AS (
+    SELECT
+        e,
+        row_count,
+        DENSE_RANK() OVER (ORDER BY q1) AS event,
+        CASE WHEN q1 IS NULL THEN 1 ELSE 0 END AS lonely
+    FROM pairs),
 own AS (
-    SELECT DISTINCT e, event FROM numbered WHERE lonely = 0
+    SELECT e, event FROM numbered WHERE lonely = 0
 ),
 people AS (
     SELECT e, MAX(lonely) AS lonely FROM numbered GROUP BY e
@@ -27,26 +31,41 @@ candidates AS (
         MIN(own.event) AS lowest,
         MAX(own.event) AS highest,
         SUM(MOD(own.event, 1000003)) AS added,
-        SUM(MOD(own.event, 1000003) * MOD(own.event, 1000003)) AS squared
-    FROM own
-    JOIN people ON people.e = own.e
-    WHERE people.lonely = 0
-    GROUP BY own.e
+        SUM(MOD(own.event, 1000003) * MOD(own.event, 1000003)) AS squared,
+        SUM(MOD(MOD(own.event, 1000003) * MOD(own.event, 1000003), 1000003) * MOD(own.event, 1000003)) AS cubed,
+        SUM(MOD(MOD(own.event, 1000003) * MOD(own.event, 1000003), 1000003) * MOD(MOD(own.event, 1000003) * MOD(own.event, 1000003), 1000003)) AS fourth
+    FROM own    JOIN people ON people.e = own.e
+    WHERE people.lonely = 0    GROUP BY own.e
 ),
 standing AS (
-    SELECT e, events, MIN(e) OVER (PARTITION BY events, lowest, highest, added, squared) AS known
+    SELECT
+        e, events,
+        FIRST_VALUE(e) OVER (PARTITION BY events, lowest, highest, added, squared, cubed, fourth ORDER BY e ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS known
     FROM candidates
+),
+mixed AS (
+    SELECT known
+    FROM (
+        SELECT standing.known AS known, standing.events AS events, own.event AS event
+        FROM standing
+        JOIN own ON own.e = standing.e
+        GROUP BY standing.known, standing.events, own.event
+    ) AS of_group
+    GROUP BY known, events
+    HAVING COUNT(*) > events
 ),
 compared AS (
     SELECT standing.e AS e, COUNT(*) AS shared
-    FROM standing
+    FROM mixed
+    JOIN standing ON standing.known = mixed.known
     JOIN own AS mine ON mine.e = standing.e
     JOIN own AS theirs ON theirs.e = standing.known AND theirs.event = mine.event
     GROUP BY standing.e
 ),
 differing AS (
     SELECT standing.e AS e, standing.known AS known, standing.events AS events
-    FROM standing
+    FROM mixed
+    JOIN standing ON standing.known = mixed.known
     LEFT JOIN compared ON compared.e = standing.e
     WHERE compared.e IS NULL OR compared.shared < standing.events
 ),
@@ -62,9 +81,11 @@ common AS (
 stood_for AS (
     SELECT standing.e AS e, standing.known AS known
     FROM standing
-    JOIN compared ON compared.e = standing.e AND compared.shared = standing.events
+    LEFT JOIN mixed ON mixed.known = standing.known
+    LEFT JOIN compared ON compared.e = standing.e
+    WHERE mixed.known IS NULL OR compared.shared = standing.events
     UNION ALL
-    SELECT e, MIN(other) FROM common GROUP BY e
+    SELECT DISTINCT e, FIRST_VALUE(other) OVER (PARTITION BY e ORDER BY other ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) FROM common
 ),
 alike AS (
     SELECT e, known, COUNT(*) OVER (PARTITION BY known) AS persons FROM stood_for
@@ -72,8 +93,7 @@ alike AS (
 all_rows AS (
     SELECT COALESCE(alike.known, person_rows.e) AS known, person_rows.e AS person, person_rows.s AS told
     FROM person_rows
-    LEFT JOIN alike ON alike.e = person_rows.e
-),
+    LEFT JOIN alike ON alike.e = person_rows.e),
 target AS (
     SELECT
         "a" AS q1,
