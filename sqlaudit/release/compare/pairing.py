@@ -11,8 +11,9 @@ from sqlaudit.base.errors import UsageError
 from sqlaudit.base.names import quote
 from sqlaudit.base.parameter_names import about, spelled
 from sqlaudit.base.relation import NUMBERS, Kind, Relation, Row, Statement
-from sqlaudit.base.spec import Target
+from sqlaudit.base.spec import Folding, Target
 from sqlaudit.base.sql import expression, render
+from sqlaudit.classes.opening import settled
 from sqlaudit.engines.contract import Engine
 from sqlaudit.engines.workbench import keep
 from sqlaudit.release.compare.request import CompareRequest
@@ -152,6 +153,40 @@ def open_side(engine: Engine, target: Target, request: CompareRequest) -> Side:
         )
     keys = (_POSITION,) if request.by_position else found["key"]
     return Side(opened, opened, found["qi"], found["sensitive"], keys)
+
+
+def open_release(engine: Engine, target: Target, request: CompareRequest, original: Side) -> tuple[Target, Side]:
+    """Open a release, in which texts of the original are texts: "1.0" and "1" of a text file are read as one number.
+
+    Returns:
+        The target as it is to be read, and its columns.
+    """
+    release = open_side(engine, target, request)
+    typed = list(zip(original.roles, release.roles, strict=True))
+    if not release.opened.written or not any(own.kind is Kind.TEXT and other.kind in NUMBERS for own, other in typed):
+        return target, release
+    target = replace(target, read=replace(target.read, all_text=True))
+    texts = open_side(engine, target, request)
+    roles = [
+        text
+        if own.kind is Kind.TEXT or other.kind is Kind.TEXT or text == other
+        else cast_as(text, other.type, other.kind, engine.dialect)
+        for text, (own, other) in zip(texts.roles, typed, strict=True)
+    ]
+    return target, texts.with_roles(roles)
+
+
+def folded(engine: Engine, side: Side, request: CompareRequest) -> Side:
+    """Return the side with its texts in one spelling where that was asked for, so that it holds between the tables."""
+    if request.values is not Folding.FOLD:
+        return side
+    columns = len(side.columns)
+    plain = [request.hierarchies is None or place >= columns for place in range(columns + len(side.sensitive))]
+    roles = [
+        settled(engine, side.relation, role, request.values, missing=place >= columns) if foldable else role
+        for place, (role, foldable) in enumerate(zip(side.roles, plain, strict=False))
+    ]
+    return side.with_roles([*roles, *side.keys])
 
 
 def copied(bench: Bench, side: Side, name: str) -> Side:

@@ -25,7 +25,7 @@ from sqlaudit.release.attacks.request import AttackRequest
 from sqlaudit.release.attacks.result import AttackResult
 from sqlaudit.release.attacks.run import attack_release
 from sqlaudit.release.compare.coding import cells_statement
-from sqlaudit.release.compare.pairing import Bench, Side, alike, copied, find_pairing, open_side
+from sqlaudit.release.compare.pairing import Bench, Side, alike, copied, find_pairing, folded, open_release, open_side
 from sqlaudit.release.compare.queries import AskedTables, random_workload
 from sqlaudit.release.compare.query_text import read_queries
 from sqlaudit.release.compare.regions import OpenedTables, open_tables
@@ -122,13 +122,17 @@ def compare_tables(engine: Engine, request: CompareRequest) -> CompareResult:
     already = len(engine.executed)
     with workbench_of(engine) as workbench, closing(Bench(engine, workbench)) as bench:
         queries = read_queries(request.queries, engine.dialect)
-        sides = [open_side(engine, target, request) for target in (request.original, request.release)]
+        original = open_side(engine, request.original, request)
+        target, release = open_release(engine, request.release, request, original)
+        request = replace(request, release=target)
+        sides = [folded(engine, side, request) for side in (original, release)]
         sides = [copied(bench, side, name) for side, name in zip(sides, ("original", "release"), strict=True)]
         tables = open_tables(bench, request, *sides)
         beside = None
         if request.other is not None:  # read in the same way
             with closing(Bench(engine, workbench, prefix=bench.prefix + "other_")) as other_bench:
-                other = copied(other_bench, open_side(engine, request.other, request), "release")
+                _, other = open_release(engine, request.other, request, original)
+                other = copied(other_bench, folded(engine, other, request), "release")
                 them = open_tables(other_bench, request, tables.original, other)
                 beside = coarser(other_bench, tables, them, request.other.name)
         coded, generalization = tables.coded, tables.generalization
@@ -163,7 +167,10 @@ def plan_comparison(engine: Engine, request: CompareRequest) -> list[Statement]:
     """
     if request.release.buckets is not None:
         return plan_buckets(engine, request)
-    original, release = (open_side(engine, target, request) for target in (request.original, request.release))
+    original = open_side(engine, request.original, request)
+    target, release = open_release(engine, request.release, request, original)
+    request = replace(request, release=target)
+    original, release = (folded(engine, side, request) for side in (original, release))
     hierarchies = read_hierarchies(request.hierarchies or {}).for_columns(request.qi)
     bench, asked = Bench(engine, engine), without_levels(original.columns, hierarchies)
     statements = defaults_statements(engine, original.relation, asked)

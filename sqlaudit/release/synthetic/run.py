@@ -587,13 +587,15 @@ def plan_disclosure(engine: Engine, request: CompareRequest) -> list[Statement]:
 
 
 def _counting(engine: Engine, request: CompareRequest) -> Counting:
-    """The tables opened, with one spelling, and copied where every reading would parse text again."""
-    tables = one_spelling(engine, open_tables(engine, request), request)
-    moved = []
-    for place, table in enumerate(tables):
+    """Open the tables, with one spelling, and copied where every reading would parse text again.
+
+    They are copied first: two tables of one open connection cannot be read in one statement.
+    """
+    tables = []
+    for place, table in enumerate(open_tables(engine, request)):
         relation, found = loaded(engine, table.relation, table.all, f"sqlaudit_synthetic_{place}")
-        moved.append(replace(table, relation=relation).having(found))
-    return Counting(engine, moved, request)
+        tables.append(replace(table, relation=relation).having(found))
+    return Counting(engine, one_spelling(engine, tables, request), request)
 
 
 def _most_common(found: Counts, value: str | None) -> MostCommon:
