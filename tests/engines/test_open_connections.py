@@ -155,3 +155,5 @@ def test_several_tables_of_an_open_connection_are_compared(
     assert (found.synthetic.copies.rows, found.synthetic.rows.holdout) == (20_000, 20_000)
     assert sqlaudit.compare("inside", "made", key="id", **asked).generalization.answer.value == "yes"
     assert sqlaudit.releases(["inside", "made"], entity="id", **asked).persons == 20_000
+    attacked = sqlaudit.attack("inside", identified="made", other_release="outside", **asked)
+    assert attacked.rows == 20_000
