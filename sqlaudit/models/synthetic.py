@@ -101,7 +101,7 @@ class ExcessDisclosure(SyntheticModel):
     def judge_synthetic(self, found: Disclosed) -> Judgement:
         """Judge by the ends of the interval; a doubt of the holdout counts where the excess may exceed the limit.
 
-        The excess is at most the share of the original's rows, whoever is in the holdout.
+        The excess is at most the share of the original's rows, with any holdout.
         """
         limit, low = self.required, found.low
         if limit is not None and found.most is not None and found.most > limit:

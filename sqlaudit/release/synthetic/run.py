@@ -714,7 +714,7 @@ def _checks(request: CompareRequest, found: SyntheticFigures, doubts: Doubts) ->
 
 
 def _check(requirement: Requirement, sensitive: str | None, found: SyntheticFigures, doubts: Doubts) -> Check:
-    """Judge a requirement for each set of known columns. The worst verdict counts, of equal ones the highest level."""
+    """Judge a requirement for each set of known columns. The worst verdict counts, then the highest level."""
     model = OF_SYNTHETIC[requirement.model](requirement.parameters, Context(None, 0))
     assert isinstance(model, SyntheticModel)
     rows, excess = min(found.rows.original, found.rows.synthetic), requirement.model == "excess_disclosure"
@@ -759,7 +759,7 @@ def _disclosed(name: str, sensitive: str | None, found: SyntheticFigures) -> Ite
 
 
 def _excess_disclosed(disco: Figure, apart: ExcessDisclosed | KnownKeys, keys: tuple[str, ...], rows: int) -> Disclosed:
-    """Return the excess of DiSCO with its interval, and the most that it can be whoever is in the holdout."""
+    """Return the excess of DiSCO with its interval, and the most that it can be with any holdout."""
     excess = None if apart.excess is None else Fraction(apart.excess)
     most = None if disco is None else proven(int(disco * rows), rows, DOUBT / 2)[1]
     return Disclosed(apart.high, excess, keys, low=apart.low, most=most)
