@@ -59,6 +59,17 @@ def test_texts_of_the_original_are_texts_of_the_release(values: list[str], tmp_p
     assert sqlaudit.compare(people, str(file), qi=["code", "age"], sensitive="ill").generalization.answer.value == "yes"
 
 
+def test_other_columns_of_such_a_release_keep_their_types(tmp_path: Path) -> None:
+    people = pd.DataFrame({"code": ["1", "1.0", "2"] * 8, "cost": [1.5, 2.5, 3.5, 4.5] * 6, "ill": list("abcd") * 6})
+    people.to_csv(file := tmp_path / "release.csv", index=False)
+    query = "SELECT AVG(cost) FROM people"
+    found = sqlaudit.compare(people, str(file), qi=["code"], sensitive="ill", queries=[query], by_position=True)
+    assert found.queries[0].groups[0].answers["conditional"] == 3
+    ordered = {"require": "t_closeness_ordered=1", "by_position": True}
+    found = sqlaudit.compare(people, str(file), qi=["code"], sensitive="cost", **ordered)
+    assert (found.generalization.answer.value, found.audit.passed) == ("yes", True)
+
+
 def test_folding_holds_between_the_tables() -> None:
     original, release = ["Berlin", "Bonn", "Kiel"], ["BERLIN", "bonn ", "Kiel"]
     assert answer("city", original, release) == "no"

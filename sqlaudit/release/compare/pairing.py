@@ -12,7 +12,7 @@ from sqlaudit.base.names import quote
 from sqlaudit.base.parameter_names import about, spelled
 from sqlaudit.base.relation import NUMBERS, Kind, Relation, Row, Statement
 from sqlaudit.base.spec import Folding, Target
-from sqlaudit.base.sql import expression, render
+from sqlaudit.base.sql import Raw, expression, render
 from sqlaudit.classes.opening import settled
 from sqlaudit.engines.contract import Engine
 from sqlaudit.engines.workbench import keep
@@ -140,7 +140,15 @@ def open_side(engine: Engine, target: Target, request: CompareRequest) -> Side:
     Raises:
         UsageError: a column that is not there.
     """
-    opened = engine.open(target)
+    return side_of(engine, engine.open(target), request)
+
+
+def side_of(engine: Engine, opened: Relation, request: CompareRequest) -> Side:
+    """Find the columns of the request in an open table.
+
+    Raises:
+        UsageError: a column that is not there, or has two roles.
+    """
     found = {
         field: tuple(resolve(name, opened, engine.dialect, about(field)) for name in getattr(request, field))
         for field in ("qi", "sensitive", "key")
@@ -162,18 +170,22 @@ def open_release(engine: Engine, target: Target, request: CompareRequest, origin
         The target as it is to be read, and its columns.
     """
     release = open_side(engine, target, request)
-    typed = list(zip(original.roles, release.roles, strict=True))
-    if not release.opened.written or not any(own.kind is Kind.TEXT and other.kind in NUMBERS for own, other in typed):
+    typed = release.opened
+    texts = {
+        other.column
+        for own, other in zip(original.roles, release.roles, strict=True)
+        if own.kind is Kind.TEXT and other.kind in NUMBERS
+    }
+    if not typed.written or not texts:
         return target, release
     target = replace(target, read=replace(target.read, all_text=True))
-    texts = open_side(engine, target, request)
-    roles = [
-        text
-        if own.kind is Kind.TEXT or other.kind is Kind.TEXT or text == other
-        else cast_as(text, other.type, other.kind, engine.dialect)
-        for text, (own, other) in zip(texts.roles, typed, strict=True)
-    ]
-    return target, texts.with_roles(roles)
+    read = engine.open(target)
+    types = {one.name: "" if one.name in texts or one.kind is Kind.TEXT else one.type for one in typed.columns}
+    columns = [{"name": Raw(quote(name, engine.dialect)), "type": type} for name, type in types.items()]
+    sql = expression("release/compare/release_typed.sql", engine.dialect, columns=columns, source=read)
+    kept = {one.name: one for one in read.columns}
+    infos = tuple(one if types[one.name] else kept[one.name] for one in typed.columns)
+    return target, side_of(engine, replace(read, sql=f"({sql})", columns=infos, written=""), request)
 
 
 def folded(engine: Engine, side: Side, request: CompareRequest) -> Side:

@@ -124,6 +124,7 @@ def compare_tables(engine: Engine, request: CompareRequest) -> CompareResult:
         queries = read_queries(request.queries, engine.dialect)
         original = open_side(engine, request.original, request)
         target, release = open_release(engine, request.release, request, original)
+        relation = None if target is request.release else release.opened
         request = replace(request, release=target)
         sides = [folded(engine, side, request) for side in (original, release)]
         sides = [copied(bench, side, name) for side, name in zip(sides, ("original", "release"), strict=True)]
@@ -148,7 +149,7 @@ def compare_tables(engine: Engine, request: CompareRequest) -> CompareResult:
             distance=request.distance,
             generalization=generalization,
             losses=tuple(losses_of(tables, request, request.wanted)),
-            audit=audit_alone(engine, request, known),
+            audit=audit_alone(engine, request, known, relation),
             attacks=None if generalization.answer is Answer.NO else attack_alone(engine, request, known),
             coarser=beside,
             queries=tuple(AskedTables(tables, request, query).answer() for query in queries),
@@ -191,9 +192,13 @@ def _audit_of(request: CompareRequest) -> AuditSpec:
     return AuditSpec(request.release, _roles(request), request.requirements, request.inputs)
 
 
-def audit_alone(engine: Engine, request: CompareRequest, known: bool) -> AuditResult:
-    """The audit of the release by itself; `known`: its rows are persons'."""
-    return Auditor(engine, failing_classes=0, rows_meant=known).audit(_audit_of(request))
+def audit_alone(engine: Engine, request: CompareRequest, known: bool, relation: Relation | None = None) -> AuditResult:
+    """Audit the release by itself.
+
+    Args:
+        known: whether its rows are people. relation: the release where it is read with its original's types.
+    """
+    return Auditor(engine, failing_classes=0, rows_meant=known, relation=relation).audit(_audit_of(request))
 
 
 def attack_alone(engine: Engine, request: CompareRequest, known: bool) -> AttackResult:
