@@ -149,9 +149,10 @@ def run_linear(solver: highspy.Highs, end: float | None = None) -> None:
     """
     left = math.inf if end is None else max(0.0, end - time.monotonic())
     solver.setOptionValue("time_limit", solver.getRunTime() + left)  # the clock of a solver goes on from run to run
-    if solver.getNumNz() <= _SHORT:
-        solver.run()
-    else:
+    import highspy
+
+    # A thread that has used HiGHS with another number of threads refuses to run it; a new thread has no such number.
+    if solver.getNumNz() > _SHORT or solver.run() == highspy.HighsStatus.kError:
         run_beside(solver)
 
 

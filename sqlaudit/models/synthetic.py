@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import field, replace
 from fractions import Fraction
 from typing import Any, ClassVar
 
@@ -23,6 +23,8 @@ class Disclosed:
         level: the figure; None where it is undefined. excess: the share of the original's rows above the holdout's, of
             which `level` is the upper bound. keys: the known columns for which it is highest, where several were tried.
         doubt: why nothing may pass, for instance that no value of a column occurs in both tables.
+        low: the lower end of the interval of the excess. most: the upper bound of the share of the original's rows,
+            which the excess cannot exceed. doubt_of_holdout: why the holdout may not be people outside.
     """
 
     level: Number | None
@@ -30,6 +32,9 @@ class Disclosed:
     keys: tuple[str, ...] = ()
     doubt: str = ""
     details: Mapping[str, Any] = field(default_factory=dict)
+    low: Number | None = None
+    most: Number | None = None
+    doubt_of_holdout: str = ""
 
 
 class SyntheticModel(Model):
@@ -87,16 +92,25 @@ class ExcessDisclosure(SyntheticModel):
     reference: ClassVar[str] = (
         "the interval: Clopper, Pearson: The Use of Confidence or Fiducial Limits, Biometrika 26(4), 1934"
     )
-    note: ClassVar[str] = "It passes when the upper bound meets the limit, and fails when the excess itself does not."
+    note: ClassVar[str] = (
+        "It passes when the upper bound meets the limit, fails when the lower end of the interval does not, and is "
+        "undetermined in between."
+    )
     needs_sensitive: ClassVar[bool] = True
 
     def judge_synthetic(self, found: Disclosed) -> Judgement:
-        """By the upper bound; where only the bound is above the limit, the holdout is too small to tell."""
+        """Judge by the ends of the interval; a doubt of the holdout counts where the excess may exceed the limit.
+
+        The excess is at most the share of the original's rows, with any holdout.
+        """
+        limit, low = self.required, found.low
+        if limit is not None and found.most is not None and found.most > limit:
+            found = replace(found, doubt=found.doubt or found.doubt_of_holdout)
         judged = super().judge_synthetic(found)
-        level, excess, limit = found.level, found.excess, self.required
-        if level is None or excess is None or limit is None or level <= limit or excess > limit:
+        level, excess = found.level, found.excess
+        if level is None or excess is None or limit is None or level <= limit or (low is not None and low > limit):
             return judged
-        note = (
+        note = found.doubt or (
             f"the excess is {percent(excess)}, but with these numbers of rows it may be {percent(level)}: a larger "
             "holdout is needed"
         )

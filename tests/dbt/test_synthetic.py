@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
@@ -82,3 +82,28 @@ def test_another_spelling_passes_nothing(project: Project) -> None:
     ran = project.dbt("build")
     failures = {unique.split(".")[2]: one["failures"] for unique, one in ran.results.items()}
     assert (failures["rep_u_1"], failures["disco_1"]) == (1, 1)
+
+
+@pytest.mark.parametrize("column", [0, 1, 2])
+def test_a_column_without_values_passes_nothing(column: int, project: Project) -> None:
+    raw = people(1, 45)
+    made = [tuple(None if place == column else cell for place, cell in enumerate(row)) for row in raw]
+    limits = {"rep_u": 1, "disco": 1, "exact_copies": 45}
+    if column == 2:
+        del limits["rep_u"]  # which does not read the sensitive column
+    tests = [wanted(name, limit) for name, limit in limits.items()]
+    project.models({"models": [{"name": "made", "data_tests": tests}]}, raw=table(raw), made=table(made))
+    ran = project.dbt("build")
+    failures = {unique.split(".")[2]: one["failures"] for unique, one in ran.results.items()}
+    assert {failures[f"{name}_{limit}"] for name, limit in limits.items()} == {1}
+
+
+@pytest.mark.parametrize("number", [lambda n: n + 100, lambda n: n * 7 % 45, lambda n: n], ids=["on", "mixed", "same"])
+def test_a_number_of_the_row_hides_no_copies(number: Callable[[int], int], project: Project) -> None:
+    raw = [(n, b, s) for n, (_, b, s) in enumerate(people(1, 45))]
+    made = [(number(n), b, s) for n, b, s in raw]
+    project.models(
+        {"models": [{"name": "made", "data_tests": [wanted("exact_copies", 1)]}]}, raw=table(raw), made=table(made)
+    )
+    ran = project.dbt("build")
+    assert [one["failures"] for unique, one in ran.results.items() if "exact_copies" in unique] == [1]

@@ -140,3 +140,20 @@ def test_a_url_with_the_name_of_a_driver_is_one_of_postgresql(postgres_url: str)
     url = postgres_url.replace("postgresql://", "postgresql+psycopg://")
     assert url != postgres_url
     assert sqlaudit.audit(query="SELECT 1 AS age", qi="age", db=url).rows == 1
+
+
+@pytest.mark.parametrize("temporary", ["", "TEMP"])
+def test_several_tables_of_an_open_connection_are_compared(
+    connection: duckdb.DuckDBPyConnection, temporary: str
+) -> None:
+    """DuckDB 2.0 gives two streams of one connection to no statement."""
+    people = "SELECT n AS id, n % 30 AS age, 'f' AS sex, 'ill ' || n % 3 AS ill FROM range(20000) AS t(n)"
+    for name in ("inside", "made", "outside"):
+        connection.execute(f"CREATE {temporary} TABLE {name} AS {people}")
+    asked: dict[str, Any] = {"qi": "age,sex", "sensitive": "ill", "db": connection}
+    found = sqlaudit.compare("inside", "made", holdout="outside", synthetic=True, known=1, **asked)
+    assert (found.synthetic.copies.rows, found.synthetic.rows.holdout) == (20_000, 20_000)
+    assert sqlaudit.compare("inside", "made", key="id", **asked).generalization.answer.value == "yes"
+    assert sqlaudit.releases(["inside", "made"], entity="id", **asked).persons == 20_000
+    attacked = sqlaudit.attack("inside", identified="made", other_release="outside", **asked)
+    assert attacked.rows == 20_000

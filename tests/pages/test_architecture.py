@@ -106,6 +106,7 @@ def test_code_templates_and_tests_have_the_same_packages() -> None:
         "agents",
         "browser",
         "dbt",
+        "honest",
         "orchestrators",
         "pages",
         "security",

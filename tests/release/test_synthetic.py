@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -258,26 +260,130 @@ def test_an_empty_table_passes_nothing(engine: Engine) -> None:
     assert set(verdicts(found).values()) == {Status.UNDETERMINED}
 
 
-def test_the_excess_passes_by_its_upper_end_alone(engine: Engine) -> None:
+def test_the_excess_passes_by_its_upper_end_and_fails_by_its_lower_end(engine: Engine) -> None:
     fewer = dict.fromkeys([("excess_disclosure", "s"), ("excess_disclosure", "n")])
     outside = [one | {"a": one["a"] + 100} for one in PEOPLE]
-    asked = {"require": "excess_disclosure=99%", "qi": ("a",)}
-    assert verdicts(found_by(engine, PEOPLE, PEOPLE, outside, **asked)) == dict.fromkeys(fewer, Status.FAIL)
+    # 12 of 12 inside: at least 0.0125^(1/12) = 69.4%; 0 of 12 outside: at most 30.6%; so the excess is at least 38.8%
+    for limit, status in (("38%", Status.FAIL), ("39%", Status.UNDETERMINED)):
+        found = found_by(engine, PEOPLE, PEOPLE, outside, require=f"excess_disclosure={limit}", qi=("a",))
+        assert verdicts(found) == dict.fromkeys(fewer, status)
     made = [one | {"a": one["a"] + 200} for one in PEOPLE[1:]] + PEOPLE[:1]
     found = found_by(engine, PEOPLE, made, outside, require="excess_disclosure=10%", qi=("a",))
     assert verdicts(found) == dict.fromkeys(fewer, Status.UNDETERMINED)
     assert "a larger holdout is needed" in found.checks[0].note
 
 
-def test_a_holdout_that_is_none_passes_nothing(engine: Engine) -> None:
-    many = [one for one in PEOPLE for _ in range(40)]
-    for holdout, why in ((many, "is in the original"), (many[:40], "is in the original")):
-        found = found_by(engine, many, many, holdout, require="excess_disclosure=100%")
-        assert set(verdicts(found).values()) == {Status.UNDETERMINED}
-        assert all(why in check.note for check in found.checks)
-    far = [one | {"a": one["a"] + 100} for one in many]  # the holdout was used, and the original was not
-    found = found_by(engine, far, many, many, require="excess_disclosure=1%")
+CROWD = [row(n % 60, "xyzuvw"[n // 60 % 6], None, ("flu", "HIV", "gout")[n * 7 % 3], n / 2) for n in range(300)]
+"""300 people, each with an age and a letter of their own."""
+
+
+@pytest.mark.parametrize(
+    "holdout",
+    [
+        CROWD,
+        CROWD[:297] + [one | {"a": 99} for one in CROWD[:3]],
+        [CROWD[n * n % 300] for n in range(300)],
+        [*CROWD, CROWD[0] | {"a": 99}],
+        CROWD[:60],
+    ],
+    ids=["the original", "99%", "drawn again", "one stranger", "a part"],
+)
+def test_a_holdout_that_is_none_passes_nothing(engine: Engine, holdout: Rows) -> None:
+    found = found_by(engine, CROWD, CROWD, holdout, qi=("a", "b"), sensitive=("s",), require="excess_disclosure=50%")
     assert set(verdicts(found).values()) == {Status.UNDETERMINED}
+    assert all("may not be people outside" in check.note for check in found.checks)
+    assert "holdout" in told(found)
+
+
+def test_an_original_that_was_not_used_passes_nothing(engine: Engine) -> None:
+    far = [one | {"a": one["a"] + 100} for one in CROWD]
+    found = found_by(engine, far, CROWD, CROWD, qi=("a", "b"), sensitive=("s",), require="excess_disclosure=1%")
+    assert set(verdicts(found).values()) == {Status.UNDETERMINED}
+
+
+def test_an_excess_is_at_most_what_is_disclosed_inside(engine: Engine) -> None:
+    """Whoever is in the holdout: 0 of 300 are disclosed, which is at most 1 - 0.0125^(1/300) = 1.45% of people."""
+    mixed = [one | {"s": s} for one in CROWD for s in ("flu", "HIV")]  # no group has a single value
+    for limit, status in (("1.5%", Status.PASS), ("1.4%", Status.UNDETERMINED)):
+        require = f"excess_disclosure={limit}"
+        found = found_by(engine, CROWD, mixed, CROWD, qi=("a", "b"), sensitive=("s",), require=require)
+        assert set(verdicts(found).values()) == {status}
+
+
+@pytest.mark.parametrize("name", ["a", "b", "s"])
+@pytest.mark.parametrize("left", [0, 1])
+def test_a_role_without_values_passes_nothing(engine: Engine, name: str, left: int) -> None:
+    """The original with a column that is NULL, or NULL but for one value, in the synthetic table."""
+    made = CROWD[:left] + [one | {name: None} for one in CROWD[left:]]
+    require = ("rep_u=1%", "disco=1%", "exact_copies=1", "excess_disclosure=1%")
+    outside = [one | {"a": 59 - one["a"], "s": "flu"} for one in CROWD]
+    found = found_by(engine, CROWD, made, outside, qi=("a", "b"), sensitive=("s",), require=require)
+    assert Status.PASS not in verdicts(found).values()
+    assert told(found)["no_shared_values"] == (name,)
+
+
+def test_a_column_without_values_in_the_original_hides_nothing(engine: Engine) -> None:
+    original = [one | {"n": None} for one in CROWD]
+    found = found_by(engine, original, CROWD, qi=("a", "b"), sensitive=("s",), require="exact_copies=0")
+    assert (found.synthetic.copies.rows, found.compared) == (300, ("a", "b", "c", "s"))
+
+
+def numbered(rows: Rows, number: Callable[[int], float | None]) -> Rows:
+    return [{"id": number(place), **one} for place, one in enumerate(rows)]
+
+
+COUNTED = numbered(CROWD, lambda n: n + 0.0)
+WITH_GAPS = [one | ({"n": None, "s": None} if n % 7 else {}) for n, one in enumerate(CROWD)]
+GAPS = [one for one in WITH_GAPS if one["n"] is None]
+STRANGERS = [one | {"a": 99} for one in WITH_GAPS if one["n"] is not None]
+DISGUISED: dict[str, tuple[Rows, Rows]] = {
+    "floats from 2": (COUNTED, numbered(CROWD[::-1], lambda n: n + 2.0)),
+    "one number missing": (COUNTED, numbered(CROWD, lambda n: None if n == 5 else n + 1.0)),
+    "numbers restart": (COUNTED, numbered(CROWD[150:], lambda n: n % 20 + 1.0)),
+    "numbers with gaps": (COUNTED, numbered(CROWD, lambda n: 7.0 * n + n * n % 7 + 1)),
+    "numbers of others": (COUNTED, numbered(CROWD, lambda n: n * 7 % 300 + 1.0)),
+    "capitals": (CROWD, [one | ({"b": one["b"].upper()} if one["a"] % 3 else {"a": 99}) for one in CROWD]),
+    "blanks": (CROWD, [one | ({"b": one["b"] + " "} if one["a"] % 3 else {"a": 99}) for one in CROWD]),
+    "NaN for NULL": (WITH_GAPS, [*STRANGERS, *(one | {"n": float("nan")} for one in GAPS)]),
+    "'' for NULL": (WITH_GAPS, [*STRANGERS, *(one | {"s": ""} for one in GAPS)]),
+    "shifted numbers": (CROWD, [one | {"n": one["n"] + 0.125} for one in CROWD]),
+    "one value": (CROWD, [one | {"n": 1.5} for one in CROWD if one["n"] != 1.5]),
+}
+
+
+@pytest.mark.parametrize("name", DISGUISED)
+def test_copies_in_disguise_pass_nothing(engine: Engine, name: str) -> None:
+    original, made = DISGUISED[name]
+    columns = {"id": "float", **COLUMNS} if "id" in original[0] else COLUMNS
+    tables = (target_of(original, "original", columns), target_of(made, "synthetic", columns))
+    found = compared(engine, *tables, qi=("a",), sensitive=(), require="exact_copies=0")
+    assert verdicts(found)["exact_copies", None] in (Status.FAIL, Status.UNDETERMINED), found.checks
+
+
+def test_a_draw_with_fine_numbers_has_no_copies(engine: Engine) -> None:
+    """Numbers that two draws of 300 people do not share are no sign of copies: few would be shared by chance."""
+    chosen = random.Random(3)
+
+    def draw() -> Rows:
+        return [
+            row(chosen.randrange(40), chosen.choice("xyz"), None, chosen.choice("uvw"), chosen.gauss(0, 1))
+            for _ in range(300)
+        ]
+
+    found = found_by(engine, draw(), draw(), qi=("a", "b"), sensitive=("s",), require="exact_copies=0")
+    assert verdicts(found) == {("exact_copies", None): Status.PASS}
+    assert (found.compared, found.warnings) == (("a", "b", "c", "s", "n"), ())
+
+
+def test_a_failure_with_few_keys_stands_beside_an_excess_that_is_open(engine: Engine) -> None:
+    """b alone discloses s of everyone inside; a and b together match few, so that their excess is open."""
+    inside = [row(n, "xy"[n % 2], None, "uv"[n % 2]) for n in range(200)]
+    made = [one | {"a": n} if n < 20 else one | {"a": n + 1000} for n, one in enumerate(inside)]
+    outside = [one | {"a": 5000 + n, "s": "vu"[n % 2]} for n, one in enumerate(inside)]
+    asked = {"qi": ("a", "b"), "sensitive": ("s",), "require": "excess_disclosure=8%"}
+    alone, with_few = (found_by(engine, inside, made, outside, known=known, **asked) for known in (0, 1))
+    assert (alone.checks[0].status, with_few.checks[0].status) == (Status.UNDETERMINED, Status.FAIL)
+    assert with_few.checks[0].details["keys"] == ["b"]
 
 
 def test_requirements_are_about_the_worst_of_the_known_keys(engine: Engine) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 import duckdb
@@ -13,9 +14,11 @@ from hypothesis import strategies as st
 
 import sqlaudit
 from sqlaudit.base.errors import SqlauditError, UsageError
+from sqlaudit.base.result import Status
 from sqlaudit.base.spec import Roles, Target
 from sqlaudit.gates.standalone.checks import compile_statements as compile_checks
 from tests.postgres_load import Loader
+from tests.security import synthetic_leaks as leaking
 from tests.security.false_pass import LIES, Drawn, lies, smallest_class, spelled_people, tables, write
 from tests.strategies import fewer
 
@@ -82,6 +85,36 @@ def test_no_roles_are_no_pass(table: Drawn) -> None:
         target, db = write(table, Path(folder))
         with pytest.raises(SqlauditError):
             sqlaudit.audit(target, db=db, require={"k": table.k})
+
+
+@EXAMPLES
+@given(leaking.leaks())
+def test_no_disguise_makes_a_synthetic_table_pass(leak: leaking.Leak) -> None:
+    """The original in disguise passes no requirement that it fails without, whoever is in the holdout."""
+    judge_synthetic(leak, leaking.arrow_table, db=None)
+
+
+def judge_synthetic(leak: leaking.Leak, table: Callable[[list[leaking.Row]], object], db: str | None) -> None:
+    """Compare the tables of a leak; a sentence is no PASS."""
+    limits = {"disco": leak.disclosed, "rep_u": leak.replicated, "excess_disclosure": leak.disclosed}
+    required = [f"{name}={leaking.LIMIT}" for name, share in limits.items() if share > 3 * leaking.LIMIT]
+    if leak.unique > 0.5:
+        required.append("exact_copies=0")
+    try:
+        found = sqlaudit.compare(
+            *(table(rows) for rows in (leak.original, leak.synthetic)),
+            holdout=table(leak.holdout),
+            db=db,
+            synthetic=True,
+            qi=leaking.KEYS,
+            sensitive=leaking.TARGET,
+            values="exact",
+            require=required,
+        )
+    except UsageError:
+        return
+    for check in found.checks:
+        assert check.status is not Status.PASS, (check.text, check.level, leak.disguises, len(leak.original))
 
 
 def judge(table: Drawn, target: str, db: str | None) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +11,9 @@ from sqlaudit.audits.joined_tables import refuse_joined
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.names import closest
 from sqlaudit.base.options import Given, made, request_from, takes
-from sqlaudit.base.relation import Statement
+from sqlaudit.base.relation import Relation, Statement
 from sqlaudit.base.spec import ReadOptions, Roles, Target, roles_from, target_of
+from sqlaudit.base.sql import render
 from sqlaudit.classes.attribute_inputs import inputs_of, refuse_unclear
 from sqlaudit.classes.failing import ClassSizes
 from sqlaudit.classes.histogram import HistogramBuilder
@@ -155,8 +157,8 @@ def _open_release(
     resolved = resolve_roles(roles, relation, engine)
     inputs = read_inputs(request.inputs)
     refuse_unclear(inputs, [attribute.label for attribute in resolved.sensitive])
-    identified = engine.open(request.identified) if request.identified else None
-    other = engine.open(request.other) if request.other else None
+    identified = _copied(engine, request.identified, "sqlaudit_identified")
+    other = _copied(engine, request.other, "sqlaudit_other")
     copied, where = load_columns(engine, relation, resolved)
     refuse_merged(engine, values_of(copied, where, engine.dialect), roles.values)
     builder = HistogramBuilder(engine, frame_of(copied, where, None, roles), roles.nulls)
@@ -178,6 +180,18 @@ def _open_release(
     rows = sum(int(row["table_rows"]) for row in sizes)
     held = (identified, other, workbench)
     return AttackedRelease(engine, relation, resolved, roles, request, attributes, rows, *held), found
+
+
+def _copied(engine: Engine, target: Target | None, name: str) -> Relation | None:
+    """Open another table, copied where every reading would parse it again.
+
+    Two tables of one open connection cannot be read in one statement, and are joined here.
+    """
+    relation = None if target is None else engine.open(target)
+    if relation is None or not relation.parsed or not engine.can_materialize:
+        return relation
+    statement = render("classes/copy_table.sql", engine.dialect, step="read the columns", source=relation)
+    return replace(relation, sql=engine.materialize(name, statement).sql, parsed=False)
 
 
 Name = str | Pair

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -20,6 +21,7 @@ from sqlaudit.hierarchies.cell_reader import reader_of
 from sqlaudit.hierarchies.cells import Exact
 from sqlaudit.hierarchies.dictionary import Dictionary, dictionary, membership
 from sqlaudit.hierarchies.levels import Hierarchy
+from sqlaudit.profiles.names import concept_of, words_of
 from sqlaudit.release.compare.pairing import TRAVELS_AS, Bench, Side
 
 # Original and release as numbers on the workbench: dictionaries of values and cells, and rows counted by both.
@@ -335,8 +337,10 @@ def read_cover(bench: Bench, column: PairedColumn) -> Relation:
         )
     members = exact = None
     if rows:
-        read = reader_of(column.words, bench.workbench).read_all(text for _, text in rows)
-        cells, name = {int(code): read[text] for code, text in rows}, f"members_of_cells_{place}"
+        masks = masks_of_cells(bench, column, [text for _, text in rows])
+        read = reader_of(column.words, bench.workbench).read_all(masks.get(text, text) for _, text in rows)
+        cells = {int(code): read[masks.get(text, text)] for code, text in rows}
+        name = f"members_of_cells_{place}"
         members = bench.kept[name] = membership(bench.workbench, column.words, cells, bench.prefix + name)
         single = [(code,) for code, cell in cells.items() if isinstance(cell, Exact)]  # values in another spelling
         exact = bench.rows(f"exact_{place}", [("code", "INTEGER")], single) if single else None
@@ -344,6 +348,42 @@ def read_cover(bench: Bench, column: PairedColumn) -> Relation:
     return bench.make(
         f"cover_{place}", "compare/release_cover", step, readings=readings, members=members, exact=exact, **given
     )
+
+
+_FILLED = re.compile(r"(?P<shown>[^*]*?)(?P<fill>x+|X+|#+)")
+
+
+def masks_of_cells(bench: Bench, column: PairedColumn, texts: Sequence[str]) -> dict[str, str]:
+    """Return the masks of cells that are the beginning of a value, alone or filled up: `10`, `10XXX` for `10***`.
+
+    All values of the original must have one length, which the filled cells have, too, and the others one length of
+    their own. A number is cut only in a column whose name is that of a place or code: 34 cut to 3 is another number.
+
+    Args:
+        texts: cells that are neither values nor labels.
+    """
+    if column.kind not in (Kind.TEXT, Kind.INTEGER):
+        return {}
+    shortest, longest = bench.ask("compare/release_lengths", f"cells of {column.label}", values=column.words.relation)[
+        0
+    ]
+    if not longest or shortest != longest:
+        return {}
+    length, masks = int(longest), {}
+    cut = [text for text in texts if text and "*" not in text and len(text) < length]
+    for text in texts:
+        if len(text) == length and (filled := _FILLED.fullmatch(text)):
+            masks[text] = filled["shown"] + "*" * len(filled["fill"])
+    concept = concept_of(column.label)
+    is_code = bool({"code", "codes"} & {*words_of(column.label)}) or (concept and concept.name in _CODES)
+    is_text = column.kind is Kind.TEXT and any(not text.isdecimal() or text.startswith("0") for text in cut)
+    if len({len(text) for text in cut}) == 1 and (is_text or is_code):
+        masks |= {text: text.ljust(length, "*") for text in cut}
+    return masks
+
+
+_CODES = ("postal_code", "place")
+"""Concepts whose numbers are codes."""
 
 
 def measured_cells(bench: Bench, coded: CodedPair, covers: Sequence[Relation]) -> tuple[Covered, ...]:

@@ -11,8 +11,9 @@ from sqlaudit.base.errors import UsageError
 from sqlaudit.base.names import quote
 from sqlaudit.base.parameter_names import about, spelled
 from sqlaudit.base.relation import NUMBERS, Kind, Relation, Row, Statement
-from sqlaudit.base.spec import Target
-from sqlaudit.base.sql import expression, render
+from sqlaudit.base.spec import Folding, Target
+from sqlaudit.base.sql import Raw, expression, render
+from sqlaudit.classes.opening import settled
 from sqlaudit.engines.contract import Engine
 from sqlaudit.engines.workbench import keep
 from sqlaudit.release.compare.request import CompareRequest
@@ -139,7 +140,15 @@ def open_side(engine: Engine, target: Target, request: CompareRequest) -> Side:
     Raises:
         UsageError: a column that is not there.
     """
-    opened = engine.open(target)
+    return side_of(engine, engine.open(target), request)
+
+
+def side_of(engine: Engine, opened: Relation, request: CompareRequest) -> Side:
+    """Find the columns of the request in an open table.
+
+    Raises:
+        UsageError: a column that is not there, or has two roles.
+    """
     found = {
         field: tuple(resolve(name, opened, engine.dialect, about(field)) for name in getattr(request, field))
         for field in ("qi", "sensitive", "key")
@@ -152,6 +161,44 @@ def open_side(engine: Engine, target: Target, request: CompareRequest) -> Side:
         )
     keys = (_POSITION,) if request.by_position else found["key"]
     return Side(opened, opened, found["qi"], found["sensitive"], keys)
+
+
+def open_release(engine: Engine, target: Target, request: CompareRequest, original: Side) -> tuple[Target, Side]:
+    """Open a release, in which texts of the original are texts: "1.0" and "1" of a text file are read as one number.
+
+    Returns:
+        The target as it is to be read, and its columns.
+    """
+    release = open_side(engine, target, request)
+    typed = release.opened
+    texts = {
+        other.column
+        for own, other in zip(original.roles, release.roles, strict=True)
+        if own.kind is Kind.TEXT and other.kind in NUMBERS
+    }
+    if not typed.written or not texts:
+        return target, release
+    target = replace(target, read=replace(target.read, all_text=True))
+    read = engine.open(target)
+    types = {one.name: "" if one.name in texts or one.kind is Kind.TEXT else one.type for one in typed.columns}
+    columns = [{"name": Raw(quote(name, engine.dialect)), "type": type} for name, type in types.items()]
+    sql = expression("release/compare/release_typed.sql", engine.dialect, columns=columns, source=read)
+    kept = {one.name: one for one in read.columns}
+    infos = tuple(one if types[one.name] else kept[one.name] for one in typed.columns)
+    return target, side_of(engine, replace(read, sql=f"({sql})", columns=infos, written=""), request)
+
+
+def folded(engine: Engine, side: Side, request: CompareRequest) -> Side:
+    """Return the side with its texts in one spelling where that was asked for, so that it holds between the tables."""
+    if request.values is not Folding.FOLD:
+        return side
+    columns = len(side.columns)
+    plain = [request.hierarchies is None or place >= columns for place in range(columns + len(side.sensitive))]
+    roles = [
+        settled(engine, side.relation, role, request.values, missing=place >= columns) if foldable else role
+        for place, (role, foldable) in enumerate(zip(side.roles, plain, strict=False))
+    ]
+    return side.with_roles([*roles, *side.keys])
 
 
 def copied(bench: Bench, side: Side, name: str) -> Side:

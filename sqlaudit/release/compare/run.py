@@ -25,7 +25,7 @@ from sqlaudit.release.attacks.request import AttackRequest
 from sqlaudit.release.attacks.result import AttackResult
 from sqlaudit.release.attacks.run import attack_release
 from sqlaudit.release.compare.coding import cells_statement
-from sqlaudit.release.compare.pairing import Bench, Side, alike, copied, find_pairing, open_side
+from sqlaudit.release.compare.pairing import Bench, Side, alike, copied, find_pairing, folded, open_release, open_side
 from sqlaudit.release.compare.queries import AskedTables, random_workload
 from sqlaudit.release.compare.query_text import read_queries
 from sqlaudit.release.compare.regions import OpenedTables, open_tables
@@ -122,13 +122,18 @@ def compare_tables(engine: Engine, request: CompareRequest) -> CompareResult:
     already = len(engine.executed)
     with workbench_of(engine) as workbench, closing(Bench(engine, workbench)) as bench:
         queries = read_queries(request.queries, engine.dialect)
-        sides = [open_side(engine, target, request) for target in (request.original, request.release)]
+        original = open_side(engine, request.original, request)
+        target, release = open_release(engine, request.release, request, original)
+        relation = None if target is request.release else release.opened
+        request = replace(request, release=target)
+        sides = [folded(engine, side, request) for side in (original, release)]
         sides = [copied(bench, side, name) for side, name in zip(sides, ("original", "release"), strict=True)]
         tables = open_tables(bench, request, *sides)
         beside = None
         if request.other is not None:  # read in the same way
             with closing(Bench(engine, workbench, prefix=bench.prefix + "other_")) as other_bench:
-                other = copied(other_bench, open_side(engine, request.other, request), "release")
+                _, other = open_release(engine, request.other, request, original)
+                other = copied(other_bench, folded(engine, other, request), "release")
                 them = open_tables(other_bench, request, tables.original, other)
                 beside = coarser(other_bench, tables, them, request.other.name)
         coded, generalization = tables.coded, tables.generalization
@@ -144,7 +149,7 @@ def compare_tables(engine: Engine, request: CompareRequest) -> CompareResult:
             distance=request.distance,
             generalization=generalization,
             losses=tuple(losses_of(tables, request, request.wanted)),
-            audit=audit_alone(engine, request, known),
+            audit=audit_alone(engine, request, known, relation),
             attacks=None if generalization.answer is Answer.NO else attack_alone(engine, request, known),
             coarser=beside,
             queries=tuple(AskedTables(tables, request, query).answer() for query in queries),
@@ -163,7 +168,10 @@ def plan_comparison(engine: Engine, request: CompareRequest) -> list[Statement]:
     """
     if request.release.buckets is not None:
         return plan_buckets(engine, request)
-    original, release = (open_side(engine, target, request) for target in (request.original, request.release))
+    original = open_side(engine, request.original, request)
+    target, release = open_release(engine, request.release, request, original)
+    request = replace(request, release=target)
+    original, release = (folded(engine, side, request) for side in (original, release))
     hierarchies = read_hierarchies(request.hierarchies or {}).for_columns(request.qi)
     bench, asked = Bench(engine, engine), without_levels(original.columns, hierarchies)
     statements = defaults_statements(engine, original.relation, asked)
@@ -184,9 +192,13 @@ def _audit_of(request: CompareRequest) -> AuditSpec:
     return AuditSpec(request.release, _roles(request), request.requirements, request.inputs)
 
 
-def audit_alone(engine: Engine, request: CompareRequest, known: bool) -> AuditResult:
-    """The audit of the release by itself; `known`: its rows are persons'."""
-    return Auditor(engine, failing_classes=0, rows_meant=known).audit(_audit_of(request))
+def audit_alone(engine: Engine, request: CompareRequest, known: bool, relation: Relation | None = None) -> AuditResult:
+    """Audit the release by itself.
+
+    Args:
+        known: whether its rows are people. relation: the release where it is read with its original's types.
+    """
+    return Auditor(engine, failing_classes=0, rows_meant=known, relation=relation).audit(_audit_of(request))
 
 
 def attack_alone(engine: Engine, request: CompareRequest, known: bool) -> AttackResult:

@@ -153,14 +153,14 @@ def find_in_releases(engine: Engine, targets: Sequence[Target], request: SeriesR
         (0, 3, 1, 2)
     """
     already = len(engine.executed)
-    sides = _sides(engine, targets, request)
+    # Copied first: two tables of one open connection cannot be read in one statement.
+    sides = [copied(engine, side, place) for place, side in enumerate(_sides(engine, targets, request), 1)]
     columns = [
         ColumnValues(name, [(side.relation, side.sensitive[place]) for side in sides])
         for place, name in enumerate(request.sensitive)
     ]
     persons = [(side.relation, side.entity) for side in sides]
     refuse_merged(engine, [*columns, ColumnValues(request.entity, persons, missing=False)], request.values)
-    sides = [copied(engine, side, place) for place, side in enumerate(sides, 1)]
     alone = [[_alone(engine, side, place) for side in sides] for place in range(len(request.sensitive))]
     _refuse_rows(sides, alone[0], request)
     everybody, several = _persons(engine, sides, request)

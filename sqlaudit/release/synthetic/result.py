@@ -163,7 +163,7 @@ class KnownKeys(base.Documented):
 
     Args:
         keys: the columns. sensitive: the attribute; null without one. rep_u, dis, disco: as above.
-        excess, high: of disco over the holdout, with the upper end of its interval; null without a holdout.
+        excess, high, low: of disco over the holdout, with the ends of its interval; null without a holdout.
     """
 
     keys: tuple[str, ...]
@@ -173,6 +173,7 @@ class KnownKeys(base.Documented):
     disco: Share | None
     excess: Annotated[Fraction | float, base.ANY_NUMBER] | None = None
     high: Annotated[float, base.ANY_NUMBER] | None = None
+    low: Annotated[float, base.ANY_NUMBER] | None = None
 
 
 @dataclass(frozen=True)

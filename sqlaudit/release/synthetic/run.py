@@ -15,19 +15,20 @@ from sqlaudit.base.parameter_names import about, spelled
 from sqlaudit.base.relation import NUMBERS, Kind, Relation, Statement
 from sqlaudit.base.result import Warned
 from sqlaudit.base.spec import NullPolicy, Requirement
-from sqlaudit.base.sql import render
-from sqlaudit.classes.opening import ColumnValues, loaded, merged_statements, refuse_merged, settled
+from sqlaudit.base.sql import expression, render
+from sqlaudit.classes.opening import ColumnValues, fold, loaded, merged_statements, refuse_merged, settled
 from sqlaudit.engines.contract import Engine, provenance
 from sqlaudit.hierarchies.dictionary import held
 from sqlaudit.hierarchies.levels import MappedLevel, TopLevel, level_sql
 from sqlaudit.hierarchies.read import read_hierarchies
-from sqlaudit.models.base import Check, Context
+from sqlaudit.models.base import WORST_FIRST, Check, Context
 from sqlaudit.models.judge import Asked, check_of
 from sqlaudit.models.registry import OF_SYNTHETIC
 from sqlaudit.models.synthetic import Disclosed, SyntheticModel
 from sqlaudit.release.compare.pairing import cast_as
 from sqlaudit.release.compare.request import CompareRequest
-from sqlaudit.release.synthetic.interval import means_apart, shares_apart
+from sqlaudit.release.synthetic.chance import ColumnOverlap, UniqueRows
+from sqlaudit.release.synthetic.interval import DOUBT, means_apart, proven, shares_apart
 from sqlaudit.release.synthetic.result import (
     AttributeDisclosure,
     DisclosiveGroups,
@@ -194,22 +195,6 @@ def _spellings(tables: Sequence[ComparedTable]) -> list[ColumnValues]:
     return [ColumnValues(name, there, missing=place >= keys) for place, (name, there) in enumerate(found)]
 
 
-@dataclass(frozen=True)
-class ColumnValuesShared:
-    """The different values of a column, NULL apart: in the original, in the synthetic table, and in both."""
-
-    name: str
-    kind: Kind
-    own: int
-    synthetic: int
-    both: int
-
-    @property
-    def unmatched(self) -> bool:
-        """Whether no value of the synthetic table can equal one of the original."""
-        return bool(self.own and self.synthetic) and not self.both
-
-
 # The statements: one a sensitive attribute, one of whole rows, one of which values occur in both tables.
 
 
@@ -266,24 +251,59 @@ class Counting:
         return dict(zip(self.engine.result_names(statement), self.engine.run(statement)[0], strict=True))
 
     def shared(self) -> Statement:
-        """How many different values original and synthetic table have in each column, and how many both have."""
-        pairs = [self._sides([[table.all[place]] for table in self.tables[:2]]) for place in self._looked_at()]
-        return self._render("shared", "values in both tables", columns=pairs)
+        """How far the values of each column occur in original and synthetic table."""
+        first, columns = self.tables[0], []
+        for place in self._looked_at():
+            sides = self._sides([[table.all[place]] for table in self.tables[:2]])
+            columns.append({"sides": sides, "number": first.all[place].kind in NUMBERS})
+        return self._render("shared", "values in both tables", columns=columns)
 
-    def overlaps(self) -> list[ColumnValuesShared]:
-        """The same by column, first the roles."""
-        rows = sorted(self.engine.run(self.shared()))
-        labels = [self.tables[0].all[place].label for place in self._looked_at()]
-        kinds = [self.tables[0].all[place].kind for place in self._looked_at()]
-        counts = ([int(one) for one in row[1:]] for row in rows)
-        return [ColumnValuesShared(*one) for one in zip(labels, kinds, *zip(*counts, strict=True), strict=True)]
+    def overlaps(self, rows: int, synthetic_rows: int) -> list[ColumnOverlap]:
+        """Return the overlap of each column, first the roles."""
+        columns = [self.tables[0].all[place] for place in self._looked_at()]
+        found = []
+        for column, row in zip(columns, sorted(self.engine.run(self.shared())), strict=True):
+            own, made, both, own_rows, made_rows, once, shared_rows, overlap = (int(count) for count in row[1:9])
+            found.append(
+                ColumnOverlap(
+                    name=column.label,
+                    kind=column.kind,
+                    rows=rows,
+                    synthetic_rows=synthetic_rows,
+                    own=own,
+                    made=made,
+                    both=both,
+                    own_rows=own_rows,
+                    made_rows=made_rows,
+                    once=once,
+                    shared_rows=shared_rows,
+                    overlap=bool(overlap),
+                    own_span=row[9],
+                    made_span=row[10],
+                )
+            )
+        return found
+
+    def unique_rows(self, other: int, columns: Sequence[Sequence[Resolved]], step: str) -> UniqueRows:
+        """Count how often another of the tables has unique rows of the original, in these columns of both."""
+        sides = [
+            {"source": self.tables[place].relation, "columns": some}
+            for place, some in zip((0, other), columns, strict=True)
+        ]
+        counts = self.engine.run(self._render("unique", step, sides=sides))[0]
+        return UniqueRows(*(int(one) for one in counts[:7]), *(float(one or 0) for one in counts[7:]))
 
     def _looked_at(self) -> list[int]:
-        """The roles, and the columns of rows without one."""
+        """Return the places of the roles, and of the columns of rows that are no role as they are."""
         first = self.tables[0]
-        roles = {one.label.casefold() for one in (*first.keys, *first.targets)}
         own = len(first.keys) + len(first.targets)
-        return [n for n, one in enumerate(first.all) if n < own or one.label.casefold() not in roles]
+        roles = {one.label.casefold(): one for one in first.all[:own]}
+
+        def has_role(column: Resolved) -> bool:
+            role = roles.get(column.label.casefold())
+            return role is not None and (role.column is not None or role.sql == column.sql)
+
+        return [n for n, one in enumerate(first.all) if n < own or not has_role(one)]
 
     def ask(self, keys: Sequence[int], target: int | None) -> tuple[Counts, list[DisclosiveGroups], str | None]:
         """The sums over all groups, the disclosive groups by size, and the most common value where it is shown."""
@@ -416,13 +436,22 @@ def find_disclosure(engine: Engine, request: CompareRequest) -> SyntheticResult:
     finally:
         if counting.cells is not None:
             engine.drop(_CELLS)
-    counts, overlaps = asked[0][0], counting.overlaps()
-    rows, made = int(counts["d_rows"]), int(counts["s_rows"])
+    counts = asked[0][0]
+    overlaps = counting.overlaps(int(counts["d_rows"]), int(counts["s_rows"]))
     roles = len(every) + len(request.sensitive)
-    unmatched = [one.name for one in overlaps[:roles] if one.unmatched]
-    hiding = {one.name for one in overlaps[roles:] if one.unmatched or _is_row_key(one, rows, made)}
+    hiding = {
+        column.name
+        for column in overlaps[roles:]
+        if column.is_row_number or (column.is_unmatched and not column.may_be_drawn)
+    }
     counting.tables = [table.without(hiding) for table in counting.tables]
     synthetic = _figures(counting, asked, known)
+    doubts = Doubts(
+        unmatched=tuple(column.name for column in overlaps[:roles] if column.says_too_little),
+        hiding=tuple(column.name for column in overlaps[:roles] if column.is_unmatched and not column.may_be_drawn),
+        copies=tuple(_hidden_copies(counting, overlaps)) if _asks_for_copies(request, synthetic) else (),
+        holdout=_doubt_of_holdout(counting, synthetic),
+    )
     result = SyntheticResult(
         original=request.original.name,
         release=request.release.name,
@@ -432,15 +461,88 @@ def find_disclosure(engine: Engine, request: CompareRequest) -> SyntheticResult:
         nulls=request.nulls.value,
         compared=tuple(one.label for one in counting.tables[0].columns),
         synthetic=synthetic,
-        warnings=tuple(_warnings(synthetic, unmatched, hiding, counting.tables)),
-        checks=tuple(_checks(request, synthetic, unmatched)),
+        warnings=tuple(_warnings(synthetic, doubts, hiding, counting.tables)),
+        checks=tuple(_checks(request, synthetic, doubts)),
     )
     return replace(result, **provenance(engine, already))
 
 
-def _is_row_key(one: ColumnValuesShared, rows: int, made: int) -> bool:
-    """Whether a column is new in every row of both tables: a number of the row, which would hide every copy."""
-    return one.kind not in (Kind.FLOAT, Kind.DECIMAL) and one.own == rows > 1 and one.synthetic == made > 1
+@dataclass(frozen=True)
+class Doubts:
+    """Why requirements may not pass.
+
+    Args:
+        unmatched: roles of which too few synthetic rows have a value of the original.
+        hiding: roles without a value in both tables, which hide every copy.
+        copies: how many synthetic rows are copies but for some columns, and a sentence on each such set of columns.
+        holdout: why the holdout may not be people outside; empty where nothing shows it.
+    """
+
+    unmatched: tuple[str, ...]
+    hiding: tuple[str, ...]
+    copies: tuple[tuple[int, str], ...]
+    holdout: str
+
+
+def _asks_for_copies(request: CompareRequest, found: SyntheticFigures) -> bool:
+    """Return True if a requirement on copies is met as far as rows that are equal in all columns go."""
+    limits = (one.parameters["rows"] for one in request.requirements if one.model == "exact_copies")
+    return bool(found.copies.columns) and any(found.copies.rows <= limit for limit in limits)
+
+
+def _hidden_copies(counting: Counting, overlaps: Sequence[ColumnOverlap]) -> Iterator[tuple[int, str]]:
+    """Look for unique rows of the original in the synthetic table, without columns that may hide copies.
+
+    Texts count as one in every spelling, and what is no number as missing. Numbers that may be drawn by chance are
+    left out, and compared by their position among all, which a shift or rounding hardly changes.
+    """
+    tables = counting.tables[:2]
+    columns = [[_plain(counting, column) for column in table.columns] for table in tables]
+    labels = {column.label.casefold(): column.label for column in tables[0].columns}
+    suspects = {labels[column.name.casefold()]: column for column in overlaps if column.name.casefold() in labels}
+    suspects = {name: column for name, column in suspects.items() if column.may_hide_copies}
+    new = frozenset(name for name, column in suspects.items() if column.is_hardly_matched)
+    sets = [*(frozenset([name]) for name in suspects), new, frozenset(suspects)]
+    for names in dict.fromkeys((frozenset[str](), *sets)):
+        places = [place for place, label in enumerate(labels.values()) if label not in names]
+        if not places:
+            continue
+        step = f"copies but for {listing(sorted(names))}" if names else "copies in any spelling"
+        found = counting.unique_rows(1, [[side[place] for place in places] for side in columns], step)
+        if found.are_copied:
+            yield found.hit_rows, _hidden_copies_sentence(found, sorted(names))
+    if drawn := [name for name, column in suspects.items() if column.may_be_drawn]:
+        shifted = [
+            [_position(counting, table, column) if column.label in drawn else column for column in side]
+            for table, side in zip(tables, columns, strict=True)
+        ]
+        found = counting.unique_rows(1, shifted, f"copies with shifted numbers in {listing(drawn)}")
+        if found.are_copied:
+            yield found.hit_rows, _hidden_copies_sentence(found, drawn)
+
+
+def _plain(counting: Counting, column: Resolved) -> Resolved:
+    """Return a column with texts in one spelling, and NULL for empty texts and for what is no number."""
+    dialect = counting.engine.dialect
+    if column.kind is Kind.TEXT:
+        return replace(column, sql=fold(column.sql, dialect, missing=True))
+    if column.kind is Kind.FLOAT:
+        return replace(column, sql=expression("release/synthetic/number.sql", dialect, column=column))
+    return column
+
+
+def _position(counting: Counting, table: ComparedTable, column: Resolved) -> Resolved:
+    """Return the position of a number among those of its table."""
+    sql = expression("release/synthetic/position.sql", counting.engine.dialect, column=column, source=table.relation)
+    return replace(column, sql=sql)
+
+
+def _hidden_copies_sentence(found: UniqueRows, names: Sequence[str]) -> str:
+    rows = f"{plural(found.hit_rows, 'synthetic row equals', 'synthetic rows equal')} a unique row of the original"
+    if not names:
+        return f"{rows} but for spelling and missing values. Use {spelled('values', 'fold')} to count them as copies"
+    columns = listing(names)
+    return f"{rows} but for {columns}. Leave {columns} out of the synthetic table to count them as copies"
 
 
 def _figures(
@@ -485,13 +587,15 @@ def plan_disclosure(engine: Engine, request: CompareRequest) -> list[Statement]:
 
 
 def _counting(engine: Engine, request: CompareRequest) -> Counting:
-    """The tables opened, with one spelling, and copied where every reading would parse text again."""
-    tables = one_spelling(engine, open_tables(engine, request), request)
-    moved = []
-    for place, table in enumerate(tables):
+    """Open the tables, with one spelling, and copied where every reading would parse text again.
+
+    They are copied first: two tables of one open connection cannot be read in one statement.
+    """
+    tables = []
+    for place, table in enumerate(open_tables(engine, request)):
         relation, found = loaded(engine, table.relation, table.all, f"sqlaudit_synthetic_{place}")
-        moved.append(replace(table, relation=relation).having(found))
-    return Counting(engine, moved, request)
+        tables.append(replace(table, relation=relation).having(found))
+    return Counting(engine, one_spelling(engine, tables, request), request)
 
 
 def _most_common(found: Counts, value: str | None) -> MostCommon:
@@ -524,17 +628,21 @@ def _by_keys(counting: Counting, targets: Sequence[int | None]) -> Iterator[Know
             apart = _excess_of(
                 "disco", own.sensitive, own.disco, other.disco, int(found["d_rows"]), int(found["h_rows"])
             )
-            yield KnownKeys(names, own.sensitive, of_rows.rep_u, own.dis, own.disco, apart.excess, apart.high)
+            yield KnownKeys(
+                names, own.sensitive, of_rows.rep_u, own.dis, own.disco, apart.excess, apart.high, apart.low
+            )
 
 
 # What a reader should know, and the verdicts.
 
 
 def _warnings(
-    found: SyntheticFigures, unmatched: Sequence[str], hiding: Container[str], tables: Sequence[ComparedTable]
+    found: SyntheticFigures, doubts: Doubts, hiding: Container[str], tables: Sequence[ComparedTable]
 ) -> Iterator[Warned]:
-    for name in unmatched:
-        yield Warned("no_shared_values", (name,), f"{name} has no value that is in both tables: {_UNMATCHED}.")
+    for name in doubts.unmatched:
+        yield Warned(
+            "no_shared_values", (name,), f"{name} has {_UNMATCHED}: another spelling or unit hides disclosure."
+        )
     keys = tuple(one.label for one in tables[0].keys)
     if found.rows.original > 1 and found.rows.synthetic > 1 and found.identity.uio == 1 == found.identity.uis:
         said = (
@@ -550,20 +658,30 @@ def _warnings(
     if others := tuple(name for name in left_out if name not in hiding):
         why = "which another table lacks or has in another type"
         yield Warned("not_compared", others, f"Copies are looked for without {listing(others)}, {why}.")
-    if doubt := _doubt_of_holdout(found):
+    if doubt := doubts.holdout:
         yield Warned("holdout", (), f"{doubt[:1].upper()}{doubt[1:]}.")
 
 
-_UNMATCHED = "another spelling or unit hides whatever is disclosed"
+_UNMATCHED = "no value, or hardly any, that is in both tables"
 
 
-def _doubt_of_holdout(found: SyntheticFigures) -> str:
-    """Why the holdout may not be people outside who were drawn as those inside; empty where nothing says so."""
+def _doubt_of_holdout(counting: Counting, found: SyntheticFigures) -> str:
+    """Return why the holdout may not be people outside who were drawn as those inside; empty where nothing shows it."""
     holdout = found.holdout
-    if holdout is None or not found.rows.holdout:
+    if holdout is None or not found.rows.holdout or not found.rows.original:
         return ""
-    if holdout.shared == found.rows.holdout:
-        return "every row of the holdout is in the original, so it may not be people outside"
+    first, last = counting.tables[0], counting.tables[2]
+    roles = [[*table.keys, *table.targets] for table in (first, last)]
+    for columns in (roles, [table.columns for table in (first, last)]):
+        rows = counting.unique_rows(2, columns, "unique rows in the holdout") if columns[0] else None
+        if rows is None or not rows.once:  # nobody is unique, so that equal rows may be of different people
+            continue
+        if rows.are_copied or rows.are_too_equal:
+            return (
+                f"{rows.hit:,} of the {plural(rows.once, 'unique row')} of the original and {holdout.shared:,} of the "
+                f"{plural(found.rows.holdout, 'row')} of the holdout are in the other table, or both have the same "
+                "counts: more than with different people, so the holdout may not be people outside"
+            )
     highs = [one.high for one in holdout.excess if one.measure in ("copies", "disco")]
     if any(high is not None and high < 0 for high in highs):
         return (
@@ -588,50 +706,60 @@ def _refuse_requirements(request: CompareRequest) -> None:
             )
 
 
-def _checks(request: CompareRequest, found: SyntheticFigures, unmatched: Sequence[str]) -> Iterator[Check]:
-    for one in request.requirements:
-        model = OF_SYNTHETIC[one.model]
+def _checks(request: CompareRequest, found: SyntheticFigures, doubts: Doubts) -> Iterator[Check]:
+    for requirement in request.requirements:
+        model = OF_SYNTHETIC[requirement.model]
         for sensitive in request.sensitive if model.needs_sensitive else (None,):
-            yield _check(one, sensitive, found, unmatched)
+            yield _check(requirement, sensitive, found, doubts)
 
 
-def _check(requirement: Requirement, sensitive: str | None, found: SyntheticFigures, unmatched: Sequence[str]) -> Check:
+def _check(requirement: Requirement, sensitive: str | None, found: SyntheticFigures, doubts: Doubts) -> Check:
+    """Judge a requirement for each set of known columns. The worst verdict counts, then the highest level."""
     model = OF_SYNTHETIC[requirement.model](requirement.parameters, Context(None, 0))
     assert isinstance(model, SyntheticModel)
-    rows = min(found.rows.original, found.rows.synthetic)
-    disclosed = _disclosed(requirement.model, sensitive, found)
-    if unmatched:
-        said = f"{listing(unmatched)} {'has' if len(unmatched) == 1 else 'have'} no value that is in both tables"
-        disclosed = replace(disclosed, doubt=said)
-    if requirement.model == "excess_disclosure":
+    rows, excess = min(found.rows.original, found.rows.synthetic), requirement.model == "excess_disclosure"
+    if excess:
         rows = min(rows, found.rows.holdout or 0)
-        disclosed = replace(disclosed, doubt=disclosed.doubt or _doubt_of_holdout(found))
-    check = check_of(Asked(model, requirement, sensitive), model.judge_synthetic(disclosed), rows)
+    doubt, limit = "", model.required
+    if requirement.model == "exact_copies":
+        hidden = [(number, sentence) for number, sentence in doubts.copies if limit is None or number > limit]
+        doubt = max(hidden, default=(0, ""))[1]
+    unmatched = doubts.hiding if requirement.model == "exact_copies" else doubts.unmatched
+    if unmatched:
+        doubt = f"{listing(unmatched)} {'has' if len(unmatched) == 1 else 'have'} {_UNMATCHED}"
+    checks = []
+    for disclosed in _disclosed(requirement.model, sensitive, found):
+        doubted = replace(disclosed, doubt=doubt or disclosed.doubt, doubt_of_holdout=doubts.holdout if excess else "")
+        checks.append(check_of(Asked(model, requirement, sensitive), model.judge_synthetic(doubted), rows))
+    check = min(checks, key=lambda check: (WORST_FIRST.index(check.status), -(check.level or 0)))
     if rows:
         return check
     return replace(check, note=f"a table is empty ({plural(found.rows.synthetic, 'synthetic row')})")
 
 
-def _disclosed(name: str, sensitive: str | None, found: SyntheticFigures) -> Disclosed:
-    """The figure of a requirement: the highest over all sets of known columns that were tried."""
+def _disclosed(name: str, sensitive: str | None, found: SyntheticFigures) -> Iterator[Disclosed]:
+    """Yield the figure of a requirement, for all quasi-identifiers and for each set of known ones that was tried."""
+    fewer = [known for known in found.known if known.sensitive == sensitive or name == "rep_u"]
     if name == "exact_copies":
         copies = found.copies
         details = {"but_one": copies.but_one, "unique_in_original": copies.unique_in_original}
-        return Disclosed(copies.rows, details=details, doubt="" if copies.columns else "the tables share no column")
-    fewer = [one for one in found.known if one.sensitive == sensitive or name == "rep_u"]
-    if name == "rep_u":
-        return _highest(Disclosed(found.identity.rep_u), ((one.rep_u, one) for one in fewer))
-    own = next(one for one in found.attributes if one.sensitive == sensitive)
-    if name == "disco":
-        return _highest(Disclosed(own.disco), ((one.disco, one) for one in fewer))
-    assert found.holdout is not None
-    excess = found.holdout.of("disco", sensitive)
-    point = None if excess.excess is None else Fraction(excess.excess)
-    return _highest(Disclosed(excess.high, point), ((one.high, one) for one in fewer))
+        yield Disclosed(copies.rows, details=details, doubt="" if copies.columns else "the tables share no column")
+    elif name == "rep_u":
+        yield Disclosed(found.identity.rep_u)
+        yield from (Disclosed(known.rep_u, keys=known.keys) for known in fewer)
+    else:
+        own = next(one for one in found.attributes if one.sensitive == sensitive)
+        excess = found.holdout.of("disco", sensitive) if found.holdout else None
+        for figure, apart, keys in ((own.disco, excess, ()), *((known.disco, known, known.keys) for known in fewer)):
+            if name == "disco":
+                yield Disclosed(figure, keys=keys)
+            else:
+                assert apart is not None
+                yield _excess_disclosed(figure, apart, keys, found.rows.original)
 
 
-def _highest(own: Disclosed, others: Iterator[tuple[Any, KnownKeys]]) -> Disclosed:
-    for level, one in others:
-        if own.level is not None and level is not None and level > own.level:
-            own = Disclosed(level, None if one.excess is None else Fraction(one.excess), one.keys)
-    return own
+def _excess_disclosed(disco: Figure, apart: ExcessDisclosed | KnownKeys, keys: tuple[str, ...], rows: int) -> Disclosed:
+    """Return the excess of DiSCO with its interval, and the most that it can be with any holdout."""
+    excess = None if apart.excess is None else Fraction(apart.excess)
+    most = None if disco is None else proven(int(disco * rows), rows, DOUBT / 2)[1]
+    return Disclosed(apart.high, excess, keys, low=apart.low, most=most)

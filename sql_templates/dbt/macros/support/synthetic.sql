@@ -1,6 +1,6 @@
 {# A synthetic table beside the table that it was made from: who is unique in both, whose sensitive value is disclosed, and
    which rows are copies. A test that fails has one row of counts. It fails for an empty table, too, and where a column has no
-   value that is in both tables: what is spelled in another way hides all that is disclosed. #}
+   value that is in both tables, or hardly any: what is missing or spelled in another way hides all that is disclosed. #}
 {% test rep_u(model, quasi_identifiers, original, share) -%}
 {%- set limit = sqlaudit.exact(share, 'rep_u', 'share') -%}
 WITH {{ sqlaudit.synthetic_cells(model, original, sqlaudit.columns_of_both(model, original, quasi_identifiers, 'quasi_identifiers')) }}
@@ -41,7 +41,10 @@ FROM (
         COALESCE(SUM(CASE WHEN d > 0 THEN s END), 0) AS n_records
     FROM cells
 ) AS counted
-WHERE original_rows = 0 OR synthetic_rows = 0 OR n_records > {{ rows }}
+WHERE original_rows = 0
+    OR synthetic_rows = 0
+    OR n_records > {{ rows }}
+{{- sqlaudit.synthetic_unmatched(columns | length, true) }}
 {%- endtest %}
 
 {# The columns of the synthetic table and those of the original. #}
@@ -84,14 +87,40 @@ WHERE original_rows = 0
     OR synthetic_rows = 0
     OR CAST(n_records AS {{ wide }}) * {{ limit.denominator }} > CAST(original_rows AS {{ wide }}) * {{ limit.numerator }}
     OR {{ unread }} > 0
+{{- sqlaudit.synthetic_unmatched(columns) }}
+{%- endmacro %}
+
+{# A condition for each column: no value is in both tables, or so few synthetic rows have a value of the original that equal values
+   measure nothing: fewer than one in twenty of those that have a value there, or fewer than half of those of an independent
+   draw, where twelve are expected. NULL is no value. `new`: or nearly every row of both tables has a value of its own, as numbers of
+   rows are, which hide copies. #}
+{% macro synthetic_unmatched(columns, new=false) -%}
+{%- set wide = sqlaudit.type_of_products() -%}
 {%- for place in range(1, columns + 1) %}
     OR EXISTS (
         SELECT 1
         FROM (
-            SELECT MAX(CASE WHEN lowest < highest THEN 1 ELSE 0 END) AS shared, MIN(lowest) AS first_side, MAX(highest) AS last_side
-            FROM (SELECT MIN(side) AS lowest, MAX(side) AS highest FROM stacked WHERE c{{ place }} IS NOT NULL GROUP BY c{{ place }}) AS of_values
+            SELECT
+                CAST(SUM(d) AS {{ wide }}) AS all_d,
+                CAST(SUM(s) AS {{ wide }}) AS all_s,
+                CAST(SUM(CASE WHEN v IS NOT NULL THEN d ELSE 0 END) AS {{ wide }}) AS own,
+                CAST(SUM(CASE WHEN v IS NOT NULL THEN s ELSE 0 END) AS {{ wide }}) AS made,
+                {% if new %}
+                CAST(COUNT(CASE WHEN v IS NOT NULL AND d > 0 THEN 1 END) AS {{ wide }}) AS own_values,
+                CAST(COUNT(CASE WHEN v IS NOT NULL AND s > 0 THEN 1 END) AS {{ wide }}) AS made_values,
+                {% endif %}
+                CAST(SUM(CASE WHEN v IS NOT NULL AND d = 1 THEN 1 ELSE 0 END) AS {{ wide }}) AS once,
+                CAST(SUM(CASE WHEN v IS NOT NULL AND d > 0 THEN s ELSE 0 END) AS {{ wide }}) AS shared
+            FROM (
+                SELECT c{{ place }} AS v, COUNT(CASE WHEN side = 0 THEN 1 END) AS d, COUNT(CASE WHEN side = 1 THEN 1 END) AS s
+                FROM stacked
+                GROUP BY c{{ place }}
+            ) AS of_values
         ) AS of_column
-        WHERE shared = 0 AND first_side < last_side
+        WHERE (shared = 0 AND own + made > 0)
+            OR 20 * shared * all_d < all_s * own
+            OR (all_s * (own - once) >= 12 * all_d AND 2 * shared * all_d < all_s * (own - once))
+            {{- "\n            OR (own_values > 2 AND made_values > 2 AND 10 * own_values >= 9 * own AND 10 * made_values >= 9 * made)" if new }}
     )
 {%- endfor %}
 {%- endmacro %}

@@ -1,0 +1,2 @@
+{# A number, NULL for what is no number. #}
+NULLIF({{ column }}, CAST('NaN' AS DOUBLE))
