@@ -47,7 +47,7 @@ END
 
 {# Ages up to 89, in words and ranges; 90 only as one category of 90 and over, or as the end that does not belong to it. #}
 {% macro age_words(most) -%}
-0*{{ "[0-8]?[0-9]" if most == 90 else "[0-9]{1,3}" }}([.,][0-9]+)?(y|yo|yrs?|j|m|mo|w|wk|d)?|{{ words["ages in words"] }}
+0*{{ "[0-8]?[0-9]" if most == 90 else "[0-9]{1,3}" }}([.,][0-9]+)?(y|yo|yrs?|j|m|mo|w|wk|d|s)?|{{ words["ages in words"] }}
 {%- endmacro %}
 {% macro of_90() -%}
 ^((>=|=>|≥|from|ab|aged?|over 89 or|de) ?)*0*90([.]0+)? ?(y|yo|yrs?|years?|jahren?|ans|años|anos|anni|jaar)? ?([+]|((or|and|und|et|y|e|ou|o|en|of|&|,)? ?(over|older|above|more|up|plus|älter|aelter|mehr|más|mas|mayores|oltre|più|ouder|high(er|est)?|max|inf))( years?)?)?( years?)?$|^[({]?(0*[0-8]?[0-9]([.]0+)? ?[-,;]|<|under|unter|below|less than|moins de|menos de) ?90([.]0+)?( years?| ans)?[)]?$|^[({]90([.]0+)?, ?([+]?inf|infinity|∞|1[0-9]{2}([.]0+)?|max)?[)}]$
@@ -85,7 +85,7 @@ OR v{{ i }} BETWEEN 10000 AND 1e37 OR v{{ i }} BETWEEN -1e37 AND -100
 {%- elif kind == "small_area" -%}
 COALESCE({{ area(zip(i)) }} NOT IN ({% for one in areas %}'{{ one }}'{{ ", " if not loop.last }}{% endfor %}), TRUE)
 {%- elif kind == "age" -%}
-v{{ i }} BETWEEN 0 AND {{ most }}{% if most == 90 %} OR v{{ i }} IN (777, 888, 996, 997, 998, 999){% endif %}
+{{ yes_or_no(i) }} OR v{{ i }} BETWEEN 0 AND {{ most }}{% if most == 90 %} OR v{{ i }} IN (777, 888, 996, 997, 998, 999){% endif %}
 
 OR {{ has("t" ~ i, made_of(age_words(most))) }} OR {{ has("t" ~ i, of_90()) }}
 OR {{ has("t" ~ i, "^0*([0-9]{1,3}|10[0-7][0-9]) ?(m|mos?|months?|mths?|monate?|mois|meses|mesi|maanden|w|wks?|weeks?|wochen|semaines|semanas|d|days?|tage?|jours?|dias?)$") }}
@@ -93,7 +93,7 @@ OR {{ has("t" ~ i, "^0*([0-9]{1,3}|10[0-7][0-9]) ?(m|mos?|months?|mths?|monate?|
 {{ in_years("v" ~ i, 1850) }} OR v{{ i }} BETWEEN 0 AND {{ most or 1 }} AND {{ whole("v" ~ i) }} OR v{{ i }} IN (8888, 9999)
 OR {{ yes_or_no(i) }} OR {{ years(i) }} OR {{ january(i) }}
 {%- elif kind == "event" -%}
-v{{ i }} BETWEEN -32871 AND {{ most }} OR NOT COALESCE({{ named_date(i) }}, FALSE) AND ({{ years(i) }} OR NOT {{ has("t" ~ i, "[0-9]") }}
+v{{ i }} BETWEEN -32871 AND {{ most }} OR {{ in_years("v" ~ i, 1850) }} OR NOT COALESCE({{ named_date(i) }}, FALSE) AND ({{ years(i) }} OR NOT {{ has("t" ~ i, "[0-9]") }}
 OR {{ has("t" ~ i, "^[a-z]{0,3}[0-9]{1,3}([.][0-9a-z]{1,3})?$|^[<>=≤≥]{0,2} ?[0-9]{1,3}( ?[-+]( ?[0-9]{1,3})?)?( ?[a-z]+)?$") }}) OR {{ january(i) }}
 {%- elif kind in ("date", "maybe_date") -%}
 DATE_TRUNC('year', {{ column }}) = {{ column }}
@@ -111,10 +111,10 @@ v{{ i }} BETWEEN 0 AND 78 AND ({{ has("t" ~ i, "^[0-9]{1,2}$") }} OR t{{ i }} IS
 v{{ i }} BETWEEN 0 AND {{ most }} OR {{ area_words(i) }} OR {{ has("t" ~ i, "^((hhs|census|region|division|r)[ -]*)*([0-9]|10|i|ii|iii|iv|v|vi|vii|viii|ix|x)$") }}
 {%- elif kind == "body" -%}
 v{{ i }} BETWEEN 0 AND 99 OR NOT {{ has("t" ~ i, "[0-9]") }} OR {{ has("t" ~ i, "^[a-z][0-9]{1,2}([.][0-9]{1,2})?$") }}
-{%- elif kind in ("site", "kind_of_settlement", "kind_of_place") -%}
-{% set listed = {"site": "sites of events", "kind_of_settlement": "kinds of settlements", "kind_of_place": "names of kinds"}[kind] %}
-v{{ i }} BETWEEN 0 AND {{ most }} OR {{ yes_or_no(i) }} OR {{ area_words(i) }} OR {{ has("t" ~ i, made_of(words[listed] ~ ("|[0-9]{1,3}[km]?" if kind != "site" else ""))) }}
-{% if kind != "kind_of_settlement" %}OR l{{ i }} AND NOT {{ has("t" ~ i, "[0-9]") }}{% endif %}
+{%- elif kind in ("site", "site_of_birth", "kind_of_settlement", "kind_of_place") -%}
+{% set listed = {"site": "sites of events", "site_of_birth": "sites of events", "kind_of_settlement": "kinds of settlements", "kind_of_place": "names of kinds"}[kind] %}
+v{{ i }} BETWEEN 0 AND {{ most }} OR {{ yes_or_no(i) }} OR {{ area_words(i) }} OR {{ has("t" ~ i, made_of(words[listed] ~ ("|[0-9]{1,3}[km]?" if "site" not in kind else ""))) }}
+{% if kind in ("site", "kind_of_place") %}OR l{{ i }} AND NOT {{ has("t" ~ i, "[0-9]") }}{% endif %}
 
 {%- else -%}
 FALSE
@@ -134,7 +134,7 @@ v{{ i }} > {{ most }} AND v{{ i }} < {{ most * 5 // 3 }}{% if most == 90 %} OR {
 {%- elif kind == "written_date" -%}
 {{ full_date("t" ~ i) }}
 {%- elif kind == "part" -%}
-CASE WHEN v{{ i }} BETWEEN 1 AND {{ most }} THEN {{ whole("v" ~ i) }} ELSE FALSE END OR {{ has("t" ~ i, month_word()) }}
+CASE WHEN v{{ i }} BETWEEN 1 AND {{ most }} THEN {{ whole("v" ~ i) }} ELSE v{{ i }} BETWEEN 10000 AND 1e37 END OR {{ has("t" ~ i, month_word()) }}
 OR {{ has("t" ~ i, "^([qwm]|kw|day|week|month|quarter|q)?[. -]*[0-9]{1,3}([.]|st|nd|rd|th)?$|^" ~ weekday() ~ "[.]?$|" ~ year()) }}
 {%- elif kind in ("date", "maybe_date", "born_date", "born", "small_area", "identifier", "number_of", "kind_of", "flag", "place", "state_number") -%}
 TRUE

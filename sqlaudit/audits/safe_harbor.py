@@ -31,6 +31,8 @@ from sqlaudit.reports.document import listing
 _SMALL = 20_000
 _OLDEST = 90
 _BATCH = 40
+_STRAY = 0.1
+"""Rows with numbers outside a calendar, to those inside, up to which a column such as `month` may be of one."""
 _GROUPS = (
     *("years in words", "ages in words", "areas above states", "sites of events"),
     *("kinds of settlements", "names of kinds"),
@@ -216,7 +218,7 @@ def _judge(
     """
     certain = test.certain
     if test.kind == "part" and not certain:
-        if unclear:  # numbers that no calendar has: it counts something
+        if unclear > forbidden * _STRAY:  # numbers that no calendar has: it counts something
             return
         certain = together
     words = facts.kind == Kind.TEXT and facts.shape_share("number") < 1

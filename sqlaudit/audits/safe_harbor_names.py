@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import pairwise
 
 from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.relation import DATES, NUMBERS, Kind
@@ -33,13 +34,16 @@ _PARTS = {
     "season": (4, "season saison jahreszeit"),
 }
 _PART_OF = {word: (part, most) for part, (most, words) in _PARTS.items() for word in words.split()}
+_PART_OF |= dict.fromkeys(("yearmonth", "monthyear", "yyyymm", "yyyymmdd", "yearweek", "yyyyww"), ("month", 12))
 _AFTER_EVENTS = {"mm": ("month", 12), "dd": ("day", 31), "mo": ("month", 12), "m": ("month", 12), "d": ("day", 31)}
 """Words that are parts of dates only beside an event: mm is a measure of length, too."""
 _OF_EVENTS = {"bmonth": ("month", 12), "amonth": ("month", 12), "dmonth": ("month", 12), "bday": ("day", 31)}
+_OF_EVENTS |= {"dqtr": ("quarter", 4), "aqtr": ("quarter", 4)}
 _JOINED = re.compile("(.+)(month|monat|quarter|quartal|weekday|wochentag|day|tag|mm|dd)")
+_RELATIVE = {"study", "cycle", "trial", "protocol", "postop", "relative", "nominal", "planned"}
 _NO_PART = {"per", "past", "last", "each", "every", "within", "since", "to", "until", "same", "after", "before", "in"}
 _YEARS = {"year", "yr", "yyyy", "yy", "jahr", "annee", "ano", "anno", "jaar"}
-_DATE_WORDS = {"date", "datum", "fecha", "dt", "datetime", "timestamp", "dob", "dod", "dos", "yob", "data"}
+_DATE_WORDS = {"date", "datum", "fecha", "dt", "datetime", "timestamp", "dob", "dod", "dos", "yob"}
 _HOURS = {"hour", "time", "stunde", "uhrzeit", "heure", "hora", "ora", "uur"}
 _BARE = _YEARS | {
     "admission",
@@ -60,14 +64,28 @@ _OF_BIRTHS = re.compile(
     "groesse|grosse|lange|ort|poids|taille|pays|lieu|peso|talla|pais|lugar|circumference|trauma|injury|rate|term"
 )
 _LIMITS = {
-    1_079: "month monthss? mos? mths? monate? mois mes meses mesi maand maanden",
+    1_079: "months? mos? mths? mn monate? mois mes meses mesi maand maanden",
     4_696: "weeks? wks? wochen? semaines? semanas? settimane weken",
     32_871: "days? tage? jours? dias? giorni dagen",
     788_904: "hours? stunden? heures? horas?",
 }
 """The number of each unit that nobody of 89 years exceeds."""
 _YEARS_OLD, _GESTATION = 90, 320
-_NO_AGE = {"score", "rate", "ratio", "percentile", "percent", "centile", "adjusted", "standardized", "z", "zscore"}
+_NO_AGE = {
+    "score",
+    "rate",
+    "ratio",
+    "percentile",
+    "percent",
+    "centile",
+    "adjusted",
+    "standardized",
+    "z",
+    "zscore",
+    "quartile",
+}
+_NO_AGE |= {"tertile", "quintile", "decile", "quantile", "rank"}
+_KINDS_OF_DATES = {"type", "status", "precision", "kind", "source", "method", "class", "category", "quality", "diff"}
 _STATES = {
     "state",
     "states",
@@ -131,7 +149,9 @@ def tests_of(name: str, kind: Kind, preset: Preset) -> list[ValueTest]:
     clause = clause_of(name, preset)
     if clause and not _is_place(name, preset):
         return [*written, _of_identifier(name, clause)]
-    return [*written, *(_of_age(name) or _of_date(name)), *_of_place(name, preset)]
+    is_year = {*words_of(name)} & (_YEARS | _DATE_WORDS) and not _settlement(name, preset)
+    places = [] if is_year else _of_place(name, preset)
+    return [*written, *(_of_age(name) or _of_date(name)), *places]
 
 
 def clause_of(name: str, preset: Preset) -> str:
@@ -178,7 +198,7 @@ def _of_age(name: str) -> list[ValueTest]:
 def _is_birth(name: str) -> bool:
     concepts = {concept.name for concept in concepts_of(name)}
     of_births = _OF_BIRTHS.search(" ".join(words_of(name))) or has_words_in(name, "kinds")
-    return "birth_date" in concepts and not of_births
+    return "birth_date" in concepts and not of_births and not has_words_in(name, "quantities")
 
 
 def _is_dated(name: str) -> bool:
@@ -188,7 +208,7 @@ def _is_dated(name: str) -> bool:
 def _part_of(name: str) -> tuple[str, int, bool, str] | None:
     """The part of a date that a name speaks of, its largest number, whether it is an event's, and the other words."""
     words = words_of(name)
-    if {*words} & _NO_PART or has_words_in(name, "quantities"):
+    if {*words} & (_NO_PART | _HOURS | _RELATIVE) or has_words_in(name, "quantities"):
         return None
     for position, word in enumerate(words):
         others = [*words[:position], *words[position + 1 :]]
@@ -227,18 +247,17 @@ def _of_date(name: str) -> list[ValueTest]:
         ]
     concepts = {concept.name for concept in concepts_of(name)}
     numbers = {word for word in words if word.isdigit()}
-    is_kind = has_words_in(name, "kinds") or has_words_in(name, "quantities")
-    named = bool(words & _DATE_WORDS) and "event_date" in concepts | (
-        {"event_date"} if words & {"dt", "yob"} else set()
-    )
+    ordered = words_of(name)
+    years = {word for before, word in pairwise(("", *ordered)) if word in _YEARS and not before.isdigit()}
+    dated = words & _DATE_WORDS or ("data" in words and has_words_in(name, "admissions and other events"))
     bare = "event_date" in concepts and words - numbers <= _BARE
-    if (named or bare) and not (is_kind and not bare):
-        return [ValueTest("dated", DATES_AND_AGES, _DATE, 1 if named or words & _YEARS else 9, unclear=unclear)]
-    of_birth = "birth_date" in concepts and not _OF_BIRTHS.search(" ".join(words_of(name)))
-    if "event_date" in concepts or of_birth or words & _YEARS or words & _DATE_WORDS:
+    if (dated or bare) and not words & _KINDS_OF_DATES:
+        return [ValueTest("dated", DATES_AND_AGES, _DATE, 1 if dated or years else 9, unclear=unclear)]
+    of_birth = "birth_date" in concepts and not _OF_BIRTHS.search(" ".join(ordered))
+    if "event_date" in concepts or of_birth or dated or (years and not has_words_in(name, "quantities")):
         stem = " ".join(sorted(words - _YEARS - {"of", "the"}))
-        year = "year" if words & _YEARS else ""
-        return [ValueTest("event", DATES_AND_AGES, _DATE, 9_999, unclear=unclear, part=year, stem=stem)]
+        most = 130 if years else 9_999
+        return [ValueTest("event", DATES_AND_AGES, _DATE, most, True, unclear, 0, "year" if years else "", stem)]
     return []
 
 
@@ -269,7 +288,7 @@ def _of_place(name: str, preset: Preset) -> Iterator[ValueTest]:
         yield ValueTest("small_area", PLACES, _SMALL_AREA)
     elif "fips" in words and words <= {"fips", "code", "cd", "id", "number", "state"}:
         yield replace(test, kind="state_number")
-    elif words & _STATES:
+    elif words & _STATES and not certain:
         yield replace(test, kind="state", what=_AREAS, certain=False)
     elif words & {"census", "hhs"} and words & {"region", "regions", "division"}:
         yield replace(test, kind="numbered_region", most=10)
@@ -277,6 +296,8 @@ def _of_place(name: str, preset: Preset) -> Iterator[ValueTest]:
         yield replace(test, kind="body", certain=False, what=_AREAS, few=FEW_SITES)
     elif words & {"place", "location", "lieu", "lugar", "ort"} and has_words_in(name, "places of events"):
         yield replace(test, kind="site", most=99, certain=False, what=_AREAS, few=FEW)
+    elif "birth" in words and words & {"place", "location"}:
+        yield replace(test, kind="site_of_birth", most=99, certain=False, what=_AREAS)
     elif kinds or has_words_in(name, "quantities"):
         kind = "kind_of_settlement" if settles and kinds else "kind_of_place"
         sizes = bool(

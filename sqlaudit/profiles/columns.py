@@ -347,6 +347,8 @@ TELLING = 0.5
 NUMBER_KINDS = tuple(kind.value for kind in NUMBERS_OF)
 NUMBERS = 0.9
 """From this share of texts that are numbers on, they are meant as numbers."""
+MEASURED = 0.1
+"""From this share of texts with decimals on, that can be no thousands, the texts are measurements."""
 FREE_TEXT = 0.2
 DENSE = 1.2
 """Whole numbers that are all different and spread no wider than this many times their number count the rows."""
@@ -528,7 +530,7 @@ def _by_uniqueness(facts: ColumnFacts, _concept: Concept | None) -> Proposal | N
         return None
     numbers = facts.kind in NUMBER_KINDS or facts.shape_share("number") >= NUMBERS
     quantity = has_words_in(facts.name, "quantities") and not {*words_of(facts.name)} & _NO_NUMBERS
-    if numbers and (quantity or facts.measured >= TELLING * facts.filled):
+    if numbers and (quantity or facts.measured >= MEASURED * facts.filled):
         return Proposal(Role.QUASI_IDENTIFIER, ("almost every row has a different value, which singles out the row",))
     if facts.kind == Kind.INTEGER and facts.width is not None and facts.width + 1 <= DENSE * facts.distinct:
         return Proposal(Role.DIRECT_IDENTIFIER, ("it numbers the rows, like record numbers",), "record_id")

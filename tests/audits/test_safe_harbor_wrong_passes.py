@@ -44,6 +44,11 @@ IN_PARTS: Mapping[str, Cells] = {
     "discharge_date": ["Jan", "May"],
     "discharged": ["Jan", "May"],
     "event_month": [4, 5, 9],
+    "DQTR": [1, 2, 4],
+    "year_month": [202005, 202006],
+    "yearmonth": [202005, 202006],
+    "month": ["2020-05", "2020-06"],
+    "month_year": ["05/2020", "06/2020"],
 }
 AS_NUMBERS: Mapping[str, Cells] = {
     "birth_date": [-7168, -9000, -4000],
@@ -57,6 +62,8 @@ AS_NUMBERS: Mapping[str, Cells] = {
     "date": [20200501, 20200612],
     "hire_date": [43952.5, 43960.25],
     "year": [20200501, 20210612],
+    "service_date": [8000, 9000],
+    "diagnosis_year": [8000, 9000],
     "birth_year": [1920, 1935],
     "birthyear": [1920, 1935],
 }
@@ -122,11 +129,13 @@ AGES: Mapping[str, Cells] = {
     "agemonths": [1090, 3],
     "patient_age": [95, 96],
     "ageyrs": [95, 96],
+    "AGEDAY": [33000, 2],
 }
 NUMBERED: Mapping[str, Cells] = {
     **{f"{word}_num": [5551234, 5559876] for word in ("phone", "mrn", "ssn", "fax")},
     **{f"{word}_num": [5551234, 5559876] for word in ("policy", "license", "device", "member")},
     "num_phone": [5551234, 5559876],
+    "account_nr": [827218912, 827218913],
     "n_mrn": [10051234, 10059876],
     "phone_count": ["5551234", "5559876"],
     "mrn": [100234, 100235],
@@ -164,6 +173,7 @@ AREAS: Mapping[str, Cells] = {
     "zip_density": ["02139", "10001"],
     "hospital_type": [220031, 220071],
     "city": ["Boston"],
+    "state_county": ["Suffolk", "Essex"],
     "state": ["02139", "10001"],
     "census_tract": [25017352300, 36061000100],
     "place_of_death": ["Mercy Springfield", "St Mary Salem"],
