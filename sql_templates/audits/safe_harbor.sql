@@ -18,10 +18,10 @@ REGEXP_MATCHES({{ value }}, '{{ pattern }}')
 {% macro code(v) %}{{ v }} IN (-1, -2, -3, -4, -5, -6, -7, -8, -9, -77, -88, -97, -98, -99, -777, -888, -998, -999, -9999){% endmacro %}
 {% macro no_value(i) -%}
 (t{{ i }} IS NULL AND v{{ i }} IS NULL) OR {{ code("v" ~ i) }}
-OR {{ has("t" ~ i, "^([-*x#.?_ ]*|na|n/a|n[.]a[.]|nan|null|nil|none|missing|unknown|unspecified|not (available|applicable|reported|recorded|known|stated)|inf|infinity|redacted|suppressed|removed|masked|unbekannt|keine angabe|k[.]a[.]|inconnu|desconocido|sconosciuto|desconhecido|onbekend)$") }}
+OR CASE WHEN v{{ i }} IS NULL THEN {{ has("t" ~ i, "^([-*x#.?_ ]*|na|n/a|n[.]a[.]|nan|null|nil|none|missing|unknown|unspecified|not (available|applicable|reported|recorded|known|stated)|inf|infinity|redacted|suppressed|removed|masked|unbekannt|keine angabe|k[.]a[.]|inconnu|desconocido|sconosciuto|desconhecido|onbekend)$") }} ELSE FALSE END
 {%- endmacro %}
 {% macro yes_or_no(i) -%}
-v{{ i }} IN (0, 1) OR {{ has("t" ~ i, "^(yes|no|y|n|true|false|t|f|ja|nein|j|oui|non|si|sí|sì|sim|não|nao|nee|tak|nie|да|нет|evet|hayır|hayir|はい|いいえ|是|否)$") }}
+v{{ i }} IN (0, 1) OR CASE WHEN v{{ i }} IS NULL THEN {{ has("t" ~ i, "^(yes|no|y|n|true|false|t|f|ja|nein|j|oui|non|si|sí|sì|sim|não|nao|nee|tak|nie|да|нет|evet|hayır|hayir|はい|いいえ|是|否)$") }} ELSE FALSE END
 {%- endmacro %}
 {# In Spark FLOOR of a DOUBLE has to fit a BIGINT. #}
 {% macro whole(v) %}({% if dialect == "spark" %}{{ v }} % 1 = 0{% else %}{{ v }} = FLOOR({{ v }}){% endif %}){% endmacro %}
@@ -154,7 +154,11 @@ FROM (
         1 AS one
     {% for kind, most, i in tests %}
         , CASE
+            {% if kind == "written_date" %}
+            WHEN t{{ i }} IS NULL OR LENGTH(t{{ i }}) < 6 OR NOT {{ has("t" ~ i, "[0-9]") }} THEN 0
+            {% else %}
             WHEN {{ "d" ~ i ~ " IS NULL" if kind in ("date", "maybe_date", "born_date") else no_value(i) }} THEN 0
+            {% endif %}
             {% if kind == "flag" %}
             WHEN v{{ i }} = 0 OR {{ has("t" ~ i, "^(no|n|f|false|nein|non|não|nao|nee|nie|нет|hayır|hayir|いいえ|否)$") }} THEN 2
             {% endif %}
