@@ -66,6 +66,9 @@ AS_NUMBERS: Mapping[str, Cells] = {
     "diagnosis_year": [8000, 9000],
     "birth_year": [1920, 1935],
     "birthyear": [1920, 1935],
+    "byear": [1930, 1950],
+    "gebdatum": [19500517, 19510618],
+    "admission": [202005, 202006],
 }
 AS_TEXTS: Mapping[str, Cells] = {
     **{
@@ -135,6 +138,9 @@ NUMBERED: Mapping[str, Cells] = {
     **{f"{word}_num": [5551234, 5559876] for word in ("phone", "mrn", "ssn", "fax")},
     **{f"{word}_num": [5551234, 5559876] for word in ("policy", "license", "device", "member")},
     "num_phone": [5551234, 5559876],
+    "record_num": [4711, 4712],
+    "hic_num": ["1EG4", "2EG5"],
+    "accession_num": ["A1", "B2"],
     "account_nr": [827218912, 827218913],
     "n_mrn": [10051234, 10059876],
     "phone_count": ["5551234", "5559876"],
