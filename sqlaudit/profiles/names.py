@@ -28,20 +28,7 @@ _BOUNDARY = re.compile(
 )
 _SPECIAL = str.maketrans({"ß": "ss", "ł": "l", "Ł": "L", "ø": "o", "Ø": "O", "æ": "ae", "œ": "oe", "ı": "i", "đ": "d"})
 _ABOUT = {"has", "is", "num", "count", "cnt", "n", "nb", "flag", "opt", "verified", "valid", "length", "anzahl"}
-_ABOUT |= {
-    "days",
-    "hours",
-    "minutes",
-    "visits",
-    "calls",
-    "stays",
-    "tage",
-    "stunden",
-    "jours",
-    "heures",
-    "horas",
-    "dias",
-}
+_ABOUT |= {"days", "hours", "minutes", "visits", "calls", "stays", "tage", "stunden", "jours", "heures", "horas"}
 """Beside one of these a word speaks of a fact about an identifier, not of the identifier: has_email, ip_days."""
 
 _NUMBER = {"id", "nr", "no", "number", "nummer", "key"}
