@@ -1,54 +1,189 @@
-{# How many rows of each column are finer than HIPAA's Safe Harbor allows; only counts leave the database. `tests` are pairs
-   of a kind and a column. A number has lost the leading zeros of its ZIP area, and a text of digits may have. 90 is the
-   category of 90 or over, and nobody is older than 150: such numbers are codes, and so are NaN and infinity. Dates as numbers are days, months or
-   moments, counted in any way, unless they are years. #}
+{# Of each test two counts: rows whose values HIPAA's Safe Harbor certainly forbids, and rows whose values are neither
+   allowed nor forbidden. Only what `allowed` lists is allowed, and a missing value. `tests` are a kind, the largest number
+   allowed and the position of the column. Of each column, t is the text in one spelling (brackets are the parentheses that
+   they are for a range, `}` a closing one), v the number if it is one, l whether the text has no capitals. #}
 {% macro has(value, pattern) -%}
 REGEXP_MATCHES({{ value }}, '{{ pattern }}')
 {%- endmacro %}
-{% macro text(column) %}TRIM(CAST({{ column }} AS VARCHAR)){% endmacro %}
-{% macro padded(value) %}SUBSTRING('000', 1, 3 - LENGTH({{ value }})) || {{ value }}{% endmacro %}
-{% macro area(value) -%}
+
+{# Spellings: what stands between words, a text made of these words only, a year, a month by name. #}
+{% macro between() %}[-+ ,;:./()<>=≤≥}&_~]{% endmacro %}
+{% macro made_of(words) %}^{{ between() }}*(({{ words }})({{ between() }}+|$))+${% endmacro %}
+{% macro year() %}(1[89]|20)[0-9][0-9]{% endmacro %}
+{% macro month() %}(jan|feb|fév|fev|mar|mär|mrz|apr|abr|avr|may|mai|mag|jun|jui|giu|jul|lug|aug|aoû|aou|ago|sep|set|oct|okt|ott|out|nov|dec|déc|dez|dic|ene|gen){% endmacro %}
+{% macro month_word() %}(^|[^a-zà-ÿ])({{ month() }}|january|february|march|april|june|july|august|september|october|november|december|januar|februar|märz|juni|juli|oktober|dezember|janvier|février|mars|avril|juin|juillet|août|septembre|octobre|novembre|décembre|enero|febrero|marzo|mayo|junio|julio|agosto|septiembre|octubre|noviembre|diciembre|gennaio|febbraio|aprile|maggio|giugno|luglio|settembre|ottobre|dicembre|janeiro|fevereiro|março|abril|maio|junho|julho|setembro|outubro|novembro|dezembro|sept)([^a-zà-ÿ]|$){% endmacro %}
+{% macro weekday() %}(mon|tue|wed|thu|fri|sat|sun|mo|di|mi|do|fr|sa|so|lun|mar|mer|jeu|ven|sam|dim|montag|dienstag|mittwoch|donnerstag|freitag|samstag|sonntag|lundi|mardi|mercredi|jeudi|vendredi|samedi|dimanche|lunes|martes|miércoles|jueves|viernes|sábado|domingo|spring|summer|autumn|fall|winter)(day|s|sday|nesday|rsday|urday)?{% endmacro %}
+
+{# A number that is missing, by the codes of surveys; only such numbers as nobody counts. #}
+{% macro code(v) %}{{ v }} IN (-1, -2, -3, -4, -5, -6, -7, -8, -9, -77, -88, -97, -98, -99, -777, -888, -998, -999, -9999){% endmacro %}
+{% macro no_value(i) -%}
+(t{{ i }} IS NULL AND v{{ i }} IS NULL) OR {{ code("v" ~ i) }}
+OR CASE WHEN v{{ i }} IS NULL THEN {{ has("t" ~ i, "^([-*x#.?_ ]*|na|n/a|n[.]a[.]|nan|null|nil|none|missing|unknown|unspecified|not (available|applicable|reported|recorded|known|stated)|inf|infinity|redacted|suppressed|removed|masked|unbekannt|keine angabe|k[.]a[.]|inconnu|desconocido|sconosciuto|desconhecido|onbekend)$") }} ELSE FALSE END
+{%- endmacro %}
+{% macro yes_or_no(i) -%}
+v{{ i }} IN (0, 1) OR CASE WHEN v{{ i }} IS NULL THEN {{ has("t" ~ i, "^(yes|no|y|n|true|false|t|f|ja|nein|j|oui|non|si|sí|sì|sim|não|nao|nee|tak|nie|да|нет|evet|hayır|hayir|はい|いいえ|是|否)$") }} ELSE FALSE END
+{%- endmacro %}
+{# In Spark FLOOR of a DOUBLE has to fit a BIGINT. #}
+{% macro whole(v) %}({% if dialect == "spark" %}{{ v }} % 1 = 0{% else %}{{ v }} = FLOOR({{ v }}){% endif %}){% endmacro %}
+{% macro in_years(v, first) %}CASE WHEN {{ v }} BETWEEN {{ first }} AND 2100 THEN {{ whole(v) }} ELSE FALSE END{% endmacro %}
+{% macro years(i) -%}
+{{ has("t" ~ i, made_of(year() ~ "s?|" ~ year() ~ "[.]0+|(1[89]|20)[0-9][*_x]|" ~ words["years in words"])) }}
+OR {{ has("t" ~ i, "^" ~ year() ~ "[-/](1[3-9]|[2-9][0-9])$") }}
+{%- endmacro %}
+
+{# A ZIP code's digits as text. A number has lost its leading zeros, and a text of digits may have. Five places with three
+   digits show an area, fewer have lost a zero; of two digits in five places nothing smaller is known. #}
+{% macro zip(i) %}COALESCE(REGEXP_REPLACE(t{{ i }}, '[.]0+$', '', 'g'), CASE WHEN v{{ i }} BETWEEN 0 AND 999999999 THEN CAST(CAST(v{{ i }} AS BIGINT) AS VARCHAR) END){% endmacro %}
+{% macro area(z) -%}
 CASE
-    WHEN {{ has(value, "^[0-9]{1,3}$") }} THEN {{ padded(value) }}
-    WHEN {{ has(value, "^[0-9]{3}[-*_#Xx]*$") }} THEN SUBSTRING({{ value }}, 1, 3)
+    WHEN {{ has(z, "^(0{3,5}|00000-?0000)$") }} THEN '000'
+    WHEN {{ has(z, "^[0-9]{1,3}$") }} THEN SUBSTRING('000', 1, 3 - LENGTH({{ z }})) || {{ z }}
+    WHEN {{ has(z, "^(0[0-9]{2}[-*_#x]+|[0-9]{3}([-*_#x]{2,}|[-_]))$") }} THEN SUBSTRING({{ z }}, 1, 3)
+    WHEN {{ has(z, "^[0-9]{2}[*_#x]{2}$") }} THEN '0' || SUBSTRING({{ z }}, 1, 2)
+    WHEN {{ has(z, "^[0-9][*_#x]{2}$") }} THEN '00' || SUBSTRING({{ z }}, 1, 1)
+    WHEN {{ has(z, "^[0-9]{1,2}[*_#x]+$") }} THEN 'larger'
 END
 {%- endmacro %}
-{% macro whole(column) %}CASE WHEN {{ column }} BETWEEN 0 AND 999 THEN CAST(CAST({{ column }} AS BIGINT) AS VARCHAR) END{% endmacro %}
-{% macro condition(kind, column) -%}
-{% if kind == "zip_text" -%}
-NOT {{ has(text(column), "^[0-9]{0,3}[-*_#Xx]*$") }}
-AND LOWER({{ text(column) }}) NOT IN ('?', '.', 'na', 'n/a', 'nan', 'null', 'nil', 'none', 'missing', 'unknown')
-{%- elif kind == "zip_number" -%}
-{{ column }} BETWEEN 1000 AND 999999999
-{%- elif kind == "area_text" -%}
-{{ area(text(column)) }} IN ({% for one in areas %}'{{ one }}'{{ ", " if not loop.last }}{% endfor %})
-{%- elif kind == "area_number" -%}
-{{ padded(whole(column)) }} IN ({% for one in areas %}'{{ one }}'{{ ", " if not loop.last }}{% endfor %})
-{%- elif kind == "age_text" -%}
-{{ has(text(column), "(^|[^0-9.,])(9[1-9]|1[0-4][0-9])($|[^0-9])") }}
-{%- elif kind == "age_number" -%}
-{{ column }} > 90 AND {{ column }} < 150
-{%- elif kind == "date" -%}
-DATE_TRUNC('year', {{ column }}) <> {{ column }}
-{%- elif kind == "date_text" -%}
-{{ has(text(column), "^([0-9]{4}[-/.][0-9]{1,2}[-/.][0-9]{1,2}|[0-9]{1,2}[-/.][0-9]{1,2}[-/.]([0-9]{4}|[0-9]{2}))([T ].*)?$") }}
-AND NOT {{ has(text(column), "^[0-9]{4}[-/.]0?1[-/.]0?1([T ][0:.]*)?$") }}
-{%- elif kind == "part_text" -%}
-{{ has(text(column), "^([0-9]{4}[-/. ]?(0?[1-9]|1[0-2])|(0?[1-9]|1[0-2])[-/.][0-9]{4}|(1[89]|20)[0-9]{2}(0[1-9]|1[0-2])([0-2][0-9]|3[01])|[0-9]{4}[- ]?[QWqw][0-9]{1,2}|[QWqw][0-9]{1,2}[- ]?[0-9]{4})$") }}
-OR {{ has("LOWER(" ~ text(column) ~ ")", "(^|[^a-z])(jan|feb|fév|mar|mär|apr|avr|may|mai|mag|jun|jui|giu|jul|lug|aug|aoû|ago|sep|oct|okt|ott|nov|dec|déc|dez|dic)[a-zéû]*[^a-z]*[0-9]") }}
-{%- elif kind == "date_number" -%}
-{{ column }} BETWEEN 10000 AND 99999999999999
-{%- elif kind == "born_number" -%}
-{{ column }} BETWEEN 1850 AND {{ oldest - 1 }}
+
+{# Ages up to 89, in words and ranges; 90 only as one category of 90 and over, or as the end that does not belong to it. #}
+{% macro age_words(most) -%}
+0*{{ "[0-8]?[0-9]" if most == 90 else "[0-9]{1,3}" }}([.,][0-9]+)?(y|yo|yrs?|j|m|mo|w|wk|d|s)?|{{ words["ages in words"] }}
+{%- endmacro %}
+{% macro of_90() -%}
+^((>=|=>|≥|from|ab|aged?|over 89 or|de) ?)*0*90([.]0+)? ?(y|yo|yrs?|years?|jahren?|ans|años|anos|anni|jaar)? ?([+]|((or|and|und|et|y|e|ou|o|en|of|&|,)? ?(over|older|above|more|up|plus|älter|aelter|mehr|más|mas|mayores|oltre|più|ouder|high(er|est)?|max|inf))( years?)?)?( years?)?$|^[({]?(0*[0-8]?[0-9]([.]0+)? ?[-,;]|<|under|unter|below|less than|moins de|menos de) ?90([.]0+)?( years?| ans)?[)]?$|^[({]90([.]0+)?, ?([+]?inf|infinity|∞|1[0-9]{2}([.]0+)?|max)?[)}]$
+{%- endmacro %}
+
+{# Dates with a day, in any spelling; and what only the name of a column makes a date. #}
+{% macro full_date(t) -%}
+({{ has(t, "^[^0-9a-z]*[0-9]{4}[-/._][0-9]{1,2}[-/._][0-9]{1,2}([^0-9].*)?$") }}
+OR {{ has(t, "^[^0-9a-z]*[0-9]{1,2}[-/.][0-9]{1,2}[-/.]([0-9]{4}|[0-9]{2})([^0-9].*)?$") }}
+OR {{ has(t, "^[^0-9a-z]*[0-9]{8}t[0-9]{4}|^[0-9]{4}-?w[0-9]{2}-[1-7]$") }}
+OR {{ has(t, "^[^0-9a-z]*[0-9]{1,2}(st|nd|rd|th|[.])?[- ./]*" ~ month() ~ "[a-zûé]*[- .,/]*([0-9]{4}|[0-9]{2})([^0-9].*)?$") }}
+OR {{ has(t, "^[^0-9a-z]*" ~ month() ~ "[a-zûé]*[- .]*[0-9]{1,2}(st|nd|rd|th)?[-, ]+[0-9]{4}([^0-9].*)?$") }})
+AND NOT {{ has(t, "^[0-9]{4}[-/.]0?1[-/.]0?1([t ][0:.]*)?$") }}
+{%- endmacro %}
+{% macro named_date(i) -%}
+({{ full_date("t" ~ i) }}) OR {{ has("t" ~ i, month_word()) }} OR {{ has("t" ~ i, "(^|[^a-z])" ~ month() ~ "[a-zéû]*[^a-z]*[0-9]") }}
+OR {{ has("t" ~ i, "^[0-9]{4}[-/. ]?(0?[1-9]|1[0-2])$|^(0?[1-9]|1[0-2])[-/.][0-9]{4}$|^[0-9]{4}[-/ ]?[qw][0-9]{1,2}|^[qw][0-9]{1,2}[-/ ]?[0-9]{4}$|^[0-9]{4}-[0-9]{3}$|^[0-9]{1,2}[./][0-9]{1,2}[./]?$") }}
+OR v{{ i }} BETWEEN 10000 AND 1e37 OR v{{ i }} BETWEEN -1e37 AND -100
+{%- endmacro %}
+{% macro january(i) %}{{ has("t" ~ i, "^[0-9]{4}[-/.]0?1[-/.]0?1([t ][0:.]*)?$") }}{% endmacro %}
+{% macro first_year(i) %}COALESCE(v{{ i }}, CASE WHEN {{ has("t" ~ i, "^[^0-9]*" ~ year() ~ "([^0-9]|$)") }} OR {{ has("t" ~ i, "^[^0-9]*(1[89]|20)[0-9][*_x]") }} THEN CAST(SUBSTRING(REGEXP_REPLACE(REPLACE(REPLACE(REPLACE(t{{ i }}, '*', '0'), '_', '0'), 'x', '0'), '[^0-9]+', '', 'g'), 1, 4) AS INTEGER) END){% endmacro %}
+
+{# What is allowed by each kind of test. #}
+{% macro allowed(kind, i, most, column) -%}
+{% if kind in ("identifier", "place", "fips") -%}
+{{ yes_or_no(i) }}{% if kind == "place" %} OR {{ area_words(i) }}{% endif %}
+{%- elif kind == "number_of" -%}
+{{ yes_or_no(i) }} OR v{{ i }} BETWEEN 0 AND {{ most }}
+{%- elif kind == "kind_of" -%}
+{{ yes_or_no(i) }} OR v{{ i }} BETWEEN 0 AND {{ most }} OR NOT {{ has("t" ~ i, "[0-9@/]") }}
+{%- elif kind == "flag" -%}
+{{ yes_or_no(i) }}
+{%- elif kind == "zip" -%}
+{{ area(zip(i)) }} IS NOT NULL
+{%- elif kind == "small_area" -%}
+COALESCE({{ area(zip(i)) }} NOT IN ({% for one in areas %}'{{ one }}'{{ ", " if not loop.last }}{% endfor %}), TRUE)
+{%- elif kind == "age" -%}
+{{ yes_or_no(i) }} OR v{{ i }} BETWEEN 0 AND {{ most }}{% if most == 90 %} OR v{{ i }} IN (777, 888, 996, 997, 998, 999){% endif %}
+
+OR {{ has("t" ~ i, made_of(age_words(most))) }} OR {{ has("t" ~ i, of_90()) }}
+OR {{ has("t" ~ i, "^0*([0-9]{1,3}|10[0-7][0-9]) ?(m|mos?|months?|mths?|monate?|mois|meses|mesi|maanden|w|wks?|weeks?|wochen|semaines|semanas|d|days?|tage?|jours?|dias?)$") }}
+{%- elif kind == "dated" -%}
+{{ in_years("v" ~ i, 1850) }} OR v{{ i }} BETWEEN 0 AND {{ most or 1 }} AND {{ whole("v" ~ i) }} OR v{{ i }} IN (8888, 9999)
+OR {{ yes_or_no(i) }} OR {{ years(i) }} OR {{ january(i) }}
+{%- elif kind == "event" -%}
+v{{ i }} BETWEEN -32871 AND {{ most }} OR {{ in_years("v" ~ i, 1850) }} OR NOT COALESCE({{ named_date(i) }}, FALSE) AND ({{ years(i) }} OR NOT {{ has("t" ~ i, "[0-9]") }}
+OR {{ has("t" ~ i, "^[a-z]{0,3}[0-9]{1,3}([.][0-9a-z]{1,3})?$|^[<>=≤≥]{0,2} ?[0-9]{1,3}( ?[-+]( ?[0-9]{1,3})?)?( ?[a-z]+)?$") }}) OR {{ january(i) }}
+{%- elif kind in ("date", "maybe_date") -%}
+DATE_TRUNC('year', {{ column }}) = {{ column }}
+{% if kind == "maybe_date" %}OR EXTRACT(YEAR FROM {{ column }}) BETWEEN 1 AND 9 AND EXTRACT(DAY FROM {{ column }}) < 10{% endif %}
+
 {%- elif kind == "born_date" -%}
-EXTRACT(YEAR FROM {{ column }}) < {{ oldest }}
-{%- elif kind == "born_text" -%}
-CASE WHEN {{ has(text(column), "^(18|19|20)[0-9]{2}$") }} THEN CAST({{ text(column) }} AS INTEGER) END < {{ oldest }}
+EXTRACT(YEAR FROM {{ column }}) >= {{ oldest }}
+{%- elif kind == "born" -%}
+COALESCE({{ first_year(i) }}, {{ oldest }}) NOT BETWEEN 1850 AND {{ oldest - 1 }}
+{%- elif kind == "state" -%}
+v{{ i }} BETWEEN 0 AND 999 OR NOT {{ has("t" ~ i, "[0-9].*[0-9].*[0-9]") }}
+{%- elif kind == "state_number" -%}
+v{{ i }} BETWEEN 0 AND 78 AND ({{ has("t" ~ i, "^[0-9]{1,2}$") }} OR t{{ i }} IS NULL)
+{%- elif kind == "numbered_region" -%}
+v{{ i }} BETWEEN 0 AND {{ most }} OR {{ area_words(i) }} OR {{ has("t" ~ i, "^((hhs|census|region|division|r)[ -]*)*([0-9]|10|i|ii|iii|iv|v|vi|vii|viii|ix|x)$") }}
+{%- elif kind == "body" -%}
+v{{ i }} BETWEEN 0 AND 99 OR NOT {{ has("t" ~ i, "[0-9]") }} OR {{ has("t" ~ i, "^[a-z][0-9]{1,2}([.][0-9]{1,2})?$") }}
+{%- elif kind in ("site", "site_of_birth", "kind_of_settlement", "kind_of_place") -%}
+{% set listed = {"site": "sites of events", "site_of_birth": "sites of events", "kind_of_settlement": "kinds of settlements", "kind_of_place": "names of kinds"}[kind] %}
+v{{ i }} BETWEEN 0 AND {{ most }} OR {{ yes_or_no(i) }} OR {{ area_words(i) }} OR {{ has("t" ~ i, made_of(words[listed] ~ ("|[0-9]{1,3}[km]?" if "site" not in kind else ""))) }}
+{% if kind in ("site", "kind_of_place") %}OR l{{ i }} AND NOT {{ has("t" ~ i, "[0-9]") }}{% endif %}
+
+{%- else -%}
+FALSE
 {%- endif %}
 {%- endmacro %}
+{% macro area_words(i) %}{{ has("t" ~ i, "^((the|us) )?(" ~ words["areas above states"] ~ ")$") }} OR {{ has("t" ~ i, "^(urban|rural|suburban|peri-?urban|semi-?urban|urbain|urbano|ländlich|städtisch|micropolitan|(non-? ?)?metro(politan)?)( areas?)?$") }}{% endmacro %}
+
+{# What is certainly forbidden, of what is not allowed. #}
+{% macro forbidden(kind, i, most, column) -%}
+{% if kind == "zip" -%}
+v{{ i }} >= 1000 OR {{ has("t" ~ i, "[0-9]") }}
+{%- elif kind == "age" -%}
+v{{ i }} > {{ most }} AND v{{ i }} < {{ most * 5 // 3 }}{% if most == 90 %} OR {{ has("t" ~ i, "(^|[^0-9.,])0*(9[1-9]|1[0-4][0-9])($|[^0-9])") }}{% endif %}
+
+{%- elif kind in ("dated", "event") -%}
+{{ named_date(i) }}
+{%- elif kind == "written_date" -%}
+{{ full_date("t" ~ i) }}
+{%- elif kind == "part" -%}
+CASE WHEN v{{ i }} BETWEEN 1 AND {{ most }} THEN {{ whole("v" ~ i) }} ELSE v{{ i }} BETWEEN 10000 AND 1e37 END OR {{ has("t" ~ i, month_word()) }}
+OR {{ has("t" ~ i, "^([qwm]|kw|day|week|month|quarter|q)?[. -]*[0-9]{1,3}([.]|st|nd|rd|th)?$|^" ~ weekday() ~ "[.]?$|" ~ year()) }}
+{%- elif kind in ("date", "maybe_date", "born_date", "born", "small_area", "identifier", "number_of", "kind_of", "flag", "place", "state_number") -%}
+TRUE
+{%- else -%}
+FALSE
+{%- endif %}
+{%- endmacro %}
+{# One row a table: its rows, then of each test the rows that are forbidden and those that are unclear; of `flag` no and yes. #}
 SELECT
     COUNT(*) AS rows_looked_at
-{% for kind, column in tests %}
-    , SUM(CASE WHEN {{ condition(kind, column) }} THEN 1 ELSE 0 END) AS t{{ loop.index0 }}
+{% for _ in tests %}
+    , SUM(CASE WHEN s{{ loop.index0 }} = 1 THEN 1 ELSE 0 END) AS forbidden_{{ loop.index0 }}
+    , SUM(CASE WHEN s{{ loop.index0 }} = 2 THEN 1 ELSE 0 END) AS unclear_{{ loop.index0 }}
 {% endfor %}
-FROM {{ source }}
+FROM (
+    SELECT
+        1 AS one
+    {% for kind, most, i in tests %}
+        , CASE
+            {% if kind == "written_date" %}
+            WHEN t{{ i }} IS NULL OR LENGTH(t{{ i }}) < 6 OR NOT {{ has("t" ~ i, "[0-9]") }} THEN 0
+            {% else %}
+            WHEN {{ "d" ~ i ~ " IS NULL" if kind in ("date", "maybe_date", "born_date") else no_value(i) }} THEN 0
+            {% endif %}
+            {% if kind == "flag" %}
+            WHEN v{{ i }} = 0 OR {{ has("t" ~ i, "^(no|n|f|false|nein|non|não|nao|nee|nie|нет|hayır|hayir|いいえ|否)$") }} THEN 2
+            {% endif %}
+            WHEN {{ allowed(kind, i, most, "d" ~ i) }} THEN 0
+            WHEN {{ forbidden(kind, i, most, "d" ~ i) }} THEN 1
+            ELSE {{ 0 if kind == "written_date" else 2 }}
+        END AS s{{ loop.index0 }}
+    {% endfor %}
+    FROM (
+        SELECT
+            1 AS one
+        {% for column in columns %}
+            {% if column.dated %}
+            , {{ column.sql }} AS d{{ loop.index0 }}
+            {% elif column.text %}
+            {% set text = "TRANSLATE(LOWER(TRIM(CAST(" ~ column.sql ~ " AS VARCHAR))), '[]–—', '(}--')" %}
+            , {{ text }} AS t{{ loop.index0 }}
+            , CASE WHEN {{ has(text, "^[+-]?[0-9]{1,30}([.,][0-9]{1,9})?$") }} THEN CAST(REPLACE({{ text }}, ',', '.') AS DOUBLE) END AS v{{ loop.index0 }}
+            , CAST({{ column.sql }} AS VARCHAR) = LOWER(CAST({{ column.sql }} AS VARCHAR)) AS l{{ loop.index0 }}
+            {% else %}
+            , CASE WHEN {{ column.sql }} BETWEEN -1e37 AND 1e37 THEN NULL ELSE LOWER(CAST({{ column.sql }} AS VARCHAR)) END AS t{{ loop.index0 }}
+            , CASE WHEN {{ column.sql }} BETWEEN -1e37 AND 1e37 THEN CAST({{ column.sql }} AS DOUBLE) END AS v{{ loop.index0 }}
+            , FALSE AS l{{ loop.index0 }}
+            {% endif %}
+        {% endfor %}
+        FROM {{ source }}
+    ) AS spelled
+) AS judged

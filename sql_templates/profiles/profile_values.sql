@@ -35,20 +35,21 @@ recognised AS (
         CASE
             WHEN spelling IS NULL THEN {{ "of_people" if forms else "NULL" }}
             WHEN folded IN ('', '?', '-', '--', '.', 'na', 'n/a', 'nan', 'null', 'nil', 'none', 'missing', 'unknown') THEN 'missing'
-            WHEN {{ parts.has("^[^@[:space:]]+@[^@[:space:]]+[.][A-Za-z]{2,}$") }} THEN 'email'
+            WHEN {{ parts.has("^[^@＠﹫[:space:]]+[@＠﹫][^@＠﹫[:space:]]+[.][A-Za-z]{2,}$") }} THEN 'email'
             WHEN {{ parts.has("^([a-z]+://|www[.])[^[:space:]]+$") }} THEN 'url'
             WHEN {{ parts.has("^[0-9A-Fa-f]{8}-([0-9A-Fa-f]{4}-){3}[0-9A-Fa-f]{12}$") }} THEN 'uuid'
             WHEN {{ parts.has("^" ~ parts.ip_address() ~ "$") }} THEN 'ip_address'
             WHEN {{ parts.has("^([0-9A-Fa-f]{1,4}(:[0-9A-Fa-f]{1,4}){7}|[0-9A-Fa-f:]*::[0-9A-Fa-f:]*)$") }} THEN 'ip_address'
-            WHEN {{ parts.has("^([0-9A-Fa-f]{2}[:-]){5}[0-9A-Fa-f]{2}$") }} THEN 'mac_address'
+            WHEN {{ parts.has("^(([0-9A-Fa-f]{2}[:-]){5}[0-9A-Fa-f]{2}|([0-9A-Fa-f]{4}[.]){2}[0-9A-Fa-f]{4})$") }} THEN 'mac_address'
             WHEN {{ parts.has("^[0-9]{4}[-/.][0-9]{1,2}[-/.][0-9]{1,2}([T ].*)?$") }} THEN 'date'
             WHEN {{ parts.has("^[0-9]{1,2}[-/.][0-9]{1,2}[-/.]([0-9]{4}|[0-9]{2})([T ].*)?$") }} THEN 'date'
-            WHEN {{ parts.has("^" ~ parts.social_security() ~ "$") }} THEN 'national_id'
+            WHEN {{ parts.has("^" ~ parts.social_security("[- ]") ~ "$") }} THEN 'national_id'
+            WHEN {{ parts.has(parts.coordinates()) }} THEN 'coordinates'
             {% if forms %}
             WHEN of_people IS NOT NULL THEN of_people
             {% endif %}
             WHEN {{ parts.has("^[+-]?[0-9]+([.,][0-9]+)?$") }} AND NOT {{ parts.has("^[+0][0-9]{8,14}$") }} THEN 'number'
-            WHEN {{ parts.has("^(([+]|[(]?0)[0-9 ()/.-]{6,20}|[(]?[2-9][0-9]{2}[)]?[ /.-]{1,2}[0-9]{3}[ .-]?[0-9]{3,4}|[2-9][0-9]( [0-9]{2}){3})$") }}
+            WHEN {{ parts.has("^([Tt][Ee][Ll]:|[Pp]hone:|[Ff]ax:)? ?(([+]|[(]?0)[0-9 ()/.-]{6,20}|[(]?[2-9][0-9]{2}[)]?[ /.-]{1,2}[0-9]{3}[ .-]?[0-9]{3,4}|[2-9][0-9]( [0-9]{2}){3})$") }}
                 AND NOT {{ parts.has("^([0-9][ .-]?){16,}$|^97[89][ -]?([0-9][ -]?){10}$") }}
                 AND NOT {{ parts.has("^(19|20)[0-9]{2}[-/.][0-9]+$") }} THEN 'phone'
             WHEN characters >= 40 AND spaces >= 5 AND SUBSTR(spelling, 1, 1) NOT IN ('[', '{') THEN 'free_text'
@@ -62,7 +63,7 @@ containing AS (
         *,
         CASE
             WHEN shape NOT IN ('other', 'free_text', 'capitalised_words') THEN NULL
-            WHEN spelling LIKE '%@%' AND {{ parts.has("[A-Za-z0-9._%+-]+@[A-Za-z0-9-]+([.][A-Za-z0-9-]+)*[.][A-Za-z]{2,}") }} THEN 'email'
+            WHEN (spelling LIKE '%@%' OR spelling LIKE '%＠%') AND {{ parts.has("[A-Za-z0-9._%+-]+[@＠][A-Za-z0-9-]+([.][A-Za-z0-9-]+)*[.][A-Za-z]{2,}") }} THEN 'email'
             WHEN characters >= 15 {{ "AND form IS NULL " if forms }}AND {{ parts.has(parts.alone(parts.iban())) }} THEN 'iban'
             WHEN spelling LIKE '%-%-%' AND {{ parts.has(parts.alone(parts.social_security())) }} THEN 'national_id'
             WHEN spelling LIKE '%.%.%.%' AND {{ parts.has(parts.alone(parts.ip_address())) }} THEN 'ip_address'
@@ -89,7 +90,9 @@ SELECT
     SUM(n * characters) AS all_characters,
     COUNT(DISTINCT folded) AS folded_values,
     SUM(n * whole) AS whole_rows,
-    MAX(whole_number) - MIN(whole_number) AS width
+    MAX(whole_number) - MIN(whole_number) AS width,
+    MAX(CASE WHEN whole_number NOT BETWEEN 0 AND 9999 THEN 1 WHEN whole_number IS NOT NULL THEN 0 END) AS large,
+    {% if texts %}SUM(CASE WHEN shape = 'number' AND {{ parts.has("[.,][0-9]*[1-9][0-9]*$") }} AND NOT {{ parts.has("^[+-]?[1-9][0-9]{0,2}[.,][0-9]{3}$") }} THEN n ELSE 0 END){% else %}0{% endif %} AS measured
 {% for shape in shapes %}
     , {% if texts %}SUM(CASE WHEN shape = '{{ shape }}' THEN n ELSE 0 END){% elif forms and shape in numbered %}SUM(CASE WHEN of_people = '{{ shape }}' THEN n ELSE 0 END){% else %}0{% endif %} AS {{ shape }}_rows
 {% endfor %}

@@ -230,8 +230,7 @@ def _coverage(spec: AuditSpec, warnings: Sequence[Warned], rows: int) -> list[Ch
     """The checks of direct identifiers, and of columns without a role where each needs one."""
     checks = [*identifier_checks(spec.roles.identifiers, spec.coverage.accepted_identifiers, rows)]
     if spec.coverage.all_columns_named:
-        bare = [name for one in warnings if one.code == "columns_without_role" for name in one.columns]
-        checks.append(columns_check(bare, rows))
+        checks.append(columns_check(warnings, rows))
     return checks
 
 

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 from pathlib import Path
 from typing import Any
 
+from sqlaudit.audits.safe_harbor_names import BY_NAME, OTHERS, PLACES, ValueTest, clause_of, clause_of_concept, tests_of
 from sqlaudit.base.columns_of import resolve
 from sqlaudit.base.errors import InputError
 from sqlaudit.base.files import is_file
 from sqlaudit.base.frozen import dataclass
-from sqlaudit.base.parameter_names import about
-from sqlaudit.base.relation import NUMBERS, Kind, Relation, Statement
+from sqlaudit.base.parameter_names import about, spelled
+from sqlaudit.base.relation import DATES, Kind, Relation, Statement
 from sqlaudit.base.result import Status
 from sqlaudit.base.spec import SafeHarbor
 from sqlaudit.base.sql import Raw, render
@@ -23,40 +24,23 @@ from sqlaudit.models import presets
 from sqlaudit.models.base import Check
 from sqlaudit.models.phrases import SAFE_HARBOR
 from sqlaudit.profiles.columns import Source, batches, column_facts, planned_statements, propose, sources_of
-from sqlaudit.profiles.names import concept_of, words_of
+from sqlaudit.profiles.names import words_in
 from sqlaudit.profiles.result import ColumnFacts, Role
 from sqlaudit.reports.document import listing
 
-# What is counted in the database: each kind of test of `safe_harbor.sql`, the clause it belongs to, and its words.
-
-PLACES, DATES, OTHERS = "(B)", "(C)", "(R)"
-_FINER, _AREA = "ZIP codes with more than three digits", "ZIP areas with 20,000 people or fewer"
-_AGE, _DATE = "ages over 89 outside one category of 90 or over", "dates finer than years"
-_BORN = "years of birth of people over 89"
-_KINDS = {
-    "zip_text": (PLACES, _FINER),
-    "zip_number": (PLACES, _FINER),
-    "area_text": (PLACES, _AREA),
-    "area_number": (PLACES, _AREA),
-    "age_text": (DATES, _AGE),
-    "age_number": (DATES, _AGE),
-    "date": (DATES, _DATE),
-    "date_text": (DATES, _DATE),
-    "part_text": (DATES, _DATE),
-    "date_number": (DATES, _DATE),
-    "born_number": (DATES, _BORN),
-    "born_date": (DATES, _BORN),
-    "born_text": (DATES, _BORN),
-}
 _SMALL = 20_000
 _OLDEST = 90
-_BATCH = 60
-_STATES = {"state", "country", "nation", "pais", "pays", "land", "bundesland", "estado", "native"}
-_BIRTHPLACE = {"birthplace", "place"}
-_OF_BIRTHS = {"weight", "length", "order", "height", "rank"}
-_UNCLEAR = "whether its places are smaller than a state"
-_BY_NAME = "by its name"
+_BATCH = 40
+_STRAY = 0.1
+"""Rows with numbers outside a calendar, to those inside, up to which a column such as `month` may be of one."""
+_GROUPS = (
+    *("years in words", "ages in words", "areas above states", "sites of events"),
+    *("kinds of settlements", "names of kinds"),
+)
+"""The words in `words.txt` that allowed values are made of."""
 _HIDDEN = "its values, which cannot be read as text"
+_UNREADABLE = "its values, which this database role cannot read"
+_INSIDE = ("email", "national_id", "iban", "url")
 MET, NOT_MET, NOT_CHECKED = "met", "not met", "not checked"
 
 
@@ -82,17 +66,20 @@ def safe_harbor_check(engine: Engine, relation: Relation, asked: SafeHarbor, tod
         UsageError: a reviewed column is not there. InputError: the file of areas cannot be read.
         EngineError: the database refused or failed.
     """
-    sources = _sources(engine, relation, asked)
+    reviewed = _reviewed(engine, relation, asked)
+    sources = [source for source in sources_of(relation, engine.dialect) if source.name not in reviewed]
     known = presets.find_preset(SafeHarbor.preset)
     readable = [one for one in sources if one.kind is not Kind.OTHER]
     facts = {one.name: one for one in column_facts(engine, relation, readable)} if readable else {}
-    found = [one for source in sources for one in _of_column(source, facts.get(source.name), known)]
-    rows, counted = _counted(engine, relation, readable, asked, today or date.today())
-    found += counted
+    rows, found = _counted(engine, relation, _tests(sources, known), facts, asked, today or date.today())
+    found += [one for source in sources for one in _of_column(source, facts.get(source.name), found, known)]
+    hidden = [name for name in relation.unreadable if name not in reviewed]
+    found += [_Found(clause_of(name, known) or OTHERS, name, _UNREADABLE, unclear=True) for name in hidden]
     clauses = [_clause(one, found) for one in known.identifiers]
     failed = [one for one in clauses if one["status"] == NOT_MET]
     unclear = [one for one in clauses if one["status"] == NOT_CHECKED]
-    open_ones = listing(dict.fromkeys(each["column"] for one in unclear for each in one["found"]))
+    names = dict.fromkeys(each["column"] for one in unclear for each in one["found"])
+    examine = f"Examine {listing(names)}, then use {spelled('reviewed', *asked.reviewed, *names)}." if names else ""
     status = Status.FAIL if failed else Status.UNDETERMINED if unclear or not rows else Status.PASS
     return Check(
         model=SAFE_HARBOR,
@@ -104,7 +91,7 @@ def safe_harbor_check(engine: Engine, relation: Relation, asked: SafeHarbor, tod
         required=0,
         status=status,
         text=known.name,
-        note=f"Examine {open_ones}, then use {about('reviewed')}." if unclear and not failed else "",
+        note=examine,
         title=known.title,
         preset=known.name,
         details={"clauses": clauses, "reviewed": list(asked.reviewed)},
@@ -113,16 +100,21 @@ def safe_harbor_check(engine: Engine, relation: Relation, asked: SafeHarbor, tod
 
 def safe_harbor_statements(engine: Engine, relation: Relation, asked: SafeHarbor) -> list[Statement]:
     """The statements that the check runs."""
-    sources = [one for one in _sources(engine, relation, asked) if one.kind is not Kind.OTHER]
-    tests = [one for source in sources for one in _tests(source)]
+    reviewed = _reviewed(engine, relation, asked)
+    sources = [source for source in sources_of(relation, engine.dialect) if source.name not in reviewed]
+    tests = _tests(sources, presets.find_preset(SafeHarbor.preset))
     counts = [_statement(engine, relation, some, asked, date.today()) for some in _in_batches(tests)]
     return [*planned_statements(engine, relation), *counts]
 
 
-def _sources(engine: Engine, relation: Relation, asked: SafeHarbor) -> list[Source]:
-    """The columns that nobody reviewed."""
-    reviewed = {resolve(name, relation, engine.dialect, about("reviewed")).column for name in asked.reviewed}
-    return [one for one in sources_of(relation, engine.dialect) if one.name not in reviewed]
+def _reviewed(engine: Engine, relation: Relation, asked: SafeHarbor) -> set[str | None]:
+    """The columns that people reviewed; those that this role cannot read may be among them."""
+    names = {name for name in asked.reviewed if name in relation.unreadable}
+    return names | {
+        resolve(name, relation, engine.dialect, about("reviewed")).column
+        for name in asked.reviewed
+        if name not in names
+    }
 
 
 def small_areas(path: Path | None) -> tuple[str, ...]:
@@ -155,101 +147,111 @@ def _clause(one: presets.Identifier, found: Sequence[_Found]) -> dict[str, Any]:
     return {"clause": one.clause, "title": one.title, "status": status, "found": told}
 
 
-def _of_column(source: Source, facts: ColumnFacts | None, known: presets.Preset) -> Iterator[_Found]:
-    """What a column is by its name and by the shapes of its values; nothing where no row has a value."""
+def _of_column(
+    source: Source, facts: ColumnFacts | None, found: Sequence[_Found], preset: presets.Preset
+) -> Iterator[_Found]:
+    """What a column is by the shapes of its values and by its facts; nothing where no row has a value."""
+    clause = clause_of(source.name, preset)
     if facts is None:
-        named = _named(source.name, known)
-        yield _Found(named, source.name, _BY_NAME) if named else _Found(OTHERS, source.name, _HIDDEN, unclear=True)
+        yield _Found(clause, source.name, BY_NAME) if clause else _Found(OTHERS, source.name, _HIDDEN, unclear=True)
         return
     if facts.filled == facts.shapes.get("missing", 0) or facts.kind == Kind.BOOLEAN:
         return
-    shaped = {one.clause: sum(facts.shapes.get(shape, 0) for shape in one.shapes) for one in known.identifiers}
+    own = {one.clause for one in found if one.column == source.name}
+    shaped = {one.clause: sum(facts.shapes.get(shape, 0) for shape in one.shapes) for one in preset.identifiers}
     yield from (_Found(clause, source.name, "texts of this form", rows) for clause, rows in shaped.items() if rows)
-    named, proposal, words = _named(source.name, known), propose(facts), {*words_of(source.name)}
-    if named and not _is_flag(facts):
-        found = _Found(named, source.name, _BY_NAME)
-    elif proposal.role is Role.DIRECT_IDENTIFIER:
-        why = "by the form of its texts" if "%" in proposal.reasons[0] else proposal.reasons[0]
-        found = _Found(_of_concept(proposal.concept, known), source.name, why, unclear=proposal.concept is None)
-    elif (proposal.concept == "place" or words & _BIRTHPLACE) and not words & _STATES:
-        found = _Found(PLACES, source.name, _UNCLEAR, unclear=True)
-    else:
+    for shape in _INSIDE:
+        by_shape = next(
+            (one.clause for one in preset.identifiers if shape in one.shapes), clause_of_concept(shape, preset)
+        )
+        if (rows := facts.contains.get(shape, 0)) and not shaped.get(by_shape) and by_shape not in own:
+            yield _Found(by_shape, source.name, "texts that contain this form", rows)
+    proposal = propose(facts)
+    if clause in own or proposal.role is not Role.DIRECT_IDENTIFIER or (clause and "%" not in proposal.reasons[0]):
         return
-    if not shaped.get(found.clause):
-        yield found
+    why = "by the form of its texts" if "%" in proposal.reasons[0] else proposal.reasons[0]
+    of_concept = clause_of_concept(proposal.concept, preset)
+    if not shaped.get(of_concept):
+        yield _Found(of_concept, source.name, why, unclear=proposal.concept is None)
 
 
-def _named(name: str, known: presets.Preset) -> str:
-    """The clause that a column's name means, empty without one."""
-    concept, said = concept_of(name), f" {' '.join(words_of(name))} "
-    about_it = {*words_of(name)} & {"has", "is", "n", "num", "count", "flag", "opt"}
-    by_words = [one.clause for one in known.identifiers if any(f" {words} " in said for words in one.words)]
-    if by_words and not about_it:
-        return by_words[0]
-    if concept is None:
-        return ""
-    by_concept = _of_concept(concept.name, known)
-    return by_concept if concept.role is Role.DIRECT_IDENTIFIER or by_concept != OTHERS else ""
-
-
-def _of_concept(concept: str | None, known: presets.Preset) -> str:
-    return next((one.clause for one in known.identifiers if concept in one.concepts), OTHERS)
-
-
-def _is_flag(facts: ColumnFacts) -> bool:
-    """Whether a column says yes or no, and not who."""
-    short = facts.longest is not None and facts.longest <= 3
-    return facts.distinct <= 2 and (short or facts.width == 1)
-
-
-def _tests(source: Source) -> Iterator[tuple[str, Source]]:
-    """What of a column is counted: by its kind, and by what its name suggests."""
-    concept = concept_of(source.name)
-    name = concept.name if concept and not _OF_BIRTHS & {*words_of(source.name)} else ""
-    form = "text" if source.kind is Kind.TEXT else "number" if source.kind in NUMBERS else ""
-    dated = name in ("birth_date", "event_date")
-    if source.kind in (Kind.DATE, Kind.TIMESTAMP):
-        yield "date", source
-    elif form == "text":
-        yield "date_text", source
-    if name == "postal_code" and form:
-        yield from ((f"{kind}_{form}", source) for kind in ("zip", "area"))
-    if name == "age" and form:
-        yield f"age_{form}", source
-    if dated and form:
-        yield ("part_text" if form == "text" else "date_number"), source
-    if name == "birth_date" and (form or source.kind in (Kind.DATE, Kind.TIMESTAMP)):
-        yield f"born_{form or 'date'}", source
+def _tests(sources: Sequence[Source], preset: presets.Preset) -> list[tuple[ValueTest, Source]]:
+    """The tests of all columns, in their order."""
+    return [(test, source) for source in sources for test in tests_of(source.name, source.kind, preset)]
 
 
 def _counted(
-    engine: Engine, relation: Relation, sources: Sequence[Source], asked: SafeHarbor, today: date
+    engine: Engine,
+    relation: Relation,
+    tests: Sequence[tuple[ValueTest, Source]],
+    facts: Mapping[str, ColumnFacts],
+    asked: SafeHarbor,
+    today: date,
 ) -> tuple[int, list[_Found]]:
-    """The rows of the table, and what is finer than allowed: counted in all of them."""
-    tests = [one for source in sources for one in _tests(source)]
-    found: dict[tuple[str, str, str], int] = {}
-    rows = 0
+    """The rows of the table, and what is forbidden or unclear: counted in all of them."""
+    rows, counts = 0, []
     for some in _in_batches(tests):
-        rows, *counts = engine.run(_statement(engine, relation, some, asked, today))[0]
-        for (kind, source), count in zip(some, counts, strict=True):
-            key = (*_KINDS[kind], source.name)
-            found[key] = max(found.get(key, 0), int(count or 0))
-    return int(rows), [_Found(clause, name, what, count) for (clause, what, name), count in found.items() if count]
+        rows, *numbers = engine.run(_statement(engine, relation, some, asked, today))[0]
+        counts += [(int(number or 0), int(unclear or 0)) for number, unclear in zip(*[iter(numbers)] * 2, strict=True)]
+    judged = list(zip(tests, counts, strict=True))
+    flags = {source.name for (test, source), (others, no) in judged if test.kind == "flag" and no and not others}
+    dated = {(test.stem, test.part) for (test, _), (count, other) in judged if test.part and (count or not other)}
+    found: dict[tuple[str, str, str], _Found] = {}
+    for (test, source), (forbidden, unclear) in judged:
+        if test.kind == "flag" or (test.kind == "part" and source.name in flags):
+            continue
+        together = any(stem == test.stem and part != test.part for stem, part in dated)
+        for one in _judge(test, source, facts[source.name], forbidden, unclear, together):
+            key = (one.clause, one.column, one.what)
+            found[key] = one if key not in found or (one.rows or 0) > (found[key].rows or 0) else found[key]
+    return int(rows), list(found.values())
 
 
-def _in_batches(tests: Sequence[tuple[str, Source]]) -> list[Sequence[tuple[str, Source]]]:
+def _judge(
+    test: ValueTest, source: Source, facts: ColumnFacts, forbidden: int, unclear: int, together: bool
+) -> Iterator[_Found]:
+    """What a test says of a column.
+
+    Args:
+        forbidden, unclear: rows whose values are forbidden, and neither forbidden nor allowed.
+        together: whether another column has another part of the same date.
+    """
+    certain = test.certain
+    if test.kind == "part" and not certain:
+        if unclear > forbidden * _STRAY:  # numbers that no calendar has: it counts something
+            return
+        certain = together
+    words = facts.kind == Kind.TEXT and facts.shape_share("number") < 1
+    many = (test.few and facts.distinct > test.few and words) or (test.kind == "number_of" and facts.all_different)
+    if many and not forbidden:
+        yield _Found(test.clause, source.name, test.what, unclear=not certain)
+    if forbidden:
+        by_name = test.what in (BY_NAME, test.unclear)
+        yield _Found(test.clause, source.name, test.what, None if by_name else forbidden, unclear=not certain)
+    elif unclear:
+        rows = unclear if test.clause != PLACES or test.kind == "zip" else None
+        yield _Found(test.clause, source.name, test.unclear or test.what, rows, unclear=True)
+
+
+def _in_batches(tests: Sequence[tuple[ValueTest, Source]]) -> list[Sequence[tuple[ValueTest, Source]]]:
     """The tests of each statement; one without any counts the rows."""
     return list(batches(tests, _BATCH)) or [()]
 
 
 def _statement(
-    engine: Engine, relation: Relation, tests: Sequence[tuple[str, Source]], asked: SafeHarbor, today: date
+    engine: Engine, relation: Relation, tests: Sequence[tuple[ValueTest, Source]], asked: SafeHarbor, today: date
 ) -> Statement:
+    sources = list(dict.fromkeys(source for _, source in tests))
     return render(
         "audits/safe_harbor.sql",
         engine.dialect,
         source=relation,
-        tests=[(kind, Raw(source.sql)) for kind, source in tests],
+        columns=[
+            {"sql": Raw(one.sql), "text": one.kind in (Kind.TEXT, Kind.TIME), "dated": one.kind in DATES}
+            for one in sources
+        ],
+        tests=[(test.kind, test.most, sources.index(source)) for test, source in tests],
+        words={group: "|".join(words_in(group)).replace("…", "[a-zà-ÿ]*") for group in _GROUPS},
         areas=small_areas(asked.zip_areas) or ("none",),
         oldest=today.year - _OLDEST,
     )

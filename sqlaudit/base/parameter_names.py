@@ -12,7 +12,7 @@ from contextvars import ContextVar
 
 Spelling = Callable[[str, tuple[object, ...]], str | None]
 """A field and values of it as an edge writes them; None where the edge has no word of its own for that field."""
-_LISTS = ("qi", "sensitive", "identifier", "keep_column", "insensitive", "accept_identifier", "require")
+_LISTS = ("qi", "sensitive", "identifier", "keep_column", "insensitive", "accept_identifier", "require", "reviewed")
 _LIMITS = {"memory_limit": "memory", "threads": "threads", "temp_directory": "temp_directory", "timeout": "timeout"}
 _READ_FIELDS = "delimiter encoding skip decimal null_values all_text header hive_partitioning sheet labels"
 _READ = {name: name for name in _READ_FIELDS.split()}

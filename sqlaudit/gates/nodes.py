@@ -70,7 +70,9 @@ def in_a_policy(field: str, values: tuple[object, ...]) -> str | None:
     if key is None or not values or values == (True,):
         return key
     given = ", ".join(map(str, values))
-    return f"{key.strip(chr(39))}: {f'[{given}]' if field in ('qi', 'identifier') else given}"
+    return (
+        f"{key.strip(chr(39))}: {f'[{given}]' if field in ('qi', 'identifier', 'insensitive', 'reviewed') else given}"
+    )
 
 
 class PolicySection(dict[str, Node]):

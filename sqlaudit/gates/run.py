@@ -183,8 +183,7 @@ class TableTests:
         if spec.identifier:
             (check,) = identifier_checks([spec.identifier], (), known.rows)
         else:
-            bare = [name for one in known.warnings if one.code == "columns_without_role" for name in one.columns]
-            check = columns_check(bare, known.rows)
+            check = columns_check(known.warnings, known.rows)
         return judged(entry, spec, check, known.rows, known.classes, self.today)
 
     def _of_model(

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from sqlaudit.base.result import Status
+from sqlaudit.base.parameter_names import spelled
+from sqlaudit.base.result import Status, Warned
 from sqlaudit.base.spec import KnownRows
 from sqlaudit.models.base import WORST_FIRST, Check
 from sqlaudit.reports import document as doc
@@ -50,14 +51,23 @@ def identifier_checks(identifiers: Sequence[str], accepted: Sequence[str], rows:
     return tuple(found)
 
 
-def columns_check(unnamed: Sequence[str], rows: int | None) -> Check:
-    """The check that every column has a role.
+def columns_check(warnings: Iterable[Warned], rows: int | None) -> Check:
+    """Return the check that every column has a role, by the warnings of an audit.
 
     Example:
-        >>> columns_check(["bmi"], 7).status.value, columns_check([], 7).status.value
-        ('fail', 'pass')
+        >>> warned = [Warned("columns_without_role", ("bmi",), ""), Warned("unreadable_columns", ("name",), "")]
+        >>> [columns_check(some, 7).status.value for some in (warned, warned[1:], [])]
+        ['fail', 'undetermined', 'pass']
     """
-    return _columns_check(COLUMNS_NAMED, ALL_NAMED, len(unnamed), rows, {}, {"columns": list(unnamed)})
+    bare, unread = (
+        [name for warning in warnings if warning.code == code for name in warning.columns]
+        for code in ("columns_without_role", "unreadable_columns")
+    )
+    check = _columns_check(COLUMNS_NAMED, ALL_NAMED, len(bare), rows, {}, {"columns": bare})
+    if bare or not unread:
+        return check
+    note = f"This database role cannot read {doc.listing(unread)}. Use a role that can, or after a review "
+    return replace(check, status=Status.UNDETERMINED, note=f"{note}{spelled('insensitive', *unread)}.")
 
 
 def _columns_check(
@@ -247,7 +257,8 @@ def statement_of(check: Check) -> str | None:
     if check.model == COLUMNS_NAMED:
         names = check.details.get("columns", ())
         verb = "column has" if len(names) == 1 else "columns have"
-        return f"{len(names):,} {verb} no role: {doc.listing(names)}." if names else "Every column has a role."
+        every = "Every column that can be read has a role." if check.note else "Every column has a role."
+        return f"{len(names):,} {verb} no role: {doc.listing(names)}." if names else every
     if check.model == SAFE_HARBOR:
         said = _found(check)
         return f"Identifiers: {said}." if said else "No column is one of the identifiers by name, type or content."

@@ -12,10 +12,11 @@ from typing import Any, ClassVar
 from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.names import quote
 from sqlaudit.base.parameter_names import spelled
+from sqlaudit.base.relation import NUMBERS as NUMBERS_OF
 from sqlaudit.base.relation import Kind, Relation, Row, Statement
 from sqlaudit.base.sql import Raw, render
 from sqlaudit.engines.contract import Engine
-from sqlaudit.profiles.names import Concept, concept_of, words_of
+from sqlaudit.profiles.names import Concept, concept_of, concepts_of, has_words_in, words_of
 from sqlaudit.profiles.request import EXACT_ROWS
 from sqlaudit.profiles.result import UNKNOWN, ColumnFacts, ColumnProfile, Proposal, Role, Twins
 
@@ -81,6 +82,7 @@ SHAPES = (
     "mac_address",
     "date",
     "national_id",
+    "coordinates",
     *dict.fromkeys(_CONCEPTS),
     "number",
     "phone",
@@ -90,7 +92,7 @@ SHAPES = (
 )
 INSIDE = ("email", "iban", "national_id", "ip_address", "url")
 """What is looked for inside longer texts, lists, structures and JSON."""
-_FIXED = 16
+_FIXED = 18
 """Columns of profile_values.sql before the shapes."""
 NOT_READABLE = ("bytea", "blob", "binary", "bit", "variant", "geometry")
 """What types begin with whose values are no text."""
@@ -245,7 +247,7 @@ def facts_of(source: Source, row: Row | None) -> ColumnFacts:
     if row is None:
         return ColumnFacts(source.name, source.type, source.kind.value, 0, 0, 0, True, 0)
     _, looked_at, filled, distinct, smallest, below, unique, _ = (int(value) for value in row[:8])
-    shortest, longest, characters, folded, whole, width = row[10:_FIXED]
+    shortest, longest, characters, folded, whole, width, large, measured = row[10:_FIXED]
     text, fraction = source.kind is Kind.TEXT, source.kind in (Kind.FLOAT, Kind.DECIMAL)
     shapes = {shape: int(rows) for shape, rows in zip(SHAPES, row[_FIXED:], strict=False)}
     inside = {kind: int(rows) for kind, rows in zip(INSIDE, row[_FIXED + len(SHAPES) : -1], strict=True)}
@@ -272,6 +274,8 @@ def facts_of(source: Source, row: Row | None) -> ColumnFacts:
         distinct - int(folded) if text else 0,
         {shape: rows for shape, rows in shapes.items() if text or (rows and shape in _OF_PEOPLE)},
         {kind: rows for kind, rows in inside.items() if rows},
+        bool(filled) and large is not None and not int(large),
+        int(measured or 0),
     )
 
 
@@ -340,14 +344,30 @@ def _from_sample(column: Scanned, facts: ColumnFacts, row: Row | None) -> Column
 
 TELLING = 0.5
 """From this share of texts with a shape on, the shape says what the column holds."""
+NUMBER_KINDS = tuple(kind.value for kind in NUMBERS_OF)
 NUMBERS = 0.9
 """From this share of texts that are numbers on, they are meant as numbers."""
+MEASURED = 0.1
+"""From this share of texts with decimals on, that can be no thousands, the texts are measurements."""
 FREE_TEXT = 0.2
 DENSE = 1.2
 """Whole numbers that are all different and spread no wider than this many times their number count the rows."""
 _ORDER = tuple(Role)
 _NAME = {"name", "names", "naam", "nom", "noms", "nome", "nombre", "namn", "navn", "nimi", "imie", "jmeno", "nev"}
 _SOMEBODY = {"patient", "kunde", "customer", "client", "employee", "mitarbeiter", "doctor", "arzt", "person", "contact"}
+_SOMEBODY |= {"spouse", "husband", "wife", "partner", "mother", "father", "guardian", "caregiver", "nurse", "physician"}
+_SOMEBODY |= {
+    "teacher",
+    "user",
+    "member",
+    "ehepartner",
+    "ehemann",
+    "ehefrau",
+    "conjoint",
+    "conyuge",
+    "empleado",
+    "medecin",
+}
 """A column that is called like one of these has people in it, and where its texts are names they are theirs."""
 _OF_THINGS = {"product", "company", "brand", "file", "column", "table", "item", "shop", "store", "drug", "team"}
 _IDENTIFYING_SHAPES = {
@@ -356,10 +376,14 @@ _IDENTIFYING_SHAPES = {
     "national_id": "social security numbers",
     "ip_address": "IP addresses",
     "mac_address": "addresses of devices (MAC)",
+    "coordinates": "coordinates",
     **{form.name: form.said for form in FORMS},
 }
-_DIFFERENT = {"url": ("a different web address", "web_address"), "uuid": ("a different UUID", "uuid")}
-"""What identifies somebody only where almost every row has its own."""
+_NO_NUMBERS = {"id", "nr", "no", "num", "number", "key", "code"}
+"""Beside one of these a word for a quantity makes no quantity: cost_code."""
+_REPEATED = 0.1
+"""UUIDs that few rows share name people, too: from this share of different values on, or from many of them on."""
+_FEW_NAMES = 5
 _MANY_VALUES = 20
 _SEPARATED = 0.9
 """From so many values on, none of which most rows have, half of them do not have the right check digit by chance."""
@@ -422,9 +446,13 @@ def _by_shape(facts: ColumnFacts, _concept: Concept | None) -> Proposal | None:
         if share >= TELLING and not (few and shape in _BY_CHANCE):
             reason = f"{_percent(share)} of its {what} look like {said}"
             return Proposal(Role.DIRECT_IDENTIFIER, (reason,), _CONCEPTS.get(shape, shape))
-    for shape, (said, concept) in _DIFFERENT.items():
-        if facts.shape_share(shape) >= TELLING and facts.nearly_unique:
-            return Proposal(Role.DIRECT_IDENTIFIER, (f"almost every row has {said}",), concept)
+    if facts.shape_share("url") >= TELLING and facts.nearly_unique:
+        return Proposal(Role.DIRECT_IDENTIFIER, ("almost every row has a different web address",), "web_address")
+    if facts.shape_share("uuid") >= TELLING:
+        if facts.nearly_unique:
+            return Proposal(Role.DIRECT_IDENTIFIER, ("almost every row has a different UUID",), "uuid")
+        if facts.distinct >= _MANY_VALUES or (facts.distinct_share or 0) >= _REPEATED:
+            return Proposal(Role.DIRECT_IDENTIFIER, ("few rows share a UUID",), "uuid")
     return None
 
 
@@ -439,6 +467,11 @@ def _by_contents(facts: ColumnFacts, _concept: Concept | None) -> Proposal | Non
 
 def _by_direct_name(facts: ColumnFacts, concept: Concept | None) -> Proposal | None:
     """A direct identifier by its name: only where the values can be one, so no yes/no columns, amounts or dates."""
+    if (concept is None or concept.role is not Role.DIRECT_IDENTIFIER) and not facts.small:
+        longer = facts.kind == Kind.TEXT and facts.shape_share("number") >= NUMBERS and (facts.mean_length or 0) > 4
+        if facts.kind == Kind.INTEGER or longer:  # a number beside "num" or "count" that is too large to be a count
+            counted = (one for one in concepts_of(facts.name, with_about=False) if one.role is Role.DIRECT_IDENTIFIER)
+            concept = next(counted, concept)
     if concept is None or concept.role is not Role.DIRECT_IDENTIFIER or facts.distinct <= 2:
         return None
     fitting = facts.whole == facts.filled or facts.kind in (Kind.TEXT, Kind.INTEGER, Kind.OTHER)
@@ -458,6 +491,9 @@ def _by_free_text(facts: ColumnFacts, _concept: Concept | None) -> Proposal | No
 
 def _by_name(facts: ColumnFacts, concept: Concept | None) -> Proposal | None:
     if concept is None or concept.role is Role.DIRECT_IDENTIFIER:
+        return None
+    names = facts.distinct >= _FEW_NAMES and facts.shape_share("capitalised_words") >= TELLING
+    if names and {*words_of(facts.name)} & _SOMEBODY:  # people, as in a column "employee"
         return None
     reasons, name = tuple(_named(concept)), concept.name
     dates = facts.shape_share("date", "number") >= TELLING or facts.shape_share("missing") == 1
@@ -492,6 +528,10 @@ def _numbers_as_text(facts: ColumnFacts) -> Iterator[str]:
 def _by_uniqueness(facts: ColumnFacts, _concept: Concept | None) -> Proposal | None:
     if not facts.nearly_unique:
         return None
+    numbers = facts.kind in NUMBER_KINDS or facts.shape_share("number") >= NUMBERS
+    quantity = has_words_in(facts.name, "quantities") and not {*words_of(facts.name)} & _NO_NUMBERS
+    if numbers and (quantity or facts.measured >= MEASURED * facts.filled):
+        return Proposal(Role.QUASI_IDENTIFIER, ("almost every row has a different value, which singles out the row",))
     if facts.kind == Kind.INTEGER and facts.width is not None and facts.width + 1 <= DENSE * facts.distinct:
         return Proposal(Role.DIRECT_IDENTIFIER, ("it numbers the rows, like record numbers",), "record_id")
     if facts.kind == Kind.TEXT and not facts.shape_share("date", "number") >= TELLING:

@@ -28,7 +28,8 @@ _BOUNDARY = re.compile(
 )
 _SPECIAL = str.maketrans({"ß": "ss", "ł": "l", "Ł": "L", "ø": "o", "Ø": "O", "æ": "ae", "œ": "oe", "ı": "i", "đ": "d"})
 _ABOUT = {"has", "is", "num", "count", "cnt", "n", "nb", "flag", "opt", "verified", "valid", "length", "anzahl"}
-"""Beside one of these a word speaks of a fact about an identifier, not of the identifier: has_email, n_phone."""
+_ABOUT |= {"days", "hours", "minutes", "visits", "calls", "stays", "tage", "stunden", "jours", "heures", "horas"}
+"""Beside one of these a word speaks of a fact about an identifier, not of the identifier: has_email, ip_days."""
 
 _NUMBER = {"id", "nr", "no", "number", "nummer", "key"}
 """Beside one of these a word speaks of a number: admission_id is no day; date_key may be one."""
@@ -57,18 +58,27 @@ def concept_of(column: str) -> Concept | None:
         >>> concept_of("DateOfBirth").name, concept_of("Geschlecht").name, concept_of("page")
         ('birth_date', 'sex', None)
     """
+    return next(concepts_of(column), None)
+
+
+def concepts_of(column: str, *, with_about: bool = True) -> Iterator[Concept]:
+    """Return all concepts that a column's name suggests, what is special before what is general.
+
+    Args:
+        column: its name. with_about: whether words such as `has` and `count` keep a name from being an identifier's.
+    """
     tokens = {*(ordered := words_of(column))}
     name = " ".join(ordered)
     number = tokens & _NUMBER and not tokens & _DAY
     for concept, listed in _CONCEPTS.items():
         if number and concept.name == "event_date":
             continue
-        about = tokens & _ABOUT if concept.role is Role.DIRECT_IDENTIFIER else set()
+        about = tokens & _ABOUT if with_about and concept.role is Role.DIRECT_IDENTIFIER else set()
         for one in listed:
             pieces = _PIECES[one]
             if about <= {*pieces} and all(p in name for p in pieces) and _pattern(one).search(name):
-                return concept
-    return None
+                yield concept
+                break
 
 
 def words_of(name: str) -> tuple[str, ...]:
@@ -104,6 +114,17 @@ CONCEPTS = tuple(_CONCEPTS)
 WORDS = {concept.name: words for concept, words in _CONCEPTS.items()}
 _PIECES = {words: words.removeprefix("=").replace("…", " ").split() for listed in WORDS.values() for words in listed}
 """What a name must have before it is worth a regular expression."""
+
+
+def words_in(group: str) -> tuple[str, ...]:
+    """Return the words of a group without a role in `words.txt`."""
+    return _GROUPS[group][1]
+
+
+def has_words_in(name: str, group: str) -> bool:
+    """True if a column's name has one of the words of a group without a role."""
+    text = " ".join(words_of(name))
+    return any(_pattern(words).search(text) for words in words_in(group))
 
 
 # Tables that are about things and not about people: calendars, lists of values, measurements, what machines keep.

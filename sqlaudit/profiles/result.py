@@ -68,6 +68,8 @@ class ColumnFacts(base.Documented):
             what identifies people (`nhs_number`, `card_number`, `ip_address` …).
         contains: rows by what is inside a longer text, list, structure or JSON (the first of these): `email`, `iban`,
             `national_id`, `ip_address`, `url`.
+        small: whether all whole numbers are from 0 to 9,999, as counts are.
+        measured: rows whose text is a number with decimals.
     """
 
     name: str
@@ -92,6 +94,8 @@ class ColumnFacts(base.Documented):
     respelled: int = 0
     shapes: Mapping[str, int] = field(default_factory=dict, metadata=base.shown(_seen))
     contains: Mapping[str, int] = field(default_factory=dict)
+    small: bool = field(default=False, metadata=base.LEFT_OUT)
+    measured: int = field(default=0, metadata=base.LEFT_OUT)
 
     @base.told("separation", base.key("text"))
     def _text(self) -> _TextLengths | None:

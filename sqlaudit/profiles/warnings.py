@@ -308,7 +308,7 @@ def audit_warnings(
         *_likely_known(
             [one.facts for one in seen if one.roleless], [name for name in bare if name not in looked], where
         ),
-        *_unreadable(relation.unreadable),
+        *_unreadable([name for name in relation.unreadable if name not in insensitive]),
         *_empty([column.facts for column in keys], where),
         *_expressions(relation, roles, engine.dialect),
         *_without_role(bare),
@@ -344,7 +344,7 @@ def roleless_columns(
         UsageError: an insensitive column that is not there, or that has a role.
     """
     read = {column for role in _all_roles(roles) for column in columns_read(role, relation, dialect)}
-    for name in insensitive:
+    for name in (name for name in insensitive if name not in relation.unreadable):
         column = resolve(name, relation, dialect, about("insensitive")).column
         if column is None or column in read:
             said = "is an expression" if column is None else "has a role already"

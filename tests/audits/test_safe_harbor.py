@@ -185,7 +185,7 @@ def test_a_place_may_be_smaller_than_a_state(engine: Engine) -> None:
     rows = [{"region": "north"}, {"region": "south"}] * 3
     check = checked(engine, {"region": "text"}, rows)
     assert found(check) == {"(B)": "not checked: region (whether its places are smaller than a state)"}
-    assert (check.status, check.note) == ("undetermined", "Examine region, then use reviewed.")
+    assert (check.status, check.note) == ("undetermined", "Examine region, then use reviewed=['region'].")
     reviewed = checked(engine, {"region": "text"}, rows, reviewed=("region",))
     assert (reviewed.status, reviewed.details["reviewed"]) == ("pass", ["region"])
     with pytest.raises(UsageError, match=r"reviewed.*'regoin'.*Did you mean 'region'"):

@@ -78,13 +78,14 @@ def test_twins_are_those_of_the_oracle(engine: Engine, rows: list[tuple[Any, ...
 
 
 SHAPED = {
-    "email": ["ann@example.org", "a.b+c@mail.example.co.uk"],
+    "coordinates": ["42.3601, -71.0589", "(42.36011;-71.05891)", "POINT(-71.05 42.36)", "N 42.3601° W 71.0589°"],
+    "email": ["ann＠example.org", "ann@example.org", "a.b+c@mail.example.co.uk"],
     "url": ["https://example.org/a?b=c", "www.example.org"],
     "uuid": ["123e4567-e89b-12d3-a456-426614174000"],
     "ip_address": ["192.168.1.10", "2001:db8:0:0:0:0:2:1", "fe80::1:2:3", "2001:db8::1"],
-    "mac_address": ["01:23:45:67:89:ab", "01-23-45-67-89-AB"],
+    "mac_address": ["01:23:45:67:89:ab", "01-23-45-67-89-AB", "001A.2B3C.4D10"],
     "date": ["1975-02-28", "28.02.1975", "2/28/75", "1975-02-28T10:00:00Z"],
-    "national_id": ["123-45-6789"],
+    "national_id": ["123-45-6789", "123 45 1000"],
     "iban": ["DE89370400440532013000", "GB29 NWBK 6016 1331 9268 19"],
     "card_number": ["4111 1111 1111 1111", "4111111111111111", "3782-822463-10005"],
     "codice_fiscale": ["RSSMRA85T10A562S", "rssmra85t10a562s"],
@@ -99,6 +100,8 @@ SHAPED = {
     "number": ["12", "-3.5", "1,5", "053", "12345678", "9434765918", "4111111111111112", "44051401358"],
     "phone": [
         "+49 30 123456",
+        "tel:+49 30 123456",
+        "tel:+4930123456",
         "(030) 1234567",
         "030/1234567",
         "0301234567",

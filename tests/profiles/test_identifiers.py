@@ -14,9 +14,11 @@ import pytest
 import sqlaudit
 from benchmarks import identifiers as benchmark
 from sqlaudit.base.errors import UsageError
+from sqlaudit.base.spec import Target
 from sqlaudit.engines import connect
 from sqlaudit.engines.contract import Engine
-from sqlaudit.profiles.columns import FORMS
+from sqlaudit.profiles.columns import FORMS, column_facts, propose, sources_of
+from sqlaudit.profiles.identifying import Written, suspected
 from sqlaudit.profiles.names import concept_of
 from sqlaudit.profiles.result import ProfileResult, Role, profile_document
 from sqlaudit.reports.text import render_text
@@ -326,3 +328,55 @@ def test_the_data_of_forms_is_whole() -> None:
     for form in FORMS:
         assert len(form.letters) == len(form.counted)
         assert bool(form.weights) == form.check.isdigit()
+
+
+CONTENT = {
+    "mail": [f"u{n}＠example.org" for n in range(9)],
+    "call": [f"tel:+49301234{n}" for n in range(9)],
+    "tax": [f"123 45 100{n}" for n in range(9)],
+    "port": [f"001A.2B3C.4D1{n}" for n in range(9)],
+    "who": [f"0b51c0de-0000-4000-8000-0123456789a{n}" for n in range(9)],
+    "position": [f"42.360{n}1, -71.05{n}89" for n in range(9)],
+    "employee": [f"Ann Miller{'abcdefghi'[n]}" for n in range(9)],
+    "spouse": [f"Bob Young{'abcdefghi'[n]}" for n in range(9)],
+    "phone_num": [5551234 + 977 * n for n in range(9)],
+    "num_mrn": [10051234 + 977 * n for n in range(9)],
+}
+"""Numbers and names of people, each of several rows."""
+NO_CONTENT = {
+    "tenant": ["0b51c0de-0000-4000-8000-0123456789ab", "1b51c0de-0000-4000-8000-0123456789ab"] * 5,
+    "employment": ["Full Time", "Part Time"] * 5,
+    "spouse": ["Lives With Spouse", "Lives Alone"] * 5,
+    "interval": ["(0.123, 0.456)", "(1.234, 1.876)"] * 5,
+    "phone_calls": [0, 1, 4, 9, 12] * 2,
+    "ip_days": [0, 1, 4, 9, 12] * 2,
+    "n_mrn": [0, 1, 2, 3, 5] * 2,
+}
+"""What looks like them and is shared by many people."""
+
+
+def columns_query(columns: dict[str, list[Any]], rows: int) -> str:
+    cells = [{name: values[row % len(values)] for name, values in columns.items()} for row in range(rows)]
+    return values_query(cells, {name: "int" if isinstance(v[0], int) else "text" for name, v in columns.items()})
+
+
+def test_numbers_and_names_of_people_that_repeat(engine: Engine) -> None:
+    """Each is told by an audit's warning and keeps a release from being written."""
+    for columns, expected in ((CONTENT, set(CONTENT)), (NO_CONTENT, set())):
+        relation = engine.open(Target(query=columns_query(columns, 36)))
+        looking, _ = suspected(engine, Written(relation, relation.columns, frozenset()))
+        assert {*looking} == expected
+
+
+def test_quantities_and_measurements_are_no_identifiers(engine: Engine) -> None:
+    """All different whole numbers: amounts by their name, measurements by their decimals; codes stay identifiers."""
+    spread = [(7 * n) % 40 for n in range(40)]
+    quantities = {"total_cost": [1021 + 317 * n for n in spread], "platelets": [150 + n for n in spread]}
+    quantities |= {"steps": [900 + 33 * n for n in spread], "viral_load": [40 + 811 * n for n in spread]}
+    codes = {"code": [1021 + 317 * n for n in spread], "x1": [3 * n for n in spread], "pidnum": [7 * n for n in spread]}
+    texts = {"value": [f"{n / 7:.3f}" for n in spread], "crp": [f"{n}.{n % 9 + 1}" for n in spread]}
+    whole = {"a": [f"{n}.0" for n in spread], "b": [f"{n + 1}.000" for n in spread], "c": [f"{n}" for n in spread]}
+    for columns, role in ((quantities, False), (texts, False), (codes, True), (whole, True)):
+        relation = engine.open(Target(query=columns_query(columns, 40)))
+        facts = column_facts(engine, relation, sources_of(relation, engine.dialect))
+        assert {one.name: propose(one).role is Role.DIRECT_IDENTIFIER for one in facts} == dict.fromkeys(columns, role)
