@@ -16,7 +16,8 @@ from sqlaudit.base.spec import ReadOptions, Target
 from sqlaudit.base.sql import Raw, expression
 from sqlaudit.engines.contract import partition_columns, refuse_same
 from sqlaudit.engines.duckdb.csv import csv_source, hive_options, is_sampled, is_time, made_equal, odd_times, write_call
-from sqlaudit.engines.duckdb.paths import Files, Rescanned, arrow_files, scannable
+from sqlaudit.engines.duckdb.frames import Rescanned, arrow_files, scannable
+from sqlaudit.engines.duckdb.paths import Files
 from sqlaudit.engines.duckdb.session import DIALECT, DuckDBSession
 
 # How JSON files are read: by DuckDB's own reader, unless that would round a number.

@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, fields
-from decimal import Decimal
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -26,7 +25,7 @@ from sqlaudit.base.parameter_names import about, spelled
 from sqlaudit.base.relation import Relation
 from sqlaudit.base.spec import ReadOptions, Target
 from sqlaudit.engines.contract import partition_columns, refuse_same
-from sqlaudit.engines.duckdb.paths import is_finer, long_as_text, scannable
+from sqlaudit.engines.duckdb.frames import FRAME, exact_column, pandas_as_arrow, scannable, with_inner_types
 from sqlaudit.engines.spark import session
 from sqlaudit.engines.spark.session import PySparkException
 from sqlaudit.engines.spark.values import columns_of
@@ -130,59 +129,50 @@ def refuse_read_options(read: ReadOptions, what: str, allowed: tuple[str, ...] =
 
 
 def arrow_table(frame: Any) -> Any:
-    """A pandas, polars or Arrow frame as an Arrow table of types that Spark has.
+    """Return a pandas, polars or Arrow frame as an Arrow table of types that Spark has.
 
     Raises:
         UsageError: something else.
-        InputError: a frame without columns, or a column whose values do not fit together.
+        InputError: a frame without columns, or a column that Spark would round, or does not read.
     """
     import pyarrow as pa
 
-    found, names = scannable(frame)
-    if hasattr(found, "collect"):  # a lazy frame of polars
-        found = found.collect()
-    if type(found).__module__.partition(".")[0] == "pandas":
-        try:
-            found = long_as_text(pa.Table.from_pandas(_with_wide_integers(found), preserve_index=False))
-        except (pa.ArrowException, OverflowError):
-            raise InputError("A column of the frame has values of different types.") from None
-    elif hasattr(found, "to_arrow"):
-        found = found.to_arrow()
-    elif hasattr(found, "to_table"):
-        found = found.to_table()
-    columns = [_in_microseconds(_decoded(column)) for column in found.columns]
+    table, names = scannable(frame)
+    if hasattr(table, "isetitem"):
+        table = pandas_as_arrow(table, names)
+    if hasattr(table, "collect"):  # a lazy frame of polars
+        table = table.collect()
+    if hasattr(table, "to_arrow"):
+        table = table.to_arrow()
+    elif hasattr(table, "to_table"):
+        table = table.to_table()
+    columns = [exact_column(one, name, FRAME, spark_type) for one, name in zip(table.columns, names, strict=True)]
     return pa.Table.from_arrays(columns, names=names)
 
 
-def _with_wide_integers(frame: Any) -> Any:
-    """The frame with integers beyond 64 bits as decimals, for Arrow has no wider integers."""
-    for i, kind in enumerate(frame.dtypes):
-        column = frame.iloc[:, i]
-        if str(kind) == "object" and any(isinstance(value, int) and not -(2**63) <= value < 2**63 for value in column):
-            frame = frame.copy(deep=False)
-            frame.isetitem(i, column.where(column.notna(), None).map(Decimal, na_action="ignore"))
-    return frame
-
-
-def _in_microseconds(column: Any) -> Any:
-    """A column whose times Spark holds, as texts where it would round one."""
+def spark_type(kind: Any) -> Any:
+    """Return the Arrow type as which Spark reads one exactly, if a cast to it keeps the values; None: there is none."""
     import pyarrow as pa
 
-    kind = column.type
-    fine = (pa.types.is_timestamp(kind) or pa.types.is_time64(kind)) and kind.unit == "ns"
-    return column.cast(pa.string()) if fine and is_finer(column) else column
-
-
-def _decoded(column: Any) -> Any:
-    """A column without its dictionary (categories), and small unsigned integers as signed ones."""
-    import pyarrow as pa
-
-    kind = column.type
-    if pa.types.is_dictionary(kind):
-        return _decoded(column.cast(kind.value_type))
-    if pa.types.is_unsigned_integer(kind):
-        return column.cast(pa.int64() if kind.bit_width < 64 else pa.decimal128(20, 0))
-    return column
+    types = pa.types
+    read = kind
+    if types.is_dictionary(kind) or hasattr(kind, "storage_type"):
+        read = spark_type(kind.value_type if types.is_dictionary(kind) else kind.storage_type)
+    elif types.is_unsigned_integer(kind):
+        read = pa.int64() if kind.bit_width < 64 else pa.decimal128(20, 0)
+    elif types.is_timestamp(kind):
+        read = pa.timestamp("us", kind.tz)
+    elif types.is_time(kind):
+        read = pa.time64("us")
+    elif types.is_string_view(kind):
+        read = pa.string()
+    elif types.is_binary_view(kind) or types.is_fixed_size_binary(kind):
+        read = pa.binary()
+    elif types.is_decimal(kind):
+        read = pa.decimal128(kind.precision, kind.scale)
+    elif kind.num_fields:
+        read = with_inner_types(kind, spark_type)
+    return read
 
 
 DIALECT = "spark"
