@@ -16,6 +16,7 @@ import click
 from sqlaudit.base.addresses import Whereabouts
 from sqlaudit.base.errors import Interrupted, SqlauditError
 from sqlaudit.base.spec import Limits, Target
+from sqlaudit.base.threads import start_thread
 from sqlaudit.cli.exits import is_quiet
 from sqlaudit.cli.options import Work
 from sqlaudit.cli.requests import written_files
@@ -147,7 +148,7 @@ class ProgressBar:
 
     def __enter__(self) -> ProgressBar:
         if self._wanted:
-            self._timer.start()
+            start_thread(self._timer)
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -170,7 +171,10 @@ class ProgressBar:
             assert self._console is not None
             self._bar = _bar_on(self._console)
             self._task = self._bar.add_task(self._step, total=None)
-            self._bar.start()
+            try:
+                self._bar.start()
+            except RuntimeError:  # no further thread
+                self._bar = None
             self._draw()
 
     def _draw(self) -> None:

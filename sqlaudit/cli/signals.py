@@ -13,6 +13,7 @@ from types import FrameType
 from typing import NoReturn, TypeAlias
 
 from sqlaudit.base.errors import ExitCode
+from sqlaudit.base.threads import start_thread
 
 # SIGINT, SIGTERM and SIGHUP: each ends a command in the same way, and its exit code says which one it was.
 #
@@ -150,5 +151,5 @@ class LastResort:
     def _after(self, seconds: float, sentence: str, code: ExitCode) -> None:
         timer = threading.Timer(seconds, partial(ENDING.leave, sentence, code))
         timer.daemon = True
-        timer.start()
-        self._timers.append(timer)
+        if start_thread(timer):
+            self._timers.append(timer)

@@ -14,6 +14,7 @@ from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.names import closest
 from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.spec import FILE_FORMATS
+from sqlaudit.engines.contract import refuse_lake
 
 # From a path or glob, as a user writes it, to files that exist and the format they have.
 
@@ -85,7 +86,8 @@ def find_files(text: str, format: str = "") -> Files:
         format: one of `FILE_FORMATS`; empty = by the files' names and first bytes.
 
     Raises:
-        UsageError: no such file, a folder without tables, a web address, or a format that is not read.
+        UsageError: no such file, a folder without tables, a web address, a format that is not read, or files of a table
+            that keeps deleted rows.
         InputError: files without any content.
         PermissionDenied: a file that this user may not read.
     """
@@ -98,6 +100,7 @@ def find_files(text: str, format: str = "") -> Files:
     paths = matching(text)
     if not paths:
         raise missing(text)
+    refuse_lake(paths, text)
     starts = {path: _read_start(path, text) for path in paths}
     filled = tuple(path for path in paths if path.stat().st_size)
     if not filled:

@@ -24,7 +24,7 @@ from sqlaudit.base.names import closest, quote, split_name
 from sqlaudit.base.parameter_names import about, spelled
 from sqlaudit.base.relation import Relation
 from sqlaudit.base.spec import ReadOptions, Target
-from sqlaudit.engines.contract import partition_columns, refuse_same
+from sqlaudit.engines.contract import LAKES, lake_error, partition_columns, refuse_same
 from sqlaudit.engines.duckdb.frames import FRAME, exact_column, pandas_as_arrow, scannable, with_inner_types
 from sqlaudit.engines.spark import session
 from sqlaudit.engines.spark.session import PySparkException
@@ -266,6 +266,7 @@ class SparkOpener:
         path = parquet_path(label, target.read)
         frame = self._read(label, path, folder_options(path, target.read))
         paths = self._paths(label, frame)
+        self._refuse_lake(label, paths)
         self._refuse_left_out(label, path, paths)
         below = below_folders(paths)
         if below or len(paths) > 1:
@@ -281,6 +282,25 @@ class SparkOpener:
 
     def _paths(self, label: str, frame: Any) -> list[str]:
         return [unquote(address) for address in self.do(f"the file {label!r}", frame.inputFiles)]
+
+    def _refuse_lake(self, label: str, paths: Sequence[str]) -> None:
+        """Refuse files of a table whose log lies beside them, or in a folder above, wherever Spark reads them."""
+        above: dict[str, set[str]] = {}
+        for path in paths:
+            scheme, _, rest = path.partition("//")
+            host, *parts = rest.split("/")
+            folders = ("".join("/" + as_pattern(part) for part in parts[:depth]) for depth in range(len(parts)))
+            above.setdefault(f"{scheme}//{host}", set()).update(folders)
+        for place, listed in above.items():
+            pattern = f"{place}{{{','.join(sorted(listed))}}}/{{{','.join(LAKES)}}}"
+            logs: list[str] = []
+            with suppress(UsageError):  # there is none
+                logs = self._paths(label, self._read(label, pattern, EVERYTHING, "binaryFile"))
+            for log, name in LAKES.items():
+                folder = f"/{log.partition('/')[0]}/"
+                found = next((path.partition(folder)[0] for path in logs if folder in path), None)
+                if found is not None:
+                    raise lake_error(label, name, found)
 
     def _refuse_left_out(self, label: str, path: str, paths: Sequence[str]) -> None:
         named = self._paths(label, self._read(label, path, EVERYTHING, "binaryFile"))
