@@ -366,7 +366,7 @@ def test_frames_of_python_keep_their_values(spark: SparkEngine) -> None:
         "ns": pa.table({"x": zoned.dictionary_encode()}),
         "times": pa.table({"x": pa.array([1, 2], pa.time64("ns"))}),
         "nested unsigned": pa.table({"x": pa.array([[2**63], [2**63 + 1]], pa.list_(pa.uint64()))}),
-        "views": pa.table({"x": pa.array([["a"], ["b"]], pa.list_view(pa.string_view()))}),
+        "views": pa.table({"x": pa.array([["a"], ["b"]], pa.list_(pa.string_view()))}),
     }
     for name, frame in read.items():
         relation = spark.open(Target(frame=frame))
@@ -375,6 +375,7 @@ def test_frames_of_python_keep_their_values(spark: SparkEngine) -> None:
         "kinds": pd.DataFrame({"x": [1, "1"]}),
         "nested ns": pa.table({"x": pa.array([[1]], pa.list_(pa.timestamp("ns")))}),
         "nested times": pa.table({"x": pa.array([[1]], pa.list_(pa.time64("ns")))}),
+        "views of lists": pa.table({"x": pa.array([["a"]], pa.list_view(pa.string()))}),
         "intervals": pa.table({"x": pa.array([pa.MonthDayNano([1, 0, 0])])}),
         "names": pa.Table.from_arrays([zoned, zoned], names=["x", "x"]),
     }

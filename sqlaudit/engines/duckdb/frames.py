@@ -266,8 +266,10 @@ def with_inner_types(kind: Any, readable: Callable[[Any], Any]) -> Any:
         changed = pa.struct([field.with_type(one) for field, one in zip(inner, read, strict=True)])
     elif types.is_fixed_size_list(kind):
         changed = pa.list_(read[0], kind.list_size)
+    elif types.is_large_list(kind):
+        changed = pa.large_list(read[0])
     else:
-        changed = pa.large_list(read[0]) if types.is_large_list(kind) else pa.list_(read[0])
+        changed = pa.list_(read[0]) if types.is_list(kind) else None  # Arrow does not cast views of lists rightly
     if types.is_struct(kind):
         names = {field.name.casefold() for field in inner}
         return changed if len(names) == len(inner) else None

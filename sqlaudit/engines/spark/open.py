@@ -170,6 +170,8 @@ def spark_type(kind: Any) -> Any:
         read = pa.binary()
     elif types.is_decimal(kind):
         read = pa.decimal128(kind.precision, kind.scale)
+    elif types.is_list_view(kind) or types.is_large_list_view(kind):
+        read = None
     elif kind.num_fields:
         read = with_inner_types(kind, spark_type)
     return read
@@ -289,13 +291,14 @@ class SparkOpener:
         for path in paths:
             scheme, _, rest = path.partition("//")
             host, *parts = rest.split("/")
-            folders = ("".join("/" + as_pattern(part) for part in parts[:depth]) for depth in range(len(parts)))
-            above.setdefault(f"{scheme}//{host}", set()).update(folders)
+            folders = ("/".join(map(as_pattern, parts[:depth])) for depth in range(1, len(parts)))
+            above.setdefault(f"{scheme}//{host}/", set()).update(folders)
         for place, listed in above.items():
-            pattern = f"{place}{{{','.join(sorted(listed))}}}/{{{','.join(LAKES)}}}"
             logs: list[str] = []
-            with suppress(UsageError):  # there is none
-                logs = self._paths(label, self._read(label, pattern, EVERYTHING, "binaryFile"))
+            for folder in ("", f"{{{','.join(sorted(listed))}}}/"):  # of a bucket, or of any folder below it
+                with suppress(UsageError):  # there is none
+                    pattern = f"{place}{folder}{{{','.join(LAKES)}}}"
+                    logs += self._paths(label, self._read(label, pattern, EVERYTHING, "binaryFile"))
             for log, name in LAKES.items():
                 folder = f"/{log.partition('/')[0]}/"
                 found = next((path.partition(folder)[0] for path in logs if folder in path), None)
