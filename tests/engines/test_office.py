@@ -384,6 +384,22 @@ def test_codes_for_missing_values_of_sas(tmp_path: Path, monkeypatch: pytest.Mon
     assert {row[0] for row in rows_of(path)} == {"34", ".A", "._", None}
 
 
+def test_codes_for_missing_values_in_a_transport_file(tmp_path: Path) -> None:
+    """The reader merges them; a number, a text that ends in a letter before a zero, and `.` are none."""
+    path = tmp_path / "p.xpt"
+    table = pd.DataFrame({"sex": ["A", "B", "AA"], "age": [0.0, None, 1.0], "one": [1.0] * 3})
+    one = bytes.fromhex("4110000000000000")
+    for version, code in ((5, b"A"), (8, b"_"), (8, b"Z")):
+        pyreadstat.write_xport(table, str(path), file_format_version=version)
+        assert codes_of(str(path), "age") == (3, None)
+        whole = path.read_bytes()
+        path.write_bytes(whole[: whole.rindex(one)] + code + bytes(7) + whole[whole.rindex(one) + 8 :])
+        assert error_of(InputError, Target(relation=str(path))) == (
+            f"{str(path)!r} has codes for missing values (.A to .Z), which its reader takes for one. Save it as "
+            ".sas7bdat."
+        )
+
+
 @pytest.mark.parametrize("ending", ["sav", "dta"])
 def test_codes_for_missing_values_with_labels(tmp_path: Path, ending: str) -> None:
     path = str(tmp_path / f"p.{ending}")

@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import functools
 import importlib
+import mmap
 import re
+import struct
 import zipfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import date, datetime, time, timedelta
 from itertools import chain, islice
+from pathlib import Path
 from typing import IO, Any
 from xml.etree import ElementTree
 
@@ -238,6 +241,14 @@ def _statistics(files: Files, options: ReadOptions) -> _Opened:
     if (is_xport and files.bytes % _CARD) or (start.startswith(_STATA) and end != _STATA_END):
         raise InputError(f"{files.label!r} is cut off, so rows may be missing.")
 
+    with _translated(files, struct.error):
+        has_letters = is_xport and _has_letters(path)
+    if has_letters:
+        raise InputError(
+            f"{files.label!r} has codes for missing values (.A to .Z), which its reader takes for one. Save it as "
+            ".sas7bdat."
+        )
+
     def read(**given: Any) -> tuple[dict[str, list[Any]], Any]:
         with _translated(files, pyreadstat.ReadstatError, pyreadstat.PyreadstatError):
             given |= {"encoding": options.encoding or None, "disable_datetime_conversion": True}
@@ -278,6 +289,35 @@ def _statistics(files: Files, options: ReadOptions) -> _Opened:
             raise InputError(f"{files.label!r} is cut off, so rows may be missing.")
 
     return columns, batches(), (), cells.codes
+
+
+_NAMES = re.compile(rb"HEADER RECORD\*{7}(?:NAMESTR|NAMSTV8) HEADER RECORD!{7}\d{6}(\d{4})")
+_ROWS_BELOW = re.compile(rb"HEADER RECORD\*{7}OBS(?:V8)? +HEADER RECORD!{7}")
+_NAME = 140
+"""Bytes that describe a column of a transport file: its type, length (at 4) and place in a row (at 84)."""
+
+
+def _has_letters(path: Path) -> bool:
+    """Return True if a number of a SAS transport file is a code for a missing value: a letter, and zeros."""
+    import numpy as np
+
+    with path.open("rb") as opened:
+        file = mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ)
+    names, below = _NAMES.search(file), _ROWS_BELOW.search(file)
+    if names is None or below is None:
+        return False
+    at, start = names.start(), below.start()
+    described = [file[at + _CARD + _NAME * i : at + _CARD + _NAME * (i + 1)] for i in range(int(names[1]))]
+    places = [(*struct.unpack(">h2xh", one[:6]), *struct.unpack(">i", one[84:88])) for one in described]
+    width = sum(length for _, length, _ in places)
+    data = np.frombuffer(file, np.uint8, offset=start + _CARD)
+    rows = data[: len(data) // width * width].reshape(-1, width)
+    letters = np.frombuffer(b"_ABCDEFGHIJKLMNOPQRSTUVWXYZ", np.uint8)
+    return any(
+        bool((np.isin(rows[:, place], letters) & ~rows[:, place + 1 : place + length].any(axis=1)).any())
+        for kind, length, place in places
+        if kind == 1
+    )
 
 
 class _Cells:
