@@ -16,7 +16,6 @@ import click
 from sqlaudit.base.addresses import Whereabouts
 from sqlaudit.base.errors import Interrupted, SqlauditError
 from sqlaudit.base.spec import Limits, Target
-from sqlaudit.base.threads import start_thread
 from sqlaudit.cli.exits import is_quiet
 from sqlaudit.cli.options import Work
 from sqlaudit.cli.requests import written_files
@@ -148,6 +147,8 @@ class ProgressBar:
 
     def __enter__(self) -> ProgressBar:
         if self._wanted:
+            from sqlaudit.base.threads import start_thread
+
             start_thread(self._timer)
         return self
 

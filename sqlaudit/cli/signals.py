@@ -13,7 +13,6 @@ from types import FrameType
 from typing import NoReturn, TypeAlias
 
 from sqlaudit.base.errors import ExitCode
-from sqlaudit.base.threads import start_thread
 
 # SIGINT, SIGTERM and SIGHUP: each ends a command in the same way, and its exit code says which one it was.
 #
@@ -151,5 +150,7 @@ class LastResort:
     def _after(self, seconds: float, sentence: str, code: ExitCode) -> None:
         timer = threading.Timer(seconds, partial(ENDING.leave, sentence, code))
         timer.daemon = True
+        from sqlaudit.base.threads import start_thread
+
         if start_thread(timer):
             self._timers.append(timer)

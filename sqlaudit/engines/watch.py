@@ -11,7 +11,6 @@ from contextvars import copy_context
 from typing import TypeVar
 
 from sqlaudit.base.errors import SqlauditError
-from sqlaudit.base.threads import start_thread
 from sqlaudit.engines.contract import ProgressHook
 
 T = TypeVar("T")
@@ -77,10 +76,11 @@ class Deadline:
         self._stopped = threading.Event()
         self._interrupt = interrupt
         self._ends: float | None = None
-        if seconds is not None and not start_thread(
-            threading.Thread(target=self._wait, args=(seconds,), name="sqlaudit-deadline", daemon=True)
-        ):
-            self._ends = time.monotonic() + seconds
+        if seconds is not None:
+            from sqlaudit.base.threads import start_thread
+
+            thread = threading.Thread(target=self._wait, args=(seconds,), name="sqlaudit-deadline", daemon=True)
+            self._ends = None if start_thread(thread) else time.monotonic() + seconds
 
     @property
     def over(self) -> bool:
@@ -113,6 +113,8 @@ def in_time(work: Callable[[], T], seconds: float, discard: Callable[[T], object
         >>> in_time(lambda: 1 + 1, 10, print)
         2
     """
+    from sqlaudit.base.threads import start_thread
+
     running: Future[T] = Future()
     own = copy_context()
 
@@ -143,6 +145,8 @@ def reporting(hook: ProgressHook | None, step: str, share: Callable[[], float | 
     if hook is None:
         yield
         return
+    from sqlaudit.base.threads import start_thread
+
     done = threading.Event()
 
     def report() -> None:

@@ -16,7 +16,6 @@ from sqlaudit.base.spec import ReadOptions, Target
 from sqlaudit.base.sql import Raw, expression
 from sqlaudit.engines.contract import partition_columns, refuse_same
 from sqlaudit.engines.duckdb.csv import csv_source, hive_options, is_sampled, is_time, made_equal, odd_times, write_call
-from sqlaudit.engines.duckdb.frames import Rescanned, arrow_files, scannable
 from sqlaudit.engines.duckdb.paths import Files
 from sqlaudit.engines.duckdb.session import DIALECT, DuckDBSession
 
@@ -270,6 +269,8 @@ def file_source(session: DuckDBSession, files: Files, target: Target, frame_name
 
         sql, names, remarks, missing = office_source(session, files, options, frame_name)
     else:
+        from sqlaudit.engines.duckdb.frames import arrow_files
+
         frame, names = arrow_files(files, folders)
         session.register(frame_name, frame)
         sql = frame_name
@@ -284,6 +285,8 @@ def frame_source(session: DuckDBSession, frame: object, frame_name: str) -> Inpu
     Raises:
         UsageError, InputError, MissingDriver: see `scannable`.
     """
+    from sqlaudit.engines.duckdb.frames import Rescanned, scannable
+
     readable, names = scannable(frame)
     session.register(frame_name, readable)
     return InputSource(frame_name, tuple(names), (), isinstance(readable, Rescanned))
