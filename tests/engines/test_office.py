@@ -424,6 +424,8 @@ def test_codes_for_missing_values_are_no_people_and_no_expression(tmp_path: Path
         sqlaudit.audit(path, qi=["one"], entity="who", require={"k": 2})
     known = sqlaudit.audit(path, qi=["one"], entity="who", require={"k": 2}, where="who IS NOT NULL")
     assert (known.passed, known.rows) == (True, 2)
+    with pytest.raises(UsageError, match="missing in 2 of 4 rows"):
+        sqlaudit.columns(path, columns=["one"], entity="who")
     with pytest.raises(UsageError) as caught:
         sqlaudit.audit(path, qi=["one"], sensitive="who + 1", require={"l": 3})
     assert str(caught.value) == (
