@@ -379,7 +379,7 @@ def _without_codes(role: Resolved, relation: Relation, dialect: str, is_key: boo
 def open_for_release(engine: Engine, target: Target, roles: Roles) -> Relation:
     """Open a table that is rewritten: of its columns only quasi-identifiers keep codes for missing values.
 
-    A release has no declaration of its codes, so whoever reads it would take them for values.
+    A release has no declaration of its codes, so its readers would take them for values.
     """
     relation = engine.open(target)
     if not relation.missing:
