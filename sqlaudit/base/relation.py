@@ -51,6 +51,21 @@ class Remark:
 
 
 @dataclass(frozen=True)
+class MissingCodes:
+    """A column with codes for missing values, which are values of their own only in quasi-identifiers.
+
+    Args:
+        column: its name. sql: an expression over the relation's columns in which the codes are NULL. type, kind: of the
+            expression, as `ColumnInfo` has them.
+    """
+
+    column: str
+    sql: str
+    type: str
+    kind: Kind
+
+
+@dataclass(frozen=True)
 class Relation:
     """Something that can stand in a FROM clause.
 
@@ -66,6 +81,7 @@ class Relation:
             are read by one text for all values that are equal.
         written: of text files, a FROM item with the same columns in which numbers are the texts that stand there.
         bucket: the column of buckets, where this is the values of a bucketized release in two tables; else empty.
+        missing: its columns with codes for missing values.
         sampled: whether the types of columns that the target does not name were found in a sample of a text file.
     """
 
@@ -78,6 +94,7 @@ class Relation:
     remarks: tuple[Remark, ...] = ()
     respelled: tuple[str, ...] = ()
     bucket: str = ""
+    missing: tuple[MissingCodes, ...] = ()
     written: str = ""
     sampled: bool = False
 

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sqlaudit.base.errors import EngineError, MissingDriver
+from sqlaudit.base.threads import start_thread
 
 if TYPE_CHECKING:
     import highspy
@@ -174,7 +175,8 @@ def run_beside(solver: highspy.Highs) -> None:
             ended.set()
 
     try:
-        threading.Thread(target=run, daemon=True).start()
+        if not start_thread(threading.Thread(target=run, daemon=True)):
+            run()
         while not ended.wait(_LOOK):
             pass
     except KeyboardInterrupt:

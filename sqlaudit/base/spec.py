@@ -86,7 +86,7 @@ class ReadOptions:
         format: csv, json, parquet, arrow, excel, spss, stata or sas; empty = by the file's name.
         delimiter: the CSV separator.
         encoding: the encoding of a CSV, SPSS, Stata or SAS file, for instance latin-1.
-        null_values: texts that mean NULL.
+        null_values: texts that mean NULL; also numbers of Excel, and codes of SPSS, Stata and SAS (-98, .a).
         all_text: read every column as text.
         header: whether the first CSV line has names; None = detect.
         hive_partitioning: read the values of folders named `column=value` as columns, as text.

@@ -9,13 +9,13 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any, Protocol, TypeVar, cast
 
-from sqlaudit.base.columns_of import Resolved, find_column, resolve
+from sqlaudit.base.columns_of import Resolved, columns_read, find_column, resolve
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.names import quote
 from sqlaudit.base.parameter_names import about, spelled
-from sqlaudit.base.relation import Kind, Relation, Statement
-from sqlaudit.base.spec import Folding, KnownRows, NullPolicy, Roles
+from sqlaudit.base.relation import ColumnInfo, Kind, Relation, Statement
+from sqlaudit.base.spec import Folding, KnownRows, NullPolicy, Roles, Target
 from sqlaudit.base.sql import Raw, expression, render
 from sqlaudit.classes.facts import Frame, SensitiveTable
 from sqlaudit.classes.histogram import HistogramBuilder
@@ -343,11 +343,62 @@ def resolve_roles(roles: Roles, relation: Relation, engine: Engine) -> ResolvedR
     repeated = [sql for sql, times in Counter(r.sql for group in found.values() for r in group).items() if times > 1]
     if repeated:
         raise UsageError(f"Column {repeated[0]} is named more than once. Give every column one role.")
+    for role in ("quasi-identifier", "sensitive attribute", "entity", "sampling weights"):
+        is_key = role == "quasi-identifier"
+        found[role] = tuple(_without_codes(column, relation, engine.dialect, is_key) for column in found[role])
     entity, weights = (found[role][0] if found[role] else None for role in ("entity", "sampling weights"))
     values = [settled(engine, relation, one, roles.values) for one in found["sensitive attribute"]]
     if entity is not None:
         entity = settled(engine, relation, entity, roles.values, missing=False)
     return ResolvedRoles(found["quasi-identifier"], tuple(values), found["direct identifier"], entity, weights)
+
+
+def _without_codes(role: Resolved, relation: Relation, dialect: str, is_key: bool) -> Resolved:
+    """Return the column with its codes for missing values as NULL: none of them is a sensitive value, or a person.
+
+    Args:
+        is_key: whether it is a quasi-identifier, which keeps its codes. Expressions of it take codes that are numbers.
+
+    Raises:
+        UsageError: an expression over such a column.
+    """
+    types = {column.name: column.type for column in relation.columns}
+    codes = {each.column: each for each in relation.missing if not is_key or each.type != types[each.column]}
+    read = columns_read(role, relation, dialect) & codes.keys() if codes else set()
+    if not read or (is_key and role.column is not None):
+        return role
+    if role.column is None:
+        raise UsageError(
+            f"{role.label} reads {min(read)!r}, which has codes for missing values. Name the column itself, or "
+            f"the codes with {spelled('null_values')}."
+        )
+    column = codes[role.column]
+    return replace(role, sql=column.sql, type=column.type, kind=column.kind)
+
+
+def open_for_release(engine: Engine, target: Target, roles: Roles) -> Relation:
+    """Open a table that is rewritten: of its columns only quasi-identifiers keep codes for missing values.
+
+    A release has no declaration of its codes, so its readers would take them for values.
+    """
+    relation = engine.open(target)
+    if not relation.missing:
+        return relation
+    names = [resolve(name, relation, engine.dialect, about("qi")) for name in roles.quasi_identifiers]
+    keys = {column for role in names for column in columns_read(role, relation, engine.dialect)}
+    codes = {each.column: each for each in relation.missing if each.column not in keys}
+    columns = tuple(
+        ColumnInfo(column.name, codes[column.name].type, codes[column.name].kind) if column.name in codes else column
+        for column in relation.columns
+    )
+    sql = expression(
+        "engines/duckdb/read_without_codes.sql",
+        engine.dialect,
+        source=Raw(relation.sql),
+        columns=[(quote(column.name, engine.dialect), codes.get(column.name)) for column in columns],
+    )
+    missing = tuple(each for each in relation.missing if each.column in keys)
+    return replace(relation, sql="(" + sql + ")", columns=columns, missing=missing)
 
 
 def load_columns(engine: Engine, relation: Relation, roles: ResolvedRoles) -> tuple[Relation, ResolvedRoles]:

@@ -147,7 +147,9 @@ class ProgressBar:
 
     def __enter__(self) -> ProgressBar:
         if self._wanted:
-            self._timer.start()
+            from sqlaudit.base.threads import start_thread
+
+            start_thread(self._timer)
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -170,7 +172,10 @@ class ProgressBar:
             assert self._console is not None
             self._bar = _bar_on(self._console)
             self._task = self._bar.add_task(self._step, total=None)
-            self._bar.start()
+            try:
+                self._bar.start()
+            except RuntimeError:  # no further thread
+                self._bar = None
             self._draw()
 
     def _draw(self) -> None:

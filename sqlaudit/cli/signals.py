@@ -150,5 +150,7 @@ class LastResort:
     def _after(self, seconds: float, sentence: str, code: ExitCode) -> None:
         timer = threading.Timer(seconds, partial(ENDING.leave, sentence, code))
         timer.daemon = True
-        timer.start()
-        self._timers.append(timer)
+        from sqlaudit.base.threads import start_thread
+
+        if start_thread(timer):
+            self._timers.append(timer)

@@ -81,6 +81,10 @@ def each_once(chosen: Sequence[Chosen]) -> tuple[Chosen, ...]:
     return tuple(chosen)
 
 
+_WITHOUT_CODES = ("entity", "sensitive", "weights", "household")
+"""Fields of requests whose columns have no codes for missing values: a code is no person, and no sensitive value."""
+
+
 def choose_column(relation: Relation, dialect: str, text: str, field: str) -> Chosen:
     """One column by name (exact, else without regard to case), or else an expression over columns.
 
@@ -88,6 +92,9 @@ def choose_column(relation: Relation, dialect: str, text: str, field: str) -> Ch
         UsageError: neither.
     """
     found = resolve(text, relation, dialect, about(field))
+    codes = next((each for each in relation.missing if each.column == found.column), None)
+    if codes is not None and field in _WITHOUT_CODES:
+        return Chosen(codes.column, codes.sql, codes.kind, codes.type)
     return Chosen(found.column or text, found.sql, found.kind, found.type)
 
 

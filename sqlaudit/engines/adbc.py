@@ -19,6 +19,7 @@ from sqlaudit.base.files import expanded, is_file, resolved
 from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.parameter_names import about
 from sqlaudit.base.spec import Limits
+from sqlaudit.base.threads import start_thread
 
 # What `adbc:driver:uri` means: a driver, what it connects with, and what keeps it from writing.
 
@@ -274,16 +275,20 @@ class AdbcReader:
                 failed.append(error)
 
         thread = threading.Thread(target=run, daemon=True)
-        thread.start()
-        try:
-            thread.join(None if self._ends is None else max(0.0, self._ends - time.monotonic()))
-        except BaseException:
-            self._cancel(thread)
-            raise
-        if thread.is_alive():
-            self._cancel(thread)
-            raise Incomplete(f"The time limit of {self._timeout:g} seconds was reached.")
+        if not start_thread(thread):
+            run()
+        else:
+            try:
+                thread.join(None if self._ends is None else max(0.0, self._ends - time.monotonic()))
+            except BaseException:
+                self._cancel(thread)
+                raise
+            if thread.is_alive():
+                self._cancel(thread)
+                raise Incomplete(f"The time limit of {self._timeout:g} seconds was reached.")
         self._running = None
+        if failed and not isinstance(failed[0], Exception):
+            raise failed[0]
         if failed:
             missing = missing_name(str(failed[0]), sql)
             said = f"The database has no column or table {missing!r}" if missing else said

@@ -314,6 +314,36 @@ def refuse_same(columns: Iterable[str], folders: Sequence[str], label: str) -> N
             )
 
 
+# Tables of a lake: their files also hold rows that were deleted, and only the table's log tells which.
+
+LAKES = {"_delta_log": "Delta Lake", ".hoodie": "Hudi", "metadata/*.metadata.json": "Iceberg"}
+"""Patterns of what lies in the folder of a table, beside the files and folders with its rows."""
+
+
+def refuse_lake(paths: Iterable[Path], label: str) -> None:
+    """Refuse files of a table whose log lies beside them, or in a folder above.
+
+    Args:
+        paths: absolute paths of files. label: how the user calls them.
+
+    Raises:
+        UsageError: there is a log.
+    """
+    for folder in {folder for path in paths for each in (path, path.resolve()) for folder in each.parents}:
+        for log, name in LAKES.items():
+            if any(folder.glob(log)):
+                raise lake_error(label, name, str(folder))
+
+
+def lake_error(label: str, name: str, folder: str) -> UsageError:
+    """Return the error that names the way to read a table of a lake."""
+    way = f' or with {spelled("query")} "SELECT * FROM delta.`{folder}`"' if name == "Delta Lake" else ""
+    return UsageError(
+        f"{label!r} is part of the {name} table in {folder!r}, whose files also hold deleted rows. Audit the table on "
+        f"Spark, by its name{way}, or write its current rows to a file elsewhere."
+    )
+
+
 # A statement as sentences call it, and times as Python gets them.
 
 

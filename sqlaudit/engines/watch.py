@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack, contextmanager, suppress
@@ -30,17 +31,22 @@ class Worker:
 
     def __init__(self, interrupt: Callable[[], None]) -> None:
         self._interrupt = interrupt
-        self._pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="sqlaudit-worker")
+        self._pool: ThreadPoolExecutor | None = ThreadPoolExecutor(1, thread_name_prefix="sqlaudit-worker")
 
     def do(self, work: Callable[[], T]) -> T:
-        """The result of the work.
+        """Return the result of the work. It is done in the caller's thread if no other one can be started.
 
         Raises:
             BaseException: whatever the work raises, or a signal handler meanwhile (then the work has been stopped).
         """
-        if threading.current_thread() is not threading.main_thread():
+        if self._pool is None or threading.current_thread() is not threading.main_thread():
             return work()
-        running = self._pool.submit(copy_context().run, work)
+        try:
+            running = self._pool.submit(copy_context().run, work)
+        except RuntimeError:
+            self._pool.shutdown(cancel_futures=True)  # the work waits in its queue, and must not be done twice
+            self._pool = None
+            return work()
         try:
             return running.result()
         finally:
@@ -50,7 +56,8 @@ class Worker:
 
     def stop(self) -> None:
         """End the thread; safe to call twice."""
-        self._pool.shutdown()
+        if self._pool is not None:
+            self._pool.shutdown()
 
 
 class Deadline:
@@ -68,13 +75,17 @@ class Deadline:
         self._over = threading.Event()
         self._stopped = threading.Event()
         self._interrupt = interrupt
+        self._ends: float | None = None
         if seconds is not None:
-            threading.Thread(target=self._wait, args=(seconds,), name="sqlaudit-deadline", daemon=True).start()
+            from sqlaudit.base.threads import start_thread
+
+            thread = threading.Thread(target=self._wait, args=(seconds,), name="sqlaudit-deadline", daemon=True)
+            self._ends = None if start_thread(thread) else time.monotonic() + seconds
 
     @property
     def over(self) -> bool:
-        """Whether the time is over."""
-        return self._over.is_set()
+        """Whether the time is over; without a thread, nobody interrupts what runs then."""
+        return self._over.is_set() or (self._ends is not None and time.monotonic() > self._ends)
 
     def stop(self) -> None:
         """End the thread; safe to call twice."""
@@ -102,6 +113,8 @@ def in_time(work: Callable[[], T], seconds: float, discard: Callable[[T], object
         >>> in_time(lambda: 1 + 1, 10, print)
         2
     """
+    from sqlaudit.base.threads import start_thread
+
     running: Future[T] = Future()
     own = copy_context()
 
@@ -111,7 +124,8 @@ def in_time(work: Callable[[], T], seconds: float, discard: Callable[[T], object
         except BaseException as error:  # noqa: BLE001  whatever it is, it is raised where it is waited for
             running.set_exception(error)
 
-    threading.Thread(target=do, name="sqlaudit-waiting", daemon=True).start()
+    if not start_thread(threading.Thread(target=do, name="sqlaudit-waiting", daemon=True)):
+        return work()
     with ExitStack() as on_failure:  # the time is over, or a signal handler has ended the waiting
         on_failure.callback(running.add_done_callback, lambda late: late.exception() or discard(late.result()))
         found = running.result(seconds)
@@ -131,6 +145,8 @@ def reporting(hook: ProgressHook | None, step: str, share: Callable[[], float | 
     if hook is None:
         yield
         return
+    from sqlaudit.base.threads import start_thread
+
     done = threading.Event()
 
     def report() -> None:
@@ -139,7 +155,7 @@ def reporting(hook: ProgressHook | None, step: str, share: Callable[[], float | 
 
     thread = threading.Thread(target=report, name="sqlaudit-progress", daemon=True)
     try:
-        thread.start()  # a Ctrl-C that comes while it starts must end it, too
+        start_thread(thread)  # a Ctrl-C that comes while it starts must end it, too
         yield
     finally:
         done.set()

@@ -32,7 +32,15 @@ from sqlaudit.classes.attribute_inputs import refuse_unclear
 from sqlaudit.classes.facts import Frame
 from sqlaudit.classes.histogram import HistogramBuilder
 from sqlaudit.classes.inputs import further_targets, population_target, read_inputs
-from sqlaudit.classes.opening import ResolvedRoles, frame_of, load_columns, refuse_merged, resolve_roles, values_of
+from sqlaudit.classes.opening import (
+    ResolvedRoles,
+    frame_of,
+    load_columns,
+    open_for_release,
+    refuse_merged,
+    resolve_roles,
+    values_of,
+)
 from sqlaudit.engines import connect, opened
 from sqlaudit.engines.contract import Engine, View
 from sqlaudit.engines.workbench import workbench_of
@@ -98,7 +106,7 @@ def open_table(engine: Engine, request: LatticeRequest, *, planned: bool = False
     Raises:
         UsageError: a column or hierarchy that does not fit. InputError: a file of hierarchies that cannot be read.
     """
-    relation = engine.open(request.target)
+    relation = open_for_release(engine, request.target, request.roles)
     roles = resolve_roles(request.roles, relation, engine)
     refuse_unclear(read_inputs(request.inputs), [attribute.label for attribute in roles.sensitive])
     labels = [column.label for column in roles.quasi_identifiers]

@@ -369,7 +369,7 @@ def test_durations_inside_of_lists_are_refused_where_they_would_be_rounded() -> 
         pa.table({"n": pa.array([[1], [2]], pa.list_(pa.duration("ns")))}),
         pl.DataFrame({"n": pl.Series([[1], [2]], dtype=pl.List(pl.Duration("ns")))}),
     ):
-        assert "nanoseconds" in error_of(InputError, Target(frame=frame))
+        assert "duration[ns]" in error_of(InputError, Target(frame=frame))
     whole = pa.table({"n": pa.array([1000, 2000], pa.duration("ns"))})
     assert read(Target(frame=whole))[0].columns[0].type == "INTERVAL"
 

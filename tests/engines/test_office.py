@@ -298,17 +298,163 @@ def test_statistics_files_have_codes_dates_and_numbers(tmp_path: Path, ending: s
     )
 
 
-def test_missing_values_of_users_are_missing(tmp_path: Path) -> None:
+def codes_of(path: str, qi: str, sensitive: str | None = None, **more: Any) -> tuple[int, int | None]:
+    """The classes of a quasi-identifier, and l of a sensitive column over all rows."""
+    read = ReadOptions(**more)
+    result = sqlaudit.audit(path, qi=[qi], require={"k": 1}, read=read)
+    if sensitive is None:
+        return result.classes.count, None
+    found = sqlaudit.audit(path, qi=["one"], sensitive=sensitive, require={"l": 1}, read=read)
+    (check,) = [check for check in found.checks if check.model == "distinct_l_diversity"]
+    return result.classes.count, int(check.level)
+
+
+def test_codes_for_missing_values_of_spss(tmp_path: Path) -> None:
+    """Each is a value of a quasi-identifier, and all are one missing value of a sensitive column."""
     path = str(tmp_path / "p.sav")
-    missing = {"sex": [9], "town": ["?"], "pay": [{"lo": -2, "hi": -1}]}
-    pyreadstat.write_sav(PEOPLE, path, missing_ranges=missing)
+    rows = {
+        "age": [34.0, -98.0, -99.0, None, 35.5],
+        "town": ["Ulm", "?", "-", "", "Bonn"],
+        "born": [DAY, dt.date(1582, 10, 15), None, dt.date(1960, 1, 1), DAY],
+        "pay": [-5.0, -3.0, 1.0, 2.0, None],
+        "one": [1.0] * 5,
+    }
+    missing = {"age": [-98, -99], "town": ["?", "-"], "born": [86400], "pay": [{"lo": -10, "hi": -2}]}
+    pyreadstat.write_sav(pd.DataFrame(rows), path, missing_ranges=missing, variable_format={"born": "DATE11"})
+    kinds = {"age": "DOUBLE", "town": "VARCHAR", "born": "DATE", "pay": "BIGINT", "one": "BIGINT"}
+    assert types_of(path) == kinds
+    assert {row[0] for row in rows_of(path)} == {34.0, -98.0, -99.0, None, 35.5}
+    assert codes_of(path, "age", "age") == (5, 3)  # 34, 35.5 and missing
+    assert codes_of(path, "town", "town") == (5, 3)
+    assert codes_of(path, "born", "born") == (4, 3)  # two days and missing
+    assert codes_of(path, "pay", "pay") == (5, 3)
+    assert codes_of(path, "age", "age", null_values=("-98", "-99")) == (3, 3)
+    assert codes_of(path, "town", "town", null_values=("?",)) == (4, 3)
+    (said,) = [one.text for one in read(Target(relation=path))[0].remarks]
+    assert said == (
+        f"Columns of {path!r} have codes for missing values: age, town, born, pay. In quasi-identifiers each code is a "
+        "value; elsewhere all are one missing value. read=ReadOptions(null_values=…) names codes to read as missing "
+        "everywhere."
+    )
+    assert "missing_codes" in {one.code for one in sqlaudit.audit(path, qi=["age"]).warnings}
+
+
+def test_codes_for_missing_values_of_stata(tmp_path: Path) -> None:
+    path = str(tmp_path / "p.dta")
+    rows = {
+        "age": [34, "a", "b", None, 35],
+        "pay": [0.1, "a", "z", 0.2, 0.1],
+        "born": [100.0, "c", "c", 200.0, 100.0],
+        "one": [1.0] * 5,
+    }
+    missing = {"age": ["a", "b"], "pay": ["a", "z"], "born": ["c"]}
+    pyreadstat.write_dta(pd.DataFrame(rows), path, missing_user_values=missing, variable_format={"born": "%td"})
+    assert types_of(path) == {"age": "VARCHAR", "pay": "VARCHAR", "born": "VARCHAR", "one": "BIGINT"}
     found = sorted(rows_of(path), key=str)
-    assert [row[0] for row in found] == [1, 2, None, None]
-    assert {row[1] for row in found} == {"Ulm", None, "Bonn"}
-    assert {row[4] for row in found} == {0.1, 2.0**60, None}
-    letters = pd.DataFrame({"a": [1, "a", "z", 2]})
-    pyreadstat.write_dta(letters, str(tmp_path / "p.dta"), missing_user_values={"a": ["a", "z"]})
-    assert sorted(rows_of(str(tmp_path / "p.dta")), key=str) == [(1,), (2,), (None,), (None,)]
+    assert {row[0] for row in found} == {"34", ".a", ".b", None, "35"}
+    assert {row[1] for row in found} == {"0.1", ".a", ".z", "0.2"}
+    assert {row[2] for row in found} == {"1960-04-10", ".c", "1960-07-19"}
+    assert codes_of(path, "age", "age") == (5, 3)
+    assert codes_of(path, "pay", "pay") == (4, 3)
+    assert codes_of(path, "born", "born") == (3, 3)
+    assert codes_of(path, "age", "age", null_values=(".a", ".b")) == (3, 3)
+    assert types_of(path, null_values=(".a", ".b"))["age"] == "BIGINT"
+    close = sqlaudit.audit(path, qi=["one"], sensitive="pay", require={"t_ordered": 1}, where="pay > 0")
+    assert (close.passed, close.rows) == (True, 3)  # numbers again, without the codes
+    with pytest.raises(UsageError, match=r"^age // 10 reads 'age', which has codes for missing values\."):
+        sqlaudit.audit(path, qi=["age // 10"], require={"k": 1})
+    assert sqlaudit.audit(path, qi=["age // 10"], require={"k": 2}, read=ReadOptions(null_values=(".a", ".b"))).passed
+
+
+def test_codes_for_missing_values_of_sas(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The reader gives capital letters for the special missing values of SAS."""
+    path = str(tmp_path / "p.sas7bdat")
+    write_sas7bdat(pd.DataFrame({"age": [34.0, 1.0, 2.0, None], "one": [1.0] * 4}), path)
+    reader = pyreadstat.read_sas7bdat
+
+    def with_letters(*given: Any, **more: Any) -> Any:
+        found, about = reader(*given, **more)
+        if more.get("user_missing") and found["age"]:
+            found["age"] = [{1.0: "A", 2.0: "_"}.get(one, one) for one in found["age"]]
+            about.missing_user_values = {"age": ["A", "_"]}
+        return found, about
+
+    monkeypatch.setattr(pyreadstat, "read_sas7bdat", with_letters)
+    assert codes_of(path, "age", "age") == (4, 2)
+    assert {row[0] for row in rows_of(path)} == {"34", ".A", "._", None}
+
+
+def test_codes_for_missing_values_in_a_transport_file(tmp_path: Path) -> None:
+    """The reader merges them; a number, a text that ends in a letter before a zero, and `.` are none."""
+    path = tmp_path / "p.xpt"
+    table = pd.DataFrame({"sex": ["A", "B", "AA"], "age": [0.0, None, 1.0], "one": [1.0] * 3})
+    one = bytes.fromhex("4110000000000000")
+    for version, code in ((5, b"A"), (8, b"_"), (8, b"Z")):
+        pyreadstat.write_xport(table, str(path), file_format_version=version)
+        assert codes_of(str(path), "age") == (3, None)
+        whole = path.read_bytes()
+        path.write_bytes(whole[: whole.rindex(one)] + code + bytes(7) + whole[whole.rindex(one) + 8 :])
+        assert error_of(InputError, Target(relation=str(path))) == (
+            f"{str(path)!r} has codes for missing values (.A to .Z), which its reader takes for one. Save it as "
+            ".sas7bdat."
+        )
+
+
+@pytest.mark.parametrize("ending", ["sav", "dta"])
+def test_codes_for_missing_values_with_labels(tmp_path: Path, ending: str) -> None:
+    path = str(tmp_path / f"p.{ending}")
+    if ending == "sav":
+        table, missing = pd.DataFrame({"age": [1.0, -98, -99, 2, None]}), {"missing_ranges": {"age": [-98, -99]}}
+        labels: dict[Any, str] = {1: "young", -98: "refused"}
+    else:
+        table, missing = pd.DataFrame({"age": [1, "a", "b", 2, None]}), {"missing_user_values": {"age": ["a", "b"]}}
+        labels = {1: "young", "a": "refused"}
+    write = {"sav": pyreadstat.write_sav, "dta": pyreadstat.write_dta}[ending]
+    write(table.assign(one=1.0), path, variable_value_labels={"age": labels}, **missing)
+    unlabelled = {"sav": "-99", "dta": ".b"}[ending]
+    assert {row[0] for row in rows_of(path, labels=True)} == {"young", "refused", unlabelled, "2", None}
+    assert codes_of(path, "age", "age", labels=True) == (5, 3)
+
+
+def test_codes_for_missing_values_are_no_people_and_no_expression(tmp_path: Path) -> None:
+    path = str(tmp_path / "p.sav")
+    table = pd.DataFrame({"who": [1.0, 2.0, -98.0, -99.0], "one": [1.0] * 4})
+    pyreadstat.write_sav(table, path, missing_ranges={"who": [-98, -99]})
+    with pytest.raises(UsageError, match="2 rows have no value in the entity column who"):
+        sqlaudit.audit(path, qi=["one"], entity="who", require={"k": 2})
+    known = sqlaudit.audit(path, qi=["one"], entity="who", require={"k": 2}, where="who IS NOT NULL")
+    assert (known.passed, known.rows) == (True, 2)
+    with pytest.raises(UsageError, match="missing in 2 of 4 rows"):
+        sqlaudit.columns(path, columns=["one"], entity="who")
+    with pytest.raises(UsageError) as caught:
+        sqlaudit.audit(path, qi=["one"], sensitive="who + 1", require={"l": 3})
+    assert str(caught.value) == (
+        "who + 1 reads 'who', which has codes for missing values. Name the column itself, or the codes with "
+        "read=ReadOptions(null_values=…)."
+    )
+    for query in (f"SELECT * FROM '{path}'", f"SELECT who AS x FROM '{path}'", f"SELECT count(WHO) AS n FROM '{path}'"):
+        assert error_of(UsageError, Target(query=query)) == (
+            f"Column 'who' of {path!r} has codes for missing values, which a query does not tell from values. Name the "
+            "file as the table, with where=, or the codes with read=ReadOptions(null_values=…)."
+        )
+    assert read(Target(query=f"SELECT one FROM '{path}'"))[1] == [(1,)] * 4
+    named = ReadOptions(null_values=("-98", "-99"))
+    assert len(read(Target(query=f"SELECT * FROM '{path}'", read=named))[1]) == 4
+    for where in ("who IS NOT NULL", "who > -1000", "NOT who IS NULL AND who IN (1, 2)", "one = 1 AND who > 0"):
+        assert len(read(Target(relation=path, where=where))[1]) == 2
+    assert len(read(Target(relation=path, where="who IS NULL"))[1]) == 2
+
+
+def test_a_release_of_codes_for_missing_values_is_what_was_judged(tmp_path: Path) -> None:
+    path, release = str(tmp_path / "p.sav"), tmp_path / "release.parquet"
+    table = pd.DataFrame({"age": [30.0, -98.0] * 6, "ill": [1.0, -98.0, -99.0, 2.0] * 3})
+    pyreadstat.write_sav(table, path, missing_ranges={"age": [-98, -99], "ill": [-98, -99]})
+    sqlaudit.suppress(path, qi=["age"], sensitive="ill", require={"k": 3, "l": 2}, to=release)
+    written = duckdb.sql(f"SELECT DISTINCT age, ill FROM '{release}'").fetchall()
+    assert sorted(written, key=str) == [(-98, 2), (-98, None), (30, 1), (30, None)]
+    roles: dict[str, Any] = {"qi": ["age"], "sensitive": "ill", "require": {"k": 3, "l": 3}}
+    levels = [sqlaudit.audit(table, **roles).checks[1].level for table in (path, str(release))]
+    assert levels == [2, 2]
 
 
 @pytest.mark.parametrize("ending", ["sav", "dta"])

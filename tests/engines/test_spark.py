@@ -25,6 +25,8 @@ from sqlaudit.engines.spark.engine import SparkEngine, checkpoint
 from sqlaudit.engines.spark.errors import sentence
 from sqlaudit.engines.spark.open import bound
 from sqlaudit.engines.spark.session import master, megabytes
+from tests.engines.test_lakes import LOGS, lake
+from tests.engines.test_lakes import sentence as lake_sentence
 from tests.spark_session import MEMORY, small_engine
 
 pytestmark = pytest.mark.spark
@@ -235,8 +237,7 @@ def test_other_files_are_refused(plain: SparkEngine, tmp_path: Path, name: str) 
 
 
 @pytest.mark.parametrize(
-    ("left_out", "shown"),
-    [("_b.parquet", 1), (".b.parquet", 1), ("_old/b.parquet", 1), ("_metadata_b.parquet", 1), ("_delta_log/0.json", 1)],
+    ("left_out", "shown"), [("_b.parquet", 1), (".b.parquet", 1), ("_old/b.parquet", 1), ("_metadata_b.parquet", 1)]
 )
 def test_a_file_that_spark_would_leave_out_is_an_error(
     plain: SparkEngine, tmp_path: Path, left_out: str, shown: int
@@ -347,6 +348,51 @@ def test_frames_of_python(spark: SparkEngine) -> None:
     assert sqlaudit.audit(people, db=spark, qi=["age"], sensitive="s").checks[0].level == 1
     table = pa.table({"age": pa.array([1, 1], pa.uint8()), "job": pa.array(["a", "b"]).dictionary_encode()})
     assert [sqlaudit.audit(table, db=spark, qi=[name]).checks[0].level for name in ("age", "job")] == [2, 1]
+
+
+def test_frames_of_python_keep_their_values(spark: SparkEngine) -> None:
+    import pandas as pd
+
+    zoned = pa.array([1, 2], pa.timestamp("ns", "UTC"))
+    read = {
+        "lists": pd.DataFrame({"x": [[1234567890123.0], [1234567890124.0]]}),
+        "bands": pd.DataFrame({"x": pd.cut(pd.Series([1, 11]), [0, 10, 20])}),
+        "wide": pd.DataFrame({"x": [2**70, 2**70 + 1]}),
+        "categories": pd.DataFrame({"x": pd.Categorical([2**53, 2**53 + 1])}),
+        "index": pd.DataFrame({"y": 1}, index=pd.Index(["a", "b"], name="x")),
+        "half": pa.table({"x": pa.array(np.array([1.5, 2.5], "float16"))}),
+        "scale": pa.table({"x": pa.array([Decimal("1E3"), Decimal("2E3")], pa.decimal128(5, -3))}),
+        "ns": pa.table({"x": zoned.dictionary_encode()}),
+        "times": pa.table({"x": pa.array([1, 2], pa.time64("ns"))}),
+        "nested unsigned": pa.table({"x": pa.array([[2**63], [2**63 + 1]], pa.list_(pa.uint64()))}),
+        "views": pa.table({"x": pa.array([["a"], ["b"]], pa.list_(pa.string_view()))}),
+    }
+    for name, frame in read.items():
+        relation = spark.open(Target(frame=frame))
+        assert run(spark, "SELECT count(DISTINCT x) FROM " + relation.sql) == [(2,)], name
+    refused = {
+        "kinds": pd.DataFrame({"x": [1, "1"]}),
+        "nested ns": pa.table({"x": pa.array([[1]], pa.list_(pa.timestamp("ns")))}),
+        "nested times": pa.table({"x": pa.array([[1]], pa.list_(pa.time64("ns")))}),
+        "views of lists": pa.table({"x": pa.array([["a"]], pa.list_view(pa.string()))}),
+        "intervals": pa.table({"x": pa.array([pa.MonthDayNano([1, 0, 0])])}),
+        "names": pa.Table.from_arrays([zoned, zoned], names=["x", "x"]),
+    }
+    for name, frame in refused.items():
+        with pytest.raises(InputError, match="'x'"):
+            spark.open(Target(frame=frame, label=name))
+
+
+@pytest.mark.parametrize("name", LOGS)
+def test_files_of_a_lake_are_refused(name: str, spark: SparkEngine, tmp_path: Path) -> None:
+    root = lake(tmp_path, LOGS[name])
+    for label in (str(root), str(root / "*.parquet"), str(root / "data" / "year=live" / "live.parquet")):
+        with pytest.raises(UsageError) as caught:
+            spark.open(Target(relation=label))
+        assert str(caught.value) == lake_sentence(label, name, f"file://{root}")
+    beside = tmp_path / "beside.parquet"
+    pyarrow.parquet.write_table(pa.table({"age": [1]}), beside)
+    assert spark.open(Target(relation=str(beside))).columns
 
 
 # --- errors, limits, the way out ---

@@ -3,16 +3,23 @@
 {% macro micros(column, unit) %}
 CAST(trunc({{ column }}) AS BIGINT) * {{ unit }} + CAST(round(({{ column }} - trunc({{ column }})) * {{ unit }}) AS BIGINT)
 {%- endmacro %}
-SELECT
-{% for column, _, unit, origin, type in columns %}
+{% macro value(column, unit, origin, type) %}
 {% if type in ('DATE', 'TIMESTAMP') %}
-    CAST(make_timestamp(epoch_us(TIMESTAMP {{ origin }}) + {{ micros(column, unit) }}) AS {{ type }}) AS {{ column }}
+CAST(make_timestamp(epoch_us(TIMESTAMP {{ origin }}) + {{ micros(column, unit) }}) AS {{ type }})
 {%- elif type == 'TIME' %}
-    CAST(make_timestamp({{ micros(column, unit) }}) AS TIME) AS {{ column }}
+CAST(make_timestamp({{ micros(column, unit) }}) AS TIME)
 {%- elif type %}
-    CAST({{ column }} AS {{ type }}) AS {{ column }}
+CAST({{ column }} AS {{ type }})
 {%- else %}
-    {{ column }}
+{{ column }}
+{%- endif %}
+{% endmacro %}
+SELECT
+{% for column, _, unit, origin, type, letter in columns %}
+{% if letter %}
+    coalesce({{ letter }}, CAST({{ value(column, unit, origin, type) }} AS VARCHAR)) AS {{ column }}
+{%- else %}
+    {{ value(column, unit, origin, type) }} AS {{ column }}
 {%- endif %}{{ '' if loop.last else ',' }}
 {% endfor %}
 FROM {{ source }}

@@ -11,12 +11,12 @@ from typing import Any
 from sqlaudit.base.errors import InputError, UsageError
 from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.names import literal, quote
-from sqlaudit.base.relation import Remark, Row
+from sqlaudit.base.relation import MissingCodes, Remark, Row
 from sqlaudit.base.spec import ReadOptions, Target
 from sqlaudit.base.sql import Raw, expression
 from sqlaudit.engines.contract import partition_columns, refuse_same
 from sqlaudit.engines.duckdb.csv import csv_source, hive_options, is_sampled, is_time, made_equal, odd_times, write_call
-from sqlaudit.engines.duckdb.paths import Files, Rescanned, arrow_files, scannable
+from sqlaudit.engines.duckdb.paths import Files
 from sqlaudit.engines.duckdb.session import DIALECT, DuckDBSession
 
 # How JSON files are read: by DuckDB's own reader, unless that would round a number.
@@ -201,7 +201,7 @@ _FOR = {
     "encoding": ("csv", "spss", "stata", "sas"),
     "skip": ("csv",),
     "decimal": ("csv",),
-    "null_values": ("csv", "excel"),
+    "null_values": ("csv", "excel", "spss", "stata", "sas"),
     "header": ("csv",),
     "all_text": ("csv", "json", "excel"),
     "hive_partitioning": ("csv", "json", "parquet", "arrow"),
@@ -223,7 +223,7 @@ class InputSource:
         parsed: whether every reading parses text again.
         remarks: what a reader of results should know of how it is read.
         written: of text files, a FROM item in which numbers are the texts that stand there.
-        sampled: as a relation has it.
+        sampled, missing: as a relation has them.
     """
 
     sql: str
@@ -233,6 +233,7 @@ class InputSource:
     remarks: tuple[Remark, ...] = ()
     written: str = ""
     sampled: bool = False
+    missing: tuple[MissingCodes, ...] = ()
 
 
 def file_source(session: DuckDBSession, files: Files, target: Target, frame_name: str) -> InputSource:
@@ -252,6 +253,7 @@ def file_source(session: DuckDBSession, files: Files, target: Target, frame_name
     _refuse_options(files, options)
     folders = partition_columns(files.paths, files.label) if options.hive_partitioning else ()
     remarks: tuple[Remark, ...] = ()
+    missing: tuple[MissingCodes, ...] = ()
     written, sampled = "", False
     if files.format == "csv":
         named = None if target.where else target.named
@@ -265,14 +267,16 @@ def file_source(session: DuckDBSession, files: Files, target: Target, frame_name
     elif files.format != "arrow":
         from sqlaudit.engines.duckdb.office import office_source
 
-        sql, names, remarks = office_source(session, files, options, frame_name)
+        sql, names, remarks, missing = office_source(session, files, options, frame_name)
     else:
+        from sqlaudit.engines.duckdb.frames import arrow_files
+
         frame, names = arrow_files(files, folders)
         session.register(frame_name, frame)
         sql = frame_name
     refuse_same(names, folders, files.label)
     parsed = files.format in ("csv", "json")
-    return InputSource(sql, (*names, *folders), (files.label,), parsed, remarks, written, sampled)
+    return InputSource(sql, (*names, *folders), (files.label,), parsed, remarks, written, sampled, missing)
 
 
 def frame_source(session: DuckDBSession, frame: object, frame_name: str) -> InputSource:
@@ -281,6 +285,8 @@ def frame_source(session: DuckDBSession, frame: object, frame_name: str) -> Inpu
     Raises:
         UsageError, InputError, MissingDriver: see `scannable`.
     """
+    from sqlaudit.engines.duckdb.frames import Rescanned, scannable
+
     readable, names = scannable(frame)
     session.register(frame_name, readable)
     return InputSource(frame_name, tuple(names), (), isinstance(readable, Rescanned))

@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import functools
 import importlib
+import mmap
 import re
+import struct
 import zipfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import date, datetime, time, timedelta
-from itertools import islice
+from itertools import chain, islice
+from pathlib import Path
 from typing import IO, Any
 from xml.etree import ElementTree
 
@@ -21,19 +24,27 @@ from sqlaudit.base.errors import InputError, MissingDriver, UsageError
 from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.names import closest, literal, quote
 from sqlaudit.base.parameter_names import spelled
-from sqlaudit.base.relation import Remark
+from sqlaudit.base.relation import MissingCodes, Remark
 from sqlaudit.base.spec import ReadOptions
 from sqlaudit.base.sql import Raw, expression
 from sqlaudit.engines.duckdb.paths import Files
 from sqlaudit.engines.duckdb.session import DIALECT, DuckDBSession
+from sqlaudit.engines.duckdb.types import kind_of
 
 OFFICE = ("excel", "spss", "stata", "sas")
 """The formats that are read here."""
 _TITLES = {"excel": "an Excel", "spss": "an SPSS", "stata": "a Stata", "sas": "a SAS"}
 _CELLS = 2_000_000
 """Cells of a batch, which are objects of Python for a while."""
+_NAMED = 5
+"""So many columns are named in a remark."""
 _WHOLE = 2**53
 """Up to here a DOUBLE holds every whole number."""
+_TEMPLATE = "engines/duckdb/read_office"
+_LETTER = "a letter"
+_LETTERS = {"double": (1.7e308, 1e304), "float": (3e38, 1e35)}
+"""How letters pass through a column of numbers: as the negative number of the first, and their code times the second,
+less. Stata has no numbers there."""
 _DAY, _SECOND, _MILLISECOND = 86_400_000_000, 1_000_000, 1_000
 
 Batch = list[list[Any]]
@@ -56,14 +67,17 @@ class _Column:
     origin: str = "1970-01-01"
 
 
-_Opened = tuple[Sequence[_Column], Iterator[Batch], tuple[Remark, ...]]
-"""The columns of a file, its rows in batches (at least one, which may be empty), and what to say of it."""
+_Codes = dict[str, set[Any]]
+"""The codes for missing values that the cells of each column have. All letters in a column of numbers are `_LETTER`."""
+_Opened = tuple[Sequence[_Column], Iterator[Batch], tuple[Remark, ...], _Codes]
+"""The columns of a file, its rows in batches (at least one, which may be empty), what to say of it, and its codes for
+missing values, which are complete after the last batch."""
 
 
 def office_source(
     session: DuckDBSession, files: Files, options: ReadOptions, name: str
-) -> tuple[str, list[str], tuple[Remark, ...]]:
-    """A table of the session with all rows of a file, the names of its columns, and what to say of it.
+) -> tuple[str, list[str], tuple[Remark, ...], tuple[MissingCodes, ...]]:
+    """A table of the session with all rows of a file, the names of its columns, what to say of it, and its codes.
 
     Args:
         session: where it goes. files: one file. options: which sheet, and how values are read. name: of the table.
@@ -78,7 +92,7 @@ def office_source(
     pa = _package(files.format, "pyarrow")
     step, raw, batch = "open " + files.label, name + "_raw", name + "_batch"
     reader = _excel if files.format == "excel" else _statistics
-    columns, batches, remarks = session.guarded(step, lambda: reader(files, options))
+    columns, batches, remarks, codes = session.guarded(step, lambda: reader(files, options))
     names = [column.name for column in columns]
     _refuse_same_names(names, files.label)
     made = "CREATE TABLE " + quote(raw, DIALECT) + " AS "
@@ -98,14 +112,63 @@ def office_source(
                 f"Row 1 of {files.label!r} must have the column names, but {found} of its {len(names)} cells are "
                 "values of their columns as well, as in a row of data. Insert a row with names."
             )
+    lettered = [
+        (quote(c.name, DIALECT), *_LETTERS[c.kind], quote(f"sqlaudit_letter_{i}", DIALECT))
+        for i, c in enumerate(columns)
+        if c.means and _LETTER in codes.get(c.name, {})
+    ]
+    if lettered:
+        source = Raw("(" + expression(_TEMPLATE + "_letters.sql", DIALECT, source=source, columns=lettered) + ")")
     listed = [(one, c.means, c.unit, literal(c.origin, DIALECT)) for one, c in zip(quoted, columns, strict=True)]
-    statement = expression("engines/duckdb/read_office_types.sql", DIALECT, source=source, columns=listed)
+    statement = expression(_TEMPLATE + "_types.sql", DIALECT, source=source, columns=listed)
     types = session.fetch(statement, step)[0]
-    typed = [(*one, type_name) for one, type_name in zip(listed, types, strict=True)]
-    select = expression("engines/duckdb/read_office.sql", DIALECT, source=source, columns=typed)
+    letters = {column: letter for column, *_, letter in lettered}
+    typed = [(*one, kind, letters.get(one[0], "")) for one, kind in zip(listed, types, strict=True)]
+    select = expression(_TEMPLATE + ".sql", DIALECT, source=source, columns=typed)
     session.fetch("CREATE TABLE " + quote(name, DIALECT) + " AS " + select, step)
     session.fetch("DROP TABLE " + quote(raw, DIALECT), step)
-    return name, names, remarks
+    if not codes:
+        return name, names, remarks, ()
+    called = ", ".join([column for column in names if column in codes][:_NAMED])
+    more = f" and {len(codes) - _NAMED} more" if len(codes) > _NAMED else ""
+    said = (
+        f"Columns of {files.label!r} have codes for missing values: {called}{more}. In quasi-identifiers each code is "
+        f"a value; elsewhere all are one missing value. {spelled('null_values')} names codes to read as missing "
+        "everywhere."
+    )
+    return name, names, (*remarks, Remark("missing_codes", said)), _keep_codes(session, name, columns, typed, codes)
+
+
+def _keep_codes(
+    session: DuckDBSession, name: str, columns: Sequence[_Column], typed: Sequence[tuple[Any, ...]], codes: _Codes
+) -> tuple[MissingCodes, ...]:
+    """Keep a table of the codes for missing values, and return the columns without them.
+
+    Args:
+        typed: what `read_office.sql` takes for each column.
+    """
+    import pyarrow as pa
+
+    table, batch = quote(name + "_codes", DIALECT), name + "_batch"
+    cells = {column: sorted(found - {_LETTER}, key=str) for column, found in codes.items()}
+    arrays = []
+    for column in columns:
+        values = [[one if other == column.name else None for one in found] for other, found in cells.items()]
+        arrays.append(pa.array(list(chain.from_iterable(values)), column.kind))
+    session.register(batch, pa.table(arrays, names=[column.name for column in columns]))
+    plain = [(*one[:-1], "") for one in typed]
+    select = expression(_TEMPLATE + ".sql", DIALECT, source=Raw(quote(batch, DIALECT)), columns=plain)
+    session.fetch("CREATE TABLE " + table + " AS " + select, "open codes")
+    session.unregister(batch)
+    missing = []
+    for column, (quoted, *_, type_name, letter) in zip(columns, typed, strict=True):
+        if column.name in codes:
+            read = type_name or {"string": "VARCHAR"}.get(column.kind, column.kind.upper())
+            sql = expression(
+                _TEMPLATE + "_missing.sql", DIALECT, column=quoted, type=read if letter else "", codes=Raw(table)
+            )
+            missing.append(MissingCodes(column.name, sql, read, kind_of(read)))
+    return tuple(missing)
 
 
 def _package(format: str, name: str) -> Any:
@@ -178,9 +241,18 @@ def _statistics(files: Files, options: ReadOptions) -> _Opened:
     if (is_xport and files.bytes % _CARD) or (start.startswith(_STATA) and end != _STATA_END):
         raise InputError(f"{files.label!r} is cut off, so rows may be missing.")
 
+    with _translated(files, struct.error):
+        has_letters = is_xport and _has_letters(path)
+    if has_letters:
+        raise InputError(
+            f"{files.label!r} has codes for missing values (.A to .Z), which its reader takes for one. Save it as "
+            ".sas7bdat."
+        )
+
     def read(**given: Any) -> tuple[dict[str, list[Any]], Any]:
         with _translated(files, pyreadstat.ReadstatError, pyreadstat.PyreadstatError):
             given |= {"encoding": options.encoding or None, "disable_datetime_conversion": True}
+            given |= {} if is_xport else {"user_missing": True}  # there the reader has no codes, only missing values
             found: tuple[dict[str, list[Any]], Any] = reader(str(path), output_format="dict", **given)
             return found
 
@@ -190,7 +262,7 @@ def _statistics(files: Files, options: ReadOptions) -> _Opened:
         raise InputError(f"{files.label!r} has no columns.")
     types, formats = about.readstat_variable_types, about.original_variable_types
     labels: dict[str, dict[Any, str]] = about.variable_value_labels if options.labels else {}
-    labelled: dict[str, dict[str, Any]] = {name: {} for name in labels}
+    cells = _Cells(files, _nulls(options.null_values), labels, about.missing_ranges)
     columns = []
     for name in names:
         if types[name] == "string" or labels.get(name):
@@ -205,23 +277,91 @@ def _statistics(files: Files, options: ReadOptions) -> _Opened:
     def batches() -> Iterator[Batch]:
         size, at, count = max(_CELLS // len(names), 1), 0, -1
         while count in (-1, size):
-            values = list(read(row_offset=at, row_limit=size)[0].values())
+            found, meta = read(row_offset=at, row_limit=size)
+            values = list(found.values())
             count = len(values[0])
             at += count
-            yield [_clean(one, name) for one, name in zip(values, names, strict=True)]
+            lettered = set(meta.missing_user_values or ())
+            yield [
+                cells.clean(one, column, column.name in lettered) for one, column in zip(values, columns, strict=True)
+            ]
         if at != about.number_rows and (about.number_rows or -1) >= 0:
             raise InputError(f"{files.label!r} is cut off, so rows may be missing.")
 
-    def _clean(values: list[Any], name: str) -> list[Any]:
-        known = labels.get(name)
-        if not known:
-            return [None if one == "" else one for one in values]
-        texts = {one: known.get(one) or _text(one) for one in set(values) - {None, ""}}
-        if any(labelled[name].setdefault(text, one) != one for one, text in texts.items()):
-            raise InputError(f"Two values of {name!r} in {files.label!r} have one label; read it without labels.")
-        return [texts.get(one) for one in values]
+    return columns, batches(), (), cells.codes
 
-    return columns, batches(), ()
+
+_NAMES = re.compile(rb"HEADER RECORD\*{7}(?:NAMESTR|NAMSTV8) HEADER RECORD!{7}\d{6}(\d{4})")
+_ROWS_BELOW = re.compile(rb"HEADER RECORD\*{7}OBS(?:V8)? +HEADER RECORD!{7}")
+_NAME = 140
+"""Bytes that describe a column of a transport file: its type, length (at 4) and place in a row (at 84)."""
+
+
+def _has_letters(path: Path) -> bool:
+    """Return True if a number of a SAS transport file is a code for a missing value: a letter, and zeros."""
+    import numpy as np
+
+    with path.open("rb") as opened:
+        file = mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ)
+    names, below = _NAMES.search(file), _ROWS_BELOW.search(file)
+    if names is None or below is None:
+        return False
+    at, start = names.start(), below.start()
+    described = [file[at + _CARD + _NAME * i : at + _CARD + _NAME * (i + 1)] for i in range(int(names[1]))]
+    places = [(*struct.unpack(">h2xh", one[:6]), *struct.unpack(">i", one[84:88])) for one in described]
+    width = sum(length for _, length, _ in places)
+    data = np.frombuffer(file, np.uint8, offset=start + _CARD)
+    rows = data[: len(data) // width * width].reshape(-1, width)
+    letters = np.frombuffer(b"_ABCDEFGHIJKLMNOPQRSTUVWXYZ", np.uint8)
+    return any(
+        bool((np.isin(rows[:, place], letters) & ~rows[:, place + 1 : place + length].any(axis=1)).any())
+        for kind, length, place in places
+        if kind == 1
+    )
+
+
+class _Cells:
+    """Turns the cells of a statistics file into the values of its columns, and notes their codes for missing values.
+
+    Args:
+        files: the file. nulls: texts and numbers that mean NULL. labels: value labels, by column.
+        ranges: what an SPSS file declares missing, by column.
+    """
+
+    def __init__(
+        self, files: Files, nulls: set[Any], labels: dict[str, dict[Any, str]], ranges: dict[str, list[dict[str, Any]]]
+    ) -> None:
+        self._files, self._nulls, self._labels, self._ranges = files, nulls, labels, ranges
+        self._labelled: dict[str, dict[str, Any]] = {name: {} for name in labels}
+        self.codes: _Codes = {}
+
+    def clean(self, values: list[Any], column: _Column, has_letters: bool) -> list[Any]:
+        """Return the values of a column, with letters among numbers as numbers."""
+        name, known = column.name, self._labels.get(column.name)
+        if not (known or has_letters or self._nulls - {""} or name in self._ranges):
+            return [None if one == "" else one for one in values]
+        cells: dict[Any, Any] = {}
+        for value in set(values) - {None, ""}:
+            is_letter = has_letters and isinstance(value, str)
+            code = f".{value}" if is_letter else value
+            if code in self._nulls:
+                continue
+            cell = (known.get(value) or _text(code)) if known else value
+            if known and self._labelled[name].setdefault(cell, value) != value:
+                raise InputError(
+                    f"Two values of {name!r} in {self._files.label!r} have one label; read it without labels."
+                )
+            if is_letter or any(_is_between(value, **part) for part in self._ranges.get(name, ())):
+                self.codes.setdefault(name, set()).add(_LETTER if is_letter and not known else cell)
+            if is_letter and not known:
+                base, step = _LETTERS[column.kind]
+                cell = -base - step * ord(value)
+            cells[value] = cell
+        return [cells.get(one) for one in values]
+
+
+def _is_between(value: Any, lo: Any, hi: Any) -> bool:
+    return isinstance(value, str) == isinstance(lo, str) and bool(lo <= value <= hi)
 
 
 # Sheets of Excel: values from python-calamine, and from the sheet's XML what it passes over.
@@ -339,7 +479,7 @@ def _excel(files: Files, options: ReadOptions) -> _Opened:
         for batch in batches():
             yield [_as(column.kind, values) for column, values in zip(columns, batch, strict=True)]
 
-    return columns, typed(), _remarks(seen, sheets, name, label)
+    return columns, typed(), _remarks(seen, sheets, name, label), {}
 
 
 def _is_sheet(one: Any) -> bool:

@@ -15,7 +15,7 @@ from sqlaudit.base.files import Stamp, is_file, is_sqlite, stamp
 from sqlaudit.base.files import exists as lies_there
 from sqlaudit.base.names import quote
 from sqlaudit.base.parameter_names import about, spelled
-from sqlaudit.base.relation import Relation, Remark, Row, Statement
+from sqlaudit.base.relation import MissingCodes, Relation, Remark, Row, Statement
 from sqlaudit.base.spec import Target
 from sqlaudit.base.sql import Raw, expression
 from sqlaudit.engines.duckdb.catalog import (
@@ -123,6 +123,8 @@ class DuckDBOpener:
         respelled: tuple[str, ...] = ()
         if self._collates or "collate" in target.query.lower():
             respelled = find_respelled(self._session, source.sql, described, "open " + target.name)
+        if condition is not None and source.missing:
+            condition = _without_codes(condition, source.missing)
         direct = condition is None and source.sql.startswith('"') and not respelled
         sql = source.sql if direct else self._view(target, source, condition, respelled)
         columns = columns_of(described)
@@ -139,6 +141,7 @@ class DuckDBOpener:
             respelled=respelled,
             written=self._written(target, source),
             sampled=source.sampled,
+            missing=source.missing,
         )
 
     def attach(self, path: Path, place: Whereabouts) -> None:
@@ -234,6 +237,7 @@ class DuckDBOpener:
             elif not table.db and (table.this.quoted or not self.catalog):
                 tables.append(table.name)
                 file = self.open(Target(relation=table.name, read=target.read))
+                _refuse_codes(root, file)
                 put_view(table, file.sql)
                 parsed = parsed or file.parsed
                 remarks += file.remarks
@@ -290,6 +294,36 @@ class DuckDBOpener:
         """A name of the in-memory database, in full beside a database that is attached."""
         parts = (MEMORY, schema, name) if self.catalog else (schema, name)
         return ".".join(quote(part, DIALECT) for part in parts)
+
+
+def _without_codes(condition: exp.Expression, missing: Sequence[MissingCodes]) -> exp.Expression:
+    """Return a condition in which codes for missing values are NULL: they are no numbers to compare with."""
+    import sqlglot
+    from sqlglot import exp
+
+    codes = {each.column.casefold(): each.sql for each in missing}
+    whole = exp.Paren(this=condition)
+    for column in [each for each in whole.find_all(exp.Column) if each.name.casefold() in codes]:
+        column.replace(sqlglot.parse_one(codes[column.name.casefold()], dialect=DIALECT))
+    return whole
+
+
+def _refuse_codes(root: exp.Query, file: Relation) -> None:
+    """Refuse a query over columns with codes for missing values, as nothing tells them from values in its result.
+
+    Raises:
+        UsageError: it reads one.
+    """
+    from sqlglot import exp
+
+    names = {column.name.casefold() for column in root.find_all(exp.Column)}
+    is_any = any(True for _ in root.find_all(exp.Star))
+    read = [each.column for each in file.missing if is_any or each.column.casefold() in names]
+    if read:
+        raise UsageError(
+            f"Column {read[0]!r} of {file.label!r} has codes for missing values, which a query does not tell from "
+            f"values. Name the file as the table, with {spelled('where')}, or the codes with {spelled('null_values')}."
+        )
 
 
 def _stem(target: Target) -> str:

@@ -16,6 +16,7 @@ from sqlaudit.base.errors import EngineError, Incomplete, Interrupted, SqlauditE
 from sqlaudit.base.relation import Row
 from sqlaudit.base.spec import Limits
 from sqlaudit.base.sql import environment
+from sqlaudit.base.threads import start_thread
 from sqlaudit.engines.contract import Engine
 from sqlaudit.engines.postgres import connect as connecting
 from sqlaudit.engines.postgres.errors import CANCELLED, NO_COLUMN, NO_TABLE, sentence
@@ -182,9 +183,10 @@ class PostgresSession(Engine):
         elif status != TransactionStatus.UNKNOWN:
             waiting = threading.Timer(CANCEL_SECONDS, connecting.sever, [self._connection])
             waiting.daemon = True
-            waiting.start()
+            is_watched = start_thread(waiting)
             try:
                 self._connection.rollback()
             finally:
-                waiting.cancel()
-                waiting.join()
+                if is_watched:
+                    waiting.cancel()
+                    waiting.join()

@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, fields
-from decimal import Decimal
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -25,8 +24,8 @@ from sqlaudit.base.names import closest, quote, split_name
 from sqlaudit.base.parameter_names import about, spelled
 from sqlaudit.base.relation import Relation
 from sqlaudit.base.spec import ReadOptions, Target
-from sqlaudit.engines.contract import partition_columns, refuse_same
-from sqlaudit.engines.duckdb.paths import is_finer, long_as_text, scannable
+from sqlaudit.engines.contract import LAKES, lake_error, partition_columns, refuse_same
+from sqlaudit.engines.duckdb.frames import FRAME, exact_column, pandas_as_arrow, scannable, with_inner_types
 from sqlaudit.engines.spark import session
 from sqlaudit.engines.spark.session import PySparkException
 from sqlaudit.engines.spark.values import columns_of
@@ -130,59 +129,52 @@ def refuse_read_options(read: ReadOptions, what: str, allowed: tuple[str, ...] =
 
 
 def arrow_table(frame: Any) -> Any:
-    """A pandas, polars or Arrow frame as an Arrow table of types that Spark has.
+    """Return a pandas, polars or Arrow frame as an Arrow table of types that Spark has.
 
     Raises:
         UsageError: something else.
-        InputError: a frame without columns, or a column whose values do not fit together.
+        InputError: a frame without columns, or a column that Spark would round, or does not read.
     """
     import pyarrow as pa
 
-    found, names = scannable(frame)
-    if hasattr(found, "collect"):  # a lazy frame of polars
-        found = found.collect()
-    if type(found).__module__.partition(".")[0] == "pandas":
-        try:
-            found = long_as_text(pa.Table.from_pandas(_with_wide_integers(found), preserve_index=False))
-        except (pa.ArrowException, OverflowError):
-            raise InputError("A column of the frame has values of different types.") from None
-    elif hasattr(found, "to_arrow"):
-        found = found.to_arrow()
-    elif hasattr(found, "to_table"):
-        found = found.to_table()
-    columns = [_in_microseconds(_decoded(column)) for column in found.columns]
+    table, names = scannable(frame)
+    if hasattr(table, "isetitem"):
+        table = pandas_as_arrow(table, names)
+    if hasattr(table, "collect"):  # a lazy frame of polars
+        table = table.collect()
+    if hasattr(table, "to_arrow"):
+        table = table.to_arrow()
+    elif hasattr(table, "to_table"):
+        table = table.to_table()
+    columns = [exact_column(one, name, FRAME, spark_type) for one, name in zip(table.columns, names, strict=True)]
     return pa.Table.from_arrays(columns, names=names)
 
 
-def _with_wide_integers(frame: Any) -> Any:
-    """The frame with integers beyond 64 bits as decimals, for Arrow has no wider integers."""
-    for i, kind in enumerate(frame.dtypes):
-        column = frame.iloc[:, i]
-        if str(kind) == "object" and any(isinstance(value, int) and not -(2**63) <= value < 2**63 for value in column):
-            frame = frame.copy(deep=False)
-            frame.isetitem(i, column.where(column.notna(), None).map(Decimal, na_action="ignore"))
-    return frame
-
-
-def _in_microseconds(column: Any) -> Any:
-    """A column whose times Spark holds, as texts where it would round one."""
+def spark_type(kind: Any) -> Any:
+    """Return the Arrow type as which Spark reads one exactly, if a cast to it keeps the values; None: there is none."""
     import pyarrow as pa
 
-    kind = column.type
-    fine = (pa.types.is_timestamp(kind) or pa.types.is_time64(kind)) and kind.unit == "ns"
-    return column.cast(pa.string()) if fine and is_finer(column) else column
-
-
-def _decoded(column: Any) -> Any:
-    """A column without its dictionary (categories), and small unsigned integers as signed ones."""
-    import pyarrow as pa
-
-    kind = column.type
-    if pa.types.is_dictionary(kind):
-        return _decoded(column.cast(kind.value_type))
-    if pa.types.is_unsigned_integer(kind):
-        return column.cast(pa.int64() if kind.bit_width < 64 else pa.decimal128(20, 0))
-    return column
+    types = pa.types
+    read = kind
+    if types.is_dictionary(kind) or hasattr(kind, "storage_type"):
+        read = spark_type(kind.value_type if types.is_dictionary(kind) else kind.storage_type)
+    elif types.is_unsigned_integer(kind):
+        read = pa.int64() if kind.bit_width < 64 else pa.decimal128(20, 0)
+    elif types.is_timestamp(kind):
+        read = pa.timestamp("us", kind.tz)
+    elif types.is_time(kind):
+        read = pa.time64("us")
+    elif types.is_string_view(kind):
+        read = pa.string()
+    elif types.is_binary_view(kind) or types.is_fixed_size_binary(kind):
+        read = pa.binary()
+    elif types.is_decimal(kind):
+        read = pa.decimal128(kind.precision, kind.scale)
+    elif types.is_list_view(kind) or types.is_large_list_view(kind):
+        read = None
+    elif kind.num_fields:
+        read = with_inner_types(kind, spark_type)
+    return read
 
 
 DIALECT = "spark"
@@ -276,6 +268,7 @@ class SparkOpener:
         path = parquet_path(label, target.read)
         frame = self._read(label, path, folder_options(path, target.read))
         paths = self._paths(label, frame)
+        self._refuse_lake(label, paths)
         self._refuse_left_out(label, path, paths)
         below = below_folders(paths)
         if below or len(paths) > 1:
@@ -291,6 +284,26 @@ class SparkOpener:
 
     def _paths(self, label: str, frame: Any) -> list[str]:
         return [unquote(address) for address in self.do(f"the file {label!r}", frame.inputFiles)]
+
+    def _refuse_lake(self, label: str, paths: Sequence[str]) -> None:
+        """Refuse files of a table whose log lies beside them, or in a folder above, wherever Spark reads them."""
+        above: dict[str, set[str]] = {}
+        for path in paths:
+            scheme, _, rest = path.partition("//")
+            host, *parts = rest.split("/")
+            folders = ("/".join(map(as_pattern, parts[:depth])) for depth in range(1, len(parts)))
+            above.setdefault(f"{scheme}//{host}/", set()).update(folders)
+        for place, listed in above.items():
+            logs: list[str] = []
+            for folder in ("", f"{{{','.join(sorted(listed))}}}/"):  # of a bucket, or of any folder below it
+                with suppress(UsageError):  # there is none
+                    pattern = f"{place}{folder}{{{','.join(LAKES)}}}"
+                    logs += self._paths(label, self._read(label, pattern, EVERYTHING, "binaryFile"))
+            for log, name in LAKES.items():
+                folder = f"/{log.partition('/')[0]}/"
+                found = next((path.partition(folder)[0] for path in logs if folder in path), None)
+                if found is not None:
+                    raise lake_error(label, name, found)
 
     def _refuse_left_out(self, label: str, path: str, paths: Sequence[str]) -> None:
         named = self._paths(label, self._read(label, path, EVERYTHING, "binaryFile"))

@@ -22,7 +22,7 @@ from sqlaudit.base.relation import Statement
 from sqlaudit.base.spec import AuditSpec, NullPolicy, Roles, Target, roles_from, target_of
 from sqlaudit.base.sql import render
 from sqlaudit.classes.inputs import further_targets
-from sqlaudit.classes.opening import refuse_merged, resolve_roles, shown_roles, values_of
+from sqlaudit.classes.opening import open_for_release, refuse_merged, resolve_roles, shown_roles, values_of
 from sqlaudit.engines import opened
 from sqlaudit.engines.contract import Engine, provenance
 from sqlaudit.engines.writing import files_read, refuse_overwriting
@@ -44,7 +44,7 @@ def open_table(engine: Engine, request: SuppressRequest) -> RemedyTable:
     Raises:
         UsageError: a column that is not there, or persons with several rows.
     """
-    relation = engine.open(request.target)
+    relation = open_for_release(engine, request.target, request.roles)
     roles = in_one_spelling(engine, relation, resolve_roles(request.roles, relation, engine))
     return RemedyTable(engine, relation, roles, request.roles, roles.sensitive if request.l > 1 else ())
 

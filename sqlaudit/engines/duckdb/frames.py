@@ -1,0 +1,586 @@
+"""Frames of pandas, polars and Arrow, and Arrow files: made readable for DuckDB so that no two values become equal.
+
+What DuckDB reads exactly is scanned in place. A column of any other type is converted by Arrow, spelled as text if the
+texts are as different as the values, or refused by its name.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+from sqlaudit.base.errors import InputError, MissingDriver, UsageError
+from sqlaudit.engines import contract, is_one, is_relation
+from sqlaudit.engines.contract import refuse_same
+from sqlaudit.engines.duckdb.driver import DUCKDB_1
+from sqlaudit.engines.duckdb.paths import Files
+
+FRAME = "the frame"
+"""How sentences call a frame."""
+_ENDS = (4, 8)
+"""Bytes of the mark behind the last batch of an Arrow stream, in its older form and today's."""
+_DIGITS = contract.DIGITS
+
+
+def scannable(frame: Any) -> tuple[Any, list[str]]:
+    """Return something that DuckDB scans exactly, and the names of its columns as the frame has them.
+
+    Args:
+        frame: a pandas DataFrame, a polars DataFrame or LazyFrame, an Arrow table, batch, dataset or reader, a
+            relation of another DuckDB, or anything with an Arrow stream (`__arrow_c_stream__`).
+
+    Raises:
+        UsageError: something else.
+        InputError: a frame without columns, two columns of one name, or a column that cannot be read exactly.
+        MissingDriver: pyarrow is needed and not installed.
+    """
+    if is_one(frame, "pandas", "Series") or is_one(frame, "polars", "Series"):
+        raise UsageError("The target is a Series, which is one column. Use its .to_frame().")
+    if is_one(frame, "pandas", "DataFrame"):
+        return _pandas(frame)
+    if is_relation(frame):
+        return _with_columns(Rescanned(frame), list(frame.columns))
+    if is_one(frame, "polars", "DataFrame", "LazyFrame"):
+        _need_pyarrow("polars frames")
+        return _with_columns(_polars(frame), list(frame.collect_schema().names()))
+    if is_one(frame, "pyarrow", "RecordBatchReader"):
+        frame = frame.read_all()  # a reader gives its rows once, an audit asks several times
+    elif is_one(frame, "pyarrow", "RecordBatch"):
+        frame = sys.modules["pyarrow"].Table.from_batches([frame])
+    elif hasattr(frame, "__arrow_c_stream__") and not (
+        is_one(frame, "pyarrow", "Table") or is_one(frame, "pyarrow.dataset", "Dataset")
+    ):
+        _need_pyarrow("frames of this kind")
+        import pyarrow as pa
+
+        frame = pa.RecordBatchReader.from_stream(frame).read_all()
+    if is_one(frame, "pyarrow", "Table") or is_one(frame, "pyarrow.dataset", "Dataset"):
+        return _with_columns(exact_table(frame, FRAME), list(frame.schema.names))
+    raise UsageError(f"A frame must be a pandas, polars or Arrow table, not a {type(frame).__name__}.")
+
+
+def arrow_files(files: Files, folders: Sequence[str] = ()) -> tuple[Any, list[str]]:
+    """Return Arrow IPC files (also called Feather) as something that DuckDB scans exactly, and their columns.
+
+    Raises:
+        InputError: a file that is not Arrow, or is damaged, or a column that cannot be read exactly.
+        MissingDriver: pyarrow is not installed.
+    """
+    _need_pyarrow("Arrow files")
+    import pyarrow as pa
+    import pyarrow.dataset as ds
+
+    try:
+        paths = [str(path) for path in files.paths]
+        refuse_same(pa.ipc.open_file(pa.memory_map(paths[0])).schema.names, folders, files.label)
+        dataset = ds.dataset(paths, format="ipc")
+        if any(not one.physical_schema.equals(dataset.schema) for one in dataset.get_fragments()):
+            raise InputError(
+                f"The files of {files.label!r} do not have the same columns in the same order. Write them with one "
+                "schema, or audit them one by one."
+            )
+        names = list(dataset.schema.names)
+        if folders:
+            texts = pa.schema([(name, pa.string()) for name in folders])
+            dataset = ds.dataset(paths, format="ipc", partitioning=ds.partitioning(texts, flavor="hive"))
+        return _with_columns(exact_table(dataset, repr(files.label)), names)
+    except (pa.ArrowInvalid, OSError):
+        pass
+    try:
+        table = pa.concat_tables([_streamed(path, files.label) for path in files.paths])
+    except (pa.ArrowInvalid, OSError):
+        raise InputError(f"{files.label!r} is not an Arrow file, or is damaged.") from None
+    if folders:
+        raise InputError(
+            f"{files.label!r} is an Arrow stream, but only Arrow files (Feather) can be in folders that are columns. "
+            "Write it as such a file, or as Parquet."
+        )
+    names = list(table.schema.names)
+    refuse_same(names, (), files.label)
+    return _with_columns(exact_table(table, repr(files.label)), names)
+
+
+def _streamed(path: Path, label: str) -> Any:
+    """The rows of a file with one Arrow stream; a reader takes its end for the end of the stream, marked or not."""
+    import pyarrow as pa
+
+    source = pa.memory_map(str(path))
+    reader = pa.ipc.open_stream(source)
+    batches, behind = [], source.tell()
+    for batch in reader:
+        batches.append(batch)
+        behind = source.tell()
+    if source.tell() - behind not in _ENDS or source.tell() < source.size():
+        raise InputError(f"{label!r} is an incomplete Arrow stream: rows may be missing.")
+    return pa.Table.from_batches(batches, reader.schema)
+
+
+class Rescanned:
+    """A relation of another DuckDB, run again there whenever it is scanned; its rows pass by in batches.
+
+    Args:
+        relation: an open relation.
+    """
+
+    def __init__(self, relation: Any) -> None:
+        self._relation = relation
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        return self._relation.__arrow_c_stream__(requested_schema)
+
+
+def _need_pyarrow(what: str) -> None:
+    if "pyarrow" not in sys.modules and importlib.util.find_spec("pyarrow") is None:
+        raise MissingDriver(f"Reading {what} needs the package pyarrow: pip install 'sqlaudit[frames]'.")
+
+
+def _with_columns(frame: Any, names: list[str]) -> tuple[Any, list[str]]:
+    if not names:
+        raise InputError("The frame has no columns.")
+    twice = next((name for i, name in enumerate(names) if name in names[:i]), None)
+    if twice is not None:
+        raise InputError(f"The frame has two columns named {twice!r}. Rename one of them.")
+    return frame, names
+
+
+def _unread(name: str, label: str, kind: object) -> InputError:
+    return InputError(
+        f"Column {name!r} of {label} has the type {kind}, which cannot be read without changing values. Make it text, "
+        "or drop it."
+    )
+
+
+# Types of Arrow, and which of them DuckDB reads so that different values stay different.
+
+_EXTENSIONS = ("arrow.uuid", "arrow.json", "arrow.bool8")
+"""Extension types that DuckDB knows. Of others their storage is read."""
+_PLAIN = (
+    "null boolean integer float32 float64 string large_string string_view binary large_binary binary_view "
+    "fixed_size_binary date32 time32 time64"
+)
+
+
+def exact_table(table: Any, label: str) -> Any:
+    """Return an Arrow table or dataset in which DuckDB reads every column exactly; a dataset stays one if it can.
+
+    Raises:
+        InputError: a column that DuckDB would round, or does not read.
+    """
+    changed = [i for i, field in enumerate(table.schema) if readable_type(field.type) != field.type]
+    if changed and hasattr(table, "to_table"):
+        table = table.to_table()
+    for i in changed:
+        name = table.schema.names[i]
+        table = table.set_column(i, name, exact_column(table.column(i), name, label))
+    return table
+
+
+def exact_column(column: Any, name: str, label: str, readable: Callable[[Any], Any] | None = None) -> Any:
+    """Return an Arrow column of a type that holds its values exactly, or of texts that are as different.
+
+    Args:
+        readable: gives the type as which an engine reads another; None = DuckDB's.
+
+    Raises:
+        InputError: there is no such type.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if pa.types.is_run_end_encoded(column.type):
+        chunks = column.chunks if hasattr(column, "chunks") else [column]
+        column = pa.chunked_array([pc.run_end_decode(chunk) for chunk in chunks], column.type.value_type)
+    kind = column.type
+    target = (readable or readable_type)(kind)
+    if target == kind:
+        return column
+    try:
+        if target is not None:
+            return column.cast(target)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):  # a value would change
+        pass
+    while hasattr(kind, "storage_type") or pa.types.is_dictionary(kind):
+        kind = kind.storage_type if hasattr(kind, "storage_type") else kind.value_type
+        column = column.cast(kind)
+    if pa.types.is_timestamp(kind):
+        return column.cast(pa.timestamp(kind.unit, kind.tz and "UTC")).cast(pa.string())
+    if pa.types.is_duration(kind):
+        return column.cast(pa.int64()).cast(pa.string())
+    if pa.types.is_decimal(kind) or pa.types.is_time(kind):
+        return column.cast(pa.string())
+    raise _unread(name, label, kind)
+
+
+def readable_type(kind: Any) -> Any:
+    """Return the Arrow type as which DuckDB reads one exactly, if a cast to it keeps the values; None = there is none.
+
+    The types are listed that DuckDB reads, in all its versions, and not those that it rounds.
+    """
+    import pyarrow as pa
+
+    types = pa.types
+    read = None
+    if any(getattr(types, "is_" + name)(kind) for name in _PLAIN.split()):
+        read = kind
+    elif hasattr(kind, "storage_type"):
+        read = kind if kind.extension_name in _EXTENSIONS else readable_type(kind.storage_type)
+    elif types.is_dictionary(kind):
+        value = readable_type(kind.value_type)
+        read = kind if value == kind.value_type else value
+    elif types.is_float16(kind):
+        read = pa.float32()
+    elif types.is_date64(kind):
+        read = pa.date32()
+    elif types.is_timestamp(kind):
+        read = pa.timestamp("us", kind.tz) if kind.tz else kind
+    elif types.is_duration(kind):
+        read = pa.duration("us")
+    elif types.is_decimal(kind):
+        read = kind if 0 <= kind.scale <= kind.precision <= _DIGITS and not types.is_decimal256(kind) else None
+    else:
+        read = with_inner_types(kind, readable_type)
+    return read
+
+
+def with_inner_types(kind: Any, readable: Callable[[Any], Any]) -> Any:
+    """Return a list, map or struct of the types as which its own are read; None for others, or where one is not."""
+    import pyarrow as pa
+
+    types = pa.types
+    inner = [kind.field(i) for i in range(kind.num_fields)]
+    read = [readable(field.type) for field in inner]
+    if not inner or None in read:
+        return None
+    if read == [field.type for field in inner]:
+        changed = kind
+    elif types.is_map(kind):
+        changed = pa.map_(*read)
+    elif types.is_struct(kind):
+        changed = pa.struct([field.with_type(one) for field, one in zip(inner, read, strict=True)])
+    elif types.is_fixed_size_list(kind):
+        changed = pa.list_(read[0], kind.list_size)
+    elif types.is_large_list(kind):
+        changed = pa.large_list(read[0])
+    else:
+        changed = pa.list_(read[0]) if types.is_list(kind) else None  # Arrow does not cast views of lists rightly
+    if types.is_struct(kind):
+        names = {field.name.casefold() for field in inner}
+        return changed if len(names) == len(inner) else None
+    lists = (types.is_list, types.is_large_list, types.is_fixed_size_list, types.is_list_view, types.is_large_list_view)
+    return changed if types.is_map(kind) or any(is_list(kind) for is_list in lists) else None
+
+
+# polars: as Arrow, which has no integers of 128 bits and no objects of Python.
+
+
+def _polars(frame: Any) -> Any:
+    """Return a frame of polars that DuckDB reads exactly: as it is, or as an Arrow table.
+
+    Raises:
+        InputError: a column of a type that is not read.
+    """
+    pl = sys.modules["polars"]
+    schema = frame.collect_schema()
+    wide = [name for name, kind in schema.items() if str(kind) in ("Int128", "UInt128")]
+    for name, kind in schema.items():
+        if "Object" in str(kind) or ("Int128" in str(kind) and name not in wide):
+            raise _unread(name, FRAME, kind)
+    if wide:
+        frame = frame.with_columns(pl.col(name).cast(pl.String) for name in wide)
+    types = pl.DataFrame(schema=frame.collect_schema()).to_arrow().schema.types
+    if any(readable_type(kind) != kind for kind in types):
+        frame = exact_table(frame.lazy().collect().to_arrow(), FRAME)
+    return frame
+
+
+# pandas: types of its own, and objects of Python, which are of any kind.
+
+_MASKED = ("boolean", *(sign + f"int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)), "float32", "float64")
+"""Types of pandas for numbers with missing values."""
+_ROUNDED = ("timedelta64[ns]", "datetime64[ns, ")
+"""Types whose nanoseconds DuckDB rounds."""
+_CLOCKS = ("date", "datetime", "time", "timedelta")
+_SCALARS = (str, bytes, bool, int, float, complex, Decimal, Fraction, UUID, date, time, timedelta)
+_WHOLE = 2**53
+"""Up to here a float holds every whole number."""
+_BATCH = 100_000
+"""Texts that are looked at in one piece."""
+
+
+def _pandas(frame: Any) -> tuple[Any, list[str]]:
+    """Return the frame, with its index if that holds values; the user's own frame stays as it is."""
+    frame = _with_index(frame)
+    names = [str(name) for name in frame.columns]
+    _with_columns(frame, names)
+    is_arrow, copied = False, False
+    for i, name in enumerate(names):
+        column = frame.iloc[:, i]
+        exact = _exact_pandas(column, name)
+        is_arrow = is_arrow or hasattr(exact.dtype, "pyarrow_dtype")
+        if exact is not column:
+            frame = frame if copied else frame.copy(deep=False)
+            frame.isetitem(i, exact)
+            copied = True
+    if DUCKDB_1 and any(_is_reversed(frame.iloc[:, i].array) for i in range(len(names))):
+        frame = frame.copy()
+    return (pandas_as_arrow(frame, names) if is_arrow else frame), names
+
+
+def _with_index(frame: Any) -> Any:
+    """Return the frame with its index as columns, except numbers without a name: those count the rows.
+
+    Raises:
+        InputError: a column has the name of the index, and other values.
+    """
+    import pandas as pd
+
+    index = frame.index
+    if index.nlevels == 1 and index.name is None and (pd.api.types.is_integer_dtype(index.dtype) or index.empty):
+        return frame
+    for level, name in enumerate(index.names):
+        if name in frame.columns:
+            if list(frame.columns).count(name) > 1 or list(frame[name]) != list(index.get_level_values(level)):
+                raise InputError(f"The frame has a column and an index named {str(name)!r}. Rename one of them.")
+            index = index.droplevel(level) if index.nlevels > 1 else None
+            return _with_index(frame.set_axis(index if index is not None else range(len(frame))))
+    try:
+        return frame.reset_index()
+    except ValueError:  # it has columns named index and level_0
+        raise InputError(
+            "The frame has an index without a name. Name it, or drop it with .reset_index(drop=True)."
+        ) from None
+
+
+def _is_reversed(array: Any) -> bool:
+    """Return True for an array that is read backwards, which DuckDB 1.x does not do."""
+    parts = (getattr(array, name, None) for name in ("_ndarray", "_data"))
+    return any(getattr(part, "strides", (0,))[0] < 0 for part in parts)
+
+
+def pandas_as_arrow(frame: Any, names: Sequence[str]) -> Any:
+    """Return an Arrow table of a frame of pandas that `scannable` returned; integers beyond 64 bits are decimals.
+
+    Raises:
+        InputError: a column whose values have no common type.
+    """
+    import pyarrow as pa
+
+    arrays = []
+    for i, name in enumerate(names):
+        column = frame.iloc[:, i]
+        if str(column.dtype) == "object" and any(isinstance(v, int) and not -(2**63) <= v < 2**63 for v in column):
+            column = column.where(column.notna(), None).map(Decimal, na_action="ignore")
+        try:
+            array = pa.array(column, from_pandas=True)
+        except (pa.ArrowException, OverflowError):
+            raise _unread(name, FRAME, column.dtype) from None
+        arrays.append(exact_column(array, name, FRAME))
+    return pa.Table.from_arrays(arrays, names=list(names))
+
+
+def _exact_pandas(column: Any, name: str) -> Any:
+    """Return a column of pandas that DuckDB reads exactly: the same one, or one of other values.
+
+    Raises:
+        InputError: it has a type that is not read, or values that would become equal.
+    """
+    import numpy as np
+    import pandas as pd
+
+    kind = column.dtype
+    is_plain = isinstance(kind, np.dtype) and kind.kind in "biufMm" and kind.itemsize <= 8
+    exact = column
+    if isinstance(kind, pd.CategoricalDtype):
+        exact = _exact_categories(column, name)
+    elif isinstance(kind, pd.SparseDtype):
+        exact = _exact_pandas(column.sparse.to_dense(), name)
+    elif isinstance(kind, pd.IntervalDtype | pd.PeriodDtype):
+        exact = _spelled(column.astype(object), name)
+    elif isinstance(kind, pd.DatetimeTZDtype) or is_plain:
+        if str(kind).startswith(_ROUNDED) and (column.dropna().astype("int64") % 1000).any():
+            exact = _spelled(column.astype(object), name)
+        elif is_plain and not kind.isnative:
+            exact = column.astype(kind.newbyteorder("="))
+    elif isinstance(kind, pd.StringDtype):
+        if kind.storage == "python":
+            _refuse_surrogates(column.dropna(), name)
+    elif isinstance(kind, np.dtype) and kind.kind == "O":
+        exact = _exact_objects(column, name)
+    elif str(kind).lower() not in _MASKED and not hasattr(kind, "pyarrow_dtype"):
+        raise _unread(name, FRAME, kind)
+    return exact
+
+
+def _exact_categories(column: Any, name: str) -> Any:
+    """Return a column of categories whose values are texts, or else a column of these values.
+
+    Of other values DuckDB makes floating-point numbers where one is missing.
+    """
+    import pandas as pd
+
+    labels = pd.Series(column.cat.categories)
+    exact = _exact_pandas(labels, name)
+    if pd.api.types.infer_dtype(exact) in ("string", "empty"):
+        return column if exact is labels else column.cat.rename_categories(list(exact))
+    return _exact_objects(column.astype(object), name)
+
+
+def _exact_objects(column: Any, name: str) -> Any:
+    """Return a column of objects that DuckDB reads exactly.
+
+    DuckDB judges objects by a sample, fails on the rest, or makes midnights of days. Decimals of more digits than it
+    keeps, and nanoseconds, it would round.
+    """
+    import numpy as np
+    import pandas as pd
+
+    values = column.dropna()
+    kind = pd.api.types.infer_dtype(values, skipna=True)
+    are_numbers = kind in ("integer", "floating", "mixed-integer-float") and all(
+        isinstance(value, int | float | np.integer) and not isinstance(value, bool) for value in values
+    )
+    if kind == "string":
+        _refuse_surrogates(values, name)
+    if (
+        kind in ("string", "empty", "boolean", "bytes")
+        or (kind == "floating" and are_numbers)
+        or (kind == "integer" and are_numbers and all(-(2**127) < value < 2**127 for value in values))
+        or (kind == "decimal" and contract.fit(values))
+        or (kind in _CLOCKS and not _is_uneven(values))
+    ):
+        return column
+    if are_numbers and kind != "integer" and all(isinstance(one, float) or abs(one) <= _WHOLE for one in values):
+        return column.astype("float64")
+    if any(isinstance(value, list | tuple | dict | np.ndarray) for value in values):
+        return _nested(column, name)
+    return _spelled(column, name, contract.plain if kind == "decimal" else str)
+
+
+def _is_uneven(values: Any) -> bool:
+    """Return True if objects are days and moments, have zones and none, or are finer than microseconds."""
+    kinds = {(isinstance(one, datetime), getattr(one, "tzinfo", None) is None) for one in values}
+    return len(kinds) > 1 or any(getattr(one, "nanosecond", 0) or getattr(one, "nanoseconds", 0) for one in values)
+
+
+def _spelled(column: Any, name: str, spell: Callable[[Any], str] = str) -> Any:
+    """Return the values of a column as texts that are equal exactly where the values are.
+
+    Raises:
+        InputError: `1` and `"1"`, `1` and `1.0`, or values that say nothing of what they are.
+    """
+    import numpy as np
+    import pandas as pd
+
+    values = column.dropna()
+    texts: dict[Any, str] = {}
+    spellings: dict[str, Any] = {}
+    for value in values:
+        if not isinstance(value, (*_SCALARS, np.generic, pd.Interval, pd.Period)):
+            kinds = ", ".join(sorted({type(one).__name__ for one in values})[:3])
+            raise _unread(name, FRAME, f"object ({kinds})")
+        text = spell(value)
+        if texts.setdefault(value, text) != text or spellings.setdefault(text, value) != value:
+            raise InputError(
+                f"Column {name!r} of the frame has values of different types, such as a number and the same number as "
+                "text. Make them of one type."
+            )
+    _refuse_surrogates(spellings, name)
+    return column.astype(object).where(column.notna(), None).map(spell, na_action="ignore")
+
+
+def _refuse_surrogates(texts: Iterable[str], name: str) -> None:
+    """Refuse texts that have no UTF-8, because half of a character is missing.
+
+    Raises:
+        InputError: there is one.
+    """
+    listed = list(texts)
+    try:
+        for start in range(0, len(listed), _BATCH):
+            "".join(listed[start : start + _BATCH]).encode()
+    except UnicodeEncodeError:
+        raise _surrogate(name) from None
+
+
+def _surrogate(name: str) -> InputError:
+    return InputError(
+        f"Column {name!r} of the frame has text that is not valid Unicode (half of a surrogate pair). Correct it, or "
+        "drop the column."
+    )
+
+
+# Lists, arrays and dictionaries in the cells of a column of pandas: nested types of Arrow, if all cells have one type.
+
+_NESTED = (str, bytes, bool, int, float, Decimal, date, time, timedelta)
+_MIXED = ({"int", "float"}, {"int", "Decimal"})
+"""Types of numbers that Arrow makes one, without loss or with an error."""
+
+
+def _nested(column: Any, name: str) -> Any:
+    """Return a column of lists, arrays or dictionaries as one of Arrow.
+
+    Raises:
+        InputError: its cells have several types, of which Arrow would make equal values. MissingDriver: no pyarrow.
+    """
+    _need_pyarrow("lists and dictionaries in frames")
+    import pandas as pd
+    import pyarrow as pa
+
+    kinds: dict[str, set[str]] = {}
+    for value in column.dropna():
+        _note_types(value, "", kinds)
+    odd = next((types for types in kinds.values() if len(types) > 1 and types not in _MIXED), None)
+    try:
+        if odd is None and not any("" in types for types in kinds.values()):
+            cells = pa.array([None if missing else value for value, missing in zip(column, column.isna(), strict=True)])
+            return pd.Series(cells, index=column.index, dtype=pd.ArrowDtype(cells.type))
+    except UnicodeError:
+        raise _surrogate(name) from None
+    except (pa.ArrowException, OverflowError):
+        pass
+    said = f" ({', '.join(sorted({one.partition(' of ')[0] for one in odd}))})" if odd and "" not in odd else ""
+    raise InputError(
+        f"Column {name!r} of the frame has lists, arrays or dictionaries of different types{said}. Make them of one "
+        "type, or drop the column."
+    )
+
+
+def _note_types(value: Any, path: str, kinds: dict[str, set[str]]) -> None:
+    """Note the types of a value and of all within it, by where they are; an empty name is a type that is not read."""
+    import numpy as np
+
+    if value is None:
+        return
+    noted = kinds.setdefault(path, set())
+    if isinstance(value, dict):
+        noted.add("dictionary of " + ", ".join(sorted(map(str, value))))
+        for key, item in value.items():
+            _note_types(item, f"{path}.{key}", kinds)
+        if not all(isinstance(key, str) for key in value):
+            noted.add("")
+    elif isinstance(value, np.ndarray) and value.dtype.kind != "O":
+        noted.add("array" if value.ndim == 1 and value.dtype.isnative else "")
+        kinds.setdefault(path + "[]", set()).add(_number_type(value.dtype))
+    elif isinstance(value, list | tuple | np.ndarray):
+        noted.add("array" if isinstance(value, np.ndarray) else type(value).__name__)
+        for item in value:
+            _note_types(item, path + "[]", kinds)
+    elif isinstance(value, np.generic):
+        noted.add("" if value.dtype.kind in "Mm" else _number_type(value.dtype))
+    elif isinstance(value, _NESTED) and not getattr(value, "nanosecond", 0) and not getattr(value, "nanoseconds", 0):
+        noted.add(type(value).__name__ + (" with zone" if getattr(value, "tzinfo", None) else ""))
+    else:
+        noted.add("")
+
+
+def _number_type(kind: Any) -> str:
+    """Return how `_note_types` calls a type of numpy; an empty name for one that Arrow does not keep."""
+    names = {"b": "bool", "i": "int", "u": "int", "U": "str", "S": "bytes", "M": str(kind), "m": str(kind)}
+    return {"float64": "float", "float32": "float32", "float16": "float16"}.get(str(kind), names.get(kind.kind, ""))
