@@ -45,14 +45,14 @@ class GateRequest:
     db: str = field(default="", repr=False)
     dialect: str = ""
 
-    def read(self) -> Policy:
-        """The policy that is asked for.
+    def read(self, *, connects: bool = False) -> Policy:
+        """The policy that is asked for; `connects` if its own connections will be used.
 
         Raises:
             UsageError: it cannot be read.
         """
         if self.dbt_project is not None:
-            return load_dbt_policy(self.dbt_project, self.dbt_target)
+            return load_dbt_policy(self.dbt_project, self.dbt_target, connects=connects)
         return load_policy(self.policy)
 
 
@@ -119,7 +119,7 @@ def run_gate(
         UsageError: as `gate`.
         Interrupted: somebody pressed Ctrl-C.
     """
-    policy = request.read()
+    policy = request.read(connects=not request.results and not request.db)
     files = [Path(one) for one in request.results]
     place = _place(request)
     if place is not None and place.file is not None:

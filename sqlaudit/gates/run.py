@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, suppress
@@ -328,7 +329,7 @@ def _reached(edges: Mapping[str, Sequence[str]], start: set[str]) -> set[str]:
 
 def _fits(method: str, name: str, table: TableEntry, test: TestSpec) -> bool:
     names = {
-        "table": (table.name, table.name.rpartition(".")[2]),
+        "table": (table.name, table.name.rpartition(".")[2], re.sub(r"\.v[^.]+$", "", table.name)),
         "tag": (*table.tags, *test.tags),
         "owner": (test.owner or table.owner,),
         "severity": (test.severity,),
