@@ -204,6 +204,7 @@ def _table(
     owner = _meta(node).get("owner")
     extra = {
         "name": _name(node),
+        "database": str(node.get("database") or ""),
         "roles": roles,
         "tags": tuple(node.get("tags") or ()),
         "owner": owner if isinstance(owner, str) else "",

@@ -12,7 +12,7 @@ import pytest
 
 import sqlaudit
 from sqlaudit.base.errors import InputError, UsageError
-from sqlaudit.cli.policies import rendered
+from sqlaudit.cli.policies import FORMATS, rendered
 from sqlaudit.gates.dbt_manifest import load_dbt_policy
 from sqlaudit.gates.run import mistakes_of
 from tests.gates.databases import PATIENTS, SECRET
@@ -382,3 +382,13 @@ def test_a_profile_named_by_a_variable(tmp_path: Path, monkeypatch: pytest.Monke
     file.write_text("name: clinic\nprofile: \"{{ var('profile') }}\"\n", encoding="utf-8")
     with pytest.raises(UsageError, match="other than env_var"):
         sqlaudit.gate(dbt_project=folder)
+
+
+@pytest.mark.parametrize("target", ["dev", "prod"])
+def test_every_report_names_the_relation_that_was_tested(target: str, tmp_path: Path) -> None:
+    """FAIL in dev and PASS in prod: the same model, and another table."""
+    result = sqlaudit.gate(dbt_project=two_targets(tmp_path, built("people", schema=target)), dbt_target=target)
+    assert result.passed is (target == "prod")
+    for chosen in FORMATS:
+        assert f"clinic.{target}.people" in rendered(result, chosen) or chosen == "openlineage", chosen
+    assert f'"{target}"."people"' in json.loads(rendered(result, "openlineage"))["inputs"][0]["name"]
