@@ -724,6 +724,7 @@ def gate(
     fail_fast: bool = False,
     baseline: str | Path | None = None,
     accept: bool = False,
+    history: str | Path | None = None,
     store_failures: str | Path | None = None,
     show_values: bool = False,
     limits: Limits | Mapping[str, Any] | None = None,
@@ -742,7 +743,8 @@ def gate(
         select: which tests, as in dbt: `tag:release`, `patients+`; empty = all.
         fail_fast: stop after the first table with a failing test.
         baseline: a file with an accepted state; only what got worse fails.
-        accept: accept what is found, into it.
+        accept: accept what is found, into it; without this the file is only read.
+        history: a file that this run is added to, .jsonl.
         store_failures: a DuckDB file for the failing classes.
         show_values: whether it may hold their keys.
         limits: time, memory and threads.

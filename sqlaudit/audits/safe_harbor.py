@@ -94,7 +94,11 @@ def safe_harbor_check(engine: Engine, relation: Relation, asked: SafeHarbor, tod
         note=examine,
         title=known.title,
         preset=known.name,
-        details={"clauses": clauses, "reviewed": list(asked.reviewed)},
+        details={
+            "clauses": clauses,
+            "reviewed": list(asked.reviewed),
+            "unclear": [[one.clause, one.column] for one in found if one.unclear],
+        },
     )
 
 

@@ -246,6 +246,7 @@ class Warned(Documented):
 
 UNDER_VERDICT = (
     "loosened_requirement",
+    "new_column",
     "published_table",
     "possible_direct_identifier",
     "identifier_in_text",

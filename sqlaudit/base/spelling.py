@@ -127,7 +127,7 @@ _PLACED = re.compile(rf"\b({PLACEHOLDER}\d+)(_table)?\b")
 
 def spell(text: str, dialect: str, raws: dict[str, str], plain_order: bool = False) -> str:
     """The text in another dialect; placeholders become the engine's own SQL, letter by letter."""
-    tables = frozenset(name for name, item in raws.items() if item.startswith("("))
+    tables = frozenset(name for name, item in raws.items() if item.startswith("(") and item.endswith(")"))
     spelled = _spelled(text, dialect, plain_order, tables)
     # a FROM item as it is, an expression so that it can stand beside any operator
     return _PLACED.sub(lambda found: raws[found[1]] if found[2] else _operand(raws[found[1]]), spelled)
@@ -165,4 +165,4 @@ def _order_plainly(tree: exp.Expr, dialect: str) -> None:
 def _operand(sql: str) -> str:
     """An expression that can stand beside any operator."""
     is_name = any(sql.startswith(mark) and sql.endswith(mark) and sql.count(mark) == 2 for mark in '"`')
-    return sql if is_name or sql.isidentifier() else "(" + sql + ")"
+    return sql if is_name or sql.replace(".", "_").isidentifier() else "(" + sql + ")"

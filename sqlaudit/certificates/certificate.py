@@ -24,6 +24,7 @@ from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.relation import Relation
 from sqlaudit.base.result import Timing, plain
 from sqlaudit.base.spec import AuditSpec, Coverage, ReadOptions, Roles, Sampling, Target
+from sqlaudit.models.presets import of_rows
 from sqlaudit.models.registry import requirements
 from sqlaudit.profiles.result import option_value
 
@@ -45,7 +46,8 @@ def asked_of(spec: AuditSpec, db: bool, failing: int | None, worst: int, values:
         spec: the request. db: whether a database was named. failing, worst, values: of how many classes the report
             told, and whether with their values; the statements follow from these, too.
     """
-    return {
+    rules = list(dict.fromkeys(one.preset for one in spec.requirements if one.preset))
+    return ({"presets": rules} if rules else {}) | {
         "target": spec.target.label or spec.target.relation,
         "database": db,
         "read": _given(spec.target.read),
@@ -83,14 +85,16 @@ def spec_from(asked: Mapping[str, Any], target: str, where: str, query: str, inp
         read = request_from(ReadOptions, asked["read"])
         roles = request_from(Roles, asked["roles"], sampling=request_from(Sampling, asked["roles"]))
         coverage = request_from(Coverage, asked["coverage"])
-        required = requirements(list(asked["require"]))
+        of_rules = of_rows(asked.get("presets", ()))  # first, and as they are published
+        required = (*of_rules, *requirements(list(asked["require"])[len(of_rules) :]))
     except UsageError as error:
         raise InputError(f"{UNREADABLE.format('request')} {error}") from None
     except (TypeError, ValueError, AttributeError):
         raise InputError(UNREADABLE.format("request")) from None
     spec = AuditSpec(Target(name, query, where=where, read=read), roles, required, inputs, coverage)
     again = asked_of(spec, False, 0, 0, False)
-    if wrong := [part for part in ("read", "roles", "coverage", "require") if again[part] != asked[part]]:
+    parts = ("read", "roles", "coverage", "require", "presets")
+    if wrong := [part for part in parts if again.get(part) != asked.get(part)]:
         raise InputError(UNREADABLE.format(wrong[0]))
     return spec
 
@@ -115,7 +119,9 @@ def command_of(asked: Mapping[str, Any]) -> str:
             words += [flag, option_value(value) if isinstance(value, list) else shlex.quote(str(value))]
     for name in ("where", "inputs"):
         words += [f"--{name}", HIDDEN] if asked[name] else []
-    for text in asked["require"]:
+    rules = asked.get("presets", ())
+    words += [word for name in rules for word in ("--preset", name)]
+    for text in asked["require"][len(of_rows(rules)) :]:
         words += ["--require", shlex.quote(text)]
     return " ".join(words)
 
@@ -243,6 +249,7 @@ def _check_shape(path: Path, found: Mapping[str, Any]) -> None:
     fits = {name: name in parts and isinstance(parts[name], kind) for name, kind in _SHAPE.items()}
     inside = {
         "asked.require": all(isinstance(text, str) for text in required),
+        "asked.presets": _holds({"presets": asked.get("presets", [])}, list),
         "asked.read": _is_read(asked.get("read")),
         "asked.roles": _holds(asked.get("roles"), str | bool | int),
         "asked.coverage": _holds(asked.get("coverage"), str | bool),

@@ -103,6 +103,7 @@ def command(
     with the figures and the verdict, and no values of the table.
 
     With -f, write the tests of a policy. `sqlaudit test --results` then judges the results.
+    Exit code 1: a test has no statement.
 
     \b
       sqlaudit compile --dialect snowflake --table release.patients \\
@@ -158,6 +159,10 @@ def _of_policy(
     mistakes = mistakes_of(policy)
     for mistake in mistakes:
         say(f"{mistake.place}: {mistake.message}")
+    without = [one for one in made if not one.test_id]
+    for one in without:
+        if not one.spec.mistake:
+            say(f"{one.spec.place}: {one.table.name}: {one.spec.requirement} is not written: {one.compiled.refused}")
     if not made:
         raise UsageError(f"{policy.file}: no tests to write.")
     written = sum(1 for one in made if one.test_id)
@@ -167,11 +172,11 @@ def _of_policy(
         _put(contract_text(made, policy.file), written, output_file)
     else:
         _put(policy_script(made, policy.file, __version__), written, output_file)
-    return ExitCode.USAGE if mistakes else ExitCode.OK
+    return ExitCode.USAGE if mistakes else ExitCode.REQUIREMENT_FAILED if without else ExitCode.OK
 
 
 def _to_folder(made: Sequence[PolicyStatement], folder: Path) -> None:
-    """Write each statement to a file with its name; tests without one are told, and files of other statements."""
+    """Write each statement to a file with its name; files of other statements are told."""
     from sqlaudit.gates.standalone.policies import statement_text
 
     if not folder.is_dir():
@@ -179,8 +184,6 @@ def _to_folder(made: Sequence[PolicyStatement], folder: Path) -> None:
     for one in made:
         if one.test_id:
             write_text(folder / f"{one.test_id}.sql", statement_text(one))
-        else:
-            say(f"{one.spec.place}: {one.table.name}: {one.spec.requirement} is not written: {one.compiled.refused}")
     written = {f"{one.test_id}.sql" for one in made if one.test_id}
     others = sum(1 for path in folder.glob("*.sql") if path.name not in written)
     also = f" The folder has {others} other .sql files, perhaps of an older policy." if others else ""

@@ -13,7 +13,7 @@ import click
 from sqlaudit.base.errors import ExitCode, UsageError
 from sqlaudit.base.files import TABLE_SUFFIXES, check_destination, is_file, write_rows, write_text
 from sqlaudit.base.spec import Limits
-from sqlaudit.cli.exits import say, worst
+from sqlaudit.cli.exits import say, tell, worst
 from sqlaudit.cli.options import Work, limit_options, output_options
 from sqlaudit.cli.output import OR_SAID, Output, print_data
 from sqlaudit.cli.requests import PATH, WholeRange, command_of, handing, in_section
@@ -228,6 +228,7 @@ _show = in_section("SQL")
     _what("--dialect", metavar="NAME", help="With --db: SQL dialect, if the driver does not determine it."),
     _what("--run", metavar="NAME", help="With --results: use only answers to statements compiled for this --run."),
     _hold("--baseline", type=PATH, metavar="FILE", help="Fail only on tests that got worse than this baseline."),
+    _hold("--history", type=PATH, metavar="FILE", help="Add the run to this .jsonl file."),
     _class(
         "--store-failures",
         type=PATH,
@@ -300,7 +301,7 @@ def _list(policy: Policy, select: tuple[str, ...]) -> ExitCode:
 
 # `sqlaudit baseline`: accept today's state, or look at how it drifted.
 
-DEFAULT = Path("sqlaudit-baseline.duckdb")
+DEFAULT = Path("sqlaudit-baseline.yml")
 _kept = in_section("Baseline")
 
 
@@ -314,9 +315,9 @@ _kept = in_section("Baseline")
         default=DEFAULT,
         show_default=True,
         metavar="FILE",
-        help="DuckDB file with the accepted state and the runs since.",
+        help="File with the accepted state. A .duckdb file of an older version is converted.",
     ),
-    _kept("--history", is_flag=True, help="Show how the results changed; run and accept nothing."),
+    _kept("--history", type=PATH, metavar="FILE", help="Show the runs in this file; run and accept nothing."),
     _kept(
         "--runs", type=WholeRange(1, 1000), default=10, show_default=True, metavar="N", help="Number of runs to show."
     ),
@@ -327,28 +328,31 @@ def baseline(
     which: Mapping[str, Any],
     select: tuple[str, ...],
     kept: Path,
-    history: bool,
+    history: Path | None,
     runs: int,
     output: Output,
     limits: Limits,
 ) -> int:
     """Accept today's results of a policy, so that tests fail only if they get worse.
 
-    Run the tests of the policy and store their levels and counts in a file, without values of a
-    table. `sqlaudit test --baseline FILE` compares with it, and adds each run to the file.
+    Run the tests of the policy and store their levels and counts in a text file, one line per
+    test, without values of a table. `sqlaudit test --baseline FILE` compares with it. Commit it.
 
     \b
       sqlaudit baseline
-      sqlaudit test --baseline sqlaudit-baseline.duckdb
-      sqlaudit baseline --history
+      sqlaudit test --baseline sqlaudit-baseline.yml --history runs.jsonl
+      sqlaudit baseline --history runs.jsonl
     """
     from sqlaudit.gates.api import GateRequest, run_gate
     from sqlaudit.gates.report import accepted_document, history_data, history_document, not_accepted
-    from sqlaudit.gates.stored import History
+    from sqlaudit.gates.stored import Baseline, History
 
-    if history:
-        moments = History(kept).moments(runs)
-        output.emit(lambda: history_document(str(kept), moments), lambda: history_data(str(kept), moments))
+    if history is not None:
+        moments = History(history).moments(runs)
+        output.emit(lambda: history_document(str(history), moments), lambda: history_data(str(history), moments))
+        return ExitCode.OK
+    if is_file(kept) and Baseline(kept).is_old:
+        tell(f"converted {str(kept)!r} to {str(Baseline(kept).converted())!r}. Nothing was run.")
         return ExitCode.OK
     request = GateRequest(**which, select=select, baseline=kept, accept=True, limits=limits)
     result = run_gate(request, opener(), [output.file])

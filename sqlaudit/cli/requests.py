@@ -26,7 +26,7 @@ from sqlaudit.engines.writing import files_read, refuse_overwriting
 
 WRITTEN = {
     *("--output", "--certificate", "--to", "--buckets-to", "--failing-classes-to", "--plot", "--pictures", "--schema"),
-    *("--report", "--baseline", "--store-failures", "--save", "--each-to"),
+    *("--report", "--baseline", "--history", "--store-failures", "--save", "--each-to"),
 }
 """The options that name what is written, in every command; all other paths are read."""
 _YAML = (".yml", ".yaml")

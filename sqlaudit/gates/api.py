@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from sqlaudit.base.errors import SqlauditError, UsageError
+from sqlaudit.base.files import check_destination, is_file
 from sqlaudit.base.options import Given, made, takes
 from sqlaudit.base.parameter_names import spelled
+from sqlaudit.base.result import Warned
 from sqlaudit.base.spec import Limits
 from sqlaudit.engines.adbc import AdbcPlace
 from sqlaudit.engines.writing import refuse_overwriting
@@ -18,7 +20,19 @@ from sqlaudit.gates.dbt_manifest import load_dbt_policy
 from sqlaudit.gates.reading import DEFAULT_POLICY, load_policy
 from sqlaudit.gates.result import UNDECIDED, Drift, GateResult, GateTest, Mistake, Place, Policy, for_attribute
 from sqlaudit.gates.run import GateRun, OpenEngine, files_of, open_engine, run_policy, select
-from sqlaudit.gates.stored import Accepted, FailureStore, History, Key, settled
+from sqlaudit.gates.stored import (
+    WITHOUT_ROLE,
+    Accepted,
+    Baseline,
+    FailureStore,
+    History,
+    Key,
+    accept,
+    columns_without_role,
+    gone_tests,
+    settled,
+)
+from sqlaudit.models.phrases import ALL_NAMED
 from sqlaudit.reports.document import plural
 
 
@@ -36,6 +50,7 @@ class GateRequest:
     fail_fast: bool = False
     baseline: str | Path | None = None
     accept: bool = False
+    history: str | Path | None = None
     store_failures: str | Path | None = None
     show_values: bool = False
     limits: Limits = field(default_factory=Limits)
@@ -45,20 +60,20 @@ class GateRequest:
     db: str = field(default="", repr=False)
     dialect: str = ""
 
-    def read(self) -> Policy:
-        """The policy that is asked for.
+    def read(self, *, connects: bool = False) -> Policy:
+        """The policy that is asked for; `connects` if its own connections will be used.
 
         Raises:
             UsageError: it cannot be read.
         """
         if self.dbt_project is not None:
-            return load_dbt_policy(self.dbt_project, self.dbt_target)
+            return load_dbt_policy(self.dbt_project, self.dbt_target, connects=connects)
         return load_policy(self.policy)
 
 
 @takes(
-    "policy * dbt_project dbt_target select fail_fast baseline accept store_failures show_values limits today results "
-    "run db dialect",
+    "policy * dbt_project dbt_target select fail_fast baseline accept history store_failures show_values limits today "
+    "results run db dialect",
     GateRequest,
     db=("str", ""),
 )
@@ -72,7 +87,8 @@ def gate(given: Given) -> GateResult:
         select: which tests, as in dbt: `tag:release`, `patients+`; empty = all.
         fail_fast: stop after the first table with a failing test.
         baseline: a file with an accepted state; only what got worse fails.
-        accept: accept what is found, into it.
+        accept: accept what is found, into it; without this the file is only read.
+        history: a file that this run is added to, .jsonl.
         store_failures: a DuckDB file for the failing classes.
         show_values: whether it may hold their keys.
         today: what exceptions are compared with; None = today, in UTC.
@@ -119,21 +135,28 @@ def run_gate(
         UsageError: as `gate`.
         Interrupted: somebody pressed Ctrl-C.
     """
-    policy = request.read()
+    policy = request.read(connects=not request.results and not request.db)
     files = [Path(one) for one in request.results]
     place = _place(request)
     if place is not None and place.file is not None:
-        refuse_overwriting([request.baseline, request.store_failures, *written], [place.file])
-    refuse_overwriting([request.baseline, request.store_failures, *written], [*files_of(policy), *files])
+        refuse_overwriting([request.baseline, request.history, request.store_failures, *written], [place.file])
+    made = [request.baseline if request.accept else None, request.history, request.store_failures, *written]
+    refuse_overwriting(made, [*files_of(policy), *files])
+    if request.baseline is not None and not request.accept:
+        refuse_overwriting([request.history, request.store_failures, *written], [Path(request.baseline)])
+    if request.history is not None:
+        check_destination(Path(request.history), (".jsonl",))
+    if request.accept and request.baseline is not None:
+        check_destination(Path(request.baseline), (".yml", ".yaml"))
     answers = read_answers(files, request.run) if files else None
     if place is not None:
         answers = asked_over_adbc(place, request.dialect, select(policy.tables, request.select), request.limits)
-    history = History(Path(request.baseline)) if request.baseline is not None else None
-    known = history.accepted() if history is not None and not request.accept else {}
+    baseline = Baseline(Path(request.baseline)) if request.baseline is not None else None
+    known = baseline.accepted() if baseline is not None and (not request.accept or is_file(baseline.path)) else {}
     store = FailureStore(Path(request.store_failures)) if request.store_failures is not None else None
 
     def settle(test: GateTest) -> GateTest:
-        return settled(test, known.get(test.key)) if history is not None and not request.accept else test
+        return settled(test, known.get(test.key)) if baseline is not None and not request.accept else test
 
     today = request.today or datetime.datetime.now(datetime.UTC).date()
     asked = (request.select, request.fail_fast, request.limits, today, request.show_values)
@@ -147,11 +170,30 @@ def run_gate(
             store = None
     notes = [*policy.notes, *([] if store is None else [_stored(store, request.show_values)])]
     notes += [] if answers is None else [answers.told, *answers.unused()]
-    if history is None:
+    if request.history is not None:
+        notes += _recorded(History(Path(request.history)), result, accepted=request.accept)
+    if baseline is None:
         return replace(result, notes=tuple(notes))
-    gone = [] if request.accept or request.select else _gone(known, result)
-    notes += _recorded(history, result, accept=request.accept)
-    return replace(result, baseline=str(history.path), gone=tuple(gone), notes=tuple(notes))
+    result = replace(result, baseline=str(baseline.path))
+    if request.accept:
+        baseline.write(accept(known, result, every=not request.select))
+        return replace(result, notes=(*notes, *_accepted(baseline, result)))
+    gone = () if request.select else gone_tests(known, result)
+    names = tuple(f"{table}: {for_attribute(requirement, sensitive)}" for table, requirement, sensitive in gone)
+    warnings = (*result.warnings, *_new_columns(known, result))
+    return replace(result, gone=names, notes=tuple(notes), warnings=warnings)
+
+
+def _new_columns(known: Mapping[Key, Accepted], result: GateResult) -> Iterator[tuple[str, Warned]]:
+    """Yield a warning for each column without a role that a table did not have when it was accepted."""
+    tested = {test.table for test in result.tests if test.requirement == ALL_NAMED}  # where a test says it
+    for table, columns in columns_without_role(result).items():
+        before = known.get((table, WITHOUT_ROLE, ""))
+        accepted = {names[0] for names, _ in before.findings} if before else {*columns}
+        for column in columns:
+            if column not in accepted and table not in tested:
+                said = f"{column} is a new column without a role. Others may know its values: give it one."
+                yield table, Warned("new_column", (column,), said)
 
 
 def _place(request: GateRequest) -> AdbcPlace | None:
@@ -179,29 +221,20 @@ def _stored(store: FailureStore, show_values: bool) -> str:
     return " ".join([said, *(f"Not there: {sentence}" for sentence in store.unnamed)])
 
 
-def _gone(known: Mapping[Key, Accepted], result: GateResult) -> list[str]:
-    """Tests of the baseline that the policy no longer has."""
-    here = {test.key for test in result.tests} | {(test.table, test.requirement, "") for test in result.tests}
-    return [
-        f"{table}: {for_attribute(requirement, sensitive)}"
-        for table, requirement, sensitive in known
-        if (table, requirement, sensitive) not in here and (table, requirement, "") not in here
-    ]
-
-
-def _recorded(history: History, result: GateResult, *, accept: bool) -> list[str]:
-    """Write the run; a baseline that is only compared with may lie where nothing can be written."""
+def _recorded(history: History, result: GateResult, *, accepted: bool) -> list[str]:
+    """Add the run to its history, which may lie where nothing can be written; return what is to be said."""
     try:
-        kept = history.add(result, accept=accept)
+        history.add(result, accepted=accepted)
     except SqlauditError as error:
-        if accept:
-            raise
         return [f"This run was not added to the history: {error}"]
-    if not accept:
-        return []
+    return []
+
+
+def _accepted(baseline: Baseline, result: GateResult) -> Iterator[str]:
     left = sum(test.outcome in UNDECIDED for test in result.tests)
-    said = f"Accepted the state of {kept:,} tests in {str(history.path)!r}."
-    return [said] + ([f"{left:,} tests have no result to accept."] if left else [])
+    yield f"Accepted the state of {len(result.tests) - left:,} tests in {str(baseline.path)!r}."
+    if left:
+        yield f"{left:,} tests have no result to accept."
 
 
 def drifted(result: GateResult, drift: Drift) -> list[GateTest]:

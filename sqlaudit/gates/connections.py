@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import quote
 
@@ -73,31 +73,76 @@ def _profiles_file(folder: Path, profiles_dir: str = "") -> tuple[Path, str]:
     raise UsageError(f"There is no profiles.yml in {listed}; DBT_PROFILES_DIR names its folder.")
 
 
+@dataclass(frozen=True)
+class ProfileTarget:
+    """A target of a dbt profile.
+
+    Args:
+        name: the target as errors show it. file: what errors call profiles.yml. output: its keys.
+    """
+
+    name: str
+    file: str
+    output: Mapping[str, Node] = field(repr=False)
+
+    @property
+    def default_database(self) -> str:
+        """The database of tables without one of their own, empty if the target does not name it."""
+        named = next((_value(self.output, key, "").text for key in _DATABASE if key in self.output), "")
+        path = _value(self.output, "path", "").text
+        return named or Path(path).name.lstrip(".").partition(".")[0]  # the name that DuckDB and dbt give to a file
+
+    @property
+    def default_schema(self) -> str:
+        """The schema of tables without one of their own, empty if the target does not name it."""
+        usual = "main" if _value(self.output, "type", "").text == "duckdb" else ""
+        return next((_value(self.output, key, "").text for key in _SCHEMA if key in self.output), usual)
+
+
+_DATABASE = ("database", "dbname", "project", "catalog")
+_SCHEMA = ("schema", "dataset")
+"""The keys that adapters of dbt use."""
+
+
 def load_profile(name: str, folder: Path, *, target: str = "", profiles_dir: str = "") -> tuple[str, bool]:
     """What `engines.connect` takes for a dbt profile, and whether any of it but the password came from the environment.
 
+    Args and errors as `profile_targets`; also a database of another kind is a `UsageError`.
+    """
+    return _database(profile_targets(name, folder, target=target, profiles_dir=profiles_dir)[0], folder)
+
+
+def profile_targets(name: str, folder: Path, *, target: str = "", profiles_dir: str = "") -> list[ProfileTarget]:
+    """Return the targets of a dbt profile, first the one that is used.
+
     Args:
-        name: the profile. folder: the project's folder, which relative paths of DuckDB files start from.
+        name: the profile, perhaps with env_var(). folder: the project's folder, which relative paths of DuckDB files
+            start from.
         target: one of its outputs; empty = DBT_TARGET, or the profile's own target, or `default`.
         profiles_dir: where profiles.yml is; empty = where dbt looks for it.
 
     Raises:
-        UsageError: no such file, profile or target, a variable that is not set, or a database of another kind.
+        UsageError: no such file, profile or target, or a variable that is not set.
     """
+    used = _rendered(Node(name, "the project"), "profile")
     file, called = _profiles_file(folder, profiles_dir)
     profiles = _mapping(load_nodes(file, called), called, "profiles.yml")
-    if name not in profiles:
-        raise UsageError(f"{called}: there is no profile {name!r}.{closest(name, profiles)}")
-    profile = _mapping(profiles[name], called, f"profile {name!r}")
-    outputs = _mapping(profile.get("outputs"), called, f"'outputs' of profile {name!r}")
+    if used.text not in profiles:
+        hint = "" if used.secret else closest(used.text, profiles)
+        raise UsageError(f"{called}: there is no profile {used.shown}.{hint}")
+    profile = _mapping(profiles[used.text], called, f"profile {used.shown}")
+    outputs = _mapping(profile.get("outputs"), called, f"'outputs' of profile {used.shown}")
     chosen = _value(profile, "target", "default")
     if target or os.environ.get("DBT_TARGET"):
         chosen = _Value(target) if target else _Value(os.environ["DBT_TARGET"], True)
     if chosen.text not in outputs:
         hint = "" if chosen.secret else closest(chosen.text, outputs)
-        raise UsageError(f"{called}: profile {name!r} has no target {chosen.shown}.{hint}")
-    output = _mapping(outputs[chosen.text], called, f"target {chosen.shown}")
-    return _database(output, called, folder)
+        raise UsageError(f"{called}: profile {used.shown} has no target {chosen.shown}.{hint}")
+    names = {chosen.text: chosen.shown} | {other: repr(other) for other in outputs if other != chosen.text}
+    return [
+        ProfileTarget(shown, called, _mapping(outputs[other], called, f"target {shown}"))
+        for other, shown in names.items()
+    ]
 
 
 def _mapping(node: Node | None, file: str, what: str) -> Mapping[str, Node]:
@@ -106,7 +151,8 @@ def _mapping(node: Node | None, file: str, what: str) -> Mapping[str, Node]:
     return {str(key.value): value for key, value in node.pairs(what)}
 
 
-def _database(output: Mapping[str, Node], file: str, folder: Path) -> tuple[str, bool]:
+def _database(target: ProfileTarget, folder: Path) -> tuple[str, bool]:
+    output, file = target.output, target.file
     kind = _value(output, "type", "")
     if kind.text == "duckdb":
         path = _value(output, "path", ":memory:")
@@ -129,6 +175,11 @@ def _database(output: Mapping[str, Node], file: str, folder: Path) -> tuple[str,
 
 def _value(section: Mapping[str, Node], key: str, usual: str) -> _Value:
     return _rendered(section[key], key) if key in section else _Value(usual)
+
+
+def rendered(node: Node, what: str) -> str:
+    """Return a value of a project with its env_var() filled in, as dbt reads it."""
+    return _rendered(node, what).text
 
 
 def _rendered(node: Node, what: str) -> _Value:

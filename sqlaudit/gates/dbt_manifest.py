@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from sqlaudit.base.errors import InputError, SqlauditError, UsageError
 from sqlaudit.base.names import closest
 from sqlaudit.base.nodes import Node, load_nodes, nodes_of
+from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.spec import Roles, Target
+from sqlaudit.gates.connections import ProfileTarget, profile_targets, rendered
 from sqlaudit.gates.nodes import children, items_of, place_of, text_or_empty
 from sqlaudit.gates.reading import linked, table_of
 from sqlaudit.gates.result import Connection, Mistake, Place, Policy, TableEntry
@@ -20,6 +22,7 @@ from sqlaudit.reports.document import count
 KEY = "sqlaudit"
 CONNECTION = "dbt"
 _KINDS = {"model": "models", "seed": "seeds", "snapshot": "snapshots", "source": "sources"}
+_BUILT = ("model", "seed", "snapshot")
 _SOURCES = {"model-paths": "models", "seed-paths": "seeds", "snapshot-paths": "snapshots", "macro-paths": "macros"}
 """Folders that dbt makes a manifest of, by the key that names others than these."""
 _READ = (".sql", ".yml", ".yaml")
@@ -32,16 +35,18 @@ _ROLES = {
 }
 
 
-def load_dbt_policy(project: str | Path, target: str = "") -> Policy:
+def load_dbt_policy(project: str | Path, target: str = "", *, connects: bool = True) -> Policy:
     """The policy that a dbt project's manifest holds.
 
     Args:
         project: the project's folder; `dbt parse`, `dbt build` and others write its target/manifest.json.
         target: of the profile; empty = as dbt chooses.
+        connects: whether the tables will be read over the profile. Otherwise a profile that cannot be read, and that
+            no target was named of, does not matter.
 
     Raises:
         InputError: no dbt_project.yml or manifest, or one that cannot be read.
-        UsageError: no table of the project has requirements.
+        UsageError: no table of the project has requirements, or the manifest was made for another target.
     """
     folder = Path(project)
     profile, target_path, sources = _project(folder)
@@ -52,11 +57,20 @@ def load_dbt_policy(project: str | Path, target: str = "") -> Policy:
     wanted = {name: node for name, node in nodes.items() if node.get("resource_type") in _KINDS and _marked(node)}
     if not wanted:
         raise UsageError(f"{file}: no model, seed, snapshot or source has {KEY!r} in its meta.")
-    mistakes: list[Mistake] = []
+    mistakes, notes = list[Mistake](), list(_stale(folder, file, sources))
     tables = [_table(name, node, wanted, nodes, folder, mistakes) for name, node in wanted.items()]
+    try:
+        targets = profile_targets(profile, folder, target=target)
+        notes += _notes_on_target(file, manifest, wanted.values(), targets)
+        mistakes += [
+            _unreached(node, folder, targets[0]) for node in wanted.values() if not _is_reached(node, targets[0])
+        ]
+    except UsageError:
+        if connects or target:
+            raise
     place = Place(str(folder / "dbt_project.yml"))
     connection = Connection(CONNECTION, "dbt_profile", profile, place, folder, target=target)
-    return Policy(str(file), {CONNECTION: connection}, linked(tables), tuple(mistakes), _stale(folder, file, sources))
+    return Policy(str(file), {CONNECTION: connection}, linked(tables), tuple(mistakes), tuple(notes))
 
 
 def _project(folder: Path) -> tuple[str, str, list[str]]:
@@ -68,9 +82,9 @@ def _project(folder: Path) -> tuple[str, str, list[str]]:
     found = {key.value: value for key, value in root.pairs("dbt_project.yml")}
     if "profile" not in found:
         raise UsageError(f"{file}: names no profile.")
-    written = found["target-path"].text("target-path") if "target-path" in found else "target"
+    written = rendered(found["target-path"], "target-path") if "target-path" in found else "target"
     read = [
-        named.text(key)
+        rendered(named, key)
         for key, usual in _SOURCES.items()
         for named in (found[key].items(key) if key in found else [nodes_of(usual)])
     ]
@@ -120,6 +134,65 @@ def _stale(folder: Path, manifest: Path, sources: Sequence[str]) -> tuple[str, .
     )
 
 
+def _notes_on_target(
+    file: Path, manifest: Mapping[str, Any], tested: Iterable[Mapping[str, Any]], targets: Sequence[ProfileTarget]
+) -> list[str]:
+    """Compare the schemas of a manifest with that of the target; return what could not be compared.
+
+    dbt names a table's schema after the target's when it parses a project, so a manifest made for another target names
+    other tables. Only a project's own generate_schema_name may name schemas in another way.
+
+    Raises:
+        UsageError: the manifest was made for another target.
+    """
+    used, *others = targets
+    built = [node for node in manifest["nodes"].values() if node.get("resource_type") in _BUILT]
+    own_macro = any(
+        str(macro.get("name")).endswith("generate_schema_name")
+        and macro.get("package_name") not in ("dbt", f"dbt_{manifest.get('metadata', {}).get('adapter_type')}")
+        for macro in (manifest.get("macros") or {}).values()
+    )
+    checked = built if own_macro else [node for node in tested if node in built]
+    fitting = [sum(_has_schema_of(node, target, own_macro) for node in checked) for target in targets]
+    if fitting[0] == len(checked) or (own_macro and fitting[0] == max(fitting) > 0):
+        return []
+    odd = next(node for node in checked if not _has_schema_of(node, used, own_macro))
+    said = f"{_name(odd)} is in the schema {odd.get('schema')!r}"
+    if own_macro and max(fitting) == 0:
+        return [
+            f"{said}. The project names schemas itself, so whether {file} is of target {used.name} was not checked."
+        ]
+    other = next((other for other, fits in zip(others, fitting[1:], strict=True) if fits == max(fitting) > 0), None)
+    made_for = f", as for the target {other.name}" if other else ""
+    parse = f"dbt parse --target {used.name[1:-1]}" if used.name.startswith("'") else "dbt parse"
+    raise UsageError(
+        f"{file} was not made for the target {used.name}: {said}{made_for}. Run `{parse}`, or name another target with "
+        f"{spelled('dbt_target')}."
+    )
+
+
+def _has_schema_of(node: Mapping[str, Any], target: ProfileTarget, own_macro: bool) -> bool:
+    """True if a table's schema is what dbt makes of the target's and the table's own; a fixed one of a snapshot is."""
+    config, schema = node.get("config") or {}, str(node.get("schema")).casefold()
+    own, usual = str(config.get("schema") or "").strip(), target.default_schema.casefold()
+    fits = [str(config.get("target_schema") or "").casefold(), f"{usual}_{own}".casefold() if own else usual]
+    return schema in (*fits, usual if own_macro else "")
+
+
+def _is_reached(node: Mapping[str, Any], target: ProfileTarget) -> bool:
+    """True if a table is in the database that the target connects to."""
+    return not node.get("database") or str(node["database"]).casefold() == target.default_database.casefold()
+
+
+def _unreached(node: Mapping[str, Any], folder: Path, target: ProfileTarget) -> Mistake:
+    """Return the mistake about a table in another database."""
+    return Mistake(
+        _find(folder, node)[1],
+        f"{_name(node)} is in the database {node['database']!r}, which the target {target.name} does not connect to. "
+        "Test it by a policy with a connection of its own; if the manifest is of another target, run `dbt parse`.",
+    )
+
+
 def _meta(node: Mapping[str, Any]) -> dict[str, Any]:
     """The meta of a node or column: newer releases of dbt keep it under config."""
     config = node.get("config") or {}
@@ -148,6 +221,7 @@ def _table(
     owner = _meta(node).get("owner")
     extra = {
         "name": _name(node),
+        "database": str(node.get("database") or ""),
         "roles": roles,
         "tags": tuple(node.get("tags") or ()),
         "owner": owner if isinstance(owner, str) else "",
@@ -159,6 +233,8 @@ def _table(
 
 def _name(node: Mapping[str, Any]) -> str:
     own = str(node.get("name"))
+    if node.get("version") is not None:
+        return f"{own}.v{node['version']}"
     return f"{node['source_name']}.{own}" if node.get("resource_type") == "source" else own
 
 

@@ -41,6 +41,7 @@ def blank(entry: TableEntry, spec: TestSpec, outcome: Outcome = Outcome.SKIPPED,
         tags=tuple(dict.fromkeys((*entry.tags, *spec.tags))),
         owner=spec.owner or entry.owner,
         description=spec.description or entry.description,
+        columns={name: entry.role_places.get(name, spec.place) for name in roles.quasi_identifiers},
         asked=digest(Path(entry.place.file).parent, entry.target, one, entry.inputs, entry.persons, what, more),
     )
 

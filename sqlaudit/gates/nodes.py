@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import Decimal
@@ -35,6 +36,23 @@ _SAME = (
     *("by_position", "distance", "hierarchies", "insensitive", "values", "zip_areas", "reviewed"),
 )
 _YES = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
+
+
+_PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_.]*")
+_WORDS = {"y", "n", "yes", "no", "on", "off", "true", "false", "null", "none"}
+
+
+def yaml_text(text: str) -> str:
+    """A text as YAML writes it: plain where that is safe, else in double quotes.
+
+    Example:
+        >>> yaml_text("public.patients"), yaml_text("yes"), yaml_text("last, first")
+        ('public.patients', '"yes"', '"last, first"')
+    """
+    if _PLAIN.fullmatch(text) and text.casefold() not in _WORDS:
+        return text
+    written = json.dumps(text, ensure_ascii=False)
+    return "".join(one if one.isprintable() else f"\\U{ord(one):08X}" for one in written)
 
 
 def place_of(node: Node) -> Place:
@@ -184,6 +202,22 @@ def text(node: Node, what: str) -> str:
 def texts(node: Node, what: str) -> tuple[str, ...]:
     """A list of texts; a single text is a list of one."""
     return tuple(text(item, what) for item in ([node] if isinstance(node.value, str) else node.items(what)))
+
+
+def column_text(node: Node, what: str) -> str:
+    """The name of a column, or an expression over columns: `expression: year(birth)` is `(year(birth))`."""
+    if not node.is_mapping:
+        return text(node, what)
+    found = children(node)
+    if list(found) != ["expression"]:
+        raise node.fail(f"{what} takes names of columns, or expressions such as {{expression: year(birth)}}.")
+    return f"({text(found['expression'], 'expression')})"
+
+
+def column_list(node: Node, what: str) -> tuple[str, ...]:
+    """A list of columns and expressions; a single one is a list of one."""
+    alone = node.is_mapping or isinstance(node.value, str)
+    return tuple(column_text(item, what) for item in ([node] if alone else node.items(what)))
 
 
 def flag(node: Node, what: str) -> bool:

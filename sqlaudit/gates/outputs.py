@@ -11,7 +11,7 @@ from urllib.parse import quote
 from xml.etree import ElementTree as ET
 
 from sqlaudit.base.result import MEANING, Warned, is_note, plain
-from sqlaudit.gates.report import OUTCOMES, gate_headline, sentence
+from sqlaudit.gates.report import OUTCOMES, gate_headline, relations_text, sentence
 from sqlaudit.gates.result import ALLOWED, Drift, GateResult, GateTest, Mistake, Outcome, Place
 from sqlaudit.models.base import Check
 from sqlaudit.models.phrases import full_title, title_of
@@ -34,12 +34,13 @@ def render_github(result: GateResult, root: Path) -> str:
         kind = "error" if test.blocks else _COMMANDS.get(test.outcome)
         if kind is not None:
             title = f"{test.name} {text_of(OUTCOMES[test.outcome])}"
-            lines.append(_command(kind, test.place, root, title, sentence(test)))
+            lines.append(_command(kind, test.place, root, title, f"{sentence(test)} Tested: {test.relation}"))
     told = [
         _command("notice" if is_note(one) else "warning", result.place_of(table), root, table, one.message)
         for table, one in result.notices
     ]
-    return "\n".join([*lines, visible(text_of(gate_headline(result))), *told, visible(MEANING)]) + "\n"
+    tested = f"Tested: {relations_text(result)}"
+    return "\n".join([*lines, *map(visible, (text_of(gate_headline(result)), tested)), *told, visible(MEANING)]) + "\n"
 
 
 def _command(kind: str, place: Place, root: Path, title: str, message: str) -> str:
@@ -70,7 +71,8 @@ def render_junit(result: GateResult) -> str:
     for table in dict.fromkeys(test.table for test in result.tests):
         suite = _suite(root, table, [_case(test) for test in result.tests if test.table == table], result)
         notices = [notice.message for name, notice in result.notices if name == table]
-        ET.SubElement(suite, "system-out").text = "\n".join(map(visible, [*notices, MEANING]))
+        said = [*notices, f"Tested: {result.relations[table]}", MEANING]
+        ET.SubElement(suite, "system-out").text = "\n".join(map(visible, said))
     if result.mistakes:
         _suite(root, "the policy", [_case_of(mistake) for mistake in result.mistakes], result)
     for name in ("tests", "failures", "errors"):
@@ -94,7 +96,7 @@ def _case(test: GateTest) -> ET.Element:
     if test.blocks:
         tag = "error" if test.outcome is Outcome.ERROR else "failure"
         found = ET.SubElement(case, tag, message=said, type=test.outcome.value)
-        found.text = visible(f"{test.place}: {sentence(test)}")
+        found.text = visible(f"{test.place}: {sentence(test)} Tested: {test.relation}")
     elif test.outcome in _SKIPPED:
         ET.SubElement(case, "skipped", message=f"{test.outcome.value}: {said}")
     elif test.outcome is Outcome.WARN:
@@ -176,7 +178,7 @@ COLUMNS = (
     *("run_id", "run_time", "check_id", "policy", "line"),
     *("namespace", "dataset", "table", "requirement", "sensitive", "model", "severity", "outcome", "publishable"),
     *("level", "operator", "required", "failing_classes", "failing_rows", "table_rows"),
-    *("owner", "tags", "message", "sqlaudit"),
+    *("owner", "tags", "message", "sqlaudit", "relation"),
 )
 """The columns, which stay: new ones are added behind."""
 _UNCHECKED = Check("", None, {}, None, {}, "")
@@ -226,6 +228,7 @@ def _of_test(result: GateResult, test: GateTest) -> dict[str, Any]:
         "owner": test.owner or None,
         "tags": " ".join(test.tags) or None,
         "message": visible(sentence(test)),
+        "relation": visible(test.relation),
     }
 
 
@@ -267,6 +270,7 @@ def sarif_data(result: GateResult, root: Path) -> dict[str, Any]:
         "invocations": [{"executionSuccessful": not result.broken}],
         "columnKind": "unicodeCodePoints",
         "results": findings,
+        "properties": {"relations": {table: visible(relation) for table, relation in result.relations.items()}},
     }
     return {"$schema": SCHEMA_URI, "version": "2.1.0", "runs": [run]}
 
@@ -297,7 +301,7 @@ def _entry(rule: str, level: str, message: str, place: Place, root: Path, **key:
 
 def _finding(test: GateTest, root: Path) -> dict[str, Any]:
     gentle = test.outcome is Outcome.WARN or test.outcome in _SUPPRESSED
-    level, said = "warning" if gentle else "error", f"{test.name}: {sentence(test)}"
+    level, said = "warning" if gentle else "error", f"{test.name}: {sentence(test)} Tested: {test.relation}"
     found = _entry(test.model, level, said, test.place, root, test="\0".join(test.key))
     if test.tags:
         found["properties"] = {"tags": sorted(set(test.tags))}

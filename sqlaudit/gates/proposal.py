@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -11,12 +10,11 @@ from sqlaudit.base.names import quote
 from sqlaudit.base.relation import Relation
 from sqlaudit.base.sql import Raw, render
 from sqlaudit.engines.contract import Engine
+from sqlaudit.gates.nodes import yaml_text
 from sqlaudit.profiles.names import count_table_of, words_of
 from sqlaudit.profiles.result import ColumnFacts, ColumnProfile, CountTable, ProfileResult, Role
 from sqlaudit.profiles.run import entity_by, keys, proposed_entity, repeating
 
-_PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_.]*")
-_WORDS = {"y", "n", "yes", "no", "on", "off", "true", "false", "null", "none"}
 _LONGEST = 90
 
 
@@ -67,14 +65,15 @@ def proposed_policy(connection: tuple[str, str] | None, tables: Sequence[Propose
     return "\n".join(_lines(connection, tables, schema)) + "\n"
 
 
-def scalar(text: str) -> str:
-    """A text as YAML writes it: plain where that is safe, else in double quotes.
+def column_scalar(name: str) -> str:
+    """A column's name as YAML writes it, in SQL's quotes where it might be read as something else than that name.
 
     Example:
-        >>> scalar("public.patients"), scalar("yes"), scalar("last, first")
-        ('public.patients', '"yes"', '"last, first"')
+        >>> column_scalar("Age in Years"), column_scalar("(old)")
+        ('"Age in Years"', '"\\\\"(old)\\\\""')
     """
-    return text if _PLAIN.fullmatch(text) and text.casefold() not in _WORDS else json.dumps(text)
+    odd = name != name.strip() or name[:1] in ('"', "(")
+    return yaml_text(quote(name, "duckdb") if odd else name)
 
 
 def _lines(connection: tuple[str, str] | None, tables: Sequence[ProposedTable], schema: str) -> Iterator[str]:
@@ -88,7 +87,7 @@ def _lines(connection: tuple[str, str] | None, tables: Sequence[ProposedTable], 
     if connection is not None:
         yield "connections:"
         yield "  # Never put a password here: use an environment variable, a service file or ~/.pgpass."
-        yield f"  main: {{{connection[0]}: {scalar(connection[1])}}}"
+        yield f"  main: {{{connection[0]}: {yaml_text(connection[1])}}}"
         yield ""
     yield "# Defaults of every table."
     yield "defaults:"
@@ -115,7 +114,7 @@ def _of(table: ProposedTable, role: Role) -> list[ColumnProfile]:
 
 
 def _table(table: ProposedTable) -> Iterator[str]:
-    yield f"- {table.kind}: {scalar(table.written)} # {table.profile.rows:,} rows"
+    yield f"- {table.kind}: {yaml_text(table.written)} # {table.profile.rows:,} rows"
     if table.profile.cells is not None:
         yield from _cells(table.profile.cells)
         return
@@ -138,7 +137,7 @@ def _table(table: ProposedTable) -> Iterator[str]:
         yield f"  # Not checked, because the role may not read them: {_names(table.profile.unreadable)}"
     if table.entity:
         yield "  # Column that identifies the person; others may know several rows of a person:"
-        yield f"  entity: {scalar(table.entity)} # {_printable(table.why)}"
+        yield f"  entity: {column_scalar(table.entity)} # {_printable(table.why)}"
     else:
         yield "  # entity: patient_id # when a person may have several rows"
     yield "  requirements:"
@@ -167,7 +166,7 @@ def _cells(found: CountTable) -> Iterator[str]:
 
 
 def _names(names: Sequence[str]) -> str:
-    return _printable(", ".join(map(scalar, names)))
+    return ", ".join(map(column_scalar, names))
 
 
 def _printable(text: str) -> str:
@@ -181,7 +180,7 @@ def _role(role: str, columns: Sequence[ColumnProfile]) -> Iterator[str]:
         yield f"  {role}:"
     for column in sorted(columns, key=lambda one: one.proposal.by_sets):
         mark = "# " if column.proposal.by_sets else ""
-        yield f"    {mark}- {scalar(column.name)}{_why(column)}"
+        yield f"    {mark}- {column_scalar(column.name)}{_why(column)}"
 
 
 def _why(column: ColumnProfile) -> str:

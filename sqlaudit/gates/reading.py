@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,8 @@ from sqlaudit.gates.nodes import (
     PolicySection,
     children,
     choice,
+    column_list,
+    column_text,
     flag,
     in_a_policy,
     items_of,
@@ -31,6 +34,7 @@ from sqlaudit.gates.nodes import (
     whole,
 )
 from sqlaudit.gates.requirements import (
+    COLUMN_LIST,
     DERIVED_FROM,
     OWNER,
     REQUIREMENTS,
@@ -38,7 +42,6 @@ from sqlaudit.gates.requirements import (
     SEVERITY,
     TAGS,
     TEXT,
-    TEXT_OR_TEXTS,
     YES_OR_NO,
     Common,
     Keys,
@@ -258,8 +261,10 @@ DEFAULTS: Keys = {
 }
 COLUMNS = ("quasi_identifiers", "sensitive", "identifiers", "entity")
 ROLES: Keys = {
-    "quasi_identifiers": described("What others may know about a person: columns or SQL expressions.", TEXT_OR_TEXTS),
-    **keys_of(Roles, *COLUMNS[1:], "joint", "nulls", "known_rows", "values"),
+    "quasi_identifiers": described("What others may know about a person: columns or SQL expressions.", COLUMN_LIST),
+    **{name: key | COLUMN_LIST for name, key in keys_of(Roles, *COLUMNS[1:3]).items()},
+    "entity": described(str(keys_of(Roles, "entity")["entity"]["description"]), {"$ref": "#/$defs/column"}),
+    **keys_of(Roles, "joint", "nulls", "known_rows", "values"),
     **keys_of(Sampling),
 }
 _ABOUT: Keys = {
@@ -391,6 +396,7 @@ def _filled(
         role_places=places,
         insensitive=filled.take("insensitive", texts, (), what="'insensitive'"),
         about_persons=filled.take("persons", flag, True),
+        database=extra.get("database", ""),
     )
 
 
@@ -398,9 +404,9 @@ def _roles(found: PolicySection, filled: PolicySection, known: Roles) -> Roles:
     """The roles of a table, those that are known already first; none after a mistake in how they fit together."""
     given = found.take_options(Roles, "nulls", "known_rows", "values")
     for role in COLUMNS[:3]:
-        named = filled.take(role, texts, (), what=f"'{role}'")
+        named = filled.take(role, column_list, (), what=f"'{role}'")
         given[role] = tuple(dict.fromkeys((*getattr(known, role), *named)))
-    given["entity"] = filled.take("entity", text, known.entity)
+    given["entity"] = filled.take("entity", column_text, known.entity)
     given["joint"] = found.take("joint", flag, known.joint)
     try:
         return replace(known, **given, sampling=_sampling(filled))
@@ -428,8 +434,8 @@ def _role_places(filled: Mapping[str, Node]) -> dict[str, Place]:
     for role in COLUMNS:
         node = filled.get(role)
         for item in [] if node is None else items_of(node) or [node]:
-            if isinstance(item.value, str):
-                places[item.value] = place_of(item)
+            with suppress(UsageError):  # which is a mistake already
+                places[column_text(item, role)] = place_of(item)
     return places
 
 

@@ -202,10 +202,16 @@ def _how(result: GateResult) -> doc.Facts:
     return doc.facts(
         ("policy", result.policy),
         ("published rules", published(test.check for test in result.tests if test.check is not None)),
+        ("tested", relations_text(result)),
         ("rows", rows),
         ("computed by", f"sqlaudit {result.versions.get('sqlaudit', '')}{engines}"),
         ("finished", moment(result.time)),
     )
+
+
+def relations_text(result: GateResult) -> str:
+    """Return what each table's tests read: `patients = clinic.main.patients`."""
+    return ", ".join(f"{table} = {relation}" for table, relation in result.relations.items() if relation)
 
 
 SCHEMA = "sqlaudit-history/1"

@@ -79,6 +79,8 @@ Keys = Mapping[str, Key]
 TEXT: Key = {"type": "string", "minLength": 1}
 TEXTS_OF_IT: Key = {"type": "array", "items": TEXT}
 TEXT_OR_TEXTS: Key = {"$ref": "#/$defs/texts"}
+SOME_TEXTS: Key = {"oneOf": [TEXT, TEXTS_OF_IT | {"minItems": 1}]}
+COLUMN_LIST: Key = {"$ref": "#/$defs/columns"}
 YES_OR_NO: Key = {"type": "boolean"}
 POSITIVE: Key = {"type": "integer", "minimum": 1}
 LIMIT: Key = {"$ref": "#/$defs/number"}
@@ -139,8 +141,8 @@ CELL_KEYS: Keys = {
     "before": described("Older releases: of the same connection, or files.", TEXT_OR_TEXTS),
     "linked": described("Further tables of the same people, judged together with this one.", TEXT_OR_TEXTS),
     SHOWN: described("Name unsafe cells by their dimensions in reports.", YES_OR_NO),
-    "require": described(f"Rules for cells: {', '.join(CELL_RULES)}.", TEXT_OR_TEXTS),
-    PRESET: described("Published rules for cells; `sqlaudit models --presets` lists them.", TEXT_OR_TEXTS),
+    "require": described(f"Rules for cells: {', '.join(CELL_RULES)}.", SOME_TEXTS),
+    PRESET: described("Published rules for cells; `sqlaudit models --presets` lists them.", SOME_TEXTS),
 }
 
 
@@ -352,7 +354,7 @@ SYNTHETIC = "synthetic"
 SYNTHETIC_KEYS: Keys = {
     "original": described("The table that it was made from: of the same connection, or a file."),
     "holdout": described("People who were not used for it: of the same connection, or a file."),
-    "require": described(f"Requirements: {', '.join(OF_SYNTHETIC)}.", TEXT_OR_TEXTS),
+    "require": described(f"Requirements: {', '.join(OF_SYNTHETIC)}.", SOME_TEXTS),
     **keys_of(CompareRequest, "known"),
     "hierarchies": described("A file or folder: numbers are compared at its first level. Default: as they are."),
 }
@@ -529,7 +531,7 @@ def _joined(names: str | Sequence[str]) -> str:
 def _flat(node: Node) -> Iterator[Node]:
     """The items, also those of lists in the list: an anchored list may be one item."""
     for item in node.items("'requirements'"):
-        if isinstance(item.value, list) and not item.is_mapping:
+        if isinstance(item.value, list) and item.value and not item.is_mapping:
             yield from _flat(item)
         else:
             yield item
@@ -548,7 +550,12 @@ def _broken(item: Node, mistakes: Mistakes, common: Common) -> TestSpec:
     return _test_of(item, common, item.value if isinstance(item.value, str) else called, said)
 
 
+_NOTHING = "this requires nothing, so nothing would be tested. Write for example k=5."
+
+
 def _tests(item: Node, common: Common, roles: Roles) -> list[TestSpec]:
+    if item.value == []:
+        raise item.fail(_NOTHING)
     if not item.is_mapping:
         written = "".join(item.text("a requirement").split())
         models = parse_requirements(written)
@@ -561,6 +568,8 @@ def _tests(item: Node, common: Common, roles: Roles) -> list[TestSpec]:
     base = _options(PolicySection(item, mistakes, children(item)), common, roles)
     key, value = subjects[0]
     found = [replace(base, place=place_of(key), **made) for made in _subject(key, value, mistakes, common)]
+    if not found and not mistakes:
+        mistakes.add(item, _NOTHING)
     if mistakes:
         return [_broken(item, mistakes, common)]
     return [_checked(test, roles) for test in found]

@@ -115,12 +115,14 @@ class GateTest(base.Documented):
         sensitive: the sensitive column, where the model has one. outcome: how it ended.
         message: what is to be said besides the figures: why it could not be run, or what a tolerance, exception or
             baseline allowed. place: the policy's line. connection: its name, empty for files.
+        relation: what was tested, as database.schema.name; a file or query by its name.
         severity, tags, owner, description: as the policy has them.
         check: the figures, as in an audit; None when there are none.
         rows: rows of the table (persons, in a limit on column sets with an entity). classes: of the table.
         sets: the minimal column sets beyond their limit. unit: what they count, `rows` or `persons`.
         exception: the exception that the policy makes for it. change: how it compares with a baseline.
         exit_code: what the test asks the process to end with. asked: a digest of all that decides its figures.
+        columns: the quasi-identifiers of the table, and where each is named.
     """
 
     table: str
@@ -130,6 +132,7 @@ class GateTest(base.Documented):
     sensitive: str | None = None
     message: str = field(default="", metadata=base.after("severity"))
     connection: str = field(default="", metadata=base.after("place"))
+    relation: str = field(default="", metadata=base.after("connection"))
     severity: base.Severity = field(default="error", metadata=base.after("outcome"))
     tags: tuple[str, ...] = ()
     owner: str = ""
@@ -143,6 +146,7 @@ class GateTest(base.Documented):
     change: Change | None = None
     exit_code: ExitCode = ExitCode.OK
     asked: str = field(default="", metadata=base.LEFT_OUT)
+    columns: Mapping[str, Place] = field(default_factory=dict, metadata=base.LEFT_OUT)
 
     @property
     def name(self) -> str:
@@ -286,6 +290,11 @@ class GateResult(base.Result, Shown):
     def broken(self) -> bool:
         """Whether a test could not be run, or the policy has a mistake."""
         return bool(self.mistakes) or any(test.outcome is Outcome.ERROR for test in self.tests)
+
+    @property
+    def relations(self) -> dict[str, str]:
+        """The relation that each table's tests read."""
+        return {test.table: test.relation for test in self.tests}
 
     def place_of(self, table: str) -> Place:
         """Where a table stands in the policy: the place of its entry, or the whole file when it is not known."""
@@ -557,7 +566,7 @@ class TableEntry:
         tests: what must hold. exceptions: what may not hold for a while.
         mistakes: what keeps the whole table from being tested. role_places: where each column is named.
         insensitive: columns that need no role. about_persons: whether tables of persons may be its own.
-        persons: those of its connection.
+        persons: those of its connection. database: that of the table, empty = the one that is connected to.
     """
 
     name: str
@@ -577,6 +586,7 @@ class TableEntry:
     insensitive: tuple[str, ...] = ()
     about_persons: bool = True
     persons: tuple[PersonsEntry, ...] = ()
+    database: str = ""
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, suppress
@@ -147,6 +148,7 @@ class TableTests:
             SafeHarborLimit: (SafeHarborTests(self.engine, self.today, self._rows), entry),
         }
         for spec in entry.tests:
+            before = len(results)
             if spec.mistake:
                 results.append(errored(entry, spec, UsageError(spec.mistake)))
             elif spec.limit is not None:
@@ -156,6 +158,8 @@ class TableTests:
                 results += self._of_model(entry, spec, spec.model, audit)
             else:
                 results.append(self._of_columns(entry, spec, known))
+            if len(results) == before:
+                results.append(errored(entry, spec, UsageError("It has no result, so nothing was tested.")))
         said = () if isinstance(known, SqlauditError) else known.warnings
         return results, said
 
@@ -327,7 +331,7 @@ def _reached(edges: Mapping[str, Sequence[str]], start: set[str]) -> set[str]:
 
 def _fits(method: str, name: str, table: TableEntry, test: TestSpec) -> bool:
     names = {
-        "table": (table.name, table.name.rpartition(".")[2]),
+        "table": (table.name, table.name.rpartition(".")[2], re.sub(r"\.v[^.]+$", "", table.name)),
         "tag": (*table.tags, *test.tags),
         "owner": (test.owner or table.owner,),
         "severity": (test.severity,),
@@ -385,6 +389,18 @@ def _dataset(policy: Policy, table: TableEntry) -> Dataset:
     return Dataset(namespace, target.relation if target and target.relation and table.connection else table.name)
 
 
+def _relation(table: TableEntry, connection: Connection | None, name: str = "") -> str:
+    """What a table's tests read: database, schema and name; a file or query by its name.
+
+    The database is called as the policy does where it connects by the environment, which nothing is told of.
+    """
+    target = table.target
+    if target is None or connection is None or not target.relation:
+        return target.name if target else ""
+    file = Path(connection.value).stem if connection.kind == "duckdb" else ""
+    return f"{table.database or file or connection.name}.{name or target.relation}"
+
+
 def _broken(table: TableEntry) -> list[GateTest]:
     lines = sorted({mistake.place.line for mistake in table.mistakes if mistake.place.line is not None})
     listed = " and ".join(map(str, lines))
@@ -420,6 +436,7 @@ class GateRun:
     number: int = 0
     began: float = field(default_factory=time.monotonic)
     results: dict[int, list[GateTest]] = field(default_factory=dict)
+    relations: dict[int, str] = field(default_factory=dict)
     warnings: list[tuple[str, Warned]] = field(default_factory=list)
     mistakes: list[Mistake] = field(default_factory=list)
     versions: dict[str, str] = field(default_factory=dict)
@@ -496,6 +513,7 @@ class GateRun:
                 engine.progress = _with_table(inner, name)
                 inner(name, None)
             tests, warnings = runner.run(table)
+            self._name_relation(engine, table)
             self.warnings += [(table.name, warning) for warning in warnings]
             self._keep([(table, tests)])
         if not self.stopped and not self.selected:
@@ -515,10 +533,18 @@ class GateRun:
             number = f"{len(missing)} of {len(tables)} tables cannot be read. Their tests will be errors"
             self.tell(f"{number}: {', '.join(missing)}.")
 
+    def _name_relation(self, engine: Engine, table: TableEntry) -> None:
+        """Note which table of the database was tested, with its schema."""
+        if table.connection and table.target is not None and table.target.relation:
+            opened = attempt(lambda: engine.open(table.target))  # type: ignore[arg-type]
+            if not isinstance(opened, SqlauditError) and len(opened.tables) == 1:
+                self.relations[id(table)] = _relation(table, self.connections[table.connection], opened.tables[0])
+
     def _keep(self, found: Sequence[tuple[TableEntry, list[GateTest]]]) -> None:
         for table, tests in found:
             connection, folder = self.connections.get(table.connection), Path(table.place.file).parent
-            asked = [replace(test, asked=digest(folder, test.asked, connection)) for test in tests]
+            relation = self.relations.get(id(table)) or _relation(table, connection)
+            asked = [replace(test, asked=digest(folder, test.asked, connection), relation=relation) for test in tests]
             settled = [with_exit_code(self.settle(test)) for test in asked]
             self.results[id(table)] = settled
             self.stopped = self.stopped or (self.fail_fast and any(test.blocks for test in settled))

@@ -33,7 +33,9 @@ def policy_schema() -> dict[str, Any]:
             "read": _section(READ_KEYS),
             "requirements": {
                 "type": "array",
-                "items": {"oneOf": [TEXT, {"$ref": "#/$defs/requirement"}, {"$ref": "#/$defs/requirements"}]},
+                "items": {
+                    "oneOf": [TEXT, {"$ref": "#/$defs/requirement"}, {"$ref": "#/$defs/requirements", "minItems": 1}]
+                },
             },
             "requirement": _requirement(),
             "column_sets": _section(COLUMN_KEYS, "max_size"),
@@ -44,6 +46,8 @@ def policy_schema() -> dict[str, Any]:
             "synthetic": _section(requirements.SYNTHETIC_KEYS, "original", "require"),
             "exception": _one_of(("requirement", "identifier"), tables.EXCEPTION_KEYS, "until", "reason"),
             "texts": {"oneOf": [TEXT, TEXTS_OF_IT]},
+            "column": {"oneOf": [TEXT, _section({"expression": TEXT}, "expression")]},
+            "columns": {"anyOf": [{"$ref": "#/$defs/column"}, {"type": "array", "items": {"$ref": "#/$defs/column"}}]},
             "number_text": _NUMBER_TEXT,
             **_numbers(),
         },

@@ -1,10 +1,11 @@
-"""What runs leave in files of the user's choice: accepted states, which tests are held against, and failing classes."""
+"""Files of the user's choice: accepted states, which tests are held against, histories of runs, and failing classes."""
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Iterator, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from fractions import Fraction
@@ -14,11 +15,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sqlaudit.base.errors import UsageError
-from sqlaudit.base.files import PrivateFolder, check_destination, is_file, write_rows
+from sqlaudit.base.files import PrivateFolder, check_destination, is_file, write_rows, write_text
+from sqlaudit.base.nodes import Node, load_nodes, nodes_of
 from sqlaudit.base.result import Number, plain
-from sqlaudit.base.version import __version__
 from sqlaudit.classes.failing import AllFailing, FailingClass
-from sqlaudit.gates.result import UNDECIDED, Change, Drift, GateResult, GateTest, Moment, Outcome, Place
+from sqlaudit.gates.nodes import Mistakes, flag, whole, yaml_text
+from sqlaudit.gates.result import UNDECIDED, Change, Drift, GateResult, GateTest, Moment, Outcome, Place, for_attribute
+from sqlaudit.models.base import Check
+from sqlaudit.models.phrases import COLUMNS_NAMED, SAFE_HARBOR
+from sqlaudit.models.registry import REGISTRY
 
 if TYPE_CHECKING:
     from sqlaudit.engines.duckdb.store import Store
@@ -28,7 +33,11 @@ if TYPE_CHECKING:
 
 FLOAT_TIE = 1e-9
 """Floats of one table agree between engines to 1e-12, so nearer than this is no drift."""
-_OTHER = "Its rows, roles or inputs have changed since it was accepted. Accept it again."
+_OTHER = "its rows, roles or inputs have changed since it was accepted"
+BY_COLUMNS = ("column_sets", SAFE_HARBOR, COLUMNS_NAMED)
+"""Models of which each finding is compared, since another one in its place has the same count."""
+WITHOUT_ROLE = "columns without a role"
+"""What stands in the place of a requirement where the columns of a table are accepted."""
 _FALLS_SHORT = (Outcome.FAIL, Outcome.WARN, Outcome.EXCEPTED, Outcome.ACCEPTED)
 
 
@@ -58,12 +67,16 @@ def _as_plain(value: Any, folder: str) -> Any:
     return [type(value).__name__, str(value).removeprefix(folder)]
 
 
+Findings = tuple[tuple[tuple[str, ...], int], ...]
+
+
 @dataclass(frozen=True)
 class Accepted:
     """What was accepted of a test: the numbers that may not get worse.
 
-    `level` is an exact text; `sets` are the column sets beyond their limit, with the rows at risk in each; `asked` is
-    the digest of what the test asked.
+    `level` is an exact text; `findings` are the column sets beyond their limit with the rows at risk in each, the
+    identifiers of Safe Harbor as (clause, column), or the columns without a role; `asked` is the digest of what the
+    test asked, and `quasi_identifiers` are those of its table, None if nobody stored them.
     """
 
     falls_short: bool
@@ -71,8 +84,9 @@ class Accepted:
     failing_classes: int | None
     failing_rows: int | None
     rows: int | None
-    sets: tuple[tuple[tuple[str, ...], int], ...] = ()
+    findings: Findings = ()
     asked: str = ""
+    quasi_identifiers: tuple[str, ...] | None = None
 
 
 def accepted_from(test: GateTest) -> Accepted | None:
@@ -81,10 +95,19 @@ def accepted_from(test: GateTest) -> Accepted | None:
         return None
     check = test.check
     short = bool(check.failing_rows) or test.outcome in _FALLS_SHORT
-    sets = tuple((one.columns, one.at_risk) for one in test.sets)
-    return Accepted(
-        short, exact_text(check.level), check.failing_classes, check.failing_rows, test.rows, sets, test.asked
-    )
+    figures = (exact_text(check.level), check.failing_classes, check.failing_rows, test.rows)
+    return Accepted(short, *figures, _findings(test, check), test.asked, tuple(sorted(test.columns)))
+
+
+def _findings(test: GateTest, check: Check) -> Findings:
+    """Return what a check found, each as names of its own."""
+    if check.model == SAFE_HARBOR:
+        open_ones = [(str(clause), str(column)) for clause, column in check.details["unclear"]]
+        found = [(one["clause"], each["column"]) for one in check.details["clauses"] for each in one["found"]]
+        return tuple((names, 0) for names in sorted({*found, *open_ones}))
+    if check.model == COLUMNS_NAMED:
+        return tuple(((column,), 0) for column in sorted(check.details["columns"]))
+    return tuple((one.columns, one.at_risk) for one in test.sets)
 
 
 def settled(test: GateTest, before: Accepted | None) -> GateTest:
@@ -96,24 +119,42 @@ def settled(test: GateTest, before: Accepted | None) -> GateTest:
         said = "It has no accepted state." if test.outcome in (Outcome.FAIL, Outcome.WARN) else ""
         return replace(test, change=Change(Drift.NEW, said))
     if before.asked != now.asked:
-        return replace(test, change=Change(Drift.NEW, _OTHER))
+        return _of_another_question(test, before, now)
     worse, better = list(_moves(test, before, now, worse=True)), list(_moves(test, before, now, worse=False))
     if test.outcome is Outcome.FAIL and not before.falls_short and not worse:
         worse = ["it passed before and fails now"]  # whatever its figures say or leave open
     drift = Drift.WORSE if worse else Drift.BETTER if better else Drift.SAME
-    moves = worse or better
-    said = "; ".join(moves)
-    said = f"{said[0].upper()}{said[1:]}." if said else ""
     tolerated = test.outcome in (Outcome.FAIL, Outcome.WARN) and drift is not Drift.WORSE
     outcome = Outcome.ACCEPTED if tolerated else test.outcome
-    return replace(test, change=Change(drift, said), outcome=outcome)
+    return replace(test, change=Change(drift, _joined(worse or better)), outcome=outcome)
+
+
+def _of_another_question(test: GateTest, before: Accepted, now: Accepted) -> GateTest:
+    """The test with what was changed in the policy since it was accepted, at the line of the change if it is known."""
+    accepted, here = before.quasi_identifiers, now.quasi_identifiers or ()
+    new = [name for name in here if accepted is not None and name not in accepted]
+    gone = [name for name in accepted or () if name not in here]
+    said = [f"new among the quasi-identifiers: {', '.join(new)}"] if new else []
+    said += [f"no longer among the quasi-identifiers: {', '.join(gone)}"] if gone else []
+    said = said or [_OTHER]
+    if None not in (before.level, now.level) and _compared(now.level, before.level):
+        assert test.check is not None
+        forms = getattr(REGISTRY.get(test.check.model), "short_forms", ())
+        said.append(f"{forms[0] if forms else 'the level'} was {before.level}, is {now.level}")
+    place = test.columns[new[0]] if new else test.place
+    return replace(test, change=Change(Drift.NEW, _joined(said)), place=place)
+
+
+def _joined(said: Sequence[str]) -> str:
+    text = "; ".join(said)
+    return f"{text[0].upper()}{text[1:]}." if text else ""
 
 
 def _moves(test: GateTest, before: Accepted, now: Accepted, *, worse: bool) -> Iterator[str]:
     """What moved in one direction, in words."""
     assert test.check is not None
-    if test.check.model == "column_sets":
-        yield from _set_moves(before, now, test.unit, worse=worse)
+    if test.check.model in BY_COLUMNS:
+        yield from _finding_moves(test.check.model, before, now, test.unit, worse=worse)
         return
     sign = 1 if test.check.operator in (">=", ">") else -1
     step = _compared(now.level, before.level) * sign
@@ -124,16 +165,19 @@ def _moves(test: GateTest, before: Accepted, now: Accepted, *, worse: bool) -> I
         yield f"{old:,} rows failed before and {new:,} fail now"
 
 
-def _set_moves(before: Accepted, now: Accepted, unit: str, *, worse: bool) -> Iterator[str]:
-    """Sets that were not beyond the limit before, and sets that put more (or fewer) people at risk."""
-    old, new = dict(before.sets), dict(now.sets)
-    from_here, to_there, how = (new, old, "is beyond") if worse else (old, new, "keeps")
-    for columns in from_here:
-        if not any(set(columns) >= set(known) for known in to_there):
-            yield f"the column set {', '.join(columns)} {how} the limit now"
-    for columns in new.keys() & old.keys():
-        if new[columns] != old[columns] and (new[columns] > old[columns]) is worse:
-            yield f"{', '.join(columns)} put {old[columns]:,} {unit} at risk and puts {new[columns]:,}"
+def _finding_moves(model: str, before: Accepted, now: Accepted, unit: str, *, worse: bool) -> Iterator[str]:
+    """Findings that were not accepted, and column sets that put more (or fewer) people at risk."""
+    old, new = dict(before.findings), dict(now.findings)
+    from_here, to_there = (new, old) if worse else (old, new)
+    for names in from_here:
+        if model == "column_sets":
+            if not any(set(names) >= set(known) for known in to_there):
+                yield f"the column set {', '.join(names)} {'is beyond' if worse else 'keeps'} the limit now"
+        elif names not in to_there:
+            yield f"{' '.join(names)} {'was not accepted' if worse else 'is no longer found'}"
+    for names in new.keys() & old.keys():
+        if new[names] != old[names] and (new[names] > old[names]) is worse:
+            yield f"{', '.join(names)} put {old[names]:,} {unit} at risk and puts {new[names]:,}"
 
 
 def exact_text(level: Number | None) -> str | None:
@@ -164,16 +208,6 @@ def _compared(now: str | None, before: str | None) -> int:
     return (first > second) - (first < second)
 
 
-def sets_text(accepted: Accepted) -> str:
-    """The column sets as JSON."""
-    return json.dumps([[list(columns), rows] for columns, rows in accepted.sets])
-
-
-def sets_of(text: str) -> tuple[tuple[tuple[str, ...], int], ...]:
-    """The column sets of a JSON text."""
-    return tuple((tuple(columns), int(rows)) for columns, rows in json.loads(text))
-
-
 @contextmanager
 def _open_file(path: Path, problem: str, **how: Any) -> Iterator[Store]:
     """A DuckDB file in one transaction: a run is written whole or not at all.
@@ -192,23 +226,185 @@ def _open_file(path: Path, problem: str, **how: Any) -> Iterator[Store]:
         raise UsageError(f"{problem} ({type(error).__name__}).") from None
 
 
-# The file of a baseline: what was accepted, and every run since. A DuckDB file of the user's choice.
+# The file of a baseline: a text with a line for each test, which branches can merge. `sqlaudit test` never writes it.
 
 Key = tuple[str, str, str]
-_OURS = {
-    "runs": ("run INTEGER", "finished TIMESTAMP", "accepted BOOLEAN", "policy VARCHAR", "version VARCHAR"),
-    "results": (
-        *("run INTEGER", "table_name VARCHAR", "requirement VARCHAR", "sensitive VARCHAR", "outcome VARCHAR"),
-        *("falls_short BOOLEAN", "level VARCHAR", "failing_classes BIGINT", "failing_rows BIGINT", "table_rows BIGINT"),
-        *("column_sets VARCHAR", "asked VARCHAR"),
-    ),
-}
-"""The tables of a baseline with their columns: what is not exactly this is neither read nor written."""
+_VERSION = "1"
+_COUNTS = ("failing_classes", "failing_rows", "rows")
+_KEYS = (
+    *("table", "requirement", "sensitive", "fails", "level", *_COUNTS),
+    *("quasi_identifiers", "findings", "asked"),
+)
+_HEAD = f"""\
+# What `sqlaudit baseline` accepted, one line a test. `sqlaudit test --baseline` compares with it and never writes it.
+version: {_VERSION}
+accepted:
+"""
+
+
+@dataclass(frozen=True)
+class Baseline:
+    """The file with the accepted state of tests."""
+
+    path: Path
+
+    def accepted(self) -> dict[Key, Accepted]:
+        """What was accepted, by test.
+
+        Raises:
+            UsageError: there is no such file, or it is no baseline.
+        """
+        if not is_file(self.path):
+            raise UsageError(
+                f"There is no baseline {str(self.path)!r}; `sqlaudit baseline --baseline {self.path}` accepts today's "
+                "state."
+            )
+        if self.is_old:
+            new = self.path.with_suffix(".yml")
+            raise UsageError(
+                f"{str(self.path)!r} is a baseline of an older version. Run `sqlaudit baseline --baseline {self.path}` "
+                f"once, which converts it to {str(new)!r}."
+            )
+        root = load_nodes(self.path)
+        mistakes = Mistakes()
+        top = mistakes.section(root or nodes_of(None), "a baseline", ("version", "accepted"))
+        if mistakes or root is None or "version" not in top or top["version"].value != _VERSION:
+            raise UsageError(f"{str(self.path)!r} is no baseline of this version.")
+        states: dict[Key, Accepted] = {}
+        for node in top["accepted"].items("accepted") if top.filled.get("accepted") else []:
+            key, state = _read_state(node)
+            if key in states:
+                raise node.fail(f"{key[0]}: {for_attribute(key[1], key[2])} is here twice. Keep one of the lines.")
+            states[key] = state
+        return states
+
+    @property
+    def is_old(self) -> bool:
+        """True if it is a DuckDB file, as older versions wrote."""
+        with self.path.open("rb") as file:
+            return file.read(12)[8:] == b"DUCK"
+
+    def write(self, states: Mapping[Key, Accepted]) -> None:
+        """Write what is accepted, sorted by test.
+
+        Raises:
+            UsageError: the file cannot be written.
+        """
+        write_text(self.path, _HEAD + "".join(f"- {_line(key, state)}\n" for key, state in sorted(states.items())))
+
+    def converted(self) -> Path:
+        """Write what a DuckDB file of an older version accepted beside it, as a text.
+
+        Raises:
+            UsageError: the file is no baseline, or the new one is there already.
+        """
+        new = self.path.with_suffix(".yml")
+        if new.exists():
+            raise UsageError(f"{str(new)!r} is there already: {str(self.path)!r} is not needed any more.")
+        with _open_file(self.path, f"The baseline {str(self.path)!r} cannot be used", read_only=True) as store:
+            found = store.relations()
+            if any(found.get(name, ("",))[0] != "table" for name in ("runs", "results")):
+                raise UsageError(f"{str(self.path)!r} is a DuckDB file without a baseline.")
+            rows = store.run("accepted.sql")
+        states = {}
+        for table, requirement, sensitive, short, level, classes, failing, total, sets, asked in rows:
+            findings = tuple((tuple(columns), int(count)) for columns, count in json.loads(sets))
+            state = Accepted(short, level, classes, failing, total, findings, asked)
+            states[table, requirement, sensitive] = state
+        Baseline(new).write(states)
+        return new
+
+
+def accept(before: Mapping[Key, Accepted], result: GateResult, *, every: bool) -> dict[Key, Accepted]:
+    """Return the accepted state with what a result adds: that of tests without a result stays.
+
+    Args:
+        every: whether the result has all tests of the policy, so that others are gone.
+    """
+    gone = set(gone_tests(before, result)) if every else set()
+    found = {test.key: state for test in result.tests if (state := accepted_from(test)) is not None}
+    for table, columns in columns_without_role(result).items():
+        names = tuple(((column,), 0) for column in sorted(columns))
+        found[table, WITHOUT_ROLE, ""] = Accepted(False, None, None, None, None, names)
+    return {key: state for key, state in before.items() if key not in gone} | found
+
+
+def columns_without_role(result: GateResult) -> dict[str, tuple[str, ...]]:
+    """Return the columns without a role of every table whose columns were looked at."""
+    found = {test.table: tuple[str, ...]() for test in result.tests if test.check is not None}
+    for table, one in result.warnings:
+        if one.code == "columns_without_role":
+            found[table] = (*found.get(table, ()), *one.columns)
+    return found
+
+
+def gone_tests(before: Mapping[Key, Accepted], result: GateResult) -> list[Key]:
+    """Return the accepted tests that a result of all tests does not have. One without a result has no attribute."""
+    here = {test.key for test in result.tests} | {(test.table, test.requirement, "") for test in result.tests}
+    here |= {(table, WITHOUT_ROLE, "") for table, *_ in here}
+    return [key for key in before if key not in here and (key[0], key[1], "") not in here]
+
+
+def _line(key: Key, state: Accepted) -> str:
+    """A test as one line of YAML; what is not there is left out."""
+    figures = (*key, state.falls_short, state.level, state.failing_classes, state.failing_rows, state.rows)
+    told = (*figures, state.quasi_identifiers, state.findings, state.asked)
+    pairs = ((name, value) for name, value in zip(_KEYS, told, strict=True) if value is not None and value != "")
+    return "{" + ", ".join(f"{name}: {_flow(value)}" for name, value in pairs) + "}"
+
+
+def _flow(value: Any) -> str:
+    if isinstance(value, tuple):
+        return f"[{', '.join(map(_flow, value))}]"
+    return yaml_text(value) if isinstance(value, str) else json.dumps(value)
+
+
+def _read_state(node: Node) -> tuple[Key, Accepted]:
+    """Return the test and the state of a line.
+
+    Raises:
+        UsageError: something in it is not what `_line` writes.
+    """
+    mistakes = Mistakes()
+    line = mistakes.section(node, "an accepted state", _KEYS)
+    names = tuple(line.take(name, Node.text, "") for name in _KEYS[:3])
+    classes, failing, rows = (line.take(name, _count, None) for name in _COUNTS)
+    level = line.take("level", Node.text, None)
+    findings = line.take("findings", _read_findings, ())
+    columns = line.take("quasi_identifiers", _read_names, None)
+    falls_short, asked = line.take("fails", flag, True), line.take("asked", Node.text, "")
+    if mistakes or not {"table", "requirement", "fails"} <= line.keys() or (level and not _LEVEL.fullmatch(level)):
+        raise UsageError(f"{node.place}: {mistakes[0].message if mistakes else 'is no accepted state of a test.'}")
+    state = Accepted(falls_short, level, classes, failing, rows, findings, asked, columns)
+    return (names[0], names[1], names[2]), state
+
+
+_LEVEL = re.compile(r"-?(\d+(/[1-9]\d*)?|\d+\.\d+(e[+-]?\d+)?|\d+e[+-]?\d+|inf)", re.ASCII)
+
+
+def _count(node: Node, what: str) -> int:
+    return 0 if node.value == "0" else whole(node, what, "from 0", 15)
+
+
+def _read_names(node: Node, what: str) -> tuple[str, ...]:
+    return tuple(name.text(what) for name in node.items(what))
+
+
+def _read_findings(node: Node, what: str) -> Findings:
+    pairs = [one.items(what) for one in node.items(what)]
+    if any(len(pair) != 2 for pair in pairs):
+        raise node.fail(f"{what} are pairs of names and rows.")
+    return tuple((_read_names(names, what), _count(rows, what)) for names, rows in pairs)
+
+
+# A history: every test of every run as a line of JSON, in a file of its own that each run adds to.
+
+_MOMENT = ("run", "time", "accepted", "policy", "table", "requirement", "sensitive", "outcome", "level", *_COUNTS[1:])
 
 
 @dataclass(frozen=True)
 class History:
-    """The file with the accepted state and the runs.
+    """The file with the runs.
 
     Args:
         path: the file; it is made when the first run is written.
@@ -216,68 +412,49 @@ class History:
 
     path: Path
 
-    def accepted(self) -> dict[Key, Accepted]:
-        """What was accepted last, by test.
+    def add(self, result: GateResult, *, accepted: bool) -> None:
+        """Add a run at the end of the file.
 
         Raises:
-            UsageError: there is no such file, or it is no baseline.
+            UsageError: the file cannot be written.
         """
-        with self._open(must_exist=True) as store:
-            return {
-                (row[0], row[1], row[2]): Accepted(*(*row[3:8], sets_of(row[8]), row[9]))
-                for row in store.run("accepted.sql")
-            }
-
-    def add(self, result: GateResult, *, accept: bool) -> int:
-        """Write a run; the number of its tests that say something.
-
-        Raises:
-            UsageError: the file cannot be written, or is no baseline.
-        """
-        kept = [(test, state) for test in result.tests if (state := accepted_from(test)) is not None]
-        with self._open(must_exist=False) as store:
-            store.run("create_history.sql")
-            number = int(store.run("next_run.sql")[0][0])
-            store.run("add_run.sql", [number, result.time[:19], accept, result.policy, __version__])
-            for test, state in kept:
-                figures = {**vars(state), "sets": sets_text(state)}
-                store.run("add_result.sql", [number, *test.key, test.outcome.value, *figures.values()])
-        return len(kept)
+        lines = []
+        for test in result.tests:
+            if (state := accepted_from(test)) is not None:
+                about = (result.run_id, result.time[:19], accepted, result.policy, *test.key, test.outcome.value)
+                told = (*about, state.level, state.failing_rows, state.rows)
+                lines.append(json.dumps(dict(zip(_MOMENT, told, strict=True))) + "\n")
+        try:
+            with self.path.open("a", encoding="utf-8") as file:
+                file.write("".join(lines))
+        except OSError as error:
+            raise UsageError(f"{str(self.path)!r} cannot be written ({error.strerror}).") from None
 
     def moments(self, runs: int = 10) -> dict[Key, list[Moment]]:
         """Every test through the last runs, the newest first.
 
         Raises:
-            UsageError: there is no such file, or it is no baseline.
+            UsageError: there is no such file, or it is no history.
         """
+        if not is_file(self.path):
+            raise UsageError(f"There is no history {str(self.path)!r}; `sqlaudit test --history` adds a run to it.")
+        numbers: dict[str, int] = {}
         found: dict[Key, list[Moment]] = {}
-        with self._open(must_exist=True) as store:
-            for row in store.run("drift.sql", [runs]):
-                found.setdefault((row[0], row[1], row[2]), []).append(Moment(*row[3:]))
-        return found
-
-    @contextmanager
-    def _open(self, *, must_exist: bool) -> Iterator[Store]:
-        if must_exist and not is_file(self.path):
-            raise UsageError(
-                f"There is no baseline {str(self.path)!r}; `sqlaudit baseline --baseline {self.path}` accepts today's "
-                "state."
-            )
-        with _open_file(self.path, f"The baseline {str(self.path)!r} cannot be used", read_only=must_exist) as store:
-            self._check(store, must_exist)
-            yield store
-
-    def _check(self, store: Store, must_exist: bool) -> None:
-        """Refuse a file whose tables are not ours: a view of such a name would show whatever it reads."""
-        found = store.relations()
-        for name, columns in _OURS.items():
-            if name not in found and must_exist:
-                raise UsageError(f"{str(self.path)!r} is a DuckDB file without a baseline.")
-            if name in found and (found[name][0], found[name][2]) != ("table", columns):
-                raise UsageError(
-                    f"{str(self.path)!r} holds a {found[name][0]} {name!r} that sqlaudit did not make: it is no "
-                    "baseline; name another file."
+        for place, text in enumerate(self.path.read_text(encoding="utf-8").splitlines(), 1):
+            try:
+                line = json.loads(text)
+                key = (line["table"], line["requirement"], line["sensitive"])
+                number = numbers.setdefault(line["run"], len(numbers) + 1)
+                told = (
+                    line["time"].replace("T", " ")[:16] + " UTC",
+                    *(line[name] for name in _MOMENT[2:3] + _MOMENT[7:]),
                 )
+            except (ValueError, KeyError, TypeError, AttributeError):
+                raise UsageError(f"{self.path}, line {place}: is no line of a history.") from None
+            found.setdefault(key, []).insert(0, Moment(number, *told))
+        last = len(numbers) - runs
+        shown = {key: [one for one in listed if one.run > last] for key, listed in sorted(found.items())}
+        return {key: listed for key, listed in shown.items() if listed}
 
 
 # `--store-failures`: the failing classes. Their keys are values of the audited table, and are kept only when

@@ -361,3 +361,30 @@ def test_a_table_of_a_database(postgres_url: str, load: Callable[..., str]) -> N
     asked = run("verify", "a.json")
     assert (asked.code, "name the database with --db" in asked.err) == (2, True)
     assert run("verify", "a.json", "--db", postgres_url).code == 0
+
+
+def test_the_certificate_of_an_audit_with_a_published_rule(tmp_path: Path) -> None:
+    found = certified("--preset", "hipaa-expert", "--preset", "cells-5", "--require", "k=3")
+    assert [error.message for error in validator("certificate").iter_errors(found)] == []
+    assert "--preset hipaa-expert --preset cells-5 --require k=3" in found["command"]
+    assert found["command"].count("--require") == 1
+    assert (run("verify", "a.json").code, "presets" in certified()["asked"]) == (0, False)
+
+
+@pytest.mark.parametrize(
+    "forged",
+    [
+        lambda asked: asked.update(presets=["hipaa-expert", "ema-0070"]),
+        lambda asked: asked.update(presets=["ema-0070"]),
+        lambda asked: asked.update(presets=[]),
+        lambda asked: asked.update(presets=["nobodys-rule"]),
+        lambda asked: asked.update(presets="hipaa-expert"),
+        lambda asked: asked.update(require=["k=2"]),
+        lambda asked: asked.pop("presets"),
+    ],
+)
+def test_a_limit_that_the_published_rule_does_not_set_is_not_of_it(forged: Callable[[Certificate], object]) -> None:
+    certified("--preset", "hipaa-expert")
+    ran = edited(lambda found: forged(found["asked"]))
+    assert ran.code in (1, 2)
+    assert "Traceback" not in ran.err

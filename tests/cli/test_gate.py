@@ -135,8 +135,8 @@ def test_junit_follows_its_schema(folder: Path) -> None:
 
 
 def _accepted(folder: Path) -> Path:
-    run("baseline", "--baseline", folder / "kept.duckdb")
-    return folder / "kept.duckdb"
+    run("baseline", "--baseline", folder / "kept.yml")
+    return folder / "kept.yml"
 
 
 def test_sarif_follows_its_schema(folder: Path) -> None:
@@ -184,15 +184,17 @@ def test_github_annotates_the_lines_of_the_policy(folder: Path, monkeypatch: pyt
     )
     assert lines[1] == (
         "::error file=sqlaudit.yml,line=11,title=patients%3A k=3 FAILS::k-anonymity is 2; at least 3 is required. "
-        "4 rows (57.1%25) in 2 groups fail."
+        "4 rows (57.1%25) in 2 groups fail. Tested: clinic.main.patients"
     )
     verdict = next(place for place, line in enumerate(lines) if line.startswith("FAIL: 2 of 9 tests fail"))
     notices = [line for line in lines[:verdict] if line.startswith("::notice ")]
     assert notices == [
         "::notice file=sqlaudit.yml,line=17,title=patients%3A average_risk=0.1 excepted::Average risk (over rows) is "
-        "0.4286; at most 0.1 is required. Excepted until 2999-01-01: 50%25, agreed::until then."
+        "0.4286; at most 0.1 is required. Excepted until 2999-01-01: 50%25, agreed::until then. "
+        "Tested: clinic.main.patients"
     ]
-    assert all(line.startswith(("::notice ", "::warning ")) for line in lines[verdict + 1 : -1])
+    assert lines[verdict + 1].startswith("Tested: patients = clinic.main.patients")
+    assert all(line.startswith(("::notice ", "::warning ")) for line in lines[verdict + 2 : -1])
     assert lines[-1].endswith("(sqlaudit help verdicts).")
     monkeypatch.setenv("GITHUB_WORKSPACE", str(folder.parent))
     assert f"file={folder.name}/sqlaudit.yml,line=11" in run("test", "--format", "github").out
@@ -269,7 +271,7 @@ def test_list_reads_the_policy_and_connects_to_nothing(folder: Path) -> None:
         (("--dbt-target", "dev"), "--dbt-target needs --dbt-project"),
         (("-f", "sqlaudit.yml", "--dbt-project", "."), "exclude each other"),
         (("--dbt-project", "."), "dbt_project.yml: cannot be read"),
-        (("--baseline", "nope.duckdb"), "There is no baseline 'nope.duckdb'"),
+        (("--baseline", "nope.yml"), "There is no baseline 'nope.yml'"),
         (("--store-failures", "kept.csv"), "'kept.csv' must end in .duckdb or .db."),
     ],
 )
@@ -285,15 +287,17 @@ def test_a_baseline_is_accepted_and_shown(folder: Path) -> None:
     assert ran.out.startswith("Accepted the state of 5 tests, 4 of which fail today")
     assert "Not accepted" in ran.out
     assert run("baseline", "--select", "patients,requirement:k").out.startswith("Accepted the state of 1 test,")
-    shown = run("baseline", "--history")
+    for _ in range(2):
+        run("test", "--history", "runs.jsonl")
+    shown = run("baseline", "--history", "runs.jsonl")
     assert shown.code == 0
     assert "patients: k=3" in shown.out
-    data = json.loads(run("baseline", "--history", "--format", "json").out)
+    data = json.loads(run("baseline", "--history", "runs.jsonl", "--format", "json").out)
     validator("history").validate(data)
     runs = next(test["runs"] for test in data["tests"] if test["requirement"] == "k=3")
     assert [(one["run"], one["level"], one["failing_rows"], one["accepted"]) for one in runs] == [
-        (2, "2", 4, True),
-        (1, "2", 4, True),
+        (2, "2", 4, False),
+        (1, "2", 4, False),
     ]
     validator("gate").validate(json.loads(run("baseline", "--format", "json").out))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +13,7 @@ import duckdb
 import pytest
 
 from sqlaudit.engines.contract import Engine
+from sqlaudit.gates.stored import Accepted
 from tests.postgres_load import Loader
 from tests.postgres_server import PASSWORD, PostgresServer
 
@@ -80,3 +82,23 @@ def in_postgres(
         load(name, [list(row.values()) for row in rows], list(rows[0]), schema="gate")
     monkeypatch.setenv("GATE_PASSWORD", PASSWORD)
     return Database(f"{{url: '{server.url(password='')}', password_env: GATE_PASSWORD}}", "gate", folder)
+
+
+def old_baseline(path: Path, states: dict[tuple[str, str, str], Accepted]) -> Path:
+    """A baseline as version 1.0 wrote it."""
+    with duckdb.connect(str(path)) as connection:
+        connection.execute(
+            "CREATE TABLE runs (run INTEGER, finished TIMESTAMP, accepted BOOLEAN, policy VARCHAR, version VARCHAR);"
+            "CREATE TABLE results (run INTEGER, table_name VARCHAR, requirement VARCHAR, sensitive VARCHAR, "
+            "outcome VARCHAR, falls_short BOOLEAN, level VARCHAR, failing_classes BIGINT, failing_rows BIGINT, "
+            "table_rows BIGINT, column_sets VARCHAR, asked VARCHAR)"
+        )
+        connection.execute("INSERT INTO runs VALUES (1, '2027-01-01', TRUE, 'p.yml', '1.0.0')")
+        for key, state in states.items():
+            sets = json.dumps([[list(names), rows] for names, rows in state.findings])
+            figures = (state.falls_short, state.level, state.failing_classes, state.failing_rows, state.rows)
+            connection.execute(
+                "INSERT INTO results VALUES (1, ?, ?, ?, 'fail', ?, ?, ?, ?, ?, ?, ?)",
+                [*key, *figures, sets, state.asked],
+            )
+    return path

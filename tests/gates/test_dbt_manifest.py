@@ -12,7 +12,7 @@ import pytest
 
 import sqlaudit
 from sqlaudit.base.errors import InputError, UsageError
-from sqlaudit.cli.policies import rendered
+from sqlaudit.cli.policies import FORMATS, rendered
 from sqlaudit.gates.dbt_manifest import load_dbt_policy
 from sqlaudit.gates.run import mistakes_of
 from tests.gates.databases import PATIENTS, SECRET
@@ -258,3 +258,153 @@ def test_requirements_of_an_exposure_are_no_test_of_nothing(tmp_path: Path) -> N
     assert "Put it under the models that are published: release." in str(error.value)
     exposure["meta"] = {"owner": "office"}
     assert load_dbt_policy(project(tmp_path, found)).tables
+
+
+# Which table is tested: the database, schema and alias of the node, in the target that is asked for.
+
+FEW = "(VALUES (1, 'a'), (2, 'b')) AS t(age, sex)"
+MANY = "(VALUES (1, 'a'), (1, 'a')) AS t(age, sex)"
+
+
+def built(name: str, **more: Any) -> dict[str, Any]:
+    meta = {"sqlaudit": {"quasi_identifiers": ["age", "sex"], "requirements": ["k=2"]}}
+    usual = {"resource_type": "model", "name": name, "alias": name, "schema": "dev", "database": "clinic"}
+    return {**usual, "meta": meta, "columns": {}, "config": {}, "original_file_path": "models/x.sql", **more}
+
+
+def two_targets(folder: Path, *nodes: dict[str, Any], macros: dict[str, Any] | None = None) -> Path:
+    """A project with the targets dev and prod in one database: the tables of prod are safe, those of dev are not."""
+    named = {f"{node['resource_type']}.clinic.{node['name']}.{place}": node for place, node in enumerate(nodes)}
+    sources = {name: node for name, node in named.items() if node["resource_type"] == "source"}
+    models = {name: node for name, node in named.items() if name not in sources}
+    found = {"metadata": {"adapter_type": "duckdb"}, "nodes": models, "sources": sources, "macros": macros or {}}
+    project(folder, found)
+    (folder / "profiles.yml").write_text(
+        "clinic: {target: dev, outputs: {dev: {type: duckdb, path: clinic.duckdb, schema: dev}, "
+        "prod: {type: duckdb, path: clinic.duckdb, schema: prod}}}\n",
+        encoding="utf-8",
+    )
+    with duckdb.connect(str(folder / "clinic.duckdb")) as connection:
+        for schema, rows in {"dev": FEW, "prod": MANY, "prod_marts": MANY, "marts": MANY, "main": MANY}.items():
+            connection.execute(f"CREATE SCHEMA IF NOT EXISTS {schema}")
+            for table in ("people", "people_v1", "people_v2", "elsewhere"):
+                connection.execute(f"CREATE OR REPLACE TABLE {schema}.{table} AS SELECT * FROM {rows}")
+    return folder
+
+
+def test_a_table_in_another_database_is_not_tested_on_its_namesake(tmp_path: Path) -> None:
+    source = built("elsewhere", resource_type="source", source_name="raw", schema="main", database="other")
+    folder = two_targets(tmp_path, source, built("people", schema="prod", database="CLINIC"))
+    result = sqlaudit.gate(dbt_project=folder, dbt_target="prod")
+    assert not result.passed
+    assert [test.outcome.value for test in result.tests] == ["pass", "pass"]
+    (mistake,) = result.mistakes
+    assert "raw.elsewhere is in the database 'other', which the target 'prod' does not connect to" in mistake.message
+
+
+def test_a_file_of_the_schemas_name_is_not_its_schema(tmp_path: Path) -> None:
+    """DuckDB reads dev.people as the table main.people of the database dev, too."""
+    folder = two_targets(tmp_path, built("people", database="dev"))
+    (folder / "clinic.duckdb").rename(folder / "dev.duckdb")
+    with duckdb.connect() as connection:
+        connection.execute(f"ATTACH '{folder / 'dev.duckdb'}' AS other")
+        connection.execute("DROP SCHEMA other.dev CASCADE")
+    profiles = (folder / "profiles.yml").read_text(encoding="utf-8").replace("clinic.duckdb", "dev.duckdb")
+    (folder / "profiles.yml").write_text(profiles, encoding="utf-8")
+    assert [test.outcome.value for test in sqlaudit.gate(dbt_project=folder).tests] == ["error"]
+
+
+ENV_MACRO = {"macro.clinic.x": {"name": "generate_schema_name", "package_name": "clinic"}}
+OWN = {"config": {"schema": "marts"}}
+
+
+@pytest.mark.parametrize(
+    ("nodes", "macros", "target", "fits"),
+    [
+        ([built("people")], {}, "dev", True),
+        ([built("people")], {}, "prod", False),
+        ([built("people", schema="prod")], {}, "prod", True),
+        ([built("people", schema="PROD")], {}, "prod", True),
+        ([built("people", schema="prod")], {}, "dev", False),
+        ([built("people", schema="prod_marts", **OWN)], {}, "prod", True),
+        ([built("people", schema="dev_marts", **OWN)], {}, "prod", False),
+        ([built("people", schema="marts", **OWN)], {}, "prod", False),
+        ([built("people", schema="dev", **OWN)], ENV_MACRO, "prod", False),
+        ([built("people", schema="dev", **OWN)], ENV_MACRO, "dev", True),
+        ([built("people", schema="marts", **OWN), built("staging", schema="prod")], ENV_MACRO, "prod", True),
+        ([built("people", schema="marts", **OWN), built("staging", schema="prod")], ENV_MACRO, "dev", False),
+        (
+            [built("people", resource_type="snapshot", schema="marts", config={"target_schema": "marts"})],
+            {},
+            "prod",
+            True,
+        ),
+    ],
+)
+def test_a_manifest_of_another_target_is_refused(
+    nodes: list[dict[str, Any]], macros: dict[str, Any], target: str, fits: bool, tmp_path: Path
+) -> None:
+    folder = two_targets(tmp_path, *nodes, macros=macros)
+    if fits:
+        policy = load_dbt_policy(folder, target)
+        assert not policy.notes
+        assert not mistakes_of(policy)
+    else:
+        for call in (
+            lambda: sqlaudit.gate(dbt_project=folder, dbt_target=target),
+            lambda: load_dbt_policy(folder, target),
+        ):
+            with pytest.raises(
+                UsageError, match=rf"was not made for the target '{target}'.*dbt parse --target {target}"
+            ):
+                call()
+
+
+def test_schemas_that_a_project_names_itself_are_not_compared(tmp_path: Path) -> None:
+    folder = two_targets(tmp_path, built("people", schema="marts", **OWN), macros=ENV_MACRO)
+    result = sqlaudit.gate(dbt_project=folder, dbt_target="prod")
+    assert result.passed
+    assert "was not checked" in result.notes[0]
+
+
+def test_without_a_profile_only_statements_are_written(tmp_path: Path) -> None:
+    folder = two_targets(tmp_path, built("people"))
+    (folder / "profiles.yml").unlink()
+    assert len(load_dbt_policy(folder, connects=False).tables) == 1
+    for more in ({"target": "prod", "connects": False}, {}):
+        with pytest.raises(UsageError, match=r"no profiles\.yml"):
+            load_dbt_policy(folder, **more)
+
+
+def test_versions_of_a_model_are_tables_of_their_own(tmp_path: Path) -> None:
+    nodes = [built("people", schema="prod", alias=f"people_v{version}", version=version) for version in (1, 2)]
+    folder = two_targets(tmp_path, *nodes)
+    result = sqlaudit.gate(dbt_project=folder, dbt_target="prod")
+    assert [(test.table, test.outcome.value) for test in result.tests] == [("people.v1", "pass"), ("people.v2", "pass")]
+    assert not result.mistakes
+    assert len(sqlaudit.gate(dbt_project=folder, dbt_target="prod", select=["people"]).tests) == 2
+    assert len(sqlaudit.gate(dbt_project=folder, dbt_target="prod", select=["people.v2"]).tests) == 1
+
+
+def test_a_profile_named_by_a_variable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = project(tmp_path, manifest())
+    file = folder / "dbt_project.yml"
+    file.write_text("name: clinic\nprofile: \"{{ env_var('PROFILE_OF_DBT', 'clinic') }}\"\n", encoding="utf-8")
+    assert len(sqlaudit.gate(dbt_project=folder).tests) == 4
+    monkeypatch.setenv("PROFILE_OF_DBT", SECRET)
+    with pytest.raises(UsageError, match="there is no profile what an environment variable says") as error:
+        sqlaudit.gate(dbt_project=folder)
+    assert SECRET not in str(error.value)
+    file.write_text("name: clinic\nprofile: \"{{ var('profile') }}\"\n", encoding="utf-8")
+    with pytest.raises(UsageError, match="other than env_var"):
+        sqlaudit.gate(dbt_project=folder)
+
+
+@pytest.mark.parametrize("target", ["dev", "prod"])
+def test_every_report_names_the_relation_that_was_tested(target: str, tmp_path: Path) -> None:
+    """FAIL in dev and PASS in prod: the same model, and another table."""
+    result = sqlaudit.gate(dbt_project=two_targets(tmp_path, built("people", schema=target)), dbt_target=target)
+    assert result.passed is (target == "prod")
+    for chosen in FORMATS:
+        assert f"clinic.{target}.people" in rendered(result, chosen) or chosen == "openlineage", chosen
+    assert f'"{target}"."people"' in json.loads(rendered(result, "openlineage"))["inputs"][0]["name"]

@@ -161,6 +161,19 @@ MISTAKES = [
         4,
         "this table has no requirements. Write for example [k=5].",
     ),
+    *(
+        (
+            HEAD + f"  - {{table: t, quasi_identifiers: [a], requirements: [k=5, {nothing}]}}",
+            4,
+            "t: this requires nothing, so nothing would be tested. Write for example k=5.",
+        )
+        for nothing in (
+            "synthetic: {original: t, require: []}",
+            "aggregates: {by: [a], count: n, require: []}",
+            "aggregates: {by: [a], count: n, preset: []}",
+            "[]",
+        )
+    ),
     (HEAD + "  - {table: t, quasi_identifiers: [a]}", 4, "this table has no 'requirements'. Write for example [k=5]."),
     (
         HEAD + "  - {table: t, quasi_identifiers: [a], requirements: k=5}",

@@ -79,6 +79,7 @@ def test_a_policy_keeps_nothing_in_what_it_tests(clinic: Path, connection: str, 
     before, target = clinic.read_bytes(), name(clinic)
     for command, option in (
         ("baseline", "--baseline"),
+        ("test", "--history"),
         ("test", "--store-failures"),
         ("baseline", "--output"),
         ("test", "--output"),
@@ -86,8 +87,10 @@ def test_a_policy_keeps_nothing_in_what_it_tests(clinic: Path, connection: str, 
         ran = run(command, "-f", policy, option, target, "--format", "text")  # without it, an ending is refused first
         if option == "--store-failures" and target.suffix == ".wal":
             continue  # refused for its ending, too
-        assert (ran.code, ran.out, SENTENCE in ran.err) == (2, "", True), ran
-    with pytest.raises(UsageError):
+        # a database is read as a baseline of an older version, and never written
+        said = SENTENCE in ran.err or (option == "--baseline" and "without a baseline" in ran.err)
+        assert (ran.code, ran.out, said) == (2, "", True), ran
+    with pytest.raises(UsageError, match=SENTENCE):
         sqlaudit.gate(policy, baseline=target, accept=True)
     assert clinic.read_bytes() == before
     assert not _log(clinic).exists()

@@ -221,12 +221,12 @@ def test_nothing_from_the_environment_is_told(
         patch.setenv("GATE_SECRET", template.replace("{}", secret))
         patch.setenv("SQLAUDIT_DEBUG", "1")
         for command in (("test", "--report", folder / "run.xml", "--report", folder / "run.html"), ("baseline",)):
-            more = ("--format", layout) if command[0] == "test" else ("--baseline", folder / "kept.duckdb")
+            more = ("--format", layout) if command[0] == "test" else ("--baseline", folder / "kept.yml")
             ran = run_command(*command, "-f", policy, *more)
             assert ran.code in (2, 3), ran
             assert "internal error" not in ran.err, ran
             unseen(ran, folder)
-            assert not seen((folder / "kept.duckdb").read_bytes().decode("latin-1")) if command[0] == "baseline" else 1
+            assert not seen((folder / "kept.yml").read_bytes().decode("latin-1")) if command[0] == "baseline" else 1
         result = sqlaudit.gate(policy)
         assert not seen(repr(result) + repr(load_policy(policy)))
 

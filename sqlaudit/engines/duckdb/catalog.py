@@ -44,11 +44,12 @@ def in_sql(name: Name) -> str:
     return ".".join(quote(part, "duckdb") for part in name)
 
 
-def find_table(text: str, known: Sequence[Name], database: str) -> Name | None:
+def find_table(text: str, known: Sequence[Name], database: str, *, by_catalog: bool = True) -> Name | None:
     """The table or view that a text names; None when there is none.
 
     The whole text may be a name as it is (`my table`, `a.b`); else its parts are read (`schema."odd name"`). An exact
     match goes before one in other letters, and the schema `main` before others.
+    Where not `by_catalog`, a name of two parts is schema and table, and never database and table.
 
     Raises:
         UsageError: two relations fit equally well.
@@ -56,7 +57,11 @@ def find_table(text: str, known: Sequence[Name], database: str) -> Name | None:
     for reading in _readings(text):
         for fold in (str, str.lower):
             wanted = tuple(map(fold, reading))
-            fits = [name for name in known if len(reading) <= 3 and _names(wanted, [fold(part) for part in name])]
+            fits = [
+                name
+                for name in known
+                if len(reading) <= 3 and _names(wanted, [fold(part) for part in name], by_catalog)
+            ]
             if len(fits) > 1 and len(reading) == 1:
                 fits = [name for name in fits if name[1] == "main"] or fits
             if len(fits) > 1:
@@ -80,7 +85,10 @@ def _readings(text: str) -> Iterator[tuple[str, ...]]:
         yield split_name(text)
 
 
-def _names(reading: tuple[str, ...], name: Sequence[str]) -> bool:
+def _names(reading: tuple[str, ...], name: Sequence[str], by_catalog: bool) -> bool:
     """Whether it is schema and table, or catalog and table (as DuckDB allows), or table alone."""
     catalog, schema, table = name
-    return reading in (tuple(name[-len(reading) :]), (catalog, table) if schema == "main" else (schema, table))
+    return reading in (
+        tuple(name[-len(reading) :]),
+        (catalog, table) if schema == "main" and by_catalog else (schema, table),
+    )

@@ -201,7 +201,7 @@ class DuckDBOpener:
         """The table or view of the database that a text names; none when it can only be a file's name."""
         if not self.catalog or (exists(name) and looks_like_path(name)):
             return next((known for known in self._known if known[2] == name), None)
-        return find_table(name, self._known, self._db)
+        return find_table(name, self._known, self._db, by_catalog=not name.startswith('"'))  # as dbt's names
 
     def _file(self, name: str, target: Target) -> InputSource:
         if self.catalog and not exists(name):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import sqlglot
@@ -12,7 +13,7 @@ from sqlglot.errors import SqlglotError
 
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.guard import guard_expression, guard_query
-from sqlaudit.base.names import closest, quote
+from sqlaudit.base.names import closest, name_parts, quote, split_name
 from sqlaudit.base.parameter_names import about
 from sqlaudit.base.spec import Target
 from sqlaudit.classes import opening
@@ -31,6 +32,7 @@ class Dialect:
         infinity: the number that stands for infinity where none can be cast from a text, empty = it can.
         letters: what tells values apart that a collation takes for equal, with `?` for the value and for values of any
             type; empty = no collation does.
+        name_quote: the quote around names that are never texts, where the usual one may be; empty = the usual one.
     """
 
     title: str
@@ -39,6 +41,7 @@ class Dialect:
     note: str = ""
     infinity: str = ""
     letters: str = ""
+    name_quote: str = ""
 
     @property
     def executed(self) -> bool:
@@ -108,6 +111,7 @@ DIALECTS = {
         "Needs version 3.35 or later. Dates are texts there: written as 2020-02-29 they keep their order.",
         "9e999",
         "CAST(? AS BLOB)",
+        "`",
     ),
     "trino": Dialect("Trino", assumed=(_OVERFLOW, _CAST)),
     "tsql": Dialect(
@@ -157,32 +161,59 @@ def find_dialect(name: str) -> str:
     return wanted
 
 
-def column(text: str, dialect: str, option: str, *, exact: bool = False) -> str:
-    """A column or an expression over columns, in the dialect.
+ROWS = "audited"
+"""What the rows of a statement are called, so that a name is a column of theirs or an error.
 
-    A plain name is written as it stands, so that the warehouse finds it in the case it keeps; one in double quotes, or
-    with spaces, is quoted for the dialect, and every name where they are `exact`.
+Without it a name may mean something else: SQLite reads "Age" as a text where there is no such column, PostgreSQL reads
+session_user as a function, and ClickHouse reads q1 as the alias of the column before.
+"""
+_PLAIN = re.compile("[A-Za-z_][A-Za-z0-9_]*")
+
+
+def column(text: str, dialect: str, option: str, *, exact: bool = False) -> str:
+    """A column, or an expression over columns in parentheses, in the dialect.
+
+    A plain name is written as it stands, so that the warehouse finds it in the case it keeps. Every other name is one
+    column and is quoted, as is every name if they are `exact`.
 
     Raises:
-        UsageError: neither a name nor an expression over the columns of one row.
+        UsageError: an expression that is none over the columns of one row.
 
     Example:
-        >>> column('"Blood Type"', "bigquery", "--qi"), column("year(birth)", "postgres", "--qi")
-        ('`Blood Type`', 'EXTRACT(YEAR FROM birth)')
+        >>> column("Blood-Type", "bigquery", "--qi"), column("(year(birth))", "postgres", "--qi")
+        ('audited.`Blood-Type`', '(EXTRACT(YEAR FROM audited.birth))')
     """
     bare = text.strip()
+    if bare[:1] == "(" and bare[-1:] == ")":
+        tree = guard_expression(bare, dialect, option)
+        if not list(tree.find_all(exp.Column)):
+            raise UsageError(f"{option}: {text!r} is no expression over columns. Put the name of a column into quotes.")
+        return _of_rows(tree).sql(dialect=dialect)
     if len(bare) > 2 and bare[0] == bare[-1] == '"' and '"' not in bare[1:-1].replace('""', ""):
-        return quote(bare[1:-1].replace('""', '"'), dialect)
-    if bare.isidentifier():
-        return bare if not exact and _is_plain(bare, dialect) else quote(bare, dialect)
-    if bare.replace(" ", "_").isidentifier():
-        return quote(bare, dialect)
-    tree = guard_expression(bare, dialect, option)
-    if not list(tree.find_all(exp.Column)):
-        raise UsageError(
-            f"{option}: {text!r} is no column and no expression over columns; put odd names into double quotes."
-        )
-    return tree.sql(dialect=dialect)
+        bare, exact = bare[1:-1].replace('""', '"'), True
+    if not bare:
+        raise UsageError(f"{option}: a name is empty.")
+    plain = not exact and _PLAIN.fullmatch(bare) and _is_plain(bare, dialect)
+    return f"{ROWS}.{bare if plain else quote(bare, dialect)}"
+
+
+def _of_rows(tree: exp.Expression) -> exp.Expression:
+    """The expression with the name of the rows before each of its columns, but not before those of a lambda."""
+    for found in list(tree.find_all(exp.Column)):
+        bound = [name.name for one in _lambdas(found) for name in one.expressions]
+        free = next((part for part in ("table", "db", "catalog") if not found.args.get(part)), "")
+        if free and found.parts[0].name not in bound:
+            found.set(free, exp.to_identifier(ROWS))
+    return tree
+
+
+def _lambdas(node: exp.Expression) -> Iterator[exp.Lambda]:
+    """The lambdas around a node."""
+    above = node.parent
+    while above is not None:
+        if isinstance(above, exp.Lambda):
+            yield above
+        above = above.parent
 
 
 def by_letters(value: str, dialect: str) -> str:
@@ -205,7 +236,7 @@ def source(target: Target, dialect: str) -> str:
 
     Example:
         >>> source(Target("public.patients", where="age > 17"), "snowflake")
-        '(SELECT * FROM public.patients WHERE age > 17)'
+        '(SELECT * FROM public.patients AS audited WHERE audited.age > 17) AS audited'
     """
     if target.frame is not None:
         raise UsageError("A frame is in this process; standalone SQL needs a table.")
@@ -216,25 +247,33 @@ def source(target: Target, dialect: str) -> str:
 def _from_item(relation: str, query: str, where: str, dialect: str) -> str:
     """The same, once for all checks of a table."""
     if query:
-        return f"({guard_query(query, dialect).sql(dialect=dialect)})"
-    table = _table(relation, dialect)
+        return f"({_sql(guard_query(query, dialect), dialect)}) AS {ROWS}"
+    table = f"{_table(relation, dialect)} AS {ROWS}"
     if not where:
-        return table.sql(dialect=dialect)
-    condition = guard_expression(where, dialect, about("where"))
-    return f"({exp.select('*').from_(table).where(condition).sql(dialect=dialect)})"
+        return table
+    condition = _of_rows(guard_expression(where, dialect, about("where")))
+    return f"(SELECT * FROM {table} WHERE {condition.sql(dialect=dialect)}) AS {ROWS}"
 
 
-def _table(text: str, dialect: str) -> exp.Table:
-    wrong = UsageError(f"{about('table')}: {text!r} is not a table's name; write schema.table.")
+def _sql(query: exp.Query, dialect: str) -> str:
+    """A user's query in the dialect. In SQLite no name is in double quotes, where it may be read as a text."""
+    mark = DIALECTS[dialect].name_quote
+    for name in list(query.find_all(exp.Identifier)) if mark else []:
+        if name.args.get("quoted"):
+            name.replace(exp.Var(this=mark + name.name.replace(mark, mark * 2) + mark))
+    return query.sql(dialect=dialect)
+
+
+def _table(text: str, dialect: str) -> str:
+    """A table's name in the dialect; its parts are quoted where they are no plain names."""
     try:
-        table = sqlglot.parse_one(text, into=exp.Table, dialect=dialect)
-    except SqlglotError:
-        raise wrong from None
-    if not isinstance(table, exp.Table) or not isinstance(table.this, exp.Identifier):
-        raise wrong
-    if {key for key, value in table.args.items() if value} - {"this", "db", "catalog"}:
-        raise wrong
-    return table
+        named = list(zip(split_name(text), name_parts(text), strict=True))
+        if len(named) > 3:
+            raise UsageError
+    except UsageError:
+        raise UsageError(f"{about('table')}: {text!r} is not a table's name; write schema.table.") from None
+    plain = (not quoted and _PLAIN.fullmatch(name) and _is_plain(name, dialect) for name, (_, quoted) in named)
+    return ".".join(name if fits else quote(name, dialect) for (name, _), fits in zip(named, plain, strict=True))
 
 
 @functools.lru_cache(maxsize=512)

@@ -277,7 +277,7 @@ def test_an_empty_table_is_undetermined(made: tuple[Path, Execute], tmp_path: Pa
 
 
 def test_baselines_and_reports_are_as_ever(made: tuple[Path, Execute], rows: list[Row], tmp_path: Path) -> None:
-    policy, baseline = made[0], tmp_path / "accepted.duckdb"
+    policy, baseline = made[0], tmp_path / "accepted.yml"
     accepted = sqlaudit.gate(policy, baseline=baseline, accept=True)
     assert not accepted.passed
     found = sqlaudit.gate(policy, baseline=baseline, results=[kept(rows, tmp_path / "rows.json")])
@@ -371,7 +371,7 @@ def test_what_one_select_cannot_carry_is_an_error(tmp_path: Path) -> None:
     result = sqlaudit.gate(policy, results=[kept(found, tmp_path / "rows.json")])
     assert [test.outcome.value for test in result.tests] == ["pass", *["error"] * 4]
     ran = run("compile", "-f", policy)
-    assert ran.code == 0
+    assert ran.code == 1
     assert ran.out.count("is not here:") == 4
 
 

@@ -39,7 +39,7 @@ ADAPTERS = {
     "spark": "spark",
     "databricks": "databricks",
 }
-QI = {"quasi_identifiers": ["age", "substr(zip, 1, 2)"]}
+QI = {"quasi_identifiers": ["age", "(substr(zip, 1, 2))"]}
 CHECKS: Mapping[str, tuple[dict[str, Any], str]] = {
     "k_anonymity": ({"k": 15}, "k=15"),
     "alpha_k_anonymity": ({"alpha": 0.4, "k": 3}, "alpha=alpha:0.4,k:3"),
@@ -184,7 +184,7 @@ def test_a_test_finds_what_the_standalone_check_counts(
 ) -> None:
     arguments, check = CHECKS[name]
     roles = Roles(
-        ("age", "substr(zip, 1, 2)"), ("s",), entity=entity, known_rows=KnownRows.ONE if entity else KnownRows.WORSE
+        ("age", "(substr(zip, 1, 2))"), ("s",), entity=entity, known_rows=KnownRows.ONE if entity else KnownRows.WORSE
     )
     (compiled,) = compile_checks(Target("people"), roles, [check])
     cursor = people.execute(compiled.sql)
@@ -297,7 +297,7 @@ def test_every_number_of_pieces_of_knowledge(k: int) -> None:
     )
     for c in (0.15, 0.3):
         (compiled,) = compile_checks(
-            Target("people"), Roles(("age", "substr(zip, 1, 2)"), ("s",)), [f"disclosure@{k}={c}"]
+            Target("people"), Roles(("age", "(substr(zip, 1, 2))"), ("s",)), [f"disclosure@{k}={c}"]
         )
         row = connection.sql(compiled.sql).fetchdf().iloc[0]
         levels = connection.sql(written("duckdb", "c_k_safety", {"c": c, "k": k})).fetchdf()["level_disclosure"]

@@ -84,7 +84,7 @@ def test_an_artefact_says_what_a_run_says(made: tuple[Path, Artefact], tmp_path:
 
 def test_a_baseline_accepts_what_an_artefact_says(made: tuple[Path, Artefact], tmp_path: Path) -> None:
     policy, found = made
-    path, history = kept(found, tmp_path), tmp_path / "history.duckdb"
+    path, history = kept(found, tmp_path), tmp_path / "history.yml"
     sqlaudit.gate(policy, results=[path], baseline=history, accept=True)
     assert sqlaudit.gate(policy, results=[path], baseline=history).tests[3].outcome.value == "accepted"
 

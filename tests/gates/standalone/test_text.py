@@ -71,7 +71,7 @@ OWN_TEXTS = {"duckdb": {"utf-8"}, "snowflake": {"UTF-8"}, "tsql": {"1900-01-01"}
 
 def statements(dialect: str, entity: str | None, nulls: str, every: int = 1) -> list[str]:
     """Every check in one dialect; or one of so many, others in the next dialect, unless all cases are asked for."""
-    roles = Roles(("age", "year(birth)"), ("disease",), entity=entity, nulls=NullPolicy(nulls))
+    roles = Roles(("age", "(year(birth))"), ("disease",), entity=entity, nulls=NullPolicy(nulls))
     checks = CHECKS + (POPULATION if nulls == "equal" else [])
     if fewer(100) < 100:
         checks = checks[list(DIALECTS).index(dialect) % every :: every]
@@ -135,33 +135,75 @@ def test_t_sql_has_no_infinity() -> None:
         ('"the ""month"""', "spark", '`the "month"`'),
         ('"the ""month"""', "postgres", '"the ""month"""'),
         ('"Age"', "snowflake", '"Age"'),
-        ("substr(zip, 1, 3)", "postgres", "SUBSTR(zip, 1, 3)"),
-        ("year(birth)", "tsql", "YEAR(birth)"),
+        ("age-band", "postgres", '"age-band"'),
+        ('"age-band"', "postgres", '"age-band"'),
+        ("1st_visit", "duckdb", '"1st_visit"'),
+        ("%fat", "mysql", "`%fat`"),
+        ("it's", "sqlite", '"it\'s"'),
+        ("größe", "clickhouse", '"größe"'),
+        ("age; drop table t", "postgres", '"age; drop table t"'),
+        ("substr(zip, 1, 3)", "postgres", '"substr(zip, 1, 3)"'),
+        ("a.b", "bigquery", "`a.b`"),
+        ("1", "tsql", "[1]"),
     ],
 )
-def test_names(text: str, dialect: str, written: str) -> None:
-    assert column(text, dialect, "qi") == written
+def test_what_is_no_plain_name_is_one_quoted_column(text: str, dialect: str, written: str) -> None:
+    assert column(text, dialect, "qi") == f"audited.{written}"
+
+
+@pytest.mark.parametrize(
+    ("text", "dialect", "written"),
+    [
+        ("(substr(zip, 1, 3))", "postgres", "(SUBSTR(audited.zip, 1, 3))"),
+        ("(year(birth))", "tsql", "(YEAR(audited.birth))"),
+        ('("Age" + "b-c")', "duckdb", '(audited."Age" + audited."b-c")'),
+        ("(a) + (b)", "duckdb", "(audited.a) + (audited.b)"),
+        ("(oid || zip)", "postgres", "(audited.oid || audited.zip)"),
+        ("(home.zip)", "bigquery", "(audited.home.zip)"),
+        ("(list_sum(list_transform(x, y -> y + z)))", "duckdb", ""),
+    ],
+)
+def test_the_columns_of_an_expression_are_those_of_the_rows(text: str, dialect: str, written: str) -> None:
+    found = column(text, dialect, "qi")
+    assert found == written or (not written and "audited.x" in found and "audited.z" in found and ".y" not in found)
+
+
+@pytest.mark.parametrize(
+    ("text", "dialect", "written"),
+    [
+        ("Visits of 2020", "snowflake", '"Visits of 2020"'),
+        ("main.visits-2020", "bigquery", "main.`visits-2020`"),
+        ('dev."it\'s.here"', "tsql", "dev.[it's.here]"),
+        ("order", "postgres", '"order"'),
+        ('"dev"."people"', "duckdb", '"dev"."people"'),
+        ("t; drop table t", "duckdb", '"t; drop table t"'),
+    ],
+)
+def test_the_names_of_tables_are_quoted_where_they_have_to_be(text: str, dialect: str, written: str) -> None:
+    assert source(Target(text), dialect) == f"{written} AS audited"
 
 
 def test_exact_names_are_quoted() -> None:
     (one,) = compile_checks(Target("t"), Roles(("Age",)), ["k=2"], dialect="snowflake", exact_names=True)
-    assert '"Age" AS q1' in one.sql
+    assert 'audited."Age") AS q1' in one.sql
 
 
-@pytest.mark.parametrize("text", ["age; drop table t", "(select 1)", "count(*)", "1", "age alias, other"])
+@pytest.mark.parametrize("text", ["(age); drop table (t)", "(select 1)", "(count(*))", "(1)", "('zip')", "", " "])
 def test_what_is_no_column(text: str) -> None:
     with pytest.raises(UsageError, match=r"^qi"):
         column(text, "postgres", "qi")
 
 
-@pytest.mark.parametrize("name", ["a b", "t; drop table t", "(select 1)", "t where 1 = 1", "a.b.c.d.e f", ""])
+@pytest.mark.parametrize("name", ["a.b.c.d.e f", "a..b", '"a', ""])
 def test_what_is_no_table(name: str) -> None:
     with pytest.raises(UsageError):
         source(Target(name), "postgres")
 
 
 def test_a_query_and_a_condition_are_guarded() -> None:
-    assert source(Target("t", where="a > 1"), "bigquery") == "(SELECT * FROM t WHERE a > 1)"
+    assert (
+        source(Target("t", where="a > 1"), "bigquery") == "(SELECT * FROM t AS audited WHERE audited.a > 1) AS audited"
+    )
     with pytest.raises(UsageError, match="SELECT"):
         source(Target(query="delete from t"), "postgres")
 

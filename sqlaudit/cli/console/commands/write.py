@@ -19,7 +19,7 @@ from sqlaudit.cli.console.workspace import Workspace
 from sqlaudit.cli.init import beside, connection_of
 from sqlaudit.cli.output import output_for
 from sqlaudit.cli.session import statement_text
-from sqlaudit.gates.proposal import scalar
+from sqlaudit.gates.nodes import yaml_text
 from sqlaudit.reports.document import limit
 
 # The roles and requirements of a session as the text of a policy.
@@ -50,7 +50,7 @@ def _head(db: str | None, variable: str, folder: Path) -> Iterator[str]:
     named = ", and name it: \\save policy.yml CLINIC_URL."
     kind, value = ("env", variable) if variable else connection_of(db, named)
     yield "connections:"
-    yield f"  main: {{{kind}: {scalar(beside(value, folder) if kind == 'duckdb' else value)}}}"
+    yield f"  main: {{{kind}: {yaml_text(beside(value, folder) if kind == 'duckdb' else value)}}}"
     yield ""
 
 
@@ -63,22 +63,22 @@ def _table(state: State, target: Target, workspace: Workspace, folder: Path) -> 
             "a WHERE if needed, and put expressions into \\qi."
         )
     if target.query:
-        yield f"  - query: {scalar(target.query)}"
+        yield f"  - query: {yaml_text(target.query)}"
         yield "    name: console query"
     elif workspace.engine.finds_files and exists(target.relation):
-        yield f"  - table: {scalar(str(Path(target.relation).absolute()))}"
+        yield f"  - table: {yaml_text(str(Path(target.relation).absolute()))}"
     elif in_database and not exists(target.relation):
-        yield f"  - table: {scalar(target.relation)}"
+        yield f"  - table: {yaml_text(target.relation)}"
     else:
-        yield f"  - file: {scalar(beside(target.relation, folder))}"
+        yield f"  - file: {yaml_text(beside(target.relation, folder))}"
     if target.where:
-        yield f"    where: {scalar(target.where)}"
+        yield f"    where: {yaml_text(target.where)}"
     yield from _read(target.read)
     yield from _list("quasi_identifiers", roles.quasi_identifiers)
     yield from _list("sensitive", roles.sensitive)
     yield from _list("identifiers", roles.identifiers)
     if roles.entity:
-        yield f"    entity: {scalar(roles.entity)}"
+        yield f"    entity: {yaml_text(roles.entity)}"
     yield from _judged(roles)
     yield from _list("requirements", [one.text for one in state.requirements])
 
@@ -91,7 +91,7 @@ def _judged(roles: Roles) -> Iterator[str]:
         "nulls": None if roles.nulls is NullPolicy.EQUAL else roles.nulls.value,
         "sampling_fraction": None if share is None else limit(share),
         "population_size": sampling.population_size,
-        "weights": None if sampling.weights is None else scalar(sampling.weights),
+        "weights": None if sampling.weights is None else yaml_text(sampling.weights),
         "known_rows": None if roles.known_rows is KnownRows.WORSE else roles.known_rows.value,
         "values": None if roles.values is None else roles.values.value,
     }
@@ -107,16 +107,16 @@ def _read(options: ReadOptions) -> Iterator[str]:
         if isinstance(value, bool):
             written = "true" if value else "false"
         elif isinstance(value, tuple):
-            written = "[" + ", ".join(scalar(item) for item in value) + "]"
+            written = "[" + ", ".join(yaml_text(item) for item in value) + "]"
         else:
-            written = scalar(str(value))
+            written = yaml_text(str(value))
         yield f"      {name}: {written}"
 
 
 def _list(key: str, items: tuple[str, ...] | list[str]) -> Iterator[str]:
     if items:
         yield f"    {key}:"
-        yield from (f"      - {scalar(item)}" for item in items)
+        yield from (f"      - {yaml_text(item)}" for item in items)
 
 
 _FILE_AND_WORD = re.compile(r"('[^']+'|\S+)(?:\s+(\S+))?")

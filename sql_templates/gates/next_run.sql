@@ -1,2 +1,0 @@
-SELECT COALESCE(MAX(run), 0) + 1 AS next_run
-FROM store.main.runs
