@@ -86,6 +86,9 @@ def aggregates(
     holdings: str = "",
     largest: Sequence[str] | str = (),
     hidden: Sequence[str] = (),
+    zeros: str | None = None,
+    rate: Mapping[str, str | None] | Sequence[str] = (),
+    insensitive: Sequence[str] | str = (),
     total: Mapping[str, str | None] | Sequence[str] = (),
     hierarchies: Any = None,
     structural: str = "",
@@ -123,7 +126,10 @@ def aggregates(
         contributors: number of contributors of a cell, if not the `count`.
         holdings: number of households or groups of firms that the contributors belong to.
         largest: largest contributions to the value, largest first.
-        hidden: marks of hidden cells, for example *. A missing number always marks one.
+        hidden: marks of hidden cells, for example * or <5; *=1..4 states limits. A missing number always marks one.
+        zeros: whether counts of 0 are published or may be hidden (default: by the table) (shown, hidden).
+        rate: rates of the count: rate=count/denominator. They limit hidden counts.
+        insensitive: further numeric columns that reveal no count.
         total: for dimensions, the value that stands for all others; None for a missing value. Usual words are found.
         hierarchies: for dimensions, which values are sums of others: a YAML file, a folder of CSV files, or a mapping.
         structural: condition that is true for cells that must be empty.

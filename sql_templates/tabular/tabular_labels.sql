@@ -8,5 +8,7 @@ WITH {{ codes.listed(source, dimensions, [], []) }}
 {{ "UNION ALL" if not loop.first }}
 SELECT {{ loop.index0 }} AS dimension, code, CAST(value AS VARCHAR) AS label
 FROM dictionary_{{ loop.index0 }}
+{% if wanted %}
 WHERE code IN ({{ wanted | join(", ") }})
+{% endif %}
 {% endfor %}

@@ -65,7 +65,7 @@ from sqlaudit.models.registry import (
 )
 from sqlaudit.release.compare.request import CompareRequest
 from sqlaudit.reports.document import limit as exact
-from sqlaudit.tabular.request import CELLS, ROWS, TOTALS, AggregatesRequest
+from sqlaudit.tabular.request import CELLS, CODES, ROWS, TOTALS, AggregatesRequest
 
 # Keys of a policy, as the reader of each section lists them: what each takes, as JSON Schema, and what it says.
 #
@@ -158,7 +158,7 @@ def read_cells(found: PolicySection, connection: str, folder: Path) -> tuple[Cel
         return ()
     given = found.take_options(AggregatesRequest, *CELL_OPTIONS, values=text, negative=text)
     shown = found.take(SHOWN, flag, False)
-    if "hierarchies" in given:
+    if not given.get("hierarchies", CODES).endswith(CODES):
         given["hierarchies"] = str(folder / given["hierarchies"])
     before, linked = (
         tuple(_other_table(name, connection, folder, patterns=True) for name in found.take(key, texts, ()))

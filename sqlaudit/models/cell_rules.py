@@ -67,6 +67,14 @@ class CellFacts(Protocol):
     def structural(self) -> Bools | None:
         """Cells in which nobody can be."""
 
+    @property
+    def broken_down(self) -> npt.NDArray[Any]:
+        """By how many dimensions each is broken down: those in which it is not the total of everything."""
+
+    @property
+    def volume(self) -> CellNumbers | None:
+        """The least that the sizes of contributions add up to, where some are negative; None where it is the value."""
+
     def top(self, number: int) -> CellNumbers | None:
         """What the so many largest contributors have together; None when the contributions are not at hand."""
 
@@ -149,12 +157,16 @@ class FewContributors(CellRule):
     name: ClassVar[str] = "threshold"
     title: ClassVar[str] = "threshold rule"
     definition: ClassVar[str] = (
-        "Every cell has at least n contributors, or none. With zeros:yes, a cell without contributors fails, too."
+        "Every cell has at least n contributors, or none. With zeros:yes, a cell without contributors fails, too; with "
+        "dimensions:2, the rule is for cells that are broken down by at least two dimensions."
     )
     reference: ClassVar[str] = HANDBOOK
     parameters: ClassVar = (
         Parameter("n", "integer", "smallest number of contributors", 1),
         Parameter("zeros", "text", "yes or no: cells without contributors fail", default="no"),
+        Parameter(
+            "dimensions", "integer", "only for cells that are broken down by so many dimensions, or more", 0, default=0
+        ),
     )
     short_forms: ClassVar[tuple[str, ...]] = ("min_contributors",)
 
@@ -163,8 +175,10 @@ class FewContributors(CellRule):
         if self.values["zeros"] not in ("yes", "no"):
             raise UsageError(f"threshold: zeros is yes or no, not {str(self.values['zeros'])[:20]!r}.")
 
-    def alone(self) -> Alone:
-        """Fewer than n."""
+    def alone(self) -> Alone | None:
+        """Fewer than n; None where totals have to be known."""
+        if self.values["dimensions"]:
+            return None
         return Alone("few_contributors", ("n",), {"n": self.values["n"], "zeros": self.values["zeros"] == "yes"})
 
     def verdicts(self, cells: CellFacts) -> Verdicts:
@@ -179,6 +193,8 @@ class FewContributors(CellRule):
         unsafe = found.units < self.values["n"]
         if self.values["zeros"] == "no":
             unsafe &= found.units != 0
+        if self.values["dimensions"]:
+            unsafe &= cells.broken_down >= self.values["dimensions"]
         return Verdicts((unsafe & found.known).astype(bool), found.known)
 
 
@@ -224,7 +240,8 @@ class _Contributions(CellRule):
         if found is None:
             return self._by_number(cells, cells.value)
         top, known = found
-        return Verdicts(self._falls_short(cells.value.units, top).astype(bool) & known, known)
+        volume = cells.volume or cells.value
+        return Verdicts(self._falls_short(volume.units, top).astype(bool) & known, known)
 
     def level(self, cells: CellFacts) -> tuple[npt.NDArray[Any], Bools] | None:
         """By the largest contributions: at that distance the rule would let the cell be published."""
@@ -238,7 +255,7 @@ class _Contributions(CellRule):
         top = [one for number in range(1, self.contributions + 1) if (one := cells.top(number))]
         if cells.value is None or len(top) < self.contributions:
             return None
-        known = cells.value.known
+        known = (cells.volume or cells.value).known
         for one in top:
             known = known & one.known
         return [one.units for one in top], known
@@ -253,7 +270,7 @@ class _Contributions(CellRule):
         unsafe = known & False
         if cells.contributors is not None and self._few_fall_short:
             few = cells.contributors.known & (cells.contributors.units <= self.contributions)
-            unsafe = few & value.known & (value.units > 0)
+            unsafe = few & value.known & (value.units != 0)
         named = {1: "the largest contribution", 2: "the two largest contributions"}
         what = named.get(self.contributions, f"the {self.contributions} largest contributions")
         missing = (

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import Context, Decimal, InvalidOperation
 from functools import cached_property, wraps
+from math import ceil, floor
 from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
@@ -18,7 +19,8 @@ from sqlaudit.base.errors import InputError
 from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.solver import plus, product, times, wholes
 from sqlaudit.reports.document import plural
-from sqlaudit.tabular.secondary.system import FREE
+from sqlaudit.tabular.labels import Mark, plain_number
+from sqlaudit.tabular.secondary.system import FREE, Integers
 
 Bools = npt.NDArray[np.bool_]
 Codes = npt.NDArray[np.int32]
@@ -26,7 +28,7 @@ Wholes: TypeAlias = npt.NDArray[Any]
 """Whole numbers: int64, or Python's integers (dtype object) where some do not fit."""
 T = TypeVar("T")
 NO_PARENT = -1
-MARKS = ("structural", "fractional", "unclear", "rolled_up", "disagreeing", "misnamed", "left_out")
+MARKS = ("structural", "fractional", "unclear", "nested", "rolled_up", "disagreeing", "misnamed", "left_out")
 """What is said of some cells of a table."""
 
 
@@ -39,10 +41,12 @@ class Breakdown:
         parents: for each code the code that it is part of, -1 for none. A total is the parent of all others; with a
             hierarchy parents have parents. A cell is the sum of the cells that differ from it only in having one of the
             children here.
+        nested: whether some codes may be totals of those that extend them.
     """
 
     name: str
     parents: Codes
+    nested: bool = False
 
     @classmethod
     def plain(cls, name: str, size: int) -> Breakdown:
@@ -74,18 +78,48 @@ class Breakdown:
 
 
 @dataclass(frozen=True, eq=False)
+class CellLimits:
+    """What readers know of hidden numbers before they add anything up, in units of the measure.
+
+    Args:
+        lower, upper: limits; -FREE and FREE where there are none. promised: how far apart the mark of the cell says
+            that they are; FREE where it says nothing.
+        least: of every number that is hidden in its row. stated: whether that is certain, whatever totals say.
+    """
+
+    lower: Integers
+    upper: Integers
+    promised: Integers
+    least: int = 0
+    stated: bool = False
+
+    @classmethod
+    def none(cls, cells: int) -> CellLimits:
+        """Return no limits for so many cells."""
+        free = np.full(cells, FREE, dtype=np.int64)
+        return cls(-free, free, free.copy())
+
+    def each(self, change: Callable[[Integers], Integers]) -> CellLimits:
+        """Return the limits after a change to each array."""
+        lower, upper, promised = map(change, (self.lower, self.upper, self.promised))
+        return CellLimits(lower, upper, promised, self.least, self.stated)
+
+
+@dataclass(frozen=True, eq=False)
 class CellMeasure:
     """One number for every cell, exactly: `units / 10**places`.
 
     Args:
         units: whole numbers; 0 where it is not known. known: where it is published. places: decimal places.
         elsewhere: of linked tables, where one hides it that another one publishes; None of one table.
+        limits: of hidden numbers; None where readers know none.
     """
 
     units: Wholes
     known: Bools
     places: int = 0
     elsewhere: Bools | None = None
+    limits: CellLimits | None = None
 
     @property
     def hidden(self) -> Bools:
@@ -95,7 +129,8 @@ class CellMeasure:
     def some(self, which: Bools | Wholes) -> CellMeasure:
         """The same of some cells, which may be there several times."""
         elsewhere = None if self.elsewhere is None else self.elsewhere[which]
-        return CellMeasure(self.units[which], self.known[which], self.places, elsewhere)
+        limits = self.limits and self.limits.each(lambda one: one[which])
+        return CellMeasure(self.units[which], self.known[which], self.places, elsewhere, limits)
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,10 +144,13 @@ class TableCells:
         value: the sum that is published. largest: the largest contributions to it, in falling order, as far as given,
             with as many decimal places as the value. weights: the sampling weight of each of these; none = 1; value and
             contributions then have at least as many decimal places as these.
+        volume: the least that the sizes of all contributions add up to, where some may be negative and `largest` has
+            sizes; None where that is the value.
         holdings: how many different holdings (households, groups) the contributors belong to.
         structural: cells in which nobody can be; None when nothing was said.
         fractional: cells one of whose counts is no whole number, and was rounded down; None without any.
         unclear: cells that may be totals, though nothing says so for certain; None without any.
+        nested: cells whose code others extend, and that may be the totals of these; None without any.
         rolled_up: those of them with a missing value, as ROLLUP writes totals: rows that were left out may follow.
         release: of several tables read together, the number of the one that a cell is from; None of one table.
         disagreeing: cells of which linked tables publish different numbers; None of one table.
@@ -132,10 +170,12 @@ class TableCells:
     fractional: Bools | None = None
     release: Wholes | None = None
     unclear: Bools | None = None
+    nested: Bools | None = None
     rolled_up: Bools | None = None
     disagreeing: Bools | None = None
     misnamed: Bools | None = None
     left_out: Bools | None = None
+    volume: CellMeasure | None = None
 
     def __len__(self) -> int:
         return len(self.keys)
@@ -153,6 +193,7 @@ class TableCells:
             tuple(one.some(which) for one in self.largest),
             tuple(one.some(which) for one in self.weights),
             self.holdings and self.holdings.some(which),
+            volume=self.volume and self.volume.some(which),
             **{name: marks[which] for name in MARKS if (marks := getattr(self, name)) is not None},
         )
 
@@ -161,12 +202,15 @@ class TableCells:
         found = self.some(np.append(np.arange(len(self)), np.zeros(len(keys), dtype=np.int64)))
         last = slice(len(self), None)
         found.keys[last] = keys
-        measures = (found.count, found.contributors, found.value, found.holdings, *found.largest, *found.weights)
+        single = (found.count, found.contributors, found.value, found.holdings, found.volume)
+        measures = (*single, *found.largest, *found.weights)
         for one in measures:
             if one is not None:
                 one.units[last], one.known[last] = 0, False
                 if one.elsewhere is not None:
                     one.elsewhere[last] = False
+                if one.limits is not None:
+                    one.limits.lower[last], one.limits.upper[last], one.limits.promised[last] = -FREE, FREE, FREE
         for name in MARKS:
             if (marks := getattr(found, name)) is not None:
                 marks[last] = False
@@ -189,6 +233,15 @@ class TableCells:
         columns = zip(self.dimensions, self.keys.T, strict=True)
         found: Bools = np.logical_or.reduce([one.is_total[codes] for one, codes in columns])
         return found
+
+    @property
+    def broken_down(self) -> Integers:
+        """By how many dimensions each cell is broken down: those in which it is not the total of everything."""
+        grand = (
+            (one.is_total & (one.parents == NO_PARENT))[codes]
+            for one, codes in zip(self.dimensions, self.keys.T, strict=True)
+        )
+        return np.asarray(len(self.dimensions) - sum(grand, np.zeros(len(self), dtype=np.int64)), dtype=np.int64)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -299,11 +352,12 @@ _EXACT = Context(prec=100)
 MOST_PLACES = 18
 
 
-def measure(name: str, given: npt.NDArray[Any], hidden: Sequence[str] = ()) -> CellMeasure:
+def measure(name: str, given: npt.NDArray[Any], hidden: Sequence[str] = (), decimal: str = ".") -> CellMeasure:
     """A column as exact numbers; NULL and the marks of hidden cells are not known.
 
     Args:
-        name: of the column. given: its cells, NULLs masked. hidden: texts that mark hidden cells.
+        name: of the column. given: its cells, NULLs masked. hidden: texts that mark hidden cells. decimal: the decimal
+            sign of texts; the other one may separate thousands.
 
     Raises:
         InputError: cells that are neither a number nor such a mark.
@@ -319,14 +373,15 @@ def measure(name: str, given: npt.NDArray[Any], hidden: Sequence[str] = ()) -> C
         data = np.where(known, data, 0.0)
         if bool(np.all((data == np.floor(data)) & (np.abs(data) < _WHOLE_FLOATS))):
             return CellMeasure(data.astype(np.int64), known)
-    return _written(name, data, known, hidden)
+    return _written(name, data, known, hidden, decimal)
 
 
-def _written(name: str, data: npt.NDArray[Any], known: npt.NDArray[np.bool_], hidden: Sequence[str]) -> CellMeasure:
+def _written(name: str, data: npt.NDArray[Any], known: Bools, hidden: Sequence[str], decimal: str) -> CellMeasure:
     """Cells that are texts, decimals, large numbers or fractions: each different one is read once."""
     marks = {mark.strip() for mark in hidden}
     texts = [str(cell).strip() if there else "" for cell, there in zip(data, known, strict=True)]
-    read = {text: _number(text) for text in set(texts) - marks}
+    are_texts = any(isinstance(cell, str) for cell in data[known])
+    read = {text: _number(plain_number(text, decimal) if are_texts else text) for text in set(texts) - marks}
     strange = {text for text, number in read.items() if number is None}
     if cells := sum(text in strange for text, there in zip(texts, known, strict=True) if there):
         raise InputError(
@@ -342,6 +397,29 @@ def _written(name: str, data: npt.NDArray[Any], known: npt.NDArray[np.bool_], hi
     whole = {text: int(number.scaleb(places, _EXACT)) for text, number in numbers.items()}
     units = wholes([whole.get(text, 0) for text in texts])
     return CellMeasure(units, np.array([text in whole for text in texts], dtype=np.bool_), places)
+
+
+def limits_of(one: CellMeasure, given: npt.NDArray[Any], marks: Sequence[Mark], least: int | None) -> CellMeasure:
+    """Return the measure with what marks say of its hidden cells.
+
+    Args:
+        one: the measure of a column. given: the cells of the column, NULLs masked. marks: of hidden cells.
+        least: of hidden counts, 1 where zeros are published; None of a column that is not one of counts.
+    """
+    limits = CellLimits.none(len(one.units))
+    missing, data = np.ma.getmaskarray(given), np.ma.getdata(given)
+    for mark in marks:
+        if (mark.low is None and mark.high is None) or (mark.counts_only and least is None):
+            continue
+        cells = missing if not mark.text else _marked(data, [mark.text]) if data.dtype.kind in "iubf" else ~missing
+        if mark.text and data.dtype.kind not in "iubf":
+            cells = cells & np.array([str(cell).strip() == mark.text for cell in data], dtype=np.bool_)
+        start = -FREE if mark.low is None else ceil(mark.low * 10**one.places)
+        limits.lower[cells] = np.maximum(limits.lower[cells], start)
+        if mark.high is not None:
+            end, begin = floor(mark.high * 10**one.places), int(least is not None) if mark.low is None else start
+            limits.upper[cells], limits.promised[cells] = end, max(1, end - max(begin, least or 0))
+    return replace(one, limits=limits)
 
 
 def _marked(data: npt.NDArray[Any], hidden: Sequence[str]) -> npt.NDArray[np.bool_]:
@@ -363,7 +441,17 @@ def _number(text: str) -> Decimal | None:
 def alike(measures: Sequence[CellMeasure]) -> tuple[CellMeasure, ...]:
     """The same numbers, all with as many decimal places as the one that has most."""
     places = max((one.places for one in measures), default=0)
-    return tuple(replace(one, units=times(one.units, 10 ** (places - one.places)), places=places) for one in measures)
+    return tuple(_in_places(one, places) for one in measures)
+
+
+def _in_places(one: CellMeasure, places: int) -> CellMeasure:
+    """Return the same numbers with more decimal places."""
+    factor = 10 ** (places - one.places)
+    free = FREE // factor
+    limits = one.limits and one.limits.each(
+        lambda some: np.where(np.abs(some) >= free, np.sign(some) * FREE, some * factor)
+    )
+    return replace(one, units=times(one.units, factor), places=places, limits=limits)
 
 
 def as_integers(one: CellMeasure) -> npt.NDArray[np.int64] | None:

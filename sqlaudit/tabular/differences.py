@@ -197,7 +197,7 @@ def _of_rows(
 
 
 def _of_tables(engine: Engine, releases: Sequence[Relation], request: AggregatesRequest) -> Iterator[TableChange]:
-    asked = replace(request, largest=(), structural="")
+    asked = replace(request, largest=(), structural="", rate=())
     tables = [listed_cells(engine, one, asked) for one in releases]
     listed = read_together(engine, tables)
     cells = read_cells(engine, listed, asked)
@@ -227,7 +227,7 @@ def _doubt(cells: TableCells) -> str:
         return _WRONG
     hides = bool(cells.hidden.any())
     unclear = cells.unclear if hides else cells.rolled_up
-    if unclear is not None and bool(unclear.any()):
+    if any(one is not None and bool(one.any()) for one in (unclear, cells.nested)):
         return _UNCLEAR.format(spelled("total", "column=value"))
     if not hides:
         return ""

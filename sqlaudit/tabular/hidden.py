@@ -11,6 +11,7 @@ from math import ceil
 import numpy as np
 
 from sqlaudit.base.errors import UsageError
+from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.solver import times
 from sqlaudit.models.cell_rules import CellRule, Verdicts
 from sqlaudit.tabular.cells import Bools, CellMeasure, TableCells, as_integers, measures_of, once_per_table
@@ -22,6 +23,8 @@ from sqlaudit.tabular.totals import AddedUp, added_up, missed_sums
 _EXACT = "smaller numbers: give them in thousands or millions"
 _NOISY = "numbers without noise"
 _CIRCLE = "fewer linked tables: the table that combines them all has too many cells"
+_SUMS = "totals that are the sums of their parts"
+_LIMITS = "limits that fit the totals: state those of a mark ({}), or that hidden counts may be 0 ({})"
 ANY_WIDTH = Fraction(1, 10**18)
 """Limits that are less apart are equal."""
 SECONDS = 60.0
@@ -41,6 +44,7 @@ class HiddenCells:
             not published as further hidden cells behind its own. places: decimal places of its units.
         deduced: of its hidden cells; None where that could not be found out. missing: why not.
         loose: whether limits may be nearer than those that were found.
+        promised: for each cell how far apart its mark says that the limits are; None without marks.
     """
 
     measure: str
@@ -50,6 +54,7 @@ class HiddenCells:
     deduced: Deduced | None
     missing: str = ""
     loose: bool = False
+    promised: Integers | None = None
 
     def judge(self, width: Fraction) -> tuple[Bools, Bools]:
         """Which cells have limits nearer than a width, and of which cells that is known: of all published ones."""
@@ -75,6 +80,8 @@ class HiddenCells:
         if self.deduced is None:
             return None
         needed = np.full(len(self.table.hidden), ceil(width * 10**self.places), dtype=np.int64)
+        if self.promised is not None:
+            needed[: self.cells] = np.minimum(needed[: self.cells], self.promised)
         return judge(self.deduced, Protection(needed))
 
     def intervals(self, width: Fraction, most: int) -> Iterator[tuple[int, CellInterval]]:
@@ -133,7 +140,7 @@ def hidden_cells(cells: TableCells) -> tuple[HiddenCells, ...]:
     if added is None:
         return ()
     return tuple(
-        _of_measure(name, one, added, noisy=name in missed and missed[name].noisy)
+        _of_measure(name, one, added, cells.left_out, noisy=name in missed and missed[name].noisy)
         for name, one in measures_of(cells)
         if not bool(one.known.all())
     )
@@ -168,20 +175,35 @@ def find_pinned(cells: TableCells, width: Fraction) -> Verdicts:
     return Verdicts(unsafe, judged | unsafe, missing)
 
 
-def _of_measure(name: str, one: CellMeasure, added: AddedUp, *, noisy: bool) -> HiddenCells:
-    units, cells = as_integers(one), added.cells
+def _of_measure(name: str, one: CellMeasure, added: AddedUp, left_out: Bools | None, *, noisy: bool) -> HiddenCells:
+    units, cells, limits = as_integers(one), added.cells, one.limits
     hidden = added.with_missing(~one.known, True)
     safe = added.with_missing(np.zeros(cells, dtype=np.int64) if units is None else units, 0)
     lower = np.full(len(hidden), -FREE if bool((safe < 0).any()) else 0, dtype=np.int64)
-    table = PublishedTable(added.equations, safe, hidden, lower, np.full_like(lower, FREE), whole=name == "count")
+    upper = np.full_like(lower, FREE)
+    if limits is not None:
+        lower[:cells], upper[:cells] = np.maximum(lower[:cells], limits.lower), limits.upper
+    # a row that is left out may have nobody in it, unlike one with a mark
+    marked = added.with_missing(~one.known if left_out is None else ~one.known & ~left_out, False)
+    above = np.where(marked, np.maximum(lower, limits.least), lower) if limits and limits.least else lower
     found, missing = None, _EXACT if units is None else _NOISY if noisy else _CIRCLE if added.loose else ""
+    table = PublishedTable(added.equations, safe, hidden, above, upper, whole=name == "count")
     try:
-        found = None if units is None or noisy else deduce(table, seconds=SECONDS, asked=cells)
+        if units is not None and not noisy:
+            try:
+                found = deduce(table, seconds=SECONDS, asked=cells)
+            except Contradiction:
+                if limits is None or limits.stated or not limits.least:
+                    raise
+                table = replace(table, lower=lower)  # some hidden counts are 0, although others are published
+                found = deduce(table, seconds=SECONDS, asked=cells)
     except Contradiction:
-        missing = "totals that are the sums of their parts"
+        limited = bool(((table.lower > 0) | (upper < FREE))[hidden].any())
+        missing = _LIMITS.format(spelled("hidden", "*=1..4"), spelled("zeros", "hidden")) if limited else _SUMS
     except UsageError:  # too large
         missing = _EXACT
-    return HiddenCells(name, cells, table, one.places, found, missing, added.loose)
+    promised = None if limits is None else limits.promised
+    return HiddenCells(name, cells, table, one.places, found, missing, added.loose, promised)
 
 
 def rounded(cells: TableCells) -> Iterator[RoundedMeasure]:
@@ -223,7 +245,7 @@ def hidden_with_contributions(cells: TableCells, rule: CellRule) -> Bools:
     """Hidden sums of which all the contributions are given that a rule looks at."""
     value = read_through(cells).value
     top = cells.top(rule.contributions) if rule.contributions else None
-    if value is None or top is None:
+    if value is None or top is None or cells.volume is not None:  # an upper limit of a sum with losses is none of sizes
         return np.zeros(len(cells), dtype=np.bool_)
     some: Bools = ~value.known & top.known
     return some

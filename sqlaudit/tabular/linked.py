@@ -18,7 +18,17 @@ from sqlaudit.base.names import closest
 from sqlaudit.base.parameter_names import about, spelled
 from sqlaudit.base.relation import Relation
 from sqlaudit.engines.contract import Engine
-from sqlaudit.tabular.cells import MARKS, NO_PARENT, Bools, Breakdown, CellMeasure, Codes, TableCells, Wholes
+from sqlaudit.tabular.cells import (
+    MARKS,
+    NO_PARENT,
+    Bools,
+    Breakdown,
+    CellLimits,
+    CellMeasure,
+    Codes,
+    TableCells,
+    Wholes,
+)
 from sqlaudit.tabular.listing import ListedCells, finished_cells, named_places, read_together
 from sqlaudit.tabular.request import AggregatesRequest
 from sqlaudit.tabular.secondary.system import Integers
@@ -122,7 +132,7 @@ def _as_one(tables: Sequence[_OneTable], levels: Mapping[int, dict[int, int]]) -
             which = slice(None) if place in table.absent else own[:, place] == (NO_PARENT if old is None else old)
             if total is not None:
                 own[which, place] = total
-        dimensions.append(Breakdown(first.name, parents))
+        dimensions.append(Breakdown(first.name, parents, any(one.cells.dimensions[place].nested for one in tables)))
     cells = _merged(tables, tuple(dimensions), np.concatenate(keys))
     return _with_all(cells, totals, levels)
 
@@ -221,7 +231,14 @@ def _joined(measures: Sequence[CellMeasure], first: Integers, cell: Integers) ->
     told = np.bincount(cell[rows], minlength=number) > 0
     hides = np.bincount(cell[~known], minlength=number) > 0
     differs = np.unique(cell[rows][(units[rows] != units[source[cell[rows]]]).astype(np.bool_)])
-    joined = CellMeasure(np.where(told, units[source], 0), told, measures[0].places, told & hides)
+    given = [one.limits or CellLimits.none(len(one.units)) for one in measures]
+    limits = replace(CellLimits.none(number), least=given[0].least, stated=given[0].stated)
+    rows = np.flatnonzero(~known)
+    limits.promised[cell[rows]] = 0
+    np.maximum.at(limits.lower, cell[rows], np.concatenate([one.lower for one in given])[rows])
+    np.minimum.at(limits.upper, cell[rows], np.concatenate([one.upper for one in given])[rows])
+    np.maximum.at(limits.promised, cell[rows], np.concatenate([one.promised for one in given])[rows])
+    joined = CellMeasure(np.where(told, units[source], 0), told, measures[0].places, told & hides, limits)
     return joined, differs
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Any
 
-from sqlaudit.base.columns_of import Resolved, find_column, resolve
+from sqlaudit.base.columns_of import Resolved, columns_read, find_column, resolve
 from sqlaudit.base.errors import UsageError
-from sqlaudit.base.names import spoken
+from sqlaudit.base.names import quote, spoken
 from sqlaudit.base.parameter_names import about, spelled
 from sqlaudit.base.relation import DATES, NUMBERS, Kind, Relation, Statement
 from sqlaudit.base.sql import Raw, expression, render
@@ -198,6 +199,7 @@ class ListedCells:
         """The values of dimensions as texts, by (dimension, code), for some codes of each."""
         shift = 1 if self.flags else 0  # the code of all values comes first
         shown = [[code - shift for code in dict.fromkeys(some) if code > shift] or [0] for some in codes]
+        shown = [some if len(some) <= _MOST_LISTED else [] for some in shown]  # all of them
         statement = render(
             "tabular/tabular_labels.sql",
             engine.dialect,
@@ -259,6 +261,8 @@ def finished_cells(
         measures[f"largest_{place}"] = column(text, "largest")
     if request.structural:
         measures["structural"] = column(request.structural, "structural")
+    for place, (rate, denominator) in enumerate(request.rates()):
+        measures |= {f"rate_{place}": column(rate, "rate"), f"denominator_{place}": column(denominator, "rate")}
     lacking = [in_part and text.isidentifier() and find_column(text, relation) is None for text in request.by]
     by = [None if left else column(text, "by") for text, left in zip(request.by, lacking, strict=True)]
     return ListedCells(
@@ -272,11 +276,36 @@ def finished_cells(
     )
 
 
+def with_unused_columns(
+    engine: Engine, listed: ListedCells, relation: Relation, request: AggregatesRequest
+) -> ListedCells | None:
+    """Return the published numbers with the columns of numbers or texts that the request does not use, None if none.
+
+    Raises:
+        UsageError: a column that is said to be insensitive and is not there.
+    """
+    texts = {text: about("by") for text in (*request.by, request.structural, *listed.columns.values()) if text}
+    texts |= {text: about("rate") for text in chain.from_iterable(request.rates())}
+    texts |= {text: about("insensitive") for text in request.insensitive}
+    used = set[str]()
+    for text, option in texts.items():
+        if find_column(text, relation) or text not in request.by:  # a linked table lacks some dimensions
+            used |= columns_read(resolve(text, relation, engine.dialect, option), relation, engine.dialect)
+    unused = [one for one in relation.columns if one.name not in used and one.kind in (*NUMBERS, Kind.TEXT)]
+    count = "count" if request.count else "contributors"
+    published = {name: sql for name, sql in listed.measures.items() if name in (count, "value")}
+    further = {f"other_{place}": one.name for place, one in enumerate(unused)}
+    quoted = {name: Raw(quote(column, engine.dialect)) for name, column in further.items()}
+    return replace(listed, measures=published | quoted, columns=listed.columns | further) if unused else None
+
+
 def named_places(listed: ListedCells) -> list[int]:
     """The places of dimensions whose values are names, which may be spelled in another way: no numbers or days."""
     return [place for place, kind in enumerate(listed.kinds[: len(listed.names)]) if kind in (Kind.TEXT, Kind.OTHER)]
 
 
+_MOST_LISTED = 1_000
+"""So many codes are listed in a statement; where there are more, the labels of all codes are read."""
 _SINGLE = ("count", "contributors", "value", "holdings")
 
 _FAMILIES = dict.fromkeys(NUMBERS, "number") | dict.fromkeys(DATES, "moment")

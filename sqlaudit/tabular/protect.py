@@ -20,6 +20,7 @@ from sqlaudit.tabular.result import LEFT_OUT, MISSING_TOTALS, CellProtection, Ta
 from sqlaudit.tabular.secondary.intervals import Protection, deduce, end_of, judge, seconds_left
 from sqlaudit.tabular.secondary.protecting import Hiding, Protected, hide
 from sqlaudit.tabular.secondary.system import FREE, Integers, PublishedTable, round_together
+from sqlaudit.tabular.structure import ALL
 from sqlaudit.tabular.totals import AddedUp, added_up, broken_totals, facets_of, in_circle, missing_totals
 
 # What is wrong with a table of counts and sums itself, before any rule: each kind of mistake once, by cell.
@@ -41,6 +42,11 @@ _UNCLEAR = (
     "for a missing value), add a part to the hierarchy, or use {} if there is no total"
 )
 
+_NESTED = (
+    "have a code that others extend and may be their total, which may reveal small or hidden cells. Use {} if it is "
+    "their total, and {} if not"
+)
+
 
 def problems_of(cells: TableCells, *, added_up: bool = False) -> Iterator[tuple[TableProblem, Codes]]:
     """Each mistake with the keys of the cells that have it; `added_up` when totals are known to be right."""
@@ -52,6 +58,7 @@ def problems_of(cells: TableCells, *, added_up: bool = False) -> Iterator[tuple[
         ("negative_counts", negative, "have a negative count"),
         ("fractional_counts", cells.fractional, "have a count that is not a whole number"),
         ("unclear_totals", cells.unclear if hides else cells.rolled_up, _unclear()),
+        ("unclear_codes", cells.nested, _nested(cells)),
         ("other_names", cells.misnamed if hides else None, _OTHER_NAMES),
         ("linked_numbers", cells.disagreeing, _DISAGREEING),
         (LEFT_OUT, cells.left_out, _LEFT_OUT),
@@ -72,6 +79,11 @@ def problems_of(cells: TableCells, *, added_up: bool = False) -> Iterator[tuple[
 
 def _unclear() -> str:
     return _UNCLEAR.format(spelled("total", "column=value"), spelled("total", "column="))
+
+
+def _nested(cells: TableCells) -> str:
+    name = next((one.name for one in cells.dimensions if one.nested), "column")
+    return _NESTED.format(spelled("hierarchies", f"{name}=codes"), spelled("total", f"{name}="))
 
 
 def _of(number: int, said: str) -> str:
@@ -115,6 +127,8 @@ def _width(name: str, one: CellMeasure, values: Integers, rules: Sequence[CellRu
     return np.maximum(1, -(-values * _SHARE.numerator // _SHARE.denominator))
 
 
+_TOTALS = "Total", "All", "Overall", "_total"
+"""What a total of rows is called, unless a value is called so: the words that an audit takes for totals."""
 _AUDITED = 1.0
 """What is written is audited for at least so many seconds, whatever the search took."""
 
@@ -137,7 +151,7 @@ def protect_cells(
     costs = added.with_missing(_costs(cells, request.price), 0)
     for name, one in released(cells):
         left = seconds_left(end)
-        given = _hiding(added, cells, name, one, unsafe, rules)
+        given = _hiding(added, cells, name, one, unsafe, rules, request.zeros)
         already = added.with_missing(hidden, True)
         found.append(hide(replace(given, costs=np.where(already, 0, costs)), exact=not request.fast, seconds=left))
         hidden |= found[-1].hidden[: len(cells)]
@@ -148,6 +162,7 @@ def protect_cells(
         bound=max((one.bound for one in found), default=0),
         open=len({int(cell) for one in found for cell in one.open}),
         safe=all(one.safe for one in found),
+        contributors=all(_alone(cells, name) is not None for name, _ in released(cells)),
         stopped=next((one.stopped for one in found if one.stopped), ""),
     )
     return protection, hidden
@@ -171,7 +186,7 @@ def round_cells(
     values, moved, bound, stopped = {}, 0, 0, ""
     narrow = np.zeros(len(cells), dtype=np.bool_)
     for name, one in released(cells):
-        given = _hiding(added, cells, name, one, unsafe, rules)
+        given = _hiding(added, cells, name, one, unsafe, rules, "hidden")
         if bool(equations.residuals(given.values).any()):
             raise UsageError(
                 "The table cannot be protected, because its cells do not add up. Correct the totals first."
@@ -212,6 +227,8 @@ def _complete(cells: TableCells) -> AddedUp:
         raise UsageError("The table cannot be protected, because a cell has several rows. Give every cell one row.")
     if cells.unclear is not None and bool(cells.unclear.any()):
         raise UsageError(f"{_of(int(cells.unclear.sum()), _unclear())}.")
+    if cells.nested is not None and bool(cells.nested.any()):
+        raise UsageError(f"{_of(int(cells.nested.sum()), _nested(cells))}.")
     if in_circle(facets_of(cells)):
         raise UsageError(
             "The tables cannot be protected, because they are margins of a table that is missing. Add the table that "
@@ -229,7 +246,13 @@ def released(cells: TableCells) -> list[tuple[str, CellMeasure]]:
 
 
 def _hiding(
-    added: AddedUp, cells: TableCells, name: str, one: CellMeasure, unsafe: Bools, rules: Sequence[CellRule]
+    added: AddedUp,
+    cells: TableCells,
+    name: str,
+    one: CellMeasure,
+    unsafe: Bools,
+    rules: Sequence[CellRule],
+    zeros: str | None,
 ) -> Hiding:
     """What is asked for one measure.
 
@@ -239,7 +262,7 @@ def _hiding(
 
     Args:
         cells: with all their numbers. name, one: of the measure, `count` or `value`. unsafe: cells that rules find.
-        rules: that were asked for.
+        rules: that were asked for. zeros: whether counts of 0 are `shown` or `hidden`, None = shown.
     """
     values = as_integers(one)
     if values is None or bool((values < 0).any()):
@@ -252,23 +275,35 @@ def _hiding(
         below, above = added.with_missing(np.minimum(level, values), 0), added.with_missing(level, 0)
         if not any(rule.of_hidden for rule in rules):
             sliding = np.where(level > 0, 0, sliding)
-    upper = np.full_like(values, FREE)
+    upper, lower = np.full_like(values, FREE), np.zeros_like(values)
     if cells.structural is not None:
         upper[cells.structural] = 0
-    people = None if name == "count" else cells.contributors
+    if name == "count" and zeros != "hidden" and not bool((unsafe & (values == 0) | (values > upper)).any()):
+        lower[values > 0], upper[values == 0] = 1, 0  # cells of nobody are published, or have no row
     every, _, _ = added.summed(values, one.known)
+    alone = _alone(cells, name)
     return Hiding(
         added.equations,
         every,
         added.with_missing(unsafe, False),
         Protection(added.with_missing(sliding, 0), every, below, above),
         every,
-        np.zeros_like(every),
+        added.with_missing(lower, 0),
         added.with_missing(upper, FREE),
         name == "count",
-        None if people is None else added.with_missing(people.known & (people.units == 1), False),
+        None if alone is None else added.with_missing(alone, False),
         np.concatenate([cells.keys, added.missing]).astype(np.int64),
     )
+
+
+def _alone(cells: TableCells, name: str) -> Bools | None:
+    """Return the cells of one contributor or holding, who knows their number; None where nothing tells which these are.
+
+    A person who is counted knows that they are, but not that nobody else is.
+    """
+    counted = name == "count" and (cells.contributors is cells.count or cells.count is None)
+    found = [one for one in (None if counted else cells.contributors, cells.holdings) if one is not None]
+    return np.logical_or.reduce([one.known & (one.units == 1) for one in found]).astype(np.bool_) if found else None
 
 
 def _costs(cells: TableCells, price: CellPrice) -> Integers:
@@ -283,17 +318,26 @@ def _costs(cells: TableCells, price: CellPrice) -> Integers:
 
 
 def rows_of(
-    cells: TableCells, hidden: Bools, labels: Mapping[tuple[int, int], str], instead: Mapping[str, Integers]
+    cells: TableCells,
+    hidden: Bools,
+    labels: Mapping[tuple[int, int], str],
+    instead: Mapping[str, Integers],
+    *,
+    all_is_total: bool,
 ) -> Iterator[list[tuple[str | int | float | None, ...]]]:
     """The rows of the protected table, some thousand at a time: what they are broken down by, then each measure.
 
     Args:
         cells: the table. hidden: cells that get no number. labels: of codes, by (dimension, code).
-        instead: other values for each measure.
+        instead: other values for each measure. all_is_total: whether the first code stands for all values, and is to be
+            called so.
     """
-    columns: list[Iterable[str | int | float | None]] = [
-        [labels.get((place, code)) for code in codes] for place, codes in enumerate(cells.keys.T.tolist())
-    ]
+    columns: list[Iterable[str | int | float | None]] = []
+    for place, codes in enumerate(cells.keys.T.tolist()):
+        used = {label.strip().casefold() for (at, _), label in labels.items() if at == place}
+        total = next((word for word in _TOTALS if word.casefold() not in used), None) if all_is_total else None
+        own = {code: labels.get((place, code)) for code in codes}
+        columns.append([total if code == ALL and all_is_total else own[code] for code in codes])
     for name, one in released(cells):
         units = instead.get(name, one.units).tolist()
         numbers = [unit / 10**one.places for unit in units] if one.places else units

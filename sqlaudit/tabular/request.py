@@ -29,6 +29,7 @@ from sqlaudit.base.options import (
 )
 from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.spec import Folding, Requirement, values_option
+from sqlaudit.tabular.labels import Mark
 
 CELLS, ROWS = "Cells", "Tables made from rows"
 
@@ -36,7 +37,11 @@ PROTECTED = "Protected table"
 
 TOTALS, SHOWN = "Totals and related tables", "Output"
 
-_OF_TABLES = ("count", "contributors", "largest", "hidden", "total", "hierarchies", "structural")
+_OF_TABLES = (
+    *("count", "contributors", "largest", "hidden", "rate", "insensitive", "total", "hierarchies", "structural"),
+)
+CODES = "=codes"
+"""`geo=codes` instead of hierarchies: a code is part of the code that it extends."""
 
 _OF_ROWS = ("person", "weight", "grouping")
 
@@ -69,7 +74,10 @@ class AggregatesRequest:
         contributors: the column with the number of contributors, where it is not the count. holdings: the column with
             the number of holdings that they belong to.
         largest: the columns of the largest, second largest … contribution to the value.
-        hidden: texts that mark a hidden cell, besides a missing number.
+        hidden: texts that mark a hidden cell, besides a missing number; `*=1..4` states the limits of its cells.
+        zeros: `shown` if no hidden count is 0, `hidden` if some may be; None = shown if a count of 0 is published.
+        rate: `rate=count/denominator`, published columns of rates, which limit hidden counts.
+        insensitive: further numeric columns that reveal no count.
         total: `dimension=value`, the value that stands for all others; `dimension=NULL` for a missing value, and
             `dimension=` for a dimension without a total.
         hierarchies: for dimensions, which values are part of which others: a YAML file, a folder of CSV files, or a
@@ -86,7 +94,7 @@ class AggregatesRequest:
             answer. round_to: round to multiples of this instead. time_limit: seconds for the search, None = no limit.
         to: the file for the protected table.
         show_values: whether to show the keys of unsafe cells.
-        requirements: the rules for cells.
+        requirements: the rules for cells. decimal: the decimal sign of numbers that are texts.
 
     Raises:
         UsageError: nothing to judge, or options that contradict each other.
@@ -105,7 +113,23 @@ class AggregatesRequest:
         (), NAMES, "Largest contributions to the value, largest first.", CELLS, metavar="COLUMNS"
     )
     hidden: tuple[str, ...] = option(
-        (), TEXTS, "Marks of hidden cells, for example *. A missing number always marks one.", CELLS, metavar="TEXTS"
+        (),
+        TEXTS,
+        "Marks of hidden cells, for example * or <5; *=1..4 states limits. A missing number always marks one.",
+        CELLS,
+        metavar="TEXTS",
+    )
+    zeros: str | None = option(
+        None,
+        one_of("shown", "hidden"),
+        "Whether counts of 0 are published or may be hidden (default: by the table).",
+        CELLS,
+    )
+    rate: tuple[str, ...] = option(
+        (), LABELS, "Rates of the count: rate=count/denominator. They limit hidden counts.", CELLS, metavar="RATE=N/D"
+    )
+    insensitive: tuple[str, ...] = option(
+        (), NAMES, "Further numeric columns that reveal no count.", CELLS, metavar="COLUMNS"
     )
     total: tuple[str, ...] = option(
         (),
@@ -117,7 +141,7 @@ class AggregatesRequest:
     hierarchies: Any = option(
         None,
         SOURCE,
-        "Values that are sums of others: a YAML file, or a folder with …COLUMN.csv files.",
+        "Values that are sums of others: a YAML file, a folder with …COLUMN.csv files, or COLUMN=codes.",
         TOTALS,
         metavar="FILE|DIR",
     )
@@ -169,9 +193,12 @@ class AggregatesRequest:
     )
     show_values: bool = option(False, FLAG, "Show the keys of unsafe cells.", SHOWN)
     requirements: tuple[Requirement, ...] = ()
+    decimal: str = "."
 
     def __post_init__(self) -> None:
         check_bounds(self)
+        self.marks()
+        self.rates()
         self._check_protection()
         if not self.by:
             raise UsageError(f"No dimensions are given. Name the columns with {spelled('by')}.")
@@ -230,6 +257,43 @@ class AggregatesRequest:
         if left:
             raise UsageError(f"{left[0]!r} is in no set of {spelled('grouping')}: leave it out of {spelled('by')}.")
         return tuple(found) if found != [tuple(range(len(self.by)))] else ()
+
+    def marks(self) -> tuple[Mark, ...]:
+        """The marks of hidden cells with the limits that they set.
+
+        Raises:
+            UsageError: limits that cannot be read.
+        """
+        return tuple(map(Mark.parse, self.hidden))
+
+    def rates(self) -> tuple[tuple[str, str], ...]:
+        """Each column of rates of the count, with that of its denominator.
+
+        Raises:
+            UsageError: another form, or a rate of something else.
+        """
+        found = []
+        for text in self.rate:
+            name, _, ratio = text.partition("=")
+            count, _, denominator = map(str.strip, ratio.partition("/"))
+            if not (name.strip() and denominator) or count != self.count:
+                raise UsageError(f"{spelled('rate')} takes rate=n/d, where n is the column of {spelled('count')}.")
+            found.append((name.strip(), denominator))
+        return tuple(found)
+
+    def nested(self) -> str:
+        """The dimension whose codes are said to be parts of the codes that they extend; empty where none is.
+
+        Raises:
+            UsageError: it is not a dimension.
+        """
+        text = self.hierarchies if isinstance(self.hierarchies, str) else ""
+        if isinstance(self.hierarchies, Mapping):
+            text = next((f"{name}{CODES}" for name, levels in self.hierarchies.items() if levels == CODES[1:]), "")
+        name = text.removesuffix(CODES) if text.endswith(CODES) else ""
+        if name and name not in self.by:
+            raise UsageError(f"{spelled('hierarchies')} names {name!r}, which is not in {spelled('by')}.")
+        return name
 
     def totals(self) -> dict[str, str]:
         """The named value of a total by its dimension.

@@ -160,6 +160,7 @@ class CellProtection(Documented):
         bound: a proven lower bound of the cost. open: unsafe cells that nothing protects.
         safe: whether every unsafe cell is proven to be safe. stopped: why the search ended early, or empty.
         file: the file written, or empty.
+        contributors: whether the only contributors of cells were counted among those who may compute other cells.
         keys: the keys of the further cells, only where values are shown.
         rounded_to: the base, where cells were rounded instead of hidden; `cost` is then the sum of changes.
     """
@@ -171,6 +172,7 @@ class CellProtection(Documented):
     open: int
     safe: bool
     stopped: str
+    contributors: bool = False
     file: str = ""
     keys: tuple[Mapping[str, str | None], ...] = field(default=(), metadata=IF_ANY)
     rounded_to: int | None = field(default=None, metadata=IF_ANY)
@@ -190,6 +192,7 @@ class AggregatesResult(MeasuredResult, Shown):
         contributors_added_up: whether `contributors` is a sum over cells because no grand total is published: a person
             in several cells counts in each. unsafe_cells: cells that fail at least one rule.
         rules: each rule that was required. hidden: cells that are not published.
+        marks: the limits that marks of hidden cells set. unused_columns: numeric columns that were not used.
         linked: the tables that were judged together, this one first; empty for a single table.
         differences: what each pair of releases discloses in combination; empty without other releases.
         deducible: hidden cells whose value follows from published ones; None when nothing is hidden, or unknown.
@@ -220,6 +223,8 @@ class AggregatesResult(MeasuredResult, Shown):
     unsafe_cells: int = field(metadata=key("aggregates.unsafe_cells"))
     rules: tuple[RuleFound, ...] = field(metadata=key("aggregates.unsafe"))
     hidden: int = field(metadata=key("aggregates.hidden"))
+    marks: tuple[str, ...] = field(default=(), metadata=IF_ANY | key("aggregates.marks"))
+    unused_columns: tuple[str, ...] = field(default=(), metadata=IF_ANY | key("aggregates.unused_columns"))
     linked: tuple[LinkedTable, ...] = field(default=(), metadata=IF_ANY | key("aggregates.linked"))
     differences: tuple[ReleaseDifference, ...] = field(default=(), metadata=key("aggregates.differences"))
     deducible: int | None = field(default=None, metadata=key("aggregates.deducible"))
@@ -276,7 +281,7 @@ def aggregates_document(result: AggregatesResult) -> doc.Document:
     is_safe = result.protection is not None and result.protection.safe
     return doc.report_on(
         result,
-        doc.good(f"{result.target}: the protected table is safe") if is_safe else _headline(result),
+        doc.good(f"{result.target}: the protected table is safe{_against(result)}") if is_safe else _headline(result),
         (_rules(result), _lead(result)),
         doc.section("Unsafe cells", _rule_keys(result, "Rule", result.rules)),
         doc.section("Table", *_drawn(result)),
@@ -325,6 +330,13 @@ def _headline(result: AggregatesResult) -> doc.Words:
     whom = " against outsiders" if result.outsiders_only else ""
     rules = doc.listing(one.text for one in result.rules)
     return doc.good(f"{result.target}: every published cell is safe{whom} ({rules})")
+
+
+def _against(result: AggregatesResult) -> str:
+    """Against whom the protected table is safe: of rounded cells, everybody knows the same."""
+    if result.protection is None or result.protection.rounded_to is not None:
+        return ""
+    return f" against outsiders{' and the only contributors of cells' if result.protection.contributors else ''}"
 
 
 def _of(result: AggregatesResult, cells: int) -> str:
@@ -474,6 +486,8 @@ def _how(result: AggregatesResult) -> doc.Facts:
         *([("contributors", behind)] if behind else []),
         *([("published rules", published(result.rules))] if any(one.preset for one in result.rules) else []),
         ("hidden cells", doc.count(result.hidden)),
+        *([("marks", ", ".join(result.marks))] if result.marks else []),
+        *([("unused numbers", ", ".join(result.unused_columns))] if result.unused_columns else []),
         *made(result),
     )
     return doc.facts(*said)

@@ -24,7 +24,7 @@ from sqlaudit.engines.writing import files_read, refuse_overwriting
 from sqlaudit.models.base import Context
 from sqlaudit.models.cell_rules import CellRule, Verdicts
 from sqlaudit.models.registry import CELL_RULES, requirements
-from sqlaudit.reports.document import plural
+from sqlaudit.reports.document import listing, plural
 from sqlaudit.tabular.cells import Bools, Codes, TableCells, Wholes
 from sqlaudit.tabular.differences import differences, each_release, judged_change
 from sqlaudit.tabular.hidden import (
@@ -40,6 +40,7 @@ from sqlaudit.tabular.hidden import (
 )
 from sqlaudit.tabular.linked import linked_cells, linked_tables
 from sqlaudit.tabular.listing import ListedCells, keys_shown, listed_cells
+from sqlaudit.tabular.other_columns import NO_COLUMNS, OtherColumns, find_other_columns, plan_other_columns
 from sqlaudit.tabular.protect import problems_of, protect_cells, released, round_cells, rows_of
 from sqlaudit.tabular.request import AggregatesRequest
 from sqlaudit.tabular.result import (
@@ -100,10 +101,15 @@ def find_unsafe_cells(
         given = [target] if isinstance(target, Target) else []
         refuse_overwriting([request.to], files_read(engine, [*given, *linked]))
     _refuse_merged(engine, [relation], request)
-    listed, cells, beside = _cells(engine, relation, [engine.open(one) for one in linked], request)
+    if isinstance(target, Target):
+        request = replace(request, decimal=target.read.decimal)
+    related = [engine.open(one) for one in linked]
+    listed, cells, beside = _cells(engine, relation, related, request)
     margins = _listed_margins(engine, relation, request)
     beside_margins = None if margins is None else read_cells(engine, margins, request)
-    judged = JudgedCells(engine, listed, cells, request, beside_margins)
+    rules = [rule_of(one) for one in request.requirements]
+    others = NO_COLUMNS if request.microdata else find_other_columns(engine, [relation, *related], request, rules)
+    judged = JudgedCells(engine, listed, cells, request, beside_margins, others)
     found = replace(judged.result(relation.label), linked=beside)
     if request.protect:
         found = replace(found, protection=judged.protected())
@@ -127,7 +133,8 @@ def plan_cells(
     else:
         listed = listed_cells(engine, relation, request, _top(request))
     margins = _listed_margins(engine, relation, request)
-    return [one.statement(engine.dialect) for one in (listed, margins) if one is not None]
+    others = [] if request.microdata else plan_other_columns(engine, [relation, *linked], request)
+    return [*(one.statement(engine.dialect) for one in (listed, margins) if one is not None), *others]
 
 
 def _refuse_merged(engine: Engine, releases: Sequence[Relation], request: AggregatesRequest) -> None:
@@ -261,6 +268,7 @@ class JudgedCells:
 
     Args:
         margins: for rules that compare cells with their margins, all cells with these; None where the cells tell.
+        others: the numeric columns that are not used.
     """
 
     engine: Engine
@@ -268,6 +276,7 @@ class JudgedCells:
     cells: TableCells
     request: AggregatesRequest
     margins: TableCells | None = None
+    others: OtherColumns = NO_COLUMNS
 
     def result(self, label: str) -> AggregatesResult:
         """Everything that was asked, without where it comes from."""
@@ -290,6 +299,8 @@ class JudgedCells:
             unsafe_cells=int(self._unsafe.sum()),
             rules=rules,
             hidden=int(cells.hidden.sum()),
+            marks=tuple(one.described for one in self.request.marks() if one.low is not None or one.high is not None),
+            unused_columns=self.others.names,
             deducible=self._deducible(),
             intervals=tuple(self._intervals()) if shown else (),
             outsiders_only=bool(cells.hidden.any()) and any(rule.of_hidden for _, rule, _ in self._verdicts),
@@ -381,6 +392,19 @@ class JudgedCells:
     def _problems(self) -> Iterator[tuple[TableProblem, Codes]]:
         """Mistakes; in a table that was made here, totals are right. And hidden cells that rules may have to judge."""
         yield from problems_of(self.cells, added_up=self.request.microdata)
+        if self.others.revealing:
+            names = listing(map(repr, self.others.revealing))
+            said = plural(self.others.cells, "cell") + (" has a value" if self.others.cells == 1 else " have values")
+            waived = spelled("insensitive", self.others.revealing[0])
+            yield (
+                TableProblem(
+                    "other_columns",
+                    self.others.cells,
+                    f"{said} in {names}, which may reveal a hidden or small count. Hide it there, too, or use "
+                    f"{waived} if it reveals none.",
+                ),
+                self.cells.keys[:0],
+            )
         if hidden_cells(self.cells):
             found = find_pinned(self.cells, ANY_WIDTH)
             open_ones = self.cells.hidden & ~found.judged & ~found.unsafe
@@ -412,7 +436,7 @@ class JudgedCells:
             found, hidden = protect_cells(cells, unsafe, rules, request)
         if found.safe and request.to is not None:
             names = [self.listed.columns.get(name, name) for name, _ in released(cells)]
-            rows = rows_of(cells, hidden, self._labels(), values)
+            rows = rows_of(cells, hidden, self._labels(), values, all_is_total=bool(self.listed.flags))
             write_rows(request.to, [*self.listed.names, *names], rows)
             found = replace(found, file=str(request.to))
         return replace(found, keys=self._shown(cells.keys[hidden & ~unsafe]))
@@ -460,7 +484,8 @@ def rule_of(requirement: Requirement) -> CellRule:
 
 
 @takes(
-    "target * by count value contributors holdings largest hidden total hierarchies structural microdata person "
+    "target * by count value contributors holdings largest hidden zeros rate insensitive total hierarchies structural "
+    "microdata person "
     "values weight negative grouping before linked require preset protect price fast round_to time_limit to "
     "show_values db query where read limits",
     AggregatesRequest,

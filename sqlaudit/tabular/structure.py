@@ -4,21 +4,38 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from itertools import chain, pairwise
+from math import ceil, floor
 from typing import Any
 
 import numpy as np
 
 from sqlaudit.base.errors import InputError, UsageError
 from sqlaudit.base.parameter_names import spelled
+from sqlaudit.base.solver import minus, plus
 from sqlaudit.base.sql import Raw, render
 from sqlaudit.engines.contract import Engine
 from sqlaudit.hierarchies.read import read_hierarchies
 from sqlaudit.reports.document import plural
-from sqlaudit.tabular.cells import NO_PARENT, Bools, Breakdown, CellMeasure, Codes, TableCells, Wholes, alike, measure
+from sqlaudit.tabular.cells import (
+    NO_PARENT,
+    Bools,
+    Breakdown,
+    CellLimits,
+    CellMeasure,
+    Codes,
+    TableCells,
+    Wholes,
+    alike,
+    limits_of,
+    measure,
+    measures_of,
+)
+from sqlaudit.tabular.labels import code_parents, never_totals
 from sqlaudit.tabular.listing import ListedCells, check_contributions
 from sqlaudit.tabular.request import AggregatesRequest
-from sqlaudit.tabular.secondary.system import Integers, rounding_base
+from sqlaudit.tabular.secondary.system import FREE, Integers, rounding_base
 from sqlaudit.tabular.totals import with_left_out
 
 _MOST_GROUPS, _MOST_STEPS = 100, 5_000
@@ -129,9 +146,12 @@ class _Nested:
             largest = np.zeros(self.groups, dtype=units.dtype)
             np.maximum.at(largest, group, units)
             enough = units + self.slack >= others
-            self.flat = np.where(whole, enough & (units - self.slack <= others), enough).astype(np.bool_)
+            within = units - self.slack <= others + most_hidden(self.one, group, self.groups)[group]
+            within |= self.left_out
+            self.flat = np.where(whole, enough & (units - self.slack <= others), enough & within).astype(np.bool_)
             top = units + self.slack >= largest[group]
-            self.deep = (top & (2 * (units + self.slack) >= others) & ~self.flat).astype(np.bool_)
+            deep = top & (2 * (units + self.slack) >= others) & ~self.flat
+            self.deep = (deep & within).astype(np.bool_)
         seen = known & (self.beside > 0)
         self.possible = seen & (self.flat | self.deep) & ((units != 0).astype(np.bool_) | ~whole)
         self.impossible = seen & ~(self.flat | self.deep)
@@ -172,6 +192,15 @@ class _Nested:
             if self._fits(values[1:], further, more, hidden, slack):
                 return True
         return False
+
+
+def most_hidden(one: CellMeasure, group: Wholes, groups: int) -> Integers:
+    """Return for each group of cells the most that its hidden ones can be together, FREE where one has no limit."""
+    upper = np.where(one.known, 0, FREE if one.limits is None else one.limits.upper)
+    free = np.bincount(group[upper >= FREE], minlength=groups) > 0
+    sums = np.zeros(groups, dtype=np.int64)
+    np.add.at(sums, group, np.where(upper >= FREE, 0, upper))
+    return np.where(free, FREE, sums)
 
 
 _FEWEST_VALUES, _MOST_VALUES, _MOST_PARTS, _MOST_SUBTOTAL_GROUPS = 3, 200, 40, 12
@@ -323,12 +352,19 @@ class StatedTotals:
         words: the codes that read like a total; several are not clear, and an empty list says that none is looked for.
         links: what a hierarchy says is part of what. unlisted: the codes that it says nothing of.
         named: the dimensions whose total somebody named; no other value is looked for there.
+        siblings: the codes whose labels say that they are no total. nested: the code that each code extends.
+        orphans: the dimensions in which longer codes extend none. fewest: a smaller difference between a code and those
+            that extend it reveals people.
     """
 
     words: Mapping[int, list[int]]
     links: Mapping[int, dict[int, int]]
     unlisted: Mapping[int, list[int]]
     named: frozenset[int]
+    siblings: Mapping[int, set[int]] = field(default_factory=dict)
+    nested: Mapping[int, dict[int, int]] = field(default_factory=dict)
+    orphans: Mapping[int, bool] = field(default_factory=dict)
+    fewest: int = 1
 
     def within(self, cells: TableCells) -> StatedTotals:
         """The same of one of several tables that were read together: with the codes that it has."""
@@ -344,8 +380,19 @@ def stated_totals(engine: Engine, listed: ListedCells, cells: TableCells, reques
     """
     named = request.totals()
     words = _total_words(engine, listed, cells, named)
-    links, unlisted = _listed_levels(engine, listed, cells, request.hierarchies)
-    return StatedTotals(words, links, unlisted, frozenset(map(request.by.index, named)))
+    links, unlisted = _listed_levels(engine, listed, cells, None if request.nested() else request.hierarchies)
+    found = listed.labels(engine, [np.unique(column).tolist() for column in cells.keys.T])
+    siblings, nested, orphans = {}, {}, {}
+    for place, name in enumerate(request.by):
+        labels = {code: text for (at, code), text in found.items() if at == place and code not in words.get(place, [])}
+        siblings[place] = never_totals(labels)
+        nested[place], orphans[place] = code_parents(labels)
+        if name == request.nested():
+            links[place] = nested.pop(place)
+    counts = [int(one.parameters["n"]) for one in request.requirements if one.model == "threshold"]
+    fewest = FREE if request.protect else max(counts, default=1)
+    of_names = frozenset(map(request.by.index, named))
+    return StatedTotals(words, links, unlisted, of_names, siblings, nested, orphans, fewest)
 
 
 def structured(cells: TableCells, stated: StatedTotals) -> TableCells:
@@ -354,13 +401,19 @@ def structured(cells: TableCells, stated: StatedTotals) -> TableCells:
     labelled = {place: codes[0] for place, codes in words.items() if len(codes) == 1}
     unclear = {place: codes for place, codes in words.items() if len(codes) > 1}
     rolled_up: dict[int, list[int]] = {}
+    nested: dict[int, set[int]] = {}
     found = dict(labelled)
     for place in range(len(cells.dimensions)):
         total = labelled.get(place)
         if place in links:
             cells = _linked(cells, place, links[place], total)
         elif not (_is_missing_total(cells, place) if total is None else adds_up(cells, place, total)):
-            cells = _linked(cells, place, subtotals_of(cells, place, [] if total is None else [total]), total)
+            own, unclear_codes = ({}, set()) if words.get(place) == [] else _nested_codes(cells, place, stated)
+            own = own or subtotals_of(cells, place, [] if total is None else [total])
+            cells = _linked(cells, place, own, total)
+            if unclear_codes := unclear_codes - set(own.values()):
+                nested[place] = unclear_codes
+                cells = cells.with_dimension(place, replace(cells.dimensions[place], nested=True))
         if words.get(place) == []:
             continue
         if place not in found and _is_missing_total(cells, place):
@@ -372,11 +425,57 @@ def structured(cells: TableCells, stated: StatedTotals) -> TableCells:
         elif place not in stated.named and place not in links and not bool(cells.dimensions[place].is_grand.any()):
             likely = likely_totals(cells, place, found.get(place))
             likely += [] if place in found else lone_totals(cells, place, found)
-            unclear[place] = [*unclear.get(place, []), *likely]
+            unclear[place] = [*unclear.get(place, []), *(set(likely) - stated.siblings.get(place, set()))]
         if place in unlisted and not (place in found and adds_up(cells, place, found[place])):
             unclear[place] = [*unclear.get(place, []), *(set(unlisted[place]) - {found.get(place)})]
-    cells = replace(_with(cells, found), unclear=cells_with(cells, unclear), rolled_up=cells_with(cells, rolled_up))
+    cells = replace(
+        _with(cells, found),
+        unclear=cells_with(cells, unclear),
+        nested=cells_with(cells, nested),
+        rolled_up=cells_with(cells, rolled_up),
+    )
     return with_left_out(cells)
+
+
+def _nested_codes(cells: TableCells, place: int, stated: StatedTotals) -> tuple[dict[int, int], set[int]]:
+    """Return the tree that codes form and numbers prove, or else the codes that may be totals of what extends them.
+
+    A tree is proven where every code but the shortest extends another one, and where each code whose parts are all
+    published is their sum. A code may be a total where it is never less than its parts, and one of them is hidden or
+    few people are missing.
+    """
+    parents = {part: whole for part, whole in stated.nested.get(place, {}).items() if _has(cells, place, part)}
+    parents = {part: whole for part, whole in parents.items() if _has(cells, place, whole)}
+    if not parents:
+        return {}, set()
+    refuted, inexact, exact, unclear = set[int](), set[int](), set[int](), set[int]()
+    size = cells.dimensions[place].size
+    above = np.full(size, NO_PARENT, dtype=np.int64)
+    above[list(parents)] = list(parents.values())
+    codes, (group, _) = cells.keys[:, place].astype(np.int64), cells.groups(place)
+    part, own = np.flatnonzero(above[codes] != NO_PARENT), group * size + codes
+    families, at = np.unique(group[part] * size + above[codes[part]], return_inverse=True)
+    order = np.argsort(own, kind="stable")
+    whole = order[np.minimum(np.searchsorted(own[order], families), len(own) - 1)]
+    there, wholes = own[whole] == families, families % size
+    parts = np.bincount(above[list(parents)], minlength=size)[wholes]
+    for name, one in measures_of(cells):
+        sums = np.zeros(len(families), dtype=one.units.dtype)
+        np.add.at(sums, at, np.where(one.known[part], one.units[part], 0))
+        shown, rows = (np.bincount(some, minlength=len(families)) for some in (at[one.known[part]], at))
+        left, read = one.units[whole] - sums, there & one.known[whole]
+        fewest = stated.fewest if name == "count" else min(stated.fewest, 1)
+        near = (shown < rows) & (left < most_hidden(one.some(part), at, len(families)) + stated.fewest)
+        refuted |= set(wholes[read & (left < 0)].tolist())
+        inexact |= set(wholes[read & (shown == parts) & (left != 0)].tolist())
+        exact |= set(wholes[read & (shown == parts) & (parts > 1) & (left == 0) & (sums > 0)].tolist())
+        unclear |= set(wholes[(there & ~read) | (read & (near | ((left > 0) & (left < fewest))))].tolist())
+    if exact and not refuted and not inexact and not stated.orphans.get(place):
+        return parents, set()
+    for code in list(unclear):
+        while (code := parents.get(code, NO_PARENT)) != NO_PARENT:
+            unclear.add(code)
+    return {}, unclear - refuted
 
 
 def cells_with(cells: TableCells, codes: Mapping[int, Collection[int]]) -> Bools | None:
@@ -575,14 +674,102 @@ def read_cells(engine: Engine, listed: ListedCells, request: AggregatesRequest) 
     given = dict(zip(listed.measures, columns[width:], strict=True))
     flags, release = given.pop("structural", None), given.pop("release", None)
     structural = None if flags is None else np.ma.filled(flags, False).astype(np.bool_)
-    measures = {name: measure(listed.columns.get(name, name), column, request.hidden) for name, column in given.items()}
+    marks = request.marks()
+    measures = {
+        name: measure(
+            listed.columns.get(name, name), column, [mark.text for mark in marks if mark.text], request.decimal
+        )
+        for name, column in given.items()
+    }
     measures |= {name: replace(measures[name], places=places) for name, places in listed.places.items()}
     check_contributions(measures)
+    if listed.rows is None:
+        counted = "count" if "count" in measures else "contributors"
+        for name in {counted, "value"} & set(measures):
+            least = _least_hidden(measures[name], structural, request) if name == counted else None
+            found = limits_of(measures[name], given[name], marks, least)
+            limits = found.limits and replace(found.limits, least=least or 0, stated=request.zeros == "shown")
+            measures[name] = replace(found, limits=limits)
+    for place in range(len(request.rates())):
+        rate, denominator = measures.pop(f"rate_{place}"), measures.pop(f"denominator_{place}")
+        measures["count"] = with_rate(measures["count"], rate, denominator)
     cells = replace(_cells(listed, keys, measures, structural), release=release)
     if listed.finished:
+        cells = _with_sizes(cells, request)
         _check_order(listed, cells)
         cells = with_spellings(engine, listed, cells)
     return with_totals(engine, listed, cells, request)
+
+
+def _least_hidden(one: CellMeasure, structural: Bools | None, request: AggregatesRequest) -> int:
+    """Return the least number that a hidden count can be: 1 where zeros are published, or said to be."""
+    zeros = one.known & (one.units == 0) & (True if structural is None else ~structural)
+    return int(request.zeros == "shown" or (not request.zeros and bool(zeros.any())))
+
+
+def with_rate(count: CellMeasure, rate: CellMeasure, denominator: CellMeasure) -> CellMeasure:
+    """Return the counts with the limits that published rates set for hidden ones.
+
+    A rate is count / denominator, or a hundred, thousand … times that, rounded to its last decimal place.
+
+    Raises:
+        InputError: published counts do not fit the rates.
+    """
+    half = Fraction(1, 2 * 10**rate.places)
+
+    def bounds(cell: int, scale: int) -> tuple[int, int]:
+        of = Fraction(int(denominator.units[cell]), 10**denominator.places)
+        value = Fraction(int(rate.units[cell]), 10**rate.places)
+        return ceil(of * (value - half) / scale), floor(of * (value + half) / scale)
+
+    both = rate.known & denominator.known
+    shown = np.flatnonzero(both & count.known).tolist()
+    exact = [Fraction(int(count.units[cell]), 10**count.places) for cell in shown]
+    scales = [
+        scale
+        for scale in (1, 100, 1000, 10_000, 100_000)
+        if all(
+            bounds(cell, scale)[0] <= number <= bounds(cell, scale)[1]
+            for cell, number in zip(shown, exact, strict=True)
+        )
+    ]
+    if not scales:
+        raise InputError(
+            f"Rates are not the count divided by the denominator in {plural(len(shown), 'published cell')}. Correct "
+            f"{spelled('rate')}, or give the rates with more decimal places."
+        )
+    scale = next((one for one in scales if not bool((rate.units[both] > one * 10**rate.places).any())), scales[-1])
+    limits = count.limits or CellLimits.none(len(count.units))
+    for cell in np.flatnonzero(both & ~count.known).tolist():
+        low, high = bounds(cell, scale)
+        limits.lower[cell] = max(int(limits.lower[cell]), low)
+        limits.upper[cell] = min(int(limits.upper[cell]), high)
+    return replace(count, limits=limits)
+
+
+def _with_sizes(cells: TableCells, request: AggregatesRequest) -> TableCells:
+    """Return the cells with the sizes of their largest contributions, where some are negative.
+
+    What the other contributions add up to, with their signs, is the least that their sizes add up to.
+
+    Raises:
+        InputError: a contribution is negative, and nothing says that sizes count.
+    """
+    negative = sum(int((one.known & (one.units < 0)).sum()) for one in cells.largest)
+    if negative and request.negative != "absolute":
+        raise InputError(
+            f"{plural(negative, 'contribution')} of {spelled('largest')} {'is' if negative == 1 else 'are'} negative. "
+            f"Compare sizes with {spelled('negative', 'absolute')}."
+        )
+    together = cells.top(len(cells.largest)) if cells.largest else None
+    if request.negative != "absolute" or together is None or cells.value is None:
+        return cells
+    largest = tuple(replace(one, units=np.abs(one.units)) for one in cells.largest)
+    sizes = replace(cells, largest=largest).top(len(largest))
+    assert sizes is not None
+    rest = np.abs(minus(cells.value.units, together.units))
+    volume = CellMeasure(plus(sizes.units, rest), cells.value.known & sizes.known, cells.value.places)
+    return replace(cells, largest=largest, volume=volume)
 
 
 def _check_order(listed: ListedCells, cells: TableCells) -> None:
@@ -614,7 +801,13 @@ def _cells(listed: ListedCells, keys: Codes, measures: dict[str, CellMeasure], s
             measures[name] = replace(one, units=units, known=one.known | fewer)
     counts = {name: measures[name] for name in ("count", "contributors", "holdings") if name in measures}
     fractional = [one.units % 10**one.places != 0 for one in counts.values() if one.places]
-    measures |= {name: CellMeasure(one.units // 10**one.places, one.known) for name, one in counts.items()}
+    measures |= {
+        name: CellMeasure(one.units // 10**one.places, one.known, limits=None if one.places else one.limits)
+        for name, one in counts.items()
+    }
+    if fractional and bool(np.logical_or.reduce(fractional).any()):  # 1.204 may be 1,204: no count is small for certain
+        counted = measures.get("contributors", measures["count"])
+        measures["contributors"] = replace(counted, known=counted.known & False)
     keys += bool(listed.flags)
     sizes = (keys.max(axis=0, initial=0) + 1).tolist()
     return TableCells(

@@ -48,7 +48,7 @@ CASES = [
     (("models",), 59, "rich"),
     (("audit", "--help"), 33, ""),
     (("audit", "--nothing"), 33, ""),
-    (("aggregates", "--help"), 44, ""),
+    (("aggregates", "--help"), 45, ""),
     (("columns", "--help"), 47, ""),
     (("compare", "--help"), 42, ""),
     (("console", "--help"), 34, ""),

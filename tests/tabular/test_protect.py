@@ -72,7 +72,11 @@ def test_rows_of_persons_become_a_protected_table(tmp_path: Path) -> None:
     written = pd.read_csv(file)
     assert list(written.columns) == ["ward", "ill", "count"]
     assert (len(written), int(written["count"].isna().sum())) == (9, 4)
-    assert written[written.ward.isna() & written.ill.isna()]["count"].tolist() == [26]
+    assert written[(written.ward == "Total") & (written.ill == "Total")]["count"].tolist() == [26]
+    again = sqlaudit.aggregates(
+        file, by=["ward", "ill"], count="count", require=["threshold=3", "no_unpickable_cell=2"]
+    )
+    assert (again.hidden, again.problems, again.status.value) == (4, (), "pass")
 
 
 def test_a_table_with_hidden_cells_has_nothing_to_protect() -> None:

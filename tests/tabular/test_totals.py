@@ -54,7 +54,7 @@ def test_every_table_that_could_be_meant_is_within_the_limits(leaves: list[int],
     state |= {leaf: "hidden" for leaf in LEAVES if state[leaf] == "missing"}
     truth = {cell: sum(leaves[place] for place in below(cell)) for cell in CELLS}
     rows = [(*cell, truth[cell] if said == "shown" else None) for cell, said in state.items() if said != "missing"]
-    found = asked(rows, total={"region": "Total", "sector": "Total"}, show_values=True)
+    found = asked(rows, total={"region": "Total", "sector": "Total"}, zeros="hidden", show_values=True)
     fitting = [
         {cell: sum(one[place] for place in below(cell)) for cell in CELLS}
         for one in product(range(sum(leaves) + 1), repeat=4)

@@ -511,7 +511,8 @@ def _columns(reader: Reader, clause: str) -> tuple[str, ...]:
 # AGGREGATES [ FROM ] { table | 'file' | ( SELECT … ) }
 #     BY ( column or expression [, …] )
 #     [ COUNT column ] [ VALUE column ] [ CONTRIBUTORS column ] [ HOLDINGS column ] [ LARGEST column [, …] ]
-#     [ HIDDEN 'mark' [, …] ] [ TOTAL column = { 'value' | NULL } [, …] ] [ HIERARCHIES 'file' ]
+#     [ HIDDEN 'mark' [, …] ] [ ZEROS { shown | hidden } ] [ RATE 'rate=n/d' [, …] ] [ INSENSITIVE column [, …] ]
+#     [ TOTAL column = { 'value' | NULL } [, …] ] [ HIERARCHIES { 'file' | 'column=codes' } ]
 #     [ STRUCTURAL condition ]
 #     [ PERSON column ] [ WEIGHT column ] [ NEGATIVE { refuse | absolute } ] [ GROUPING ( … ) [, …] ]
 #     [ BEFORE { table | 'file' } [, …] ] [ LINKED { table | 'file' } [, …] ]
@@ -685,6 +686,9 @@ _CELL_CLAUSES: Mapping[str, Callable[[Reader, str], Any]] = {
     "HOLDINGS": _single,
     "LARGEST": _several,
     "HIDDEN": _texts,
+    "ZEROS": _single,
+    "RATE": _texts,
+    "INSENSITIVE": _several,
     "TOTAL": _totals,
     "HIERARCHIES": _file,
     "STRUCTURAL": _condition,
