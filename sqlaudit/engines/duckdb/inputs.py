@@ -16,6 +16,7 @@ from sqlaudit.base.spec import ReadOptions, Target
 from sqlaudit.base.sql import Raw, expression
 from sqlaudit.engines.contract import partition_columns, refuse_same
 from sqlaudit.engines.duckdb.csv import csv_source, hive_options, is_sampled, is_time, made_equal, odd_times, write_call
+from sqlaudit.engines.duckdb.driver import DUCKDB_1
 from sqlaudit.engines.duckdb.paths import Files, Rescanned, arrow_files, scannable
 from sqlaudit.engines.duckdb.session import DIALECT, DuckDBSession
 
@@ -137,6 +138,9 @@ def _key(name: str) -> str:
 
 # What Parquet files say of their columns before a row is read.
 
+_WITH_NAN = {"can_have_nan": True}
+"""The statistics of a Parquet file leave NaN out. Without this argument DuckDB takes the largest number for the maximum,
+drops NaN from filters and joins, and replaces `x > 5` and `max(x)` by what the statistics say."""
 _WANTED = "file_name, name, num_children, duckdb_type, precision"
 _WHOLE_TYPES = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT")
 
@@ -166,6 +170,12 @@ def parquet_names(session: DuckDBSession, files: Files) -> list[str]:
         names.append(str(schemas[0][at][0]))
         at = _after(schemas[0], at)
     return names
+
+
+def _has_float_blooms(session: DuckDBSession, files: Files) -> bool:
+    """Return True if Bloom filters say which floats are there: DuckDB 1.x asks them for NaN and zero by their bits."""
+    blooms = "SELECT count(bloom_filter_offset) FROM " + write_call("parquet_metadata", files.texts, {})
+    return bool(session.fetch(blooms + " WHERE type IN ('FLOAT', 'DOUBLE')", "open " + files.label)[0][0])
 
 
 def _refuse_other(schema: Sequence[Row], first: Sequence[Row], name: str, label: str) -> None:
@@ -224,6 +234,7 @@ class InputSource:
         remarks: what a reader of results should know of how it is read.
         written: of text files, a FROM item in which numbers are the texts that stand there.
         sampled: as a relation has it.
+        loses_nan: whether its scan leaves NaN out of filters, and equal zeros of other signs.
     """
 
     sql: str
@@ -233,6 +244,7 @@ class InputSource:
     remarks: tuple[Remark, ...] = ()
     written: str = ""
     sampled: bool = False
+    loses_nan: bool = False
 
 
 def file_source(session: DuckDBSession, files: Files, target: Target, frame_name: str) -> InputSource:
@@ -252,7 +264,7 @@ def file_source(session: DuckDBSession, files: Files, target: Target, frame_name
     _refuse_options(files, options)
     folders = partition_columns(files.paths, files.label) if options.hive_partitioning else ()
     remarks: tuple[Remark, ...] = ()
-    written, sampled = "", False
+    written, sampled, loses_nan = "", False, False
     if files.format == "csv":
         named = None if target.where else target.named
         sql, names, remarks, written = csv_source(session, files, options, folders, named)
@@ -260,8 +272,9 @@ def file_source(session: DuckDBSession, files: Files, target: Target, frame_name
     elif files.format == "json":
         sql, names, written = json_source(session, files, options, folders)
     elif files.format == "parquet":
-        sql = write_call("read_parquet", files.texts, hive_options(folders))
+        sql = write_call("read_parquet", files.texts, {**_WITH_NAN, **hive_options(folders)})
         names = parquet_names(session, files)
+        loses_nan = DUCKDB_1 and _has_float_blooms(session, files)
     elif files.format != "arrow":
         from sqlaudit.engines.duckdb.office import office_source
 
@@ -269,10 +282,10 @@ def file_source(session: DuckDBSession, files: Files, target: Target, frame_name
     else:
         frame, names = arrow_files(files, folders)
         session.register(frame_name, frame)
-        sql = frame_name
+        sql, loses_nan = frame_name, DUCKDB_1
     refuse_same(names, folders, files.label)
     parsed = files.format in ("csv", "json")
-    return InputSource(sql, (*names, *folders), (files.label,), parsed, remarks, written, sampled)
+    return InputSource(sql, (*names, *folders), (files.label,), parsed, remarks, written, sampled, loses_nan)
 
 
 def frame_source(session: DuckDBSession, frame: object, frame_name: str) -> InputSource:
@@ -283,7 +296,7 @@ def frame_source(session: DuckDBSession, frame: object, frame_name: str) -> Inpu
     """
     readable, names = scannable(frame)
     session.register(frame_name, readable)
-    return InputSource(frame_name, tuple(names), (), isinstance(readable, Rescanned))
+    return InputSource(frame_name, tuple(names), (), isinstance(readable, Rescanned), loses_nan=DUCKDB_1)
 
 
 def refuse_twins(names: Sequence[str], described: Sequence[Row], label: str) -> None:

@@ -119,6 +119,8 @@ class DuckDBOpener:
             condition = guard_expression(target.where, DIALECT, about("where"))
         described = self._session.describe("SELECT * FROM " + source.sql, "open " + target.name)
         refuse_twins(source.names, described, target.name)
+        if source.loses_nan and any("FLOAT" in row[1] or "DOUBLE" in row[1] for row in described):
+            self._session.stop_pushdown()
         self._session.columns[target.relation or target.name] = {row[0]: row[1] for row in described}
         respelled: tuple[str, ...] = ()
         if self._collates or "collate" in target.query.lower():
@@ -247,6 +249,8 @@ class DuckDBOpener:
     def _refuse_random(self, names: Sequence[str], *, macros: bool = False) -> None:
         """Refuse views and macros of the database that give other rows each time they are read."""
         known = self._session.fetch(VIEWS, "catalog", [self.catalog]) if self.catalog else []
+        if any("parquet" in sql.lower() for _, sql in known):  # read without `can_have_nan`
+            self._session.stop_pushdown()
         if known or (macros and self.catalog):
             known += self._session.fetch(MACROS, "catalog", [self.catalog])
         if known:
