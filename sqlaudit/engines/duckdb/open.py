@@ -208,8 +208,7 @@ class DuckDBOpener:
         if not lies_there(name) and not looks_like_path(name):
             raise UsageError(f"There is no file {name!r}. For a table, name its database with {spelled('db')}.")
         files = self._allow(find_files(name, target.read.format))
-        if DUCKDB_1:
-            refuse_packed(files)
+        refuse_packed(files)
         stamped = [(path, stamp(path), files.label) for path in files.paths]
         source = file_source(self._session, files, target, self._fresh("sqlaudit_frame"))
         self._readings.note(source.sql, stamped)
@@ -305,22 +304,25 @@ def _stem(target: Target) -> str:
 
 
 def refuse_packed(files: Files) -> None:
-    """Refuse compressed files that DuckDB 1.x reads in part, or as if they were not compressed."""
-    import gzip
-    import zlib
+    """Refuse compressed files that DuckDB reads in part, as if they were not compressed, or with changed bytes.
 
+    DuckDB compares no checksum of a gzip file, and 1.x reads one that was cut.
+    """
     for path in files.paths:
         name = files.label if len(files.paths) == 1 else path.name
         suffix = path.suffix.lower()
-        if suffix in PACKED and path.suffix != suffix:
+        if DUCKDB_1 and suffix in PACKED and path.suffix != suffix:
             raise UsageError(f"DuckDB 1.x does not decompress {name!r}. Rename it so that it ends in {suffix}.")
         if suffix == ".gz":
+            import gzip
+            import zlib
+
             try:
                 with gzip.open(path) as file:
                     while file.read(1 << 20):
                         pass
             except (EOFError, OSError, zlib.error):
-                raise InputError(f"{name!r} is not a complete gzip file.") from None
+                raise InputError(f"{name!r} is not a complete gzip file, or was changed.") from None
 
 
 def database_file(place: Whereabouts) -> Path:
