@@ -114,6 +114,8 @@ def unknown_column(name: str, relation: Relation, option: str) -> SqlauditError:
             f"{spelled('qi', relation.bucket)}, the column of buckets. Its sensitive columns are: {held}."
         )
     hint = closest(name, names) or (" It has: " + ", ".join(names[:12]) + ("…" if len(names) > 12 else "") + ".")
+    if names == [f"column{number:0{len(str(len(names) - 1))}}" for number in range(len(names))]:
+        hint += f" Line 1 was read as data. If it has the names, use {spelled('header', True)}."
     return UsageError(f"{option}: {relation.label} has no column {name!r}.", hint)
 
 

@@ -13,9 +13,9 @@ from typing import Any
 import duckdb
 import polars as pl
 import pyarrow as pa
-import pyarrow.feather as feather
 import pyarrow.parquet as pq
 import pytest
+from pyarrow import feather
 
 import sqlaudit
 from sqlaudit.base.errors import EngineError

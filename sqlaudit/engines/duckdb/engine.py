@@ -348,8 +348,8 @@ class ConnectedDuckDB(DuckDBEngine):
             texts = [sql, *(row[0] for row in self._cursor.sql("SELECT sql FROM duckdb_views()").fetchall())]
             if any("parquet" in text.lower() for text in texts):
                 raise EngineError(
-                    f"The configuration of {spelled('db')} is locked, and its queries may leave NaN out of filters over "
-                    "Parquet. Audit the file itself, or use a connection that is not locked."
+                    f"The configuration of {spelled('db')} is locked, and its queries may leave NaN out of filters "
+                    "over Parquet. Audit the file itself, or use a connection that is not locked."
                 )
             return
         self._cursor.execute("PRAGMA disable_optimizer")  # a plan without it has all scans

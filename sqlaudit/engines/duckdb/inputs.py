@@ -139,8 +139,8 @@ def _key(name: str) -> str:
 # What Parquet files say of their columns before a row is read.
 
 _WITH_NAN = {"can_have_nan": True}
-"""The statistics of a Parquet file leave NaN out. Without this argument DuckDB takes the largest number for the maximum,
-drops NaN from filters and joins, and replaces `x > 5` and `max(x)` by what the statistics say."""
+"""The statistics of a Parquet file leave NaN out. Without this argument DuckDB takes the largest number for the
+maximum, drops NaN from filters and joins, and replaces `x > 5` and `max(x)` by what the statistics say."""
 _WANTED = "file_name, name, num_children, duckdb_type, precision"
 _WHOLE_TYPES = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT")
 
@@ -267,7 +267,7 @@ def file_source(session: DuckDBSession, files: Files, target: Target, frame_name
     written, sampled, loses_nan = "", False, False
     if files.format == "csv":
         named = None if target.where else target.named
-        sql, names, remarks, written = csv_source(session, files, options, folders, named)
+        sql, names, remarks, written = csv_source(session, files, options, folders, named, target.named)
         sampled = is_sampled(files, names, named)
     elif files.format == "json":
         sql, names, written = json_source(session, files, options, folders)
