@@ -40,6 +40,11 @@ def resolve(text: str, relation: Relation, dialect: str, option: str) -> Resolve
     """
     found = find_column(text, relation)
     if found is not None:
+        if "VARIANT" in found.type.upper():  # 1 and 1.0 are one value there, and a date is its midnight
+            raise UsageError(
+                f"{option}: {found.name!r} has the type VARIANT, in which 1 and 1.0 are equal, for example. "
+                f"Name an expression that takes one of its types, such as CAST({found.name} AS VARCHAR)."
+            )
         return Resolved(text, quote(found.name, dialect), found.kind, found.name, found.type)
     if text.strip().replace("_", "a").isalnum():
         raise unknown_column(text, relation, option)

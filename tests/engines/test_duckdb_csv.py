@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 import sqlaudit
 from sqlaudit.audits.report import audit_document
 from sqlaudit.base.errors import DivisionWarning, InputError, UsageError
+from sqlaudit.base.files import write_rows
 from sqlaudit.base.relation import Kind, Remark, Statement
 from sqlaudit.base.result import Warned
 from sqlaudit.base.spec import ReadOptions, Target
@@ -305,7 +306,8 @@ def test_a_header_that_was_guessed_is_told(tmp_path: Path) -> None:
     with pytest.warns(DivisionWarning):
         both = remarks_of(Target(relation=texts, where="length(sex) / 2 < 9"))
     assert [one.code for one in both] == ["header_guessed", "selected_rows", "division_of_whole_numbers"]
-    assert sqlaudit.audit(texts, qi=["sex"]).warnings == ()  # it has every column that was named
+    named = sqlaudit.audit(texts, qi=["sex"]).warnings  # it has every column that was named
+    assert first.code not in {one.code for one in named}
     found = sqlaudit.audit(texts, qi=["upper(sex)"], show_values=True)
     assert [one for one in found.warnings if one.code == first.code] == [Warned(first.code, (), first.text)]
     assert first.text in " ".join(render_text(audit_document(found)).split())
@@ -348,7 +350,7 @@ def test_a_first_line_without_a_column_that_is_named_may_be_data(tmp_path: Path)
     path = written(tmp_path / "p.csv", "f,2019\nm,2020\nf,2019\n")
     assert sqlaudit.audit(path, qi=["column0"]).rows == 3
     with pytest.raises(UsageError, match=r"has no column 'sex'.* Line 1 was read as data\. .*header=True"):
-        sqlaudit.audit(path, qi=["f", "sex"])
+        sqlaudit.audit(path, qi=["sex", "f"])
 
 
 @pytest.mark.parametrize("row", [",,", '"","",""', ',"",'])
@@ -386,7 +388,9 @@ def test_a_wide_file_of_texts_and_one_row(tmp_path: Path) -> None:
 
 
 def test_a_value_with_a_lone_carriage_return_is_written_and_read(tmp_path: Path) -> None:
-    path = written(tmp_path / "p.csv", 'sex,note\nf,"a\rb"\nf,"c\rd"\n')
-    released = tmp_path / "r.csv"
-    sqlaudit.suppress(path, qi=["sex"], require={"k": 2}, keep_column="note").write(released)
-    assert sorted(rows_of(str(released))) == [("f", "a\rb"), ("f", "c\rd")]
+    rows = [("f", "a\rb"), ("f", "c\nd"), ("m", "e\r\nf")]
+    write_rows(tmp_path / "r.csv", ["sex", "note"], [rows])
+    assert sorted(rows_of(str(tmp_path / "r.csv"))) == rows
+    plain = tmp_path / "p.csv"
+    write_rows(plain, ["sex"], [[("f",), ("m",)]])
+    assert plain.read_bytes() == b"sex\nf\nm\n"

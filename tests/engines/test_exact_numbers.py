@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
+import duckdb
 import pandas as pd
 import polars as pl
 import pyarrow as pa
@@ -415,3 +416,15 @@ def test_texts_of_json_that_a_type_would_make_one_stay_two(tmp_path: Path, first
     assert sqlaudit.audit(str(file), qi=["x"]).classes.count == 2
     file.write_text("".join(f'{{"x": {value}}}\n' for value in [first, first] * 3))
     assert sqlaudit.audit(str(file), qi=["x"]).classes.count == 1
+
+
+def test_variants_are_refused_by_name(tmp_path: Path) -> None:
+    with duckdb.connect(str(tmp_path / "p.duckdb")) as db:
+        db.execute(
+            "CREATE TABLE t AS SELECT CAST(1 AS VARIANT) AS x, 'f' AS sex UNION ALL SELECT CAST(1.0 AS VARIANT), 'f'"
+        )
+    for roles in ({"qi": ["x"]}, {"qi": ["sex"], "sensitive": "x"}):
+        with pytest.raises(UsageError, match="'x' has the type VARIANT"):
+            sqlaudit.audit("t", db=str(tmp_path / "p.duckdb"), **roles)
+    assert sqlaudit.audit("t", db=str(tmp_path / "p.duckdb"), qi=["sex"]).rows == 2
+    assert sqlaudit.audit("t", db=str(tmp_path / "p.duckdb"), qi=["CAST(x AS VARCHAR)"]).classes.count == 2

@@ -40,7 +40,7 @@ def test_parquet_times_stay_apart_or_are_refused(tmp_path: Path, kind: str, nest
         assert sqlaudit.audit(path, qi=["x"]).classes.count == len(FINE)
     except InputError:
         for options in ({"qi": ["x"]}, {"qi": ["x IS NULL"]}, {"qi": ["sex"], "sensitive": "x"}):
-            with pytest.raises(InputError, match="^Column 'x' .* has times in nanoseconds"):
+            with pytest.raises(InputError, match=r"^Column 'x' .* has times in nanoseconds"):
                 sqlaudit.audit(path, **options)
     assert sqlaudit.audit(path, qi=["sex"]).rows == len(FINE)
 

@@ -91,8 +91,8 @@ def _changed(
     equal = made_equal(session, records, [*odd_times(session, records, times, step), *nested], step)
     if alone and equal:
         raise InputError(
-            f"{files.label!r} has dates or times, or UUIDs, in several formats, so equal ones become one. Write them in one "
-            "format, or as values of objects."
+            f"{files.label!r} has dates or times, or UUIDs, in several formats, so equal ones become one. Write them "
+            "in one format, or as values of objects."
         )
     return tuple(one or name in equal for name, one in zip(names, changed, strict=True))
 
@@ -138,7 +138,7 @@ def _is_nested(type_name: str) -> bool:
 
 
 def _is_spelled(type_name: str) -> bool:
-    """Return True if several texts are one value of a type: dates, times, UUIDs, and numbers inside of lists and objects.
+    """Return True if several texts are one value of a type: dates, times, UUIDs, and numbers inside lists and objects.
 
     Of numbers that stand alone, the audit warns where both 1 and 1.0 occur.
     """
