@@ -40,6 +40,11 @@ def resolve(text: str, relation: Relation, dialect: str, option: str) -> Resolve
     """
     found = find_column(text, relation)
     if found is not None:
+        if "VARIANT" in found.type.upper():  # 1 and 1.0 are one value there, and a date is its midnight
+            raise UsageError(
+                f"{option}: {found.name!r} has the type VARIANT, in which 1 and 1.0 are equal, for example. "
+                f"Name an expression that takes one of its types, such as CAST({found.name} AS VARCHAR)."
+            )
         return Resolved(text, quote(found.name, dialect), found.kind, found.name, found.type)
     if text.strip().replace("_", "a").isalnum():
         raise unknown_column(text, relation, option)
@@ -114,6 +119,8 @@ def unknown_column(name: str, relation: Relation, option: str) -> SqlauditError:
             f"{spelled('qi', relation.bucket)}, the column of buckets. Its sensitive columns are: {held}."
         )
     hint = closest(name, names) or (" It has: " + ", ".join(names[:12]) + ("…" if len(names) > 12 else "") + ".")
+    if names == [f"column{number:0{len(str(len(names) - 1))}}" for number in range(len(names))]:
+        hint += f" Line 1 was read as data. If it has the names, use {spelled('header', True)}."
     return UsageError(f"{option}: {relation.label} has no column {name!r}.", hint)
 
 

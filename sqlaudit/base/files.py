@@ -17,7 +17,7 @@ from decimal import Decimal
 from fractions import Fraction
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from sqlaudit.base.errors import InputError, UsageError
 from sqlaudit.base.frozen import dataclass
@@ -508,10 +508,25 @@ def _mode_for(final: Path) -> int:
     return 0o666 & ~mask
 
 
+class _UnixLines:
+    """A file of which lines end in a line feed; Python quotes a lone carriage return only where both signs end lines.
+
+    Args:
+        file: where they go.
+    """
+
+    def __init__(self, file: TextIO) -> None:
+        self._file = file
+
+    def write(self, line: str) -> int:
+        """Write a line that ends in both signs."""
+        return self._file.write(line[:-2] + "\n")
+
+
 def _write_csv(path: Path, names: Sequence[str], batches: Batches) -> int:
     written = 0
     with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
+        writer = csv.writer(_UnixLines(file), lineterminator="\r\n")
         writer.writerow([csv_cell(name) for name in names])
         for batch in batches:
             writer.writerows([csv_cell(value) for value in row] for row in batch)

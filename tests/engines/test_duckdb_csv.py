@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 import sqlaudit
 from sqlaudit.audits.report import audit_document
 from sqlaudit.base.errors import DivisionWarning, InputError, UsageError
+from sqlaudit.base.files import write_rows
 from sqlaudit.base.relation import Kind, Remark, Statement
 from sqlaudit.base.result import Warned
 from sqlaudit.base.spec import ReadOptions, Target
@@ -220,7 +221,7 @@ def test_compressed_files_that_are_damaged(tmp_path: Path) -> None:
     whole = gzip.compress(bytes(range(256)) * 50)
     for content in (b"SECRET", whole[: len(whole) // 2]):
         path = written(tmp_path / "p.csv.gz", content)
-        assert error_of(InputError, Target(relation=path)) == f"{path!r} is not a complete gzip file."
+        assert error_of(InputError, Target(relation=path)) == f"{path!r} is not a complete gzip file, or was changed."
 
 
 def test_files_of_a_glob_with_different_columns(tmp_path: Path) -> None:
@@ -305,7 +306,9 @@ def test_a_header_that_was_guessed_is_told(tmp_path: Path) -> None:
     with pytest.warns(DivisionWarning):
         both = remarks_of(Target(relation=texts, where="length(sex) / 2 < 9"))
     assert [one.code for one in both] == ["header_guessed", "selected_rows", "division_of_whole_numbers"]
-    found = sqlaudit.audit(texts, qi=["sex"], show_values=True)
+    named = sqlaudit.audit(texts, qi=["sex"]).warnings  # it has every column that was named
+    assert first.code not in {one.code for one in named}
+    found = sqlaudit.audit(texts, qi=["upper(sex)"], show_values=True)
     assert [one for one in found.warnings if one.code == first.code] == [Warned(first.code, (), first.text)]
     assert first.text in " ".join(render_text(audit_document(found)).split())
 
@@ -323,3 +326,71 @@ def test_the_header_of_a_large_file_is_its_first_line(tmp_path: Path) -> None:
     for _ in range(4):
         with DuckDBEngine() as engine:
             assert engine.open(Target(relation=str(place))).columns[0].name == "c0"
+
+
+@pytest.mark.parametrize(
+    ("content", "qi", "names"),
+    [
+        (",sex,band\n" + "".join(f"{i},f,20-29\n" for i in range(6)), ["sex", "band"], ["", "sex", "band"]),
+        ("sex,2019\nf,5\nm,7\n", ["SEX", '"2019"'], ["sex", "2019"]),
+        ("2019,2020\n1,5\n2,7\n", ["2019"], ["2019", "2020"]),
+        ("f,m\nf,m\ng,n\n", ["f"], ["f", "m"]),
+    ],
+)
+def test_a_first_line_with_all_columns_that_are_named_is_the_header(
+    tmp_path: Path, content: str, qi: list[str], names: list[str]
+) -> None:
+    path = written(tmp_path / "p.csv", content)
+    result = sqlaudit.audit(path, qi=qi)
+    assert result.rows == content.count("\n") - 1
+    assert [name for name in result.columns if not name.startswith("column")] == [name for name in names if name]
+
+
+def test_a_first_line_without_a_column_that_is_named_may_be_data(tmp_path: Path) -> None:
+    path = written(tmp_path / "p.csv", "f,2019\nm,2020\nf,2019\n")
+    assert sqlaudit.audit(path, qi=["column0"]).rows == 3
+    with pytest.raises(UsageError, match=r"has no column 'sex'.* Line 1 was read as data\. .*header=True"):
+        sqlaudit.audit(path, qi=["sex", "f"])
+
+
+@pytest.mark.parametrize("row", [",,", '"","",""', ',"",'])
+@pytest.mark.parametrize(("name", "end"), [("p.csv", "\n"), ("p.csv", "\r\n"), ("p.csv.gz", "\n")])
+def test_a_row_without_any_value_is_no_person(tmp_path: Path, name: str, end: str, row: str) -> None:
+    lines = ["age,sex,n", "30,f,1", row, "30,f,2", "", row]
+    content = end.join(lines[:4] + lines[5:]).encode() + end.encode()
+    path = written(tmp_path / name, gzip.compress(content) if name.endswith("gz") else content)
+    relation, rows = read(Target(relation=path))
+    assert rows == [(30, "f", 1), (30, "f", 2)]
+    assert relation.remarks == (Remark("blank_rows", f"Rows of {path!r} without any value were skipped (2)."),)
+    assert sqlaudit.audit(path, qi=["age", "sex"], require={"k": 2}).passed
+
+
+def test_a_row_with_one_value_or_a_text_that_means_missing_is_a_person(tmp_path: Path) -> None:
+    path = written(tmp_path / "p.csv", "age,sex,n\n30,f,1\n,,2\n, ,\n30,f,2\n")
+    assert len(rows_of(path)) == 4
+    missing = written(tmp_path / "m.csv", "age,sex\n30,f\nNA,NA\n,\n")
+    assert rows_of(missing, null_values=("NA",)) == [(30, "f"), (None, None), (None, None)]
+    assert len(rows_of(written(tmp_path / "o.csv", 'age\n30\n""\n'))) == 2
+
+
+def test_a_line_break_in_a_quoted_header(tmp_path: Path) -> None:
+    path = written(tmp_path / "p.csv", '"sex\n(f or m)",band\nf,20\nm,30\n')
+    assert types_of(path) == {"sex\n(f or m)": "VARCHAR", "band": "BIGINT"}
+    titled = written(tmp_path / "t.csv", 'Report\n"sex\n(f or m)",band\nf,20\nm,30\n')
+    assert "skip=1" in error_of(InputError, Target(relation=titled))
+
+
+def test_a_wide_file_of_texts_and_one_row(tmp_path: Path) -> None:
+    path = written(tmp_path / "p.csv", ",".join(f"c{i}" for i in range(1200)) + "\n" + ",".join(["a"] * 1200) + "\n")
+    assert len(rows_of(path)) == 1
+    blank = written(tmp_path / "b.csv", Path(path).read_text() + "," * 1199 + "\n")
+    assert len(rows_of(blank)) == 1
+
+
+def test_a_value_with_a_lone_carriage_return_is_written_and_read(tmp_path: Path) -> None:
+    rows = [("f", "a\rb"), ("f", "c\nd"), ("m", "e\r\nf")]
+    write_rows(tmp_path / "r.csv", ["sex", "note"], [rows])
+    assert sorted(rows_of(str(tmp_path / "r.csv"))) == rows
+    plain = tmp_path / "p.csv"
+    write_rows(plain, ["sex"], [[("f",), ("m",)]])
+    assert plain.read_bytes() == b"sex\nf\nm\n"

@@ -8,7 +8,8 @@ import gzip
 import importlib.util
 import os
 import random
-from contextlib import nullcontext
+import zlib
+from contextlib import nullcontext, suppress
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -192,7 +193,8 @@ def test_a_cut_packed_text_is_refused_wherever_it_is_cut(tmp_path: Path, name: s
 
 
 @pytest.mark.parametrize("name", ["p.csv.GZ", "p.ndjson.ZST"])
-def test_a_packed_file_that_duckdb_1_reads_as_it_is(tmp_path: Path, name: str) -> None:
+def test_a_packed_file_that_duckdb_1_reads_as_it_is(tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sqlaudit.engines.duckdb.open.DUCKDB_1", True)
     path = written(tmp_path / name, gzip.compress(b"a\n1\n"))
     with pytest.raises(
         UsageError, match=r"^DuckDB 1.x does not decompress .*\. Rename it so that it ends in \.(gz|zst)\.$"
@@ -206,6 +208,33 @@ def test_a_cut_gzip_file_that_duckdb_1_reads_in_part(tmp_path: Path) -> None:
         path = written(tmp_path / "p.csv.gz", whole[:end])
         with nullcontext() if end in (len(whole), len(gzip.compress(b"1\n2\n"))) else pytest.raises(InputError):
             refuse_packed(Files((Path(path),), "csv", path))
+
+
+@pytest.mark.parametrize("name", ["p.csv.gz", "p.ndjson.gz", pytest.param("p.csv.GZ", marks=since_2)])
+def test_a_gzip_file_whose_bytes_were_changed(tmp_path: Path, name: str) -> None:
+    """Its checksum and length say so, of each of its members; DuckDB compares neither."""
+    content = "a,b\n" + "f,20\n" * 20 if "csv" in name else '{"a": "f", "b": 20}\n' * 20
+    stored = zlib.compressobj(0, zlib.DEFLATED, 31)
+    whole = stored.compress(content.encode()) + stored.flush()
+    more = gzip.compress(content.partition("\n")[2].encode())
+    at = whole.index(b"f")
+    assert rows_of(written(tmp_path / name, whole + more))
+    for changed in (
+        whole[:at] + b"m" + whole[at + 1 :],
+        whole[:-8] + b"0000" + whole[-4:],
+        whole[:-4] + b"0000",
+        whole[:-8] + b"0000" + whole[-4:] + more,
+        whole + more[:-4] + b"0000",
+    ):
+        target = Target(relation=written(tmp_path / name, changed))
+        assert error_of(InputError, target).endswith("is not a complete gzip file, or was changed.")
+
+
+def test_a_gzip_file_with_a_comment_that_duckdb_does_not_read(tmp_path: Path) -> None:
+    plain = gzip.compress(b"a,b\n1,2\n")
+    commented = plain[:3] + bytes([16]) + plain[4:10] + b"by hand\0" + plain[10:]
+    with suppress(InputError):
+        assert rows_of(written(tmp_path / "p.csv.gz", commented)) == [(1, 2)]
 
 
 def test_blocks_of_zstd_of_every_kind_are_walked(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
+import duckdb
 import pandas as pd
 import polars as pl
 import pyarrow as pa
@@ -396,3 +397,34 @@ def test_values_of_frames_on_spark(spark: Engine, frames: dict[str, Any], values
         relation = spark.open(Target(frame=frame))
         found[name] = spark.run(Statement("count", "SELECT count(DISTINCT n) FROM " + relation.sql))
     assert found == {name: [(values,)] for name in frames}
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ('"0000000a-0000-4000-8000-00000000000a"', '"0000000A-0000-4000-8000-00000000000A"'),
+        ('{"on": "2024-02-29"}', '{"on": "2024-02-29 "}'),
+        ('["2024-02-29", "2024-03-01"]', '["2024-02-29", "2024-3-1"]'),
+        ('{"at": "2024-02-29T10:00:00Z"}', '{"at": "2024-02-29T11:00:00+01:00"}'),
+        ('{"n": 1}', '{"n": 1.0}'),
+        ('{"id": "0000000a-0000-4000-8000-00000000000a"}', '{"id": "0000000A-0000-4000-8000-00000000000A"}'),
+    ],
+)
+def test_texts_of_json_that_a_type_would_make_one_stay_two(tmp_path: Path, first: str, second: str) -> None:
+    file = tmp_path / "p.ndjson"
+    file.write_text("".join(f'{{"x": {value}}}\n' for value in [first, second] * 3))
+    assert sqlaudit.audit(str(file), qi=["x"]).classes.count == 2
+    file.write_text("".join(f'{{"x": {value}}}\n' for value in [first, first] * 3))
+    assert sqlaudit.audit(str(file), qi=["x"]).classes.count == 1
+
+
+def test_variants_are_refused_by_name(tmp_path: Path) -> None:
+    with duckdb.connect(str(tmp_path / "p.duckdb")) as db:
+        db.execute(
+            "CREATE TABLE t AS SELECT CAST(1 AS VARIANT) AS x, 'f' AS sex UNION ALL SELECT CAST(1.0 AS VARIANT), 'f'"
+        )
+    for roles in ({"qi": ["x"]}, {"qi": ["sex"], "sensitive": "x"}):
+        with pytest.raises(UsageError, match="'x' has the type VARIANT"):
+            sqlaudit.audit("t", db=str(tmp_path / "p.duckdb"), **roles)
+    assert sqlaudit.audit("t", db=str(tmp_path / "p.duckdb"), qi=["sex"]).rows == 2
+    assert sqlaudit.audit("t", db=str(tmp_path / "p.duckdb"), qi=["CAST(x AS VARCHAR)"]).classes.count == 2

@@ -19,6 +19,7 @@ import xlsxwriter
 
 import sqlaudit
 from sqlaudit.base.errors import InputError, MissingDriver, SqlauditError, UsageError
+from sqlaudit.base.relation import Remark
 from sqlaudit.base.spec import ReadOptions, Target
 from sqlaudit.engines.duckdb import office
 from tests.cli.runner import run
@@ -201,9 +202,22 @@ def test_an_empty_text_of_a_formula_is_missing(tmp_path: Path) -> None:
     assert sorted(rows_of(path)) == [(1, 2), (3, None)]
 
 
-def test_empty_rows_are_refused(tmp_path: Path) -> None:
-    path = sheet(tmp_path / "p.xlsx", [["a", "b"], [1, 2], [None, None], [SECRET, None]])
-    assert error_of(InputError, Target(relation=path)) == f"Row 3 of {path!r} is empty; delete empty rows."
+def test_empty_rows_inside_are_skipped_and_said(tmp_path: Path) -> None:
+    people = [["f", 30, "x"], ["f", 30, "y"]]
+    rows = [["sex", "age", "s"], *people, [None] * 3, *people, [None] * 3, [None] * 3, ["f", None, None]]
+    path = sheet(tmp_path / "p.xlsx", rows)
+    relation, read_rows = read(Target(relation=path))
+    assert sorted(read_rows, key=str) == sorted([(*one,) for one in people * 2 + [["f", None, None]]], key=str)
+    assert relation.remarks == (Remark("blank_rows", f"Rows of {path!r} without any value were skipped (3)."),)
+    empty = sheet(tmp_path / "one.xlsx", [["a"], [1], [None], [2]])
+    assert error_of(InputError, Target(relation=empty)) == f"Row 3 of {empty!r} is empty; delete empty rows."
+
+
+@pytest.mark.parametrize("second", [["ward", "head", "beds"], ["ward", "head", None]])
+def test_a_second_table_below_an_empty_row_is_refused(tmp_path: Path, second: list[Any]) -> None:
+    rows = [["sex", "band", "s"], ["f", "20-29", "x"], ["f", "20-29", "x"], [None] * 3, second, [SECRET, "b", "c"]]
+    path = sheet(tmp_path / "p.xlsx", rows)
+    assert error_of(InputError, Target(relation=path)).startswith(f"Row 5 of {path!r} stands below an empty row")
 
 
 def test_a_column_has_one_kind_of_values(tmp_path: Path) -> None:

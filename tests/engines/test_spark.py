@@ -226,6 +226,16 @@ def test_parquet_files(plain: SparkEngine, tmp_path: Path) -> None:
             rows(plain, tmp_path / "a.parquet", **options)
 
 
+def test_statistics_of_parquet_decide_no_filter(plain: SparkEngine, tmp_path: Path) -> None:
+    """They know nothing of NaN, which is larger than every number."""
+    file, numbers = str(tmp_path / "a.parquet"), [1.0, 5.0, math.nan, math.nan]
+    structs = pa.StructArray.from_arrays([pa.array(numbers)], ["a"])
+    pyarrow.parquet.write_table(pa.table({"x": numbers, "s": structs}), file)
+    for condition in ("x > 5", "s.a > 5", "x > 100 AND x <> 0", "isnan(x)"):
+        relation = plain.open(Target(relation=file, where=condition))
+        assert run(plain, f"SELECT count(*) FROM {relation.sql}") == [(2,)]
+
+
 @pytest.mark.parametrize("name", ["a.csv", "a.tsv.gz", "*.json", "a.jsonl", "a.orc", "b/a.txt", "a.xlsx/", "a.sav"])
 def test_other_files_are_refused(plain: SparkEngine, tmp_path: Path, name: str) -> None:
     for target in (str(tmp_path / name), name):

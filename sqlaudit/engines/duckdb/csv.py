@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import mmap
 import re
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
@@ -18,7 +19,7 @@ from sqlaudit.base.relation import Remark, Row
 from sqlaudit.base.spec import ReadOptions
 from sqlaudit.base.sql import Raw, expression
 from sqlaudit.engines.duckdb.driver import DUCKDB_1
-from sqlaudit.engines.duckdb.paths import Files
+from sqlaudit.engines.duckdb.paths import PACKED, Files
 from sqlaudit.engines.duckdb.session import DIALECT, DuckDBSession
 
 # Calls of DuckDB's table functions, written out, and what its types are.
@@ -124,10 +125,11 @@ def csv_source(
     options: ReadOptions,
     folders: Sequence[str] = (),
     named: frozenset[str] | None = None,
+    expected: frozenset[str] | None = None,
 ) -> tuple[str, list[str], tuple[Remark, ...], str]:
     """A call of read_csv that reads the files as they are, the names that their header has, what to say of it, and a
     call that reads all columns as texts. Of large files the columns that are named (None = all) are checked in every
-    line, and the others in a sample.
+    line, and the others in a sample. A first line that has all `expected` columns is the header.
 
     Raises:
         InputError: a line that does not fit, a wrong encoding, files with different columns, a header like data.
@@ -139,8 +141,12 @@ def csv_source(
         common["decimal_separator"] = options.decimal
     reader = _CsvReader(session, files, options, common)
     shape = reader.find_shape()
+    has_names = options.header
+    is_clear = shape.header and any(type_name != "VARCHAR" for _, type_name in shape.columns)
+    if has_names is None and not is_clear and reader.is_header(shape, expected or ()):
+        has_names, shape = True, reader.with_header(shape)
     names = reader.header(shape)
-    remarks = reader.header_remarks(shape, names) if options.header is None else ()
+    remarks = reader.header_remarks(shape, names) if has_names is None else ()
     if len(files.paths) > 1:
         shape = replace(shape, columns=reader.common_types(shape))
     if options.all_text:
@@ -149,7 +155,20 @@ def csv_source(
     pinned = {"auto_detect": False, **shape.arguments(), "columns": dict(shape.columns), **dict(shape.formats)}
     pinned |= {**reader.common, **reader.nulls, **hive_options(folders)}
     texts = write_call("read_csv", files.texts, {**pinned, "columns": shape.texts})
-    return write_call("read_csv", files.texts, pinned), names, remarks, texts
+    source = write_call("read_csv", files.texts, pinned)
+    if blank := reader.count_blank_rows(shape):
+        columns = [quote(name, DIALECT) for name, _ in shape.columns]
+        source, texts = (
+            expression("engines/duckdb/read_filled.sql", DIALECT, source=Raw(call), columns=columns)
+            for call in (source, texts)
+        )
+        remarks += (blank_rows(blank, files.label),)
+    return source, names, remarks, texts
+
+
+def blank_rows(count: int, label: str) -> Remark:
+    """Return what to say of rows without any value."""
+    return Remark("blank_rows", f"Rows of {label!r} without any value were skipped ({count:,}).")
 
 
 def is_sampled(files: Files, columns: Collection[str], named: frozenset[str] | None) -> bool:
@@ -186,6 +205,17 @@ def _encoding_by_mark(path: Path) -> str:
 def _unquoted(line: str) -> str:
     """A line without what stands in quotes."""
     return re.sub('"[^"]*("|$)', "", line)
+
+
+def _records(lines: Sequence[str]) -> list[tuple[int, str]]:
+    """The lines of a file by their numbers from 0, with those in one that are one text in quotes."""
+    records: list[tuple[int, str]] = []
+    for number, line in enumerate(lines):
+        if records and records[-1][1].count('"') % 2:
+            records[-1] = (records[-1][0], f"{records[-1][1]}\n{line}")
+        else:
+            records.append((number, line))
+    return records
 
 
 def _char(text: str | None) -> str:
@@ -229,8 +259,8 @@ class _CsvReader:
         if self.options.skip and not lines:
             missing = f"{self.files.label!r} has no line {self.options.skip + 1}"
             raise InputError(f"{missing}. Use a smaller number with {spelled('skip')}.")
-        first = next(iter(lines), "")
         self._refuse_title(lines)
+        first = next((text for _, text in _records(lines)), "")
         given = _delimiter(self.options.delimiter)
         plain = {"quote": '"', "escape": '"'}
         there = [c for c in _DELIMITERS if c in first]
@@ -248,7 +278,50 @@ class _CsvReader:
             )
         return shape
 
-    def _sniff(self, delimiter: str, quotes: dict[str, str]) -> Shape | None:
+    def is_header(self, shape: Shape, expected: Collection[str]) -> bool:
+        """Return True if the first line has the name of every column that somebody named."""
+        names = {field.casefold() for field in self._fields(shape, self.files.texts[0])} if expected else set()
+        return bool(names) and all(name.strip('"').casefold() in names for name in expected)
+
+    def with_header(self, shape: Shape) -> Shape:
+        """Return the shape of a file whose first line is the header."""
+        found = self._sniff(shape.delimiter, {"quote": shape.quote, "escape": shape.escape}, header=True)
+        return found or replace(shape, header=True)
+
+    def count_blank_rows(self, shape: Shape) -> int:
+        """Return how many rows have no value in any of several columns, not even a text that means NULL.
+
+        Such a row is looked for as bytes first: that takes a tenth of the time of reading all columns.
+        """
+        separators = (len(shape.columns) - 1) * shape.delimiter
+        if not separators or not any(self._may_be_blank(path, separators) for path in self.files.paths):
+            return 0
+        columns = [quote(name, DIALECT) for name, _ in shape.columns]
+        template = "engines/duckdb/read_blank.sql"
+        nulls = {} if self.options.null_values else self.nulls
+        call, typed = (self.call(shape, shape.texts, **given) for given in (nulls, self.nulls))
+        counts = [
+            self.fetch(expression(template, DIALECT, source=Raw(source), columns=columns))[0][0]
+            for source in dict.fromkeys((call, typed))
+        ]
+        return int(counts[0]) if len(set(counts)) == 1 else 0
+
+    def _may_be_blank(self, path: Path, separators: str) -> bool:
+        """Return False if no line of a file begins with as many separators, and no text in quotes is empty."""
+        if path.suffix.lower() in PACKED or self.common["encoding"] != "utf-8":
+            return True
+        signs = [end + begin for end in ("\n", "\r") for begin in (separators, '""')] + [separators[0] + '""']
+        with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+            return any(content.find(sign.encode()) >= 0 for sign in signs)
+
+    def _fields(self, shape: Shape, text: str) -> list[str]:
+        """Return the fields of the first line of a file."""
+        bare = replace(shape, header=False)
+        columns = {f"c{i}": "VARCHAR" for i in range(len(bare.columns))}
+        rows = self.fetch("SELECT * FROM " + self.call(bare, columns, [text], **_IN_ORDER) + " LIMIT 1")
+        return [str(name or "").strip() for name in rows[0]] if rows else []
+
+    def _sniff(self, delimiter: str, quotes: dict[str, str], header: bool | None = None) -> Shape | None:
         """What DuckDB finds in the first file under these constraints; None when nothing fits."""
         arguments = {
             **_STRICT,
@@ -260,8 +333,8 @@ class _CsvReader:
         }
         if delimiter:
             arguments["delim"] = delimiter
-        if self.options.header is not None:
-            arguments["header"] = self.options.header
+        if header is not None or self.options.header is not None:
+            arguments["header"] = self.options.header if header is None else header
         call = write_call("sniff_csv", self.files.texts[0], arguments)
         columns = "list_transform(Columns, lambda c: [c.name, c.type])"
         wanted = ", ".join(("Delimiter", "Quote", "Escape", "HasHeader", columns, "DateFormat", "TimestampFormat"))
@@ -293,13 +366,13 @@ class _CsvReader:
         label, first = self.files.label, next(iter(lines), "")
         if re.fullmatch("sep=.", first):
             raise InputError(f"Line 1 of {label!r} is Excel's 'sep=' line. Skip it with {spelled('skip', 1)}.")
-        bare = [_unquoted(line) for line in lines]
-        if self.options.delimiter or any(sign in first for sign in _DELIMITERS):
+        bare = [(number, _unquoted(text)) for number, text in _records(lines)]
+        if self.options.delimiter or not bare or any(sign in bare[0][1] for sign in _DELIMITERS):
             return
         begins = []
         for sign in _DELIMITERS:
-            begin = next((at for at, line in enumerate(bare) if sign in line), 0)
-            counts = [line.count(sign) for line in bare[begin:] if line]
+            begin = next((number for number, line in bare if sign in line), 0)
+            counts = [line.count(sign) for number, line in bare if number >= begin and line]
             if begin and len(counts) > 1 and len(set(counts)) == 1:
                 begins.append(begin)
         if begins:
@@ -319,11 +392,7 @@ class _CsvReader:
         """The names as the first line writes them; all files must have the same ones in the same order."""
         if not shape.header:
             return [name for name, _ in shape.columns]
-        columns = {f"c{i}": "VARCHAR" for i in range(len(shape.columns))}
-        bare, headers = replace(shape, header=False), []
-        for text in self.files.texts:
-            rows = self.fetch("SELECT * FROM " + self.call(bare, columns, [text], **_IN_ORDER) + " LIMIT 1")
-            headers.append([str(name or "").strip() for name in rows[0]] if rows else [])
+        headers = [self._fields(shape, text) for text in self.files.texts]
         if len(headers[0]) > 1 and headers[0][0] and not any(headers[0][1:]):
             raise InputError(
                 f"Line 1 of {self.files.label!r} has only one name for {len(headers[0])} columns, so it looks like a "

@@ -6,9 +6,10 @@ become views; what an audit keeps for a while lies in memory, or encrypted in th
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,7 @@ from sqlaudit.base.relation import ColumnInfo, Relation, Row, Statement
 from sqlaudit.base.spec import Limits, Target
 from sqlaudit.engines.contract import Engine
 from sqlaudit.engines.duckdb.catalog import Name, find_table, in_sql, unknown_table
-from sqlaudit.engines.duckdb.driver import duckdb
+from sqlaudit.engines.duckdb.driver import DUCKDB_1, duckdb
 from sqlaudit.engines.duckdb.errors import ErrorPlace, translate
 from sqlaudit.engines.duckdb.open import DuckDBOpener, Readings, database_file
 from sqlaudit.engines.duckdb.paths import exists
@@ -245,6 +246,8 @@ def _are_small(targets: Sequence[Target]) -> bool:
 # rows pass into ours in batches.
 
 _THEIRS = "the database of an open connection"
+_LOSES_NAN = re.compile("PARQUET" + ("|ARROW" if DUCKDB_1 else ""))
+"""Scans in a plan that leave NaN out of filters."""
 _THEIR_TABLES = """
 SELECT database_name, schema_name, table_name FROM duckdb_tables() WHERE NOT internal
 UNION ALL
@@ -272,6 +275,8 @@ class ConnectedDuckDB(DuckDBEngine):
         try:
             self._cursor = connection.cursor()
             self._session.watch(self._cursor)
+            self._keeps_nan = self._executes("SET SESSION parquet_can_have_nan = TRUE")  # since DuckDB 2.0.1
+            self._is_locked = not self._keeps_nan and not self._executes("PRAGMA enable_optimizer")
             self._cursor.execute("BEGIN TRANSACTION READ ONLY")
             self._seen = self._tables(self._cursor)
         except duckdb.Error:
@@ -319,10 +324,38 @@ class ConnectedDuckDB(DuckDBEngine):
 
     def _opened(self, target: Target, connection: duckdb.DuckDBPyConnection, sql: str) -> Relation:
         try:
+            if connection is self._cursor and not self._keeps_nan:
+                self._stop_pushdown(sql)
             found = connection.sql(sql)
         except duckdb.Error as error:
             raise translate(error, ErrorPlace("open " + target.name)) from None
         return super().open(replace(target, relation="", query="", frame=found, label=target.name))
+
+    def _executes(self, statement: str) -> bool:
+        """Return True if a setting of the cursor is there and not locked."""
+        with suppress(duckdb.Error):
+            self._cursor.execute(statement)
+            return True
+        return False
+
+    def _stop_pushdown(self, sql: str) -> None:
+        """Let no statement of the cursor be optimized if this one has a scan that leaves NaN out of filters.
+
+        Raises:
+            EngineError: the configuration is locked.
+        """
+        if self._is_locked:
+            texts = [sql, *(row[0] for row in self._cursor.sql("SELECT sql FROM duckdb_views()").fetchall())]
+            if any("parquet" in text.lower() for text in texts):
+                raise EngineError(
+                    f"The configuration of {spelled('db')} is locked, and its queries may leave NaN out of filters "
+                    "over Parquet. Audit the file itself, or use a connection that is not locked."
+                )
+            return
+        self._cursor.execute("PRAGMA disable_optimizer")  # a plan without it has all scans
+        self._keeps_nan = bool(_LOSES_NAN.search(self._cursor.sql(sql).explain()))
+        if not self._keeps_nan:
+            self._cursor.execute("PRAGMA enable_optimizer")
 
     @staticmethod
     def _tables(connection: duckdb.DuckDBPyConnection) -> list[Name]:

@@ -12,7 +12,8 @@ import mmap
 import re
 import struct
 import zipfile
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import date, datetime, time, timedelta
 from itertools import chain, islice
@@ -27,6 +28,7 @@ from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.relation import MissingCodes, Remark
 from sqlaudit.base.spec import ReadOptions
 from sqlaudit.base.sql import Raw, expression
+from sqlaudit.engines.duckdb.csv import blank_rows
 from sqlaudit.engines.duckdb.paths import Files
 from sqlaudit.engines.duckdb.session import DIALECT, DuckDBSession
 from sqlaudit.engines.duckdb.types import kind_of
@@ -449,15 +451,26 @@ def _excel(files: Files, options: ReadOptions) -> _Opened:
             )
         names = _header(sheet, label)
 
+    blank: set[int] = set()
+    below: dict[int, list[Any]] = {}
+    """Numbers of the rows without any value, and the rows below them by their numbers."""
+
+    def filled() -> Iterator[list[Any]]:
+        empty = [""] * len(names)
+        for number, row in enumerate(islice(sheet.iter_rows(), 1, None), 2):
+            if row == empty and len(names) == 1:
+                raise InputError(f"Row {number} of {label!r} is empty; delete empty rows.")
+            if row == empty:
+                blank.add(number)
+                continue
+            if number - 1 in blank:
+                below[number] = row
+            yield row
+
     def batches() -> Iterator[Batch]:
         with _translated(files, calamine.CalamineError):
-            rows = islice(sheet.iter_rows(), 1, None)
-            number = 2
-            empty: list[Any] = [""] * len(names)
+            rows = filled()
             while batch := list(islice(rows, _ROWS)):
-                if empty in batch:
-                    raise InputError(f"Row {number + batch.index(empty)} of {label!r} is empty; delete empty rows.")
-                number += len(batch)
                 yield [
                     [None if one in nulls and type(one) is not bool else one for one in column]
                     for column in zip(*batch, strict=True)
@@ -472,6 +485,7 @@ def _excel(files: Files, options: ReadOptions) -> _Opened:
                 raise InputError(
                     f"Column {column!r} of {label!r} has numbers beyond 2^53, which Excel rounds; write them as text."
                 )
+    _refuse_second_table(below, batches, label)
     columns = [_column(name, types, label, options) for name, types in zip(names, kinds, strict=True)]
 
     def typed() -> Iterator[Batch]:
@@ -479,7 +493,30 @@ def _excel(files: Files, options: ReadOptions) -> _Opened:
         for batch in batches():
             yield [_as(column.kind, values) for column, values in zip(columns, batch, strict=True)]
 
-    return columns, typed(), _remarks(seen, sheets, name, label), {}
+    remarks = _remarks(seen, sheets, name, label)
+    return columns, typed(), (*remarks, blank_rows(len(blank), label)) if blank else remarks, {}
+
+
+def _refuse_second_table(below: dict[int, list[Any]], batches: Callable[[], Iterator[Batch]], label: str) -> None:
+    """Refuse a row below an empty one that looks like a header: all texts, none of which comes again in its column.
+
+    Raises:
+        InputError: there is such a row.
+    """
+    if not below:
+        return
+    cells = [set(column) for column in zip(*below.values(), strict=True)]
+    counts: list[Counter[Any]] = [Counter() for _ in cells]
+    for batch in batches():
+        for count, values, of_interest in zip(counts, batch, cells, strict=True):
+            count.update(value for value in values if value in of_interest)
+    for number, row in below.items():
+        named = [(count, cell) for count, cell in zip(counts, row, strict=True) if cell != ""]
+        if all(type(cell) is str and count[cell] < 2 for count, cell in named):
+            raise InputError(
+                f"Row {number} of {label!r} stands below an empty row and looks like the header of a second table. "
+                "Delete the empty row if it is one table; else move the second one to a sheet of its own."
+            )
 
 
 def _is_sheet(one: Any) -> bool:

@@ -119,6 +119,8 @@ class DuckDBOpener:
             condition = guard_expression(target.where, DIALECT, about("where"))
         described = self._session.describe("SELECT * FROM " + source.sql, "open " + target.name)
         refuse_twins(source.names, described, target.name)
+        if source.loses_nan and any("FLOAT" in row[1] or "DOUBLE" in row[1] for row in described):
+            self._session.stop_pushdown()
         self._session.columns[target.relation or target.name] = {row[0]: row[1] for row in described}
         respelled: tuple[str, ...] = ()
         if self._collates or "collate" in target.query.lower():
@@ -209,8 +211,7 @@ class DuckDBOpener:
         if not lies_there(name) and not looks_like_path(name):
             raise UsageError(f"There is no file {name!r}. For a table, name its database with {spelled('db')}.")
         files = self._allow(find_files(name, target.read.format))
-        if DUCKDB_1:
-            refuse_packed(files)
+        refuse_packed(files)
         stamped = [(path, stamp(path), files.label) for path in files.paths]
         source = file_source(self._session, files, target, self._fresh("sqlaudit_frame"))
         self._readings.note(source.sql, stamped)
@@ -251,6 +252,8 @@ class DuckDBOpener:
     def _refuse_random(self, names: Sequence[str], *, macros: bool = False) -> None:
         """Refuse views and macros of the database that give other rows each time they are read."""
         known = self._session.fetch(VIEWS, "catalog", [self.catalog]) if self.catalog else []
+        if any("parquet" in sql.lower() for _, sql in known):  # read without `can_have_nan`
+            self._session.stop_pushdown()
         if known or (macros and self.catalog):
             known += self._session.fetch(MACROS, "catalog", [self.catalog])
         if known:
@@ -335,22 +338,25 @@ def _stem(target: Target) -> str:
 
 
 def refuse_packed(files: Files) -> None:
-    """Refuse compressed files that DuckDB 1.x reads in part, or as if they were not compressed."""
-    import gzip
-    import zlib
+    """Refuse compressed files that DuckDB reads in part, as if they were not compressed, or with changed bytes.
 
+    DuckDB compares no checksum of a gzip file, and 1.x reads one that was cut.
+    """
     for path in files.paths:
         name = files.label if len(files.paths) == 1 else path.name
         suffix = path.suffix.lower()
-        if suffix in PACKED and path.suffix != suffix:
+        if DUCKDB_1 and suffix in PACKED and path.suffix != suffix:
             raise UsageError(f"DuckDB 1.x does not decompress {name!r}. Rename it so that it ends in {suffix}.")
         if suffix == ".gz":
+            import gzip
+            import zlib
+
             try:
                 with gzip.open(path) as file:
                     while file.read(1 << 20):
                         pass
             except (EOFError, OSError, zlib.error):
-                raise InputError(f"{name!r} is not a complete gzip file.") from None
+                raise InputError(f"{name!r} is not a complete gzip file, or was changed.") from None
 
 
 def database_file(place: Whereabouts) -> Path:

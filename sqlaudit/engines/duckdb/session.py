@@ -55,6 +55,8 @@ FIXED = {
     # 1.5.3 where windows are nested; all of them take keys that are named twice for other ones.
     **({"disabled_optimizers": "window_self_join"} if DUCKDB_1 else {}),
 }
+_WITHOUT_PUSHDOWN = "filter_pushdown,join_filter_pushdown,statistics_propagation,top_n,window_self_join"
+"""Optimizers that ask a scan, or its statistics, which rows fit a filter."""
 _PROGRESS = {"enable_progress_bar": True, "enable_progress_bar_print": False, "progress_bar_time": 0}
 
 
@@ -207,6 +209,10 @@ class DuckDBSession:
             self.files[str(path)] = label
             self.files[glob.escape(str(path))] = label
 
+    def stop_pushdown(self) -> None:
+        """Let no filter be decided by a scan or by statistics: some know nothing of NaN. Safe to call again."""
+        self.fetch("SET disabled_optimizers = " + literal(_WITHOUT_PUSHDOWN, DIALECT), "settings")
+
     def seal(self) -> None:
         """Close access to all files but the inputs, and lock the configuration; safe to call again."""
         if self._sealed or self._closed:
@@ -214,6 +220,7 @@ class DuckDBSession:
         self._sealed = True
         self.fetch("SET allowed_paths = " + literal(list(self.files), DIALECT), "settings")
         self.fetch("SET enable_external_access = FALSE", "settings")
+        self.fetch("SET allowed_configs = ['disabled_optimizers']", "settings")
         self.fetch("SET lock_configuration = TRUE", "settings")
 
     def interrupt(self) -> None:

@@ -450,10 +450,11 @@ NEEDED = {
     "spark.sql.files.ignoreCorruptFiles": "false",
     "spark.sql.files.ignoreMissingFiles": "false",
     "spark.sql.functionResolution.sessionOrder": "second",
+    "spark.sql.parquet.filterPushdown": "false",
 }
 """Overflow is an error and no wrong number; times are UTC; `${env:…}` in a text stays text, and so does the
 name of a folder; a file that cannot be read is an error and not left out; a function that somebody registered does not
-stand for a built-in one."""
+stand for a built-in one; the statistics of a Parquet file, which know nothing of NaN, decide no filter."""
 USUAL = tuple(
     "spark.sql." + name
     for name in (
