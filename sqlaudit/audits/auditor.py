@@ -23,7 +23,17 @@ from sqlaudit.base.options import Given, request_from, several, takes
 from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.relation import Relation, Statement
 from sqlaudit.base.result import Warned
-from sqlaudit.base.spec import AuditSpec, Coverage, Requirement, Roles, SafeHarbor, Sampling, roles_from, target_of
+from sqlaudit.base.spec import (
+    AuditSpec,
+    Coverage,
+    FailingClasses,
+    Requirement,
+    Roles,
+    SafeHarbor,
+    Sampling,
+    roles_from,
+    target_of,
+)
 from sqlaudit.classes.attribute_inputs import refuse_unclear
 from sqlaudit.classes.failing import AllFailing
 from sqlaudit.classes.histogram import HistogramBuilder
@@ -239,10 +249,9 @@ def _coverage(spec: AuditSpec, warnings: Sequence[Warned], rows: int) -> list[Ch
     "target * qi sensitive require identifier entity joint nulls sampling_fraction population_size weights known_rows "
     "values db query where inputs read buckets limits roles failing_classes worst_classes show_values "
     "accept_identifier insensitive all_columns_named preset zip_areas reviewed",
-    *(Roles, Sampling, Coverage, SafeHarbor),
+    *(Roles, Sampling, Coverage, SafeHarbor, FailingClasses),
     failing_classes=("int | None", 10),
     worst_classes=("int", WORST_CLASSES),
-    show_values=("bool", False),
     preset=("str | Sequence[str]", ()),
 )
 def audit(given: Given) -> AuditResult:
@@ -277,5 +286,7 @@ def audit(given: Given) -> AuditResult:
         request_from(Coverage, vars(given)),
         harbor,
     )
+    shown = request_from(FailingClasses, vars(given))
+    worst = WORST_CLASSES if shown.worst is None else shown.worst
     with opened(given.db, given.limits, spec.target, *further_targets(spec)) as engine:
-        return Auditor(engine, given.failing_classes, given.show_values, worst_classes=given.worst_classes).audit(spec)
+        return Auditor(engine, shown.number, shown.show_values, worst_classes=worst).audit(spec)

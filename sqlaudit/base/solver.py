@@ -173,7 +173,10 @@ def run_beside(solver: highspy.Highs) -> None:
             ended.set()
 
     try:
-        threading.Thread(target=run, daemon=True).start()
+        try:
+            threading.Thread(target=run, daemon=True).start()
+        except RuntimeError:  # no thread can be started: Ctrl-C then waits for the solver
+            run()
         while not ended.wait(_LOOK):
             pass
     except KeyboardInterrupt:

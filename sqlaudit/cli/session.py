@@ -147,7 +147,8 @@ class ProgressBar:
 
     def __enter__(self) -> ProgressBar:
         if self._wanted:
-            self._timer.start()
+            with contextlib.suppress(RuntimeError):  # no thread can be started: no bar
+                self._timer.start()
         return self
 
     def __exit__(self, *_: object) -> None:

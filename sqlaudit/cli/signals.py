@@ -150,5 +150,6 @@ class LastResort:
     def _after(self, seconds: float, sentence: str, code: ExitCode) -> None:
         timer = threading.Timer(seconds, partial(ENDING.leave, sentence, code))
         timer.daemon = True
-        timer.start()
+        with suppress(RuntimeError):  # no thread can be started: what hangs then hangs
+            timer.start()
         self._timers.append(timer)

@@ -273,9 +273,11 @@ class AdbcReader:
                 failed.append(error)
 
         thread = threading.Thread(target=run, daemon=True)
-        thread.start()
         try:
+            thread.start()
             thread.join(None if self._ends is None else max(0.0, self._ends - time.monotonic()))
+        except RuntimeError:  # no thread can be started: the time limit is not heard
+            run()
         except BaseException:
             self._cancel(thread)
             raise

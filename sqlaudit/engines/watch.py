@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack, contextmanager, suppress
@@ -31,6 +32,7 @@ class Worker:
     def __init__(self, interrupt: Callable[[], None]) -> None:
         self._interrupt = interrupt
         self._pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="sqlaudit-worker")
+        self._in_caller = False
 
     def do(self, work: Callable[[], T]) -> T:
         """The result of the work.
@@ -38,9 +40,14 @@ class Worker:
         Raises:
             BaseException: whatever the work raises, or a signal handler meanwhile (then the work has been stopped).
         """
-        if threading.current_thread() is not threading.main_thread():
+        if self._in_caller or threading.current_thread() is not threading.main_thread():
             return work()
-        running = self._pool.submit(copy_context().run, work)
+        try:
+            running = self._pool.submit(copy_context().run, work)
+        except RuntimeError:  # the work waits in the pool, which must never run it
+            self._in_caller = True
+            self._pool.shutdown(wait=False, cancel_futures=True)
+            return work()
         try:
             return running.result()
         finally:
@@ -57,6 +64,7 @@ class Deadline:
     """Interrupts whatever runs once a time is over, and keeps doing so until it is stopped.
 
     It interrupts again and again, because a statement that starts just after an interruption would not notice it.
+    Where no thread can be started, the time is looked at between statements.
 
     Args:
         seconds: how long from now; None = never.
@@ -65,16 +73,19 @@ class Deadline:
 
     def __init__(self, seconds: float | None, interrupt: Callable[[], None]) -> None:
         self.seconds = seconds
+        self._ends = None if seconds is None else time.monotonic() + seconds
         self._over = threading.Event()
         self._stopped = threading.Event()
         self._interrupt = interrupt
         if seconds is not None:
-            threading.Thread(target=self._wait, args=(seconds,), name="sqlaudit-deadline", daemon=True).start()
+            thread = threading.Thread(target=self._wait, args=(seconds,), name="sqlaudit-deadline", daemon=True)
+            with suppress(RuntimeError):
+                thread.start()
 
     @property
     def over(self) -> bool:
         """Whether the time is over."""
-        return self._over.is_set()
+        return self._over.is_set() or (self._ends is not None and time.monotonic() >= self._ends)
 
     def stop(self) -> None:
         """End the thread; safe to call twice."""
@@ -111,7 +122,10 @@ def in_time(work: Callable[[], T], seconds: float, discard: Callable[[T], object
         except BaseException as error:  # noqa: BLE001  whatever it is, it is raised where it is waited for
             running.set_exception(error)
 
-    threading.Thread(target=do, name="sqlaudit-waiting", daemon=True).start()
+    try:
+        threading.Thread(target=do, name="sqlaudit-waiting", daemon=True).start()
+    except RuntimeError:  # no thread can be started: wait here, without a limit
+        do()
     with ExitStack() as on_failure:  # the time is over, or a signal handler has ended the waiting
         on_failure.callback(running.add_done_callback, lambda late: late.exception() or discard(late.result()))
         found = running.result(seconds)
@@ -139,7 +153,8 @@ def reporting(hook: ProgressHook | None, step: str, share: Callable[[], float | 
 
     thread = threading.Thread(target=report, name="sqlaudit-progress", daemon=True)
     try:
-        thread.start()  # a Ctrl-C that comes while it starts must end it, too
+        with suppress(RuntimeError):
+            thread.start()  # a Ctrl-C that comes while it starts must end it, too
         yield
     finally:
         done.set()

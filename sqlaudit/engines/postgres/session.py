@@ -182,9 +182,11 @@ class PostgresSession(Engine):
         elif status != TransactionStatus.UNKNOWN:
             waiting = threading.Timer(CANCEL_SECONDS, connecting.sever, [self._connection])
             waiting.daemon = True
-            waiting.start()
+            with suppress(RuntimeError):  # no thread can be started: the server is waited for
+                waiting.start()
             try:
                 self._connection.rollback()
             finally:
                 waiting.cancel()
-                waiting.join()
+                if waiting.is_alive():
+                    waiting.join()
