@@ -38,7 +38,7 @@ from sqlaudit.base.options import (
     options_of,
     request_from,
 )
-from sqlaudit.base.parameter_names import about, spelled
+from sqlaudit.base.parameter_names import spelled
 
 FILE_FORMATS = ("csv", "json", "parquet", "arrow", "excel", "spss", "stata", "sas")
 LOOK, ROLES, HOLD, CLASSES, LIMITS = "Input", "Column roles", "Requirements", "Failing groups", "Limits"

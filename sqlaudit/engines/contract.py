@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import re
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -115,8 +116,13 @@ class Engine(ABC):
         """Execute a statement and yield its rows in batches, for exports."""
 
     @abstractmethod
-    def explain(self, statement: Statement) -> str:
-        """The engine's plan for a statement."""
+    def explain(self, statement: Statement, show_values: bool = False) -> str:
+        """Return the engine's plan for a statement, which is not run.
+
+        Args:
+            statement: what is asked. show_values: whether its constants are shown: an engine writes values of the table
+                there (the least value of a column, from its statistics), as a view's condition may.
+        """
 
     @abstractmethod
     def version(self) -> str:
@@ -312,6 +318,21 @@ def refuse_same(columns: Iterable[str], folders: Sequence[str], label: str) -> N
                 f"{name!r} is a column of {label!r} and also a folder in its path. Read it without hive partitioning, "
                 "or rename one of them."
             )
+
+
+# Plans, whose constants may be values of the table.
+
+_CONSTANT = re.compile(r"""'(?:[^']|'')*'?|(?<![\w#$"`])-?\d[\w.]*""")
+
+
+def hide_constants(text: str) -> str:
+    """Return a part of a plan with … for every text and number; names and places such as `#0` stay.
+
+    Example:
+        >>> hide_constants("__internal_compress_integral_utinyint(#0, 23171), sex_2 = 'it''s'")
+        '__internal_compress_integral_utinyint(#0, …), sex_2 = …'
+    """
+    return _CONSTANT.sub("…", text)
 
 
 # A statement as sentences call it, and times as Python gets them.

@@ -47,7 +47,7 @@ def test_postgres_is_asked_in_the_caller(postgres_url: str) -> None:
 
 
 def test_a_time_limit_is_looked_at_between_statements() -> None:
-    with connect(None, Limits(timeout=0.05)) as engine, pytest.raises(Incomplete, match="time limit of 0.05 seconds"):
+    with connect(None, Limits(timeout=0.05)) as engine, pytest.raises(Incomplete, match=r"time limit of 0\.05 seconds"):
         _count_for_a_while(engine)
 
 

@@ -6,6 +6,7 @@ An audit only reads. What it keeps for a while are temporary views over checkpoi
 from __future__ import annotations
 
 import logging
+import re
 import threading
 import time
 import uuid
@@ -187,6 +188,17 @@ def quietly(work: Callable[[], T]) -> T:
 Names = Callable[[str], Iterable[str]] | Iterable[str]
 
 
+_WITHOUT_CONSTANTS = re.compile(
+    r"$|==|[\s:+*-]*(?:\w+ )*\w+ \(\d+\)$|\(\d+\) [\w ]+(?:$|\[codegen)|Join type: "
+    r"|(?:Output|Input) \[\d+\]: \[(?:\w+#\d+L?(?:, )?)*\]$"
+)
+
+
+def _has_no_constant(line: str) -> bool:
+    """True for the lines of a plan that name operators and columns, and hold no expression."""
+    return _WITHOUT_CONSTANTS.match(line) is not None
+
+
 class SparkEngine(Engine):
     """A session of Spark that reads tables, views, files and frames, and changes nothing.
 
@@ -364,10 +376,14 @@ class SparkEngine(Engine):
         """The columns of a statement's result with their kinds; the statement is not run."""
         return self._do(step_of(statement), lambda: columns_of(self._frame(statement.sql).schema))
 
-    def explain(self, statement: Statement) -> str:
-        """Spark's plan for a statement; the statement is not run."""
+    def explain(self, statement: Statement, show_values: bool = False) -> str:
+        """Return Spark's plan for a statement; the statement is not run.
+
+        Spark writes texts without quotes. So what an operator does with its columns is left out with their constants.
+        """
         text = "EXPLAIN FORMATTED " + statement.sql
-        return str(self._do(step_of(statement), lambda: self._session.sql(text).collect()[0][0]))
+        plan = str(self._do(step_of(statement), lambda: self._session.sql(text).collect()[0][0]))
+        return plan if show_values else "\n".join(line for line in plan.splitlines() if _has_no_constant(line))
 
     def version(self) -> str:
         """For instance `Spark 4.3.0`."""
