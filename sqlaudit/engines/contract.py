@@ -76,6 +76,8 @@ class Engine(ABC):
     """Whether it finds files by itself; if not, they are named when it is opened, and all others are closed."""
     own_schema: str = ""
     """The schema of tables that are named without one."""
+    private_prefix: str = ""
+    """What the names of views begin with that this session makes, where no other session has the same."""
     plain_name: str = "[a-z_][a-z0-9_]*"
     """A pattern of names that need no quotes."""
 

@@ -229,7 +229,7 @@ class SparkEngine(Engine):
         super().__init__(limits)
         self._worker = Worker(self._interrupt)
         self._views: dict[str, Any] = {}
-        self._id = uuid.uuid4().hex[:12]
+        self.private_prefix = f"sqlaudit_{uuid.uuid4().hex[:12]}_"
         self._bench: DuckDBEngine | None = None
         self._opened = 0
         self._running = False
@@ -267,7 +267,7 @@ class SparkEngine(Engine):
     def _keep_view(self, frame: Any, stem: str) -> str:
         """A temporary view over a frame under a name that nobody else has."""
         self._opened += 1
-        view = f"sqlaudit_{self._id}_{stem}_{self._opened}"
+        view = f"{self.private_prefix}{stem}_{self._opened}"
         self._do("a view", lambda: frame.createOrReplaceTempView(view))
         self._views[view] = None
         return quote(view, DIALECT)
@@ -323,7 +323,7 @@ class SparkEngine(Engine):
         return kept
 
     def _kept(self, name: str, frame: Any) -> Relation:
-        view = f"sqlaudit_{self._id}_kept_{name}"
+        view = f"{self.private_prefix}kept_{name}"
         self._do("a view", lambda: frame.createOrReplaceTempView(view))
         self._release(view)
         self._views[view] = frame
@@ -331,7 +331,7 @@ class SparkEngine(Engine):
 
     def drop(self, name: str) -> None:
         """Drop a relation made by `materialize` or `keep_rows`."""
-        view = f"sqlaudit_{self._id}_kept_{name}"
+        view = f"{self.private_prefix}kept_{name}"
         self._do("drop " + name, lambda: self._session.catalog.dropTempView(view))
         self._release(view)
 
