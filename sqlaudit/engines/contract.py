@@ -17,8 +17,8 @@ from sqlaudit.base.errors import Incomplete, InputError, UsageError
 from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.names import quote, split_name
 from sqlaudit.base.parameter_names import spelled
-from sqlaudit.base.relation import ColumnInfo, Relation, Row, Statement
-from sqlaudit.base.result import Timing
+from sqlaudit.base.relation import ColumnInfo, Relation, Remark, Row, Statement
+from sqlaudit.base.result import Timing, Warned
 from sqlaudit.base.spec import Limits, Target
 from sqlaudit.base.sql import environment
 from sqlaudit.base.version import __version__
@@ -36,11 +36,16 @@ Database: TypeAlias = "str | Whereabouts | Engine | SparkSession | Any | None"
 
 @dataclass(frozen=True)
 class Executed:
-    """A statement that was run, and how long it took in seconds (None when it was only planned)."""
+    """A statement that was run, and how long it took in seconds (None when it was only planned).
+
+    Args:
+        remarks: what was said when a table was opened; then it is no statement, and `sql` is empty.
+    """
 
     name: str
     sql: str
     seconds: float | None
+    remarks: tuple[Remark, ...] = ()
 
 
 Tracer = Callable[[Executed], None]
@@ -231,6 +236,12 @@ class Engine(ABC):
         if self.tracer is not None:
             self.tracer(done)
 
+    def note_remarks(self, relation: Relation) -> Relation:
+        """Note what was said when a relation was opened, for the result; return the relation."""
+        if relation.remarks:
+            self.executed.append(Executed("open " + relation.label, "", None, relation.remarks))
+        return relation
+
     def __enter__(self) -> Engine:
         return self
 
@@ -420,6 +431,7 @@ class Provenance(TypedDict):
     engine: str
     access: str
     time: str
+    remarks: tuple[Warned, ...]
     statements: tuple[Timing, ...]
     versions: Mapping[str, str]
 
@@ -439,6 +451,7 @@ def provenance(engine: Engine, already: int, workbench: Engine | None = None) ->
         "engine": version,
         "access": engine.access(),
         "time": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
-        "statements": tuple(Timing(done.name, done.seconds, done.sql) for done in executed),
+        "remarks": tuple(dict.fromkeys(Warned(one.code, (), one.text) for done in executed for one in done.remarks)),
+        "statements": tuple(Timing(done.name, done.seconds, done.sql) for done in executed if done.sql),
         "versions": {"sqlaudit": __version__, "engine": version},
     }

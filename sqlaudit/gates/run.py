@@ -157,7 +157,7 @@ class TableTests:
             else:
                 results.append(self._of_columns(entry, spec, known))
         said = () if isinstance(known, SqlauditError) else known.warnings
-        return results, said
+        return results, tuple(dict.fromkeys((*said, *(one for run, _ in runs.values() for one in run.remarks))))
 
     def _known(self, entry: TableEntry) -> _Known | SqlauditError:
         """What is known of a table's columns: from its audit, or from a look at them where no model was tested.

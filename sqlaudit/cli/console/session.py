@@ -310,8 +310,8 @@ class Session:
         finally:
             if deadline is not None:
                 deadline.stop()
-            if self.engine.executed:
-                self.steps = list(self.engine.executed)
+            if steps := [done for done in self.engine.executed if done.sql]:
+                self.steps = steps
 
 
 @dataclass(frozen=True)

@@ -111,7 +111,7 @@ class DuckDBEngine(Engine):
             from sqlaudit.engines.buckets import of_buckets
 
             return of_buckets(self, target, target.buckets)
-        return self._opener.open(target)
+        return self.note_remarks(self._opener.open(target))
 
     def catalog_tables(self) -> list[tuple[str, str]] | None:
         """(schema, name) of the tables and views of the database; None without one."""

@@ -122,7 +122,7 @@ class PostgresEngine(PostgresSession):
             return of_buckets(self, target, target.buckets)
         relation = PostgresOpener(self._ask, self._probe, self._session, self._respelled).open(target)
         self._columns += [column.name for column in relation.columns]
-        return relation
+        return self.note_remarks(relation)
 
     def _probe(self, select: str, during: str, names: Names | None = None) -> Fields:
         text = select + " LIMIT 0"

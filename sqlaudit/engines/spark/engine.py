@@ -262,7 +262,7 @@ class SparkEngine(Engine):
         if self._lease.local:
             select = "SELECT * FROM " + relation.sql
             self._do("the table's size", lambda: fit_partitions(self._session, self._session.sql(select)))
-        return relation
+        return self.note_remarks(relation)
 
     def _keep_view(self, frame: Any, stem: str) -> str:
         """A temporary view over a frame under a name that nobody else has."""
