@@ -123,6 +123,22 @@ def test_a_text_of_names_is_a_list_of_names() -> None:
     assert FLAG.read("joint", False) is False
 
 
+UNUSED: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("columns", {"epsilon": 0.1}),
+    ("columns", {"ratio": "separation"}),
+    ("columns", {"identifying": True, "tolerance": 0.1}),
+    ("columns", {"rank_by": "unique"}),
+    ("attack", {"node": [1, 1]}),
+    ("attack", {"node": [1, 0.5], "require": "k=2"}),
+)
+
+
+@pytest.mark.parametrize(("name", "given"), UNUSED)
+def test_an_option_that_nothing_uses_is_refused(name: str, given: dict[str, Any]) -> None:
+    with pytest.raises(UsageError):
+        getattr(sqlaudit, name)(PEOPLE, **CALLS[name], **given)
+
+
 @pytest.mark.parametrize("given", [{"witness": 2.5}, {"witness": "x"}, {"knowledge": 2.5}, {"knowledge": True}])
 def test_pieces_of_knowledge_are_whole_numbers(given: dict[str, Any]) -> None:
     with pytest.raises(UsageError, match="takes a whole number"):

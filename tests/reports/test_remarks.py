@@ -30,7 +30,7 @@ COMMANDS: tuple[tuple[str, ...], ...] = (
     ("suppress", *KNOWN, "--require", "k=2"),
     ("recode", *KNOWN, "--require", "k=2"),
     ("lattice", *KNOWN, "--require", "k=2"),
-    ("aggregates", "--by", "age,sex", "--person", "id", "--require", "threshold=2"),
+    ("aggregates --from", "--by", "age,sex", "--person", "id", "--require", "threshold=2"),
     ("hierarchy", "age", "--widths", "5"),
     ("cloak", "--user", "id", "--x", "x", "--y", "y", "--time", "t", "--k", "2", "--box", "10", "--interval", "1000"),
 )
@@ -48,8 +48,8 @@ def file(tmp_path: Path) -> Path:
 def test_a_condition_is_said_under_every_result(file: Path, command: tuple[str, ...]) -> None:
     name, *options = command
     for where in ((), ("--where", "age > 20")):
-        text = run(name, file, *options, *where)
-        data = json.loads(run(name, file, *options, *where, "--format", "json").out)
+        text = run(*name.split(), file, *options, *where)
+        data = json.loads(run(*name.split(), file, *options, *where, "--format", "json").out)
         assert ("Only rows that meet a condition were read." in text.said) == bool(where), text.err
         assert data["selected_rows"] is bool(where)
         assert [one["code"] for one in data["remarks"]] == ["selected_rows"] * bool(where)
