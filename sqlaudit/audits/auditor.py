@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,14 +16,24 @@ from sqlaudit.audits.models_asked import (
     persons_told,
     planned_of_persons,
 )
-from sqlaudit.audits.result import AuditResult
+from sqlaudit.audits.result import AuditResult, SensitiveSummary
 from sqlaudit.base.columns_of import Resolved
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.options import Given, request_from, several, takes
 from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.relation import Relation, Statement
-from sqlaudit.base.result import Warned
-from sqlaudit.base.spec import AuditSpec, Coverage, Requirement, Roles, SafeHarbor, Sampling, roles_from, target_of
+from sqlaudit.base.result import MISSING_VALUES, Warned
+from sqlaudit.base.spec import (
+    AuditSpec,
+    Coverage,
+    FailingClasses,
+    Requirement,
+    Roles,
+    SafeHarbor,
+    Sampling,
+    roles_from,
+    target_of,
+)
 from sqlaudit.classes.attribute_inputs import refuse_unclear
 from sqlaudit.classes.failing import AllFailing
 from sqlaudit.classes.histogram import HistogramBuilder
@@ -46,6 +56,7 @@ from sqlaudit.models.phrases import columns_check, identifier_checks, with_accep
 from sqlaudit.models.registry import requirements
 from sqlaudit.profiles.names import counts_beside
 from sqlaudit.profiles.warnings import audit_warnings, called_warning, warning_statements
+from sqlaudit.reports.document import plural
 
 
 @dataclass
@@ -82,6 +93,8 @@ class Auditor:
         """
         spec.roles.require_quasi_identifiers()
         already = len(self.engine.executed)
+        if self.relation is not None:
+            self.engine.note_remarks(self.relation)
         opened, published = self._opened(spec)
         wanted = ClassesWanted(self.failing_classes, self.worst_classes, self.show_values)
         attributes: Sequence[Resolved | None] = opened.roles.sensitive or (None,)
@@ -98,7 +111,8 @@ class Auditor:
         unnamed = tuple(dict.fromkeys(sentence for part in parts for sentence in part.judged.unnamed))
         if self.export is not None:
             self.export(AllFailing(tuple(every for part in parts for every in part.every), unnamed))
-        warnings = self._warnings(spec, opened, published, judged)
+        summaries = tuple(part.summary for part in parts if part.summary)
+        warnings = (*self._warnings(spec, opened, published, judged), *missing_values(summaries))
         checks = [check for part in parts for check in part.judged.checks] + _coverage(spec, warnings, judged.rows)
         if spec.safe_harbor is not None:
             from sqlaudit.audits.safe_harbor import safe_harbor_check
@@ -112,7 +126,7 @@ class Auditor:
             roles=shown_roles(spec.roles),
             classes=judged.sizes,
             checks=tuple(checks),
-            sensitive=tuple(part.summary for part in parts if part.summary),
+            sensitive=summaries,
             warnings=warnings,
             failing=tuple(failing[: self.failing_classes]),
             failing_total=sum(part.failing_total for part in parts),
@@ -200,6 +214,15 @@ class Auditor:
         return statements + merged_statements(self.engine, columns, spec.roles.values)
 
 
+def missing_values(summaries: Iterable[SensitiveSummary]) -> Iterator[Warned]:
+    """Say which sensitive attributes have missing values, which count as a value in every model of diversity."""
+    for summary in summaries:
+        if summary.null_rows:
+            said = f"{summary.name} is missing in {plural(summary.null_rows, 'row')}, which count as one value of it."
+            hint = f"To judge the others alone, use {spelled('where', f'{summary.name} IS NOT NULL')}."
+            yield Warned(MISSING_VALUES, (summary.name,), f"{said} {hint}", hint)
+
+
 def of_presets(
     names: Sequence[str], given: SafeHarbor, *, report: bool = False
 ) -> tuple[tuple[Requirement, ...], SafeHarbor | None]:
@@ -238,10 +261,9 @@ def _coverage(spec: AuditSpec, warnings: Sequence[Warned], rows: int) -> list[Ch
     "target * qi sensitive require identifier entity joint nulls sampling_fraction population_size weights known_rows "
     "values db query where inputs read buckets limits roles failing_classes worst_classes show_values "
     "accept_identifier insensitive all_columns_named preset zip_areas reviewed",
-    *(Roles, Sampling, Coverage, SafeHarbor),
+    *(Roles, Sampling, Coverage, SafeHarbor, FailingClasses),
     failing_classes=("int | None", 10),
     worst_classes=("int", WORST_CLASSES),
-    show_values=("bool", False),
     preset=("str | Sequence[str]", ()),
 )
 def audit(given: Given) -> AuditResult:
@@ -276,5 +298,7 @@ def audit(given: Given) -> AuditResult:
         request_from(Coverage, vars(given)),
         harbor,
     )
+    shown = request_from(FailingClasses, vars(given))
+    worst = WORST_CLASSES if shown.worst is None else shown.worst
     with opened(given.db, given.limits, spec.target, *further_targets(spec)) as engine:
-        return Auditor(engine, given.failing_classes, given.show_values, worst_classes=given.worst_classes).audit(spec)
+        return Auditor(engine, shown.number, shown.show_values, worst_classes=worst).audit(spec)

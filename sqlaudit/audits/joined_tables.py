@@ -5,6 +5,9 @@ a square number of rows, and in it values and other columns are independent of e
 values and their counts, a class has each value once for each person, and the counts add up to the persons. Where rows
 have an identifier of their own the first cannot be, and neither where persons are counted.
 
+Where three classes or more have the very same persons and values, nothing was joined: everything was crossed with
+everything, as in a balanced survey or trial.
+
 Where quasi-identifiers are those of the persons, a class is not the bucket but a person, so many times as the bucket
 has values. Then another column is that of the buckets, and has such squares.
 """
@@ -24,6 +27,9 @@ from sqlaudit.classes.failing import ClassSizes
 from sqlaudit.classes.opening import ResolvedRoles
 from sqlaudit.engines.contract import Engine
 from sqlaudit.profiles.names import counts_beside, without_role
+
+BALANCED = 3
+"""From so many classes on that have the same cells, a table is a balanced design: buckets differ in their persons."""
 
 
 def refuse_joined(
@@ -89,8 +95,9 @@ def _is_product(engine: Engine, relation: Relation, roles: ResolvedRoles, keys: 
             others=persons,
             sensitive=values,
         )
-        odd, telling = (int(number) for number in engine.run(statement)[0])
-        if not odd and telling:
+        odd, telling, unlike, classes = (int(number) for number in engine.run(statement)[0])
+        is_design = not unlike and classes >= BALANCED
+        if not odd and telling and not is_design:
             return True
     return False
 

@@ -31,6 +31,9 @@ from sqlaudit.base.parameter_names import about, spelled
 T = TypeVar("T")
 _OPTION = "option"
 _CLOSING = {"(": ")", "[": "]", "{": "}"}
+_SPELLED_DELIMITERS = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "pipe": "|", "space": " "}
+MOST_SECONDS = 2_000_000
+"""Longest time limit, some 23 days: PostgreSQL and threads count no further."""
 
 
 @dataclass(frozen=True)
@@ -113,8 +116,26 @@ def _as_it_is(_: str, value: Any) -> Any:
     return value
 
 
-def _one_or_more(texts: Iterable[str] | str) -> tuple[str, ...]:
-    return (texts,) if isinstance(texts, str) else tuple(texts)
+def _texts(name: str, value: Any) -> tuple[str, ...]:
+    texts = (value,) if isinstance(value, str) or not isinstance(value, Iterable) else tuple(value)
+    if not all(isinstance(text, str) for text in texts):
+        raise UsageError(f"{spelled(name)} takes texts{_type_of(value)}.")
+    return texts
+
+
+def _seconds(name: str, value: Any) -> float:
+    number: float = _of(Real, "a number of seconds")(name, value)
+    if not 0 <= number <= MOST_SECONDS:
+        bound = f"at most {MOST_SECONDS:,} seconds" if number > 0 else "0 seconds or more"
+        raise UsageError(f"{spelled(name)} must be a time of {bound}, not {value}.")
+    return number
+
+
+def _delimiter(name: str, value: Any) -> str:
+    character = _SPELLED_DELIMITERS.get(value.lower(), value) if isinstance(value, str) else ""
+    if len(character) != 1 and value != "":
+        raise UsageError(f"{spelled(name)} takes one character, or tab.")
+    return character
 
 
 def _names(name: str, value: Any) -> tuple[str, ...]:
@@ -166,33 +187,33 @@ def _weights(name: str, value: Mapping[str, Any]) -> dict[str, Fraction]:
 _ANY_NUMBER = "int | float | str | Fraction"
 _LIST = "Sequence[str] | str"
 FLAG = OptionKind("flag", _of(bool, "True or False"), python="bool")
-SWITCH = OptionKind("switch", _as_it_is, python="bool")
+SWITCH = OptionKind("switch", _of(bool, "True or False"), python="bool")
 """True, False, or not given."""
 WHOLE = OptionKind("whole", _of(Integral, "a whole number"), python="int")
 """A whole number."""
-MOST = OptionKind("most", _as_it_is, python="int")
+MOST = OptionKind("most", _of(Integral, "a whole number"), python="int")
 """A whole number, or `all`."""
 SHARE = OptionKind("share", _exactly(exact_share, "takes a share such as 0.01 or 1%"), python="Share")
 NUMBER = OptionKind("number", _exactly(exact_number, "takes a number, for example 0.5"), python=_ANY_NUMBER)
 NOT_NEGATIVE = OptionKind(
     "number", _exactly(exact_number, "takes a number of at least 0, for example 0.5"), python=_ANY_NUMBER
 )
-SECONDS = OptionKind("seconds", _of(Real, "a number of seconds"), python="float")
+SECONDS = OptionKind("seconds", _seconds, python="float")
 MEMORY = OptionKind("memory", _of(str, "a text such as '4GB'"))
 RANGE = OptionKind("range", _of(Integral, "a whole number"), python="int")
 """A whole number whose bounds are on the help page."""
 TEXT = OptionKind("text", _of(str, "a text"))
-TEXTS = OptionKind("texts", lambda _, value: _one_or_more(value), python="Sequence[str]")
-DELIMITER = OptionKind("delimiter", _as_it_is)
+TEXTS = OptionKind("texts", _texts, python="Sequence[str]")
+DELIMITER = OptionKind("delimiter", _delimiter)
 VIEW = OptionKind("view", _as_it_is)
 """The name of a view, which the command line takes when it is not empty."""
 COLUMN = OptionKind("column", _of(str, "the name of one column, as a text"))
 """One column."""
 NAMES = OptionKind("names", _names, python=_LIST)
 """Columns, or other names."""
-QUERIES = OptionKind("queries", lambda _, value: _one_or_more(value), python=_LIST)
+QUERIES = OptionKind("queries", _texts, python=_LIST)
 """Texts, which the command line reads from files."""
-ORDERED = OptionKind("ordered", lambda _, value: several(value), python="Sequence[str]")
+ORDERED = OptionKind("ordered", _names, python="Sequence[str]")
 """Columns in an order, which the command line takes once."""
 WEIGHTS = OptionKind("weights", _weights, python="Mapping[str, Share]")
 FILE = OptionKind("file", lambda _, value: Path(value), python="str | Path")
@@ -276,8 +297,8 @@ class Option:
         return kind, default, f"{said.removesuffix('.')} ({', '.join(words)})." if 0 < len(words) < 9 else said
 
     def _bounds(self) -> str:
-        if self.kind in (SECONDS, NOT_NEGATIVE):
-            return f"a {'time of 0 seconds' if self.kind is SECONDS else 'number of 0'} or more"
+        if self.kind is NOT_NEGATIVE:
+            return "a number of 0 or more"
         if self.kind is SHARE and self.least is not None and self.most is not None:
             return f"a share from {self.least} to {self.most} (100%)"
         named = (("at least", self.least), ("above", self.above), ("at most", self.most), ("below", self.below))
@@ -346,15 +367,22 @@ def made(request: type[T], given: T | Mapping[str, Any] | None, parameter: str) 
 
 
 def check_bounds(request: Any) -> None:
-    """Nothing when every number of a request is within its bounds.
+    """Check every option of a request: its type, and that a number is within its bounds.
+
+    Each value becomes what its option reads from it, so that requests made in code are like those of every edge.
 
     Raises:
         UsageError: one is not.
     """
     for name, one in options_of(type(request)):
         value = getattr(request, name)
-        if isinstance(value, int | float | Fraction) and not isinstance(value, bool):
-            one.check(value)
+        if value is None or (type(value) is type(one.default) and value == one.default):
+            continue
+        read = one.kind.read(one.name, value)
+        if read is not value:
+            object.__setattr__(request, name, read)
+        if isinstance(read, int | float | Fraction) and not isinstance(read, bool):
+            one.check(read)
 
 
 # Wrong types in Python calls, told by the parameter that has one: what a signature says is what is taken.

@@ -244,6 +244,7 @@ class Warned(Documented):
         return self.message.removesuffix(self.hint).rstrip() if self.hint else self.message
 
 
+MISSING_VALUES = "missing_sensitive_values"
 UNDER_VERDICT = (
     "loosened_requirement",
     "new_column",
@@ -257,11 +258,12 @@ UNDER_VERDICT = (
     "several_combinations",
     "one_combination",
     "selected_rows",
+    MISSING_VALUES,
     "read_by_expressions",
     "columns_without_role",
 )
 """The codes of notices directly under a verdict: what it does not cover, worst first."""
-_ONLY_SAID = ("one_combination", "selected_rows", "read_by_expressions", "columns_without_role")
+_ONLY_SAID = ("one_combination", "selected_rows", MISSING_VALUES, "read_by_expressions", "columns_without_role")
 
 
 def under_verdict(warnings: Sequence[Warned]) -> tuple[Warned, ...]:
@@ -313,11 +315,19 @@ class MeasuredResult(Result):
 
     Args:
         access: as whom the database was asked, and that it was only read.
+        remarks: how the tables were read: a condition that selected rows, a header or dates that were guessed.
         statements: what ran in the database, in order.
     """
 
     access: str = ""
+    remarks: tuple[Warned, ...] = field(default=(), metadata=LAST)
     statements: tuple[Timing, ...] = field(default=(), repr=False, metadata=LAST)
+
+    @property
+    @told("remarks")
+    def selected_rows(self) -> bool:
+        """Whether only rows that meet a condition (`where`) were read."""
+        return any(one.code == "selected_rows" for one in self.remarks)
 
 
 class GivenRoles(TypedDict):

@@ -18,6 +18,7 @@ from sqlaudit.base.options import (
     FLAG,
     FOLDER,
     MEMORY,
+    MOST,
     NAMES,
     RANGE,
     SECONDS,
@@ -37,11 +38,12 @@ from sqlaudit.base.options import (
     options_of,
     request_from,
 )
-from sqlaudit.base.parameter_names import about, spelled
+from sqlaudit.base.parameter_names import spelled
 
 FILE_FORMATS = ("csv", "json", "parquet", "arrow", "excel", "spss", "stata", "sas")
-LOOK, ROLES, HOLD, LIMITS = "Input", "Column roles", "Requirements", "Limits"
+LOOK, ROLES, HOLD, CLASSES, LIMITS = "Input", "Column roles", "Requirements", "Failing groups", "Limits"
 """Sections of the help page."""
+MOST_THREADS = 1024
 _VALUES_OF = "Table of the bucket values of a bucketized release (TARGET is the table of people)."
 
 
@@ -119,8 +121,6 @@ class ReadOptions:
 
     def __post_init__(self) -> None:
         check_bounds(self)
-        if self.decimal not in (".", ","):
-            raise UsageError(f"{about('decimal')} takes a point or a comma.")
 
 
 @dataclass(frozen=True)
@@ -326,6 +326,7 @@ class Roles:
     values: Folding | None = values_option()
 
     def __post_init__(self) -> None:
+        check_bounds(self)
         if self.known_rows is not KnownRows.WORSE and not self.entity:
             raise UsageError(
                 f"{spelled('known_rows', self.known_rows.value)} is about people with many rows. Name the column "
@@ -415,6 +416,9 @@ class Coverage:
     )
     all_columns_named: bool = option(False, FLAG, "Fail if a column has no role.", HOLD)
 
+    def __post_init__(self) -> None:
+        check_bounds(self)
+
 
 @dataclass(frozen=True)
 class SafeHarbor:
@@ -436,6 +440,41 @@ class SafeHarbor:
     reviewed: tuple[str, ...] = option(
         (), NAMES, "With --preset hipaa-safe-harbor: columns that you reviewed.", HOLD, metavar="COLUMNS"
     )
+
+
+@dataclass(frozen=True)
+class FailingClasses:
+    """Which failing classes are reported.
+
+    Args:
+        number: how many, None = all. show_values: whether their values are shown.
+        worst: of how many of the worst classes the sensitive values are counted; None = as many as is usual.
+    """
+
+    number: int | None = option(
+        10,
+        MOST,
+        "Number of failing classes in the report.",
+        CLASSES,
+        name="failing_classes",
+        metavar="N|all",
+        shown="10",
+        least=0,
+    )
+    worst: int | None = option(
+        None,
+        RANGE,
+        "Number of worst classes to break down by sensitive value. [default: 3 in JSON and HTML, otherwise 0]",
+        CLASSES,
+        name="worst_classes",
+        metavar="N",
+        least=0,
+        most=10,
+    )
+    show_values: bool = option(False, FLAG, "Show values of failing classes, which may identify people.", CLASSES)
+
+    def __post_init__(self) -> None:
+        check_bounds(self)
 
 
 @dataclass(frozen=True)
@@ -478,8 +517,13 @@ class Limits:
         name="memory_limit",
         metavar="SIZE",
     )
-    threads: int | None = option(None, RANGE, "Threads that DuckDB may use.", LIMITS, metavar="N", least=1)
+    threads: int | None = option(
+        None, RANGE, "Threads that DuckDB may use.", LIMITS, metavar="N", least=1, most=MOST_THREADS
+    )
     temp_directory: str = option("", FOLDER, "Folder for DuckDB's spill files (encrypted).", LIMITS, metavar="FOLDER")
+
+    def __post_init__(self) -> None:
+        check_bounds(self)
 
 
 @dataclass(frozen=True)

@@ -169,13 +169,13 @@ _SHAPE: Mapping[str, type | tuple[type, ...]] = {
 
 
 def certificate_of(
-    result: AuditResult, asked: Mapping[str, Any], snapshot: Mapping[str, Any], relation: Relation
+    result: AuditResult, asked: Mapping[str, Any], snapshot: Mapping[str, Any], relation: Relation, private: str
 ) -> dict[str, Any]:
     """The certificate of an audit, not signed yet. It holds no value of the table.
 
     Args:
         result: what the audit found. asked: the request as `asked_of` tells it. snapshot: the table as `snapshot_of`.
-        relation: what was audited.
+        relation: what was audited. private: as of `statements_of`.
     """
     return {
         "schema": SCHEMA,
@@ -185,7 +185,7 @@ def certificate_of(
         "asked": dict(asked),
         "snapshot": dict(snapshot),
         "figures": figures_of(result),
-        "sql": statements_of(result.statements, relation),
+        "sql": statements_of(result.statements, relation, private),
     }
 
 
@@ -195,9 +195,18 @@ def figures_of(result: AuditResult) -> dict[str, Any]:
     return {"rows": result.rows, **{name: told[name] for name in _FIGURES}}
 
 
-def statements_of(statements: Sequence[Timing], relation: Relation) -> list[dict[str, str]]:
-    """The SQL that ran, with `target` in the place of the table: that may be a query, or say where a file lies."""
-    return [{"step": one.name, "sql": one.sql.replace(relation.sql, "target")} for one in statements]
+def statements_of(statements: Sequence[Timing], relation: Relation, private: str) -> list[dict[str, str]]:
+    """Return the SQL that ran, as the same audit of the same table would run it again.
+
+    Args:
+        statements: what ran. relation: the table; `target` stands in its place, as it may be a query, or say where a
+            file lies. private: what names begin with in this session alone (`Engine.private_prefix`); it is left out.
+    """
+    texts = (one.sql.replace(relation.sql, "target") for one in statements)
+    return [
+        {"step": one.name, "sql": sql.replace(private, "") if private else sql}
+        for one, sql in zip(statements, texts, strict=True)
+    ]
 
 
 def write_certificate(path: Path, certificate: Mapping[str, Any]) -> None:

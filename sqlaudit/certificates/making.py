@@ -174,7 +174,8 @@ def audit_certified(
     relation = auditor.relation = auditor.engine.open(spec.target)
     result = auditor.audit(spec)
     asked = asked_of(spec, db, auditor.failing_classes, auditor.worst_classes, auditor.show_values)
-    certificate = certificate_of(result, asked, snapshot_of(auditor.engine, spec, relation), relation)
+    snapshot = snapshot_of(auditor.engine, spec, relation)
+    certificate = certificate_of(result, asked, snapshot, relation, auditor.engine.private_prefix)
     return result, certificate if key is None else signed(certificate, key)
 
 
@@ -217,7 +218,7 @@ class Verification:
         now = {
             "figures": figures_of(result),
             "snapshot": snapshot_of(engine, self.spec, relation),
-            "sql": statements_of(result.statements, relation),
+            "sql": statements_of(result.statements, relation, engine.private_prefix),
         }
         state, name = self._signature()
         return VerifyResult(

@@ -31,9 +31,11 @@ from sqlaudit.reports.document import plural
 BLANKS = "9-d 1c-20 85 a0 1680 2000-200a 2028-2029 202f 205f 3000"
 UNSEEN = (
     "1-8 e-1b 7f-84 86-9f ad 34f 600-605 61c 6dd 70f 890-891 8e2 115f-1160 17b4-17b5 180b-180f 200b-200f 202a-202e "
-    "2060-206f 2800 3164 fe00-fe0f feff ffa0 fff0-fffb 110bd 110cd 13430-1343f 1bca0-1bca3 1d173-1d17a e0000-e0fff"
+    "2060-206f 2800 2d7f 3164 fe00-fe0f feff ffa0 fff0-fffc 1107f 110bd 110cd 13430-1343f 16fe4 1bca0-1bca3 1d159 "
+    "1d173-1d17a e0000-e0fff"
 )
-"""Code points without a picture: Unicode's Cf and Cc without blanks, variation selectors, tags and fillers."""
+"""Code points without a picture but NUL, which PostgreSQL has not: Cf and Cc without blanks, what programs may
+ignore, variation selectors, tags, fillers, joiners, an empty note head, and what stands for an object."""
 _COMBINING = "300-36f 1100-11ff 1ab0-1aff 1dc0-1dff 1f00-1fff 2126 212a-212b 302a-302f 3099-309a d7b0-d7ff f900-faff"
 """Of what an engine that does not normalize cannot say how else it is written; with all marks, as Java calls them."""
 _ODD, _EVEN = "ıİſςϐϑϕϖϰϱϵµẛ", "iisσβθφπκρεμṡ"
@@ -122,7 +124,7 @@ def fold(sql: str, dialect: str, *, missing: bool) -> str:
         value=Raw(sql),
         plain=f"^[!-~]+( [!-~]+)*{_ENDS[dialect]}",
         wide=_class("ff00-ffef", dialect),
-        unseen=_class(UNSEEN, dialect) + "+",
+        unseen=_class(UNSEEN if dialect == "postgres" else f"0 {UNSEEN}", dialect) + "+",
         blanks=_class(BLANKS, dialect) + "+",
         whole="".join(_WIDE),
         narrow="".join(_WIDE.values()).replace("'", "''"),

@@ -15,8 +15,20 @@ import click
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.files import PrivateFolder, is_folder
 from sqlaudit.base.frozen import dataclass
-from sqlaudit.base.options import FILE, FLAG, MOST, RANGE, listed, option, options_of
-from sqlaudit.base.spec import Buckets, Coverage, Limits, ReadOptions, Requirement, Roles, SafeHarbor, Sampling, Target
+from sqlaudit.base.options import FILE, FLAG, listed, option, options_of
+from sqlaudit.base.spec import (
+    CLASSES,
+    Buckets,
+    Coverage,
+    FailingClasses,
+    Limits,
+    ReadOptions,
+    Requirement,
+    Roles,
+    SafeHarbor,
+    Sampling,
+    Target,
+)
 from sqlaudit.cli.output import output_for
 from sqlaudit.cli.requests import (
     PATH,
@@ -31,7 +43,7 @@ from sqlaudit.cli.requests import (
 from sqlaudit.reports.document import About
 from sqlaudit.reports.formats import FORMATS
 
-_CLASSES, _SHOW = "Failing groups", "SQL"
+_SHOW = "SQL"
 
 
 @dataclass(frozen=True)
@@ -90,40 +102,17 @@ class FurtherReports:
 
 
 @dataclass(frozen=True)
-class FailingOptions:
-    """Which failing classes are told: how many (None = all), with their values or without, and into which file.
+class FailingOptions(FailingClasses):
+    """Which failing classes are reported, and into which file all of them are written."""
 
-    `worst`: of how many of the worst classes the distribution is told, None = as many as is usual for the format.
-    """
-
-    number: int | None = option(
-        10,
-        MOST,
-        "Number of failing classes in the report.",
-        _CLASSES,
-        name="failing_classes",
-        metavar="N|all",
-        shown="10",
-    )
     file: Path | None = option(
         None,
         FILE,
         "Write all failing classes to a .csv or .parquet file.",
-        _CLASSES,
+        CLASSES,
         name="failing_classes_to",
         metavar="FILE",
     )
-    worst: int | None = option(
-        None,
-        RANGE,
-        "Number of worst classes to break down by sensitive value. [default: 3 in JSON and HTML, otherwise 0]",
-        _CLASSES,
-        name="worst_classes",
-        metavar="N",
-        least=0,
-        most=10,
-    )
-    show_values: bool = option(False, FLAG, "Show values of failing classes, which may identify people.", _CLASSES)
 
 
 def target_of(*, name: str | None, db: str | None, query: str | None, where: str | None, **more: Any) -> dict[str, Any]:
@@ -271,7 +260,7 @@ harbor_options = request_options(SafeHarbor, "harbor")
 coverage_options = request_options(Coverage, "coverage")
 """What is said of columns that no requirement covers; the command gets `coverage: Coverage`."""
 
-failing_options = request_options(FailingOptions, "failing")
+failing_options = request_options(FailingOptions, "failing", last=("worst_classes", "show_values"))
 """What is told of failing classes; the command gets `failing: FailingOptions`."""
 
 _out = in_section("Output")

@@ -183,7 +183,6 @@ _UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0}
 _SIZE = re.compile(r"\d+(\.\d+)?\s*(B|[KMGT]i?B)", re.IGNORECASE | re.ASCII)
 _DURATION = re.compile(r"(\d+(?:\.\d+)?|\.\d+)\s*([smh]?)", re.IGNORECASE | re.ASCII)
 _RANGE = re.compile(r"(?:(\d{1,6})\s*(?:\.\.|-)\s*)?(\d{1,6})", re.ASCII)
-_SPELLED_DELIMITERS = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "pipe": "|", "space": " "}
 _SAID = {
     "fold": "Treat values that differ only in case, blanks, width or invisible characters as one.",
     "exact": "Treat values as written.",
@@ -258,18 +257,6 @@ def name_of_view(text: str, option: str) -> str:
 def null_values(text: str | None) -> tuple[str, ...]:
     """The texts that mean NULL, separated by commas; `""` is the empty text."""
     return tuple(item.strip().replace('""', "") for item in text.split(",")) if text else ()
-
-
-def delimiter(text: str | None) -> str:
-    """A CSV separator; `tab` and `\\t` are understood.
-
-    Raises:
-        UsageError: it is longer than one character.
-    """
-    found = _SPELLED_DELIMITERS.get((text or "").lower(), text or "")
-    if len(found) > 1:
-        raise UsageError("--delimiter takes one character, or tab.")
-    return found
 
 
 def whole_number(text: str) -> int:
@@ -415,7 +402,6 @@ _KINDS: Mapping[str, Taken] = {
     "column": Taken(read=one_column),
     "view": Taken(read=name_of_view),
     "texts": Taken(read=lambda value, _: null_values(value)),
-    "delimiter": Taken(read=lambda value, _: delimiter(value)),
     "queries": Taken(lambda _: {"type": PATH, "multiple": True}, file_texts),
     "file": Taken(lambda _: {"type": PATH}),
     "source": Taken(lambda _: {"type": PATH}),

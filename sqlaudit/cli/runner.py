@@ -160,8 +160,12 @@ _NOTE = "Nothing was measured. Statements that depend on what these find are not
 def show_statements(
     engine: Engine, tables: Sequence[str], statements: Sequence[Statement], work: Work, output: Output
 ) -> None:
-    """Print statements and the tables that they read; with `--explain` the database's plans."""
-    plans = [engine.explain(statement) for statement in statements] if work.explain else []
+    """Print statements and the tables that they read; with `--explain` the database's plans.
+
+    Plans have no constants unless the command was told to show values.
+    """
+    shown = bool(click.get_current_context().params.get("show_values"))
+    plans = [engine.explain(statement, shown) for statement in statements] if work.explain else []
     if output.format == "json":
         listed = [{"name": statement.name, "sql": statement.sql} for statement in statements]
         for entry, plan in zip(listed, plans, strict=False):

@@ -124,7 +124,7 @@ class Interruptible:
 
 
 def _what_was_finished(executed: list[Executed], failed: bool) -> str:
-    steps = list(dict.fromkeys(done.name.replace("_", " ") for done in executed))
+    steps = list(dict.fromkeys(done.name.replace("_", " ") for done in executed if done.sql))
     finished = f"Finished by then: {listing(steps)}." if steps else "Nothing was finished by then."
     if failed:
         return f"{ENDING.word}; {NOT_CANCELLED} {finished}"

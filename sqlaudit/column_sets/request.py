@@ -159,10 +159,24 @@ class ColumnRequest:
             )
         if self.delta:
             self._check_sample()
+        self._refuse_unused()
         if self.start and self.find is not FindSets.GREEDY:
             raise UsageError(f"{spelled('start')} applies to the greedy search: use {spelled('find', 'greedy')}.")
         if self.restarts and self.find is not FindSets.GREEDY:
             raise UsageError(f"{spelled('restarts')} applies to the greedy search: use {spelled('find', 'greedy')}.")
+
+    def _refuse_unused(self) -> None:
+        """Refuse an option that the search does not use: its sets would be taken for what was asked."""
+        identifying = spelled("identifying", True)
+        for name in ("epsilon", "ratio"):
+            if not self.identifying and getattr(self, name) != ColumnRequest.__dataclass_fields__[name].default:
+                raise UsageError(f"{spelled(name)} applies to identifying sets: add {identifying}.")
+        if self.identifying and self.tolerance:
+            raise UsageError(
+                f"{spelled('tolerance')} applies to sets that violate k-anonymity: leave out {identifying}."
+            )
+        if self.rank_by is not RankBy.AT_RISK and self.find is not FindSets.RANKING:
+            raise UsageError(f"{spelled('rank_by')} applies to a ranking: use {spelled('find', 'ranking')}.")
 
     def _check_sample(self) -> None:
         needed = (

@@ -307,6 +307,7 @@ def search_columns(
         EngineError: the database refused, failed or went away.
     """
     began, already = time.monotonic(), len(engine.executed)
+    engine.note_remarks(relation)
     limit = request.size_limit(len(chosen))
     with _rows(engine, relation, request, chosen, person) as (coded, sample):
         counter = SetCounter(engine, coded, request.k, request.nulls)

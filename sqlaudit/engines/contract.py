@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import re
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -16,8 +17,8 @@ from sqlaudit.base.errors import Incomplete, InputError, UsageError
 from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.names import quote, split_name
 from sqlaudit.base.parameter_names import spelled
-from sqlaudit.base.relation import ColumnInfo, Relation, Row, Statement
-from sqlaudit.base.result import Timing
+from sqlaudit.base.relation import ColumnInfo, Relation, Remark, Row, Statement
+from sqlaudit.base.result import Timing, Warned
 from sqlaudit.base.spec import Limits, Target
 from sqlaudit.base.sql import environment
 from sqlaudit.base.version import __version__
@@ -35,11 +36,16 @@ Database: TypeAlias = "str | Whereabouts | Engine | SparkSession | Any | None"
 
 @dataclass(frozen=True)
 class Executed:
-    """A statement that was run, and how long it took in seconds (None when it was only planned)."""
+    """A statement that was run, and how long it took in seconds (None when it was only planned).
+
+    Args:
+        remarks: what was said when a table was opened; then it is no statement, and `sql` is empty.
+    """
 
     name: str
     sql: str
     seconds: float | None
+    remarks: tuple[Remark, ...] = ()
 
 
 Tracer = Callable[[Executed], None]
@@ -75,6 +81,8 @@ class Engine(ABC):
     """Whether it finds files by itself; if not, they are named when it is opened, and all others are closed."""
     own_schema: str = ""
     """The schema of tables that are named without one."""
+    private_prefix: str = ""
+    """What the names of views begin with that this session makes, where no other session has the same."""
     plain_name: str = "[a-z_][a-z0-9_]*"
     """A pattern of names that need no quotes."""
 
@@ -115,8 +123,13 @@ class Engine(ABC):
         """Execute a statement and yield its rows in batches, for exports."""
 
     @abstractmethod
-    def explain(self, statement: Statement) -> str:
-        """The engine's plan for a statement."""
+    def explain(self, statement: Statement, show_values: bool = False) -> str:
+        """Return the engine's plan for a statement, which is not run.
+
+        Args:
+            statement: what is asked. show_values: whether its constants are shown: an engine writes values of the table
+                there (the least value of a column, from its statistics), as a view's condition may.
+        """
 
     @abstractmethod
     def version(self) -> str:
@@ -222,6 +235,12 @@ class Engine(ABC):
         self.executed.append(done)
         if self.tracer is not None:
             self.tracer(done)
+
+    def note_remarks(self, relation: Relation) -> Relation:
+        """Note what was said when a relation was opened, for the result; return the relation."""
+        if relation.remarks:
+            self.executed.append(Executed("open " + relation.label, "", None, relation.remarks))
+        return relation
 
     def __enter__(self) -> Engine:
         return self
@@ -344,6 +363,21 @@ def lake_error(label: str, name: str, folder: str) -> UsageError:
     )
 
 
+# Plans, whose constants may be values of the table.
+
+_CONSTANT = re.compile(r"""'(?:[^']|'')*'?|(?<![\w#$"`])-?\d[\w.]*""")
+
+
+def hide_constants(text: str) -> str:
+    """Return a part of a plan with … for every text and number; names and places such as `#0` stay.
+
+    Example:
+        >>> hide_constants("__internal_compress_integral_utinyint(#0, 23171), sex_2 = 'it''s'")
+        '__internal_compress_integral_utinyint(#0, …), sex_2 = …'
+    """
+    return _CONSTANT.sub("…", text)
+
+
 # A statement as sentences call it, and times as Python gets them.
 
 
@@ -427,6 +461,7 @@ class Provenance(TypedDict):
     engine: str
     access: str
     time: str
+    remarks: tuple[Warned, ...]
     statements: tuple[Timing, ...]
     versions: Mapping[str, str]
 
@@ -446,6 +481,7 @@ def provenance(engine: Engine, already: int, workbench: Engine | None = None) ->
         "engine": version,
         "access": engine.access(),
         "time": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
-        "statements": tuple(Timing(done.name, done.seconds, done.sql) for done in executed),
+        "remarks": tuple(dict.fromkeys(Warned(one.code, (), one.text) for done in executed for one in done.remarks)),
+        "statements": tuple(Timing(done.name, done.seconds, done.sql) for done in executed if done.sql),
         "versions": {"sqlaudit": __version__, "engine": version},
     }

@@ -79,7 +79,7 @@ def source_of(engine: Engine, target: Target | Relation, request: PersonsRequest
 
 
 def _source(engine: Engine, target: Target | Relation, request: PersonsRequest, *, check: bool) -> EventSource:
-    relation = engine.open(target) if isinstance(target, Target) else target
+    relation = engine.open(target) if isinstance(target, Target) else engine.note_remarks(target)
     person, label, static_from = _person(engine, relation, request), relation.label, ""
     events, quasi = len(request.qi), len(request.qi) + len(request.static)
     here = ("qi", "static", "sensitive") if request.static_from is None else ("qi", "sensitive")

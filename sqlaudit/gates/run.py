@@ -161,7 +161,7 @@ class TableTests:
             if len(results) == before:
                 results.append(errored(entry, spec, UsageError("It has no result, so nothing was tested.")))
         said = () if isinstance(known, SqlauditError) else known.warnings
-        return results, said
+        return results, tuple(dict.fromkeys((*said, *(one for run, _ in runs.values() for one in run.remarks))))
 
     def _known(self, entry: TableEntry) -> _Known | SqlauditError:
         """What is known of a table's columns: from its audit, or from a look at them where no model was tested.

@@ -11,7 +11,7 @@ from typing import Generic, TypeVar
 
 from sqlaudit.base.errors import SqlauditError, UsageError
 from sqlaudit.base.relation import Relation
-from sqlaudit.base.result import Number, Status
+from sqlaudit.base.result import Number, Status, Warned
 from sqlaudit.base.spec import ReadOptions, Requirement, Target
 from sqlaudit.column_sets.request import ColumnRequest, FindSets
 from sqlaudit.column_sets.result import ColumnSets
@@ -79,6 +79,11 @@ class SharedRuns(ABC, Generic[L, Result]):
             alike = [one for one in limits if isinstance(one, type(limit)) and self._question(one) == asked]
             self._found[asked] = self._find(entry, alike)
         return self._found[asked]
+
+    @property
+    def remarks(self) -> tuple[Warned, ...]:
+        """How the tables of these tests were read."""
+        return tuple(one for found in self._found.values() for one in getattr(found, "remarks", ()))
 
     def _question(self, limit: L) -> L:
         """What two limits must have in common to be answered by one result."""

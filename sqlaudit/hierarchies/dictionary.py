@@ -10,7 +10,8 @@ from itertools import pairwise
 
 from sqlaudit.base.columns_of import Resolved
 from sqlaudit.base.errors import UsageError
-from sqlaudit.base.relation import Kind, Relation, Row, Statement
+from sqlaudit.base.parameter_names import spelled
+from sqlaudit.base.relation import DATES, Kind, Relation, Row, Statement
 from sqlaudit.base.sql import Raw, render
 from sqlaudit.engines.contract import Engine
 from sqlaudit.hierarchies.cells import AnyValue, Bound, Cell, Exact, LabelNode, Mask, Values
@@ -258,7 +259,10 @@ def _uncovered(made: Dictionary) -> list[str]:
     where = hierarchy.place or "the hierarchy"
     if made.unlisted_values:
         said = _values_of(made.unlisted_values, made.unlisted_rows)
-        return [f"{hierarchy.column}, level 1: {said} not listed in {where}. Add them, or give a default label."]
+        advice = "Add them, or give a default label."
+        if made.holds.kind in DATES:  # a CSV file may spell them otherwise
+            advice = f"Dates are listed as YYYY-MM-DD; {spelled('all_text', True)} reads them as they are written."
+        return [f"{hierarchy.column}, level 1: {said} not listed in {where}. {advice}"]
     reason = "not a finite number, or too large" if hierarchy.form == "widths" else "the level gives none"
     return [
         f"{hierarchy.column}, level {level.level} ({level.name}): "

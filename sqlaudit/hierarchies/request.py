@@ -252,6 +252,8 @@ def check_hierarchy(
         notes=tuple(_notes(found, to)),
         written=written,
         values=values,
+        access=made_by["access"],
+        remarks=made_by["remarks"],
         statements=made_by["statements"],
         versions=made_by["versions"],
         time=made_by["time"],

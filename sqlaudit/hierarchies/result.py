@@ -9,7 +9,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.relation import Kind
-from sqlaudit.base.result import LAST, NOT_EMPTY, Documented, Result, Timing, told
+from sqlaudit.base.result import NOT_EMPTY, Documented, MeasuredResult, told
 from sqlaudit.reports import document as doc
 from sqlaudit.reports.notebook import Shown
 
@@ -41,7 +41,7 @@ class CheckedLevel(Documented):
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class HierarchyResult(Result, Shown):
+class HierarchyResult(MeasuredResult, Shown):
     """A hierarchy of one column, checked against the values that occur.
 
     Args:
@@ -51,7 +51,6 @@ class HierarchyResult(Result, Shown):
         problems: one sentence for each problem; empty when the hierarchy can be used.
         notes: further findings. written: lines of the written file; None without one.
         values: (value, label at level 1, …) of the first values, empty unless values may be shown.
-        statements: what ran in the database, in order.
     """
 
     schema: ClassVar = "sqlaudit-hierarchy/1"
@@ -69,7 +68,6 @@ class HierarchyResult(Result, Shown):
     notes: tuple[str, ...] = ()
     written: int | None = None
     values: tuple[tuple[str | None, ...], ...] = field(default=(), repr=False)
-    statements: tuple[Timing, ...] = field(default=(), repr=False, metadata=LAST)
 
     @property
     @told("missing_rows")

@@ -116,7 +116,7 @@ class LatticeRequest:
         metavar="K,…",
     )
     time_budget: float | None = option(
-        None, SECONDS, "Stop after this time and report the best node so far.", _NODES, metavar="TIME", least=0
+        None, SECONDS, "Stop after this time and report the best node so far.", _NODES, metavar="TIME"
     )
     walk: bool = option(
         False, FLAG, "Show the checked nodes, and the requirements that they fail.", _NODES, flags=("--show-walk",)

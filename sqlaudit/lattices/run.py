@@ -132,6 +132,7 @@ def find_nodes(
     measure = find_measure(request.measure)
     already, stop = len(engine.executed), until(time.monotonic(), request.time_budget)
     table = table or open_table(engine, request)
+    engine.note_remarks(table.relation)
     inputs = read_inputs(request.inputs)
     population = engine.open(population_target(inputs, request.target)) if "population" in inputs else None
     relation, roles = load_columns(engine, table.relation, table.roles)

@@ -274,7 +274,8 @@ def audit_warnings(
     """The warnings of an audit.
 
     Codes: `direct_identifier`, `possible_direct_identifier`, `identifier_in_text`, `all_different_column`,
-    `division_of_whole_numbers`, `header_guessed`, `hidden_rows`, `hidden_sheets`, `blank_rows`, `selected_rows`,
+    `division_of_whole_numbers`, `header_guessed`, `dates_guessed`, `hidden_rows`, `hidden_sheets`, `blank_rows`,
+    `selected_rows`,
     `possible_quasi_identifier`, `unreadable_columns`, `empty_quasi_identifier`, `read_by_expressions`,
     `columns_without_role`, `nearly_unique_quasi_identifier`, `float_quasi_identifier`, `spelling_variants`,
     `equal_but_written_differently`, `published_table`.

@@ -372,7 +372,9 @@ def compose(
 def report_on(
     result: Dated, headline: Words, lead: Lead, *sections: Iterable[Section], figures: Iterable[KeyFigure] = ()
 ) -> Document:
-    """A document of all these sections about the target of a result."""
+    """A document of all these sections about the target of a result; how it was read stands under the lead."""
+    remarks = [one for one in getattr(result, "remarks", ()) if one not in getattr(result, "warnings", ())]
+    lead = (*lead, *notices_block(remarks))
     return compose(headline, lead, *sections, figures=figures, about=About(result.target, result.time))
 
 

@@ -96,7 +96,7 @@ def find_unsafe_cells(
             f"No rule for changes between releases is given. Name one with {spelled('require', 'threshold=5')}."
         )
     already = len(engine.executed)
-    relation = engine.open(target) if isinstance(target, Target) else target
+    relation = engine.open(target) if isinstance(target, Target) else engine.note_remarks(target)
     if request.protect:
         given = [target] if isinstance(target, Target) else []
         refuse_overwriting([request.to], files_read(engine, [*given, *linked]))

@@ -10,6 +10,7 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -89,6 +90,36 @@ def test_every_character_without_a_picture_is_known() -> None:
         assert (code in points(BLANKS)) == blank, hex(code)
         if unicodedata.category(one) in ("Cf", "Cc") and not blank:
             assert code in points(UNSEEN), hex(code)
+
+
+IGNORED = "ad 34f 61c 115f-1160 17b4-17b5 180b-180f 200b-200f 202a-202e 2060-206f 3164 fe00-fe0f feff ffa0 fff0-fff8 \
+1bca0-1bca3 1d173-1d17a e0000-e0fff"
+"""Default_Ignorable_Code_Point of Unicode 14 to 16 (DerivedCoreProperties.txt)."""
+NAMED = re.compile(r"\b(BLANK|FILLER|NULL|INVISIBLE|JOINER|SELECTOR|OBJECT REPLACEMENT)\b")
+SEEN = re.compile(r"BOX|SYMBOL FOR|GAP FILLER|LINE FILLER|BLANK SYMBOL|LETTER SELECTOR")
+"""Of these, what has a picture: signs for blanks, and fillers that are drawn."""
+
+
+def test_what_programs_may_ignore_and_what_is_named_empty_is_known() -> None:
+    assert points(IGNORED) <= points(UNSEEN)
+    names = {code: unicodedata.name(chr(code), "") for code in range(0x80, 0x110000)}
+    empty = {code for code, name in names.items() if NAMED.search(name) and not SEEN.search(name)}
+    assert {0xFFFC, 0x16FE4, 0x1D159, 0x1107F, 0x2D7F} <= empty
+    assert sorted(map(hex, empty - points(UNSEEN) - points(BLANKS))) == []
+
+
+@pytest.mark.parametrize("code", [0xFFFC, 0x16FE4, 0x1D159, 0x1107F, 0x2D7F, 0xE0FFF, 0x13439])
+def test_values_that_nobody_can_tell_apart_are_one(engine: Engine, code: int) -> None:
+    query = values_query([{"q": 1, "s": text} for text in ("flu", f"fl{chr(code)}u")], {"q": "int", "s": "text"})
+    asked: dict[str, Any] = {"query": query, "db": engine, "qi": "q", "sensitive": "s", "require": "l=2"}
+    assert sqlaudit.audit(**asked, values="fold").status == "fail"
+    assert sqlaudit.audit(**asked).status == "undetermined"
+
+
+@pytest.mark.parametrize("values", ["fold", None])
+def test_a_nul_is_not_seen_either(values: str | None) -> None:
+    frame = pd.DataFrame({"q": [1, 1], "s": ["flu", "flu\0"]})
+    assert not sqlaudit.audit(frame, qi="q", sensitive="s", require="l=2", values=values).passed
 
 
 def found(engine: Engine, texts: list[str | None], *, missing: bool = True) -> tuple[int, int]:

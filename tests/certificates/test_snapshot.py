@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import hashlib
+import json
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet
+import pytest
+
+from sqlaudit.audits.auditor import Auditor
 from sqlaudit.base.spec import AuditSpec, Roles, Target
-from sqlaudit.certificates.making import snapshot_of
+from sqlaudit.certificates.making import Verification, audit_certified, snapshot_of
 from sqlaudit.engines.contract import Engine
+from sqlaudit.models.registry import requirements
 from tests.audit_values import values_query
 
 COLUMNS = {"age": "int", "town": "text", "s": "text"}
@@ -62,3 +70,22 @@ def test_a_column_without_a_role_is_no_part_of_it(engine: Engine) -> None:
     other = [{**row, "s": "cold"} for row in ROWS]
     assert snapshot(engine, other, sensitive=()) == snapshot(engine, ROWS, sensitive=())
     assert snapshot(engine, ROWS, sensitive=(), entity="s")["columns"] == ["age", "town", "s"]
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("entity", [None, "who"])
+def test_a_certificate_of_an_unchanged_table_is_verified_in_another_session(tmp_path: Path, entity: str | None) -> None:
+    """Views have names of their own in every session; a certificate has none of them."""
+    file = tmp_path / "people.parquet"
+    columns = {"who": range(24), "age": [n % 3 for n in range(24)], "dx": ["abcd"[n % 4] for n in range(24)]}
+    pyarrow.parquet.write_table(pyarrow.table({name: list(cells) for name, cells in columns.items()}), file)
+    from tests.spark_session import small_engine
+
+    roles = Roles(quasi_identifiers=("age",), sensitive=("dx",), entity=entity)
+    spec = AuditSpec(Target(str(file)), roles, tuple(requirements({"k": 2, "t": 0.5})))
+    with small_engine() as engine:
+        _, certificate = audit_certified(Auditor(engine), spec, True)
+    assert re.search("sqlaudit_[0-9a-f]{12}", json.dumps(certificate["sql"])) is None
+    with small_engine() as engine:
+        found = Verification(tmp_path / "a.json", certificate, spec).run(engine)
+    assert (found.differences, found.rows) == ((), 24)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sqlaudit.base.errors import UsageError
-from sqlaudit.cli.requests import delimiter, null_values, split_list, split_lists
+from sqlaudit.base.options import DELIMITER
+from sqlaudit.cli.requests import null_values, split_list, split_lists
 
 
 @pytest.mark.parametrize(
@@ -66,6 +69,7 @@ def test_null_values() -> None:
 
 
 def test_delimiters() -> None:
-    assert [delimiter(text) for text in (None, ";", "tab", "\\t", "\t", "pipe")] == ["", ";", "\t", "\t", "\t", "|"]
+    read = partial(DELIMITER.read, "delimiter")
+    assert [read(text) for text in ("", ";", "tab", "\\t", "\t", "pipe")] == ["", ";", "\t", "\t", "\t", "|"]
     with pytest.raises(UsageError, match="takes one character, or tab"):
-        delimiter("::")
+        read("::")

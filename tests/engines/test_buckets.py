@@ -198,6 +198,22 @@ def test_a_design_that_looks_like_a_join_has_a_way_out() -> None:
         sqlaudit.compare(three, DESIGN, **asked)
 
 
+def test_a_balanced_design_is_no_join_and_buckets_of_different_persons_are(engine: Engine) -> None:
+    """Nine rows for each town: every dose with every grade, in all towns alike."""
+    cells = [{"town": town, "dose": dose, "s": s} for town in "xyz" for dose in range(3) for s in "abc"]
+    kinds = dict.fromkeys(("town", "s"), "text") | {"dose": "int"}
+    for known in (["town"], ["town", "dose"]):
+        for sensitive in ("s", ()):
+            asked: dict[str, Any] = {"db": engine, "qi": known, "sensitive": sensitive, "require": "k=3"}
+            assert sqlaudit.audit(query=values_query(cells, kinds), **asked).passed
+            buckets = [{**row, "dose": row["dose"] + (row["town"] == "z")} for row in cells]
+            with pytest.raises(UsageError, match="joined: each group combines every person with every value"):
+                sqlaudit.audit(query=values_query(buckets, kinds), **asked)
+    two = [row for row in cells if row["town"] != "z"]
+    with pytest.raises(UsageError, match="9 rows for 3 people"):
+        sqlaudit.audit(query=values_query(two, kinds), db=engine, qi="town", sensitive="s")
+
+
 def test_a_policy_and_the_console_name_the_command(tmp_path: Path) -> None:
     DESIGN.to_csv(tmp_path / "joined.csv", index=False)
     policy = tmp_path / "p.yml"

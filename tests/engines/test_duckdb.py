@@ -167,7 +167,7 @@ def test_every_statement_is_told_with_its_time(engine: DuckDBEngine) -> None:
     assert [done.name for done in told] == ["open", "ask", "keep", "export", "arrays"]
     assert told[0].sql == 'CREATE VIEW "input"."frame" AS SELECT * FROM sqlaudit_frame WHERE age > 40'
     assert all(done.seconds is not None and done.seconds >= 0 for done in told)
-    assert engine.executed == told
+    assert [done for done in engine.executed if done.sql] == told
 
 
 def test_a_closed_engine_says_so() -> None:

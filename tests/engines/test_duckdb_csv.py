@@ -233,16 +233,14 @@ def test_files_of_a_glob_with_different_columns(tmp_path: Path) -> None:
 
 def test_options_that_can_not_be_used(tmp_path: Path) -> None:
     path = written(tmp_path / "p.csv", "a,b\n1,2\n")
-    assert error_of(UsageError, Target(relation=path, read=ReadOptions(delimiter="abcdefg"))) == (
-        "'abcdefg' is not a delimiter. Use one character, such as ; or a tab."
-    )
+    with pytest.raises(UsageError, match="takes one character, or tab"):
+        ReadOptions(delimiter="abcdefg")
     assert error_of(UsageError, Target(relation=path, read=ReadOptions(encoding="cp1250"))) == (
         "The encoding 'cp1250' is not supported. Use utf-8, utf-16 or latin-1 (which also keeps the values of other "
         "one-byte encodings distinct), or convert the file."
     )
-    assert error_of(UsageError, Target(relation=path, read=ReadOptions(format="xml"))) == (
-        "There is no format 'xml'. Use one of csv, json, parquet, arrow, excel, spss, stata, sas."
-    )
+    with pytest.raises(UsageError, match="is one of csv, json, parquet, arrow, excel, spss, stata, sas, not 'xml'"):
+        ReadOptions(format="xml")
     assert error_of(
         InputError, Target(relation=written(tmp_path / "s.csv", "a;b\n1;2,5\n"), read=ReadOptions(delimiter=","))
     ) == (f"Line 2 of {str(tmp_path / 's.csv')!r} has 2 fields, but 1 is expected.")

@@ -522,7 +522,7 @@ def test_one_class_with_half_of_the_rows_is_added_up_where_its_rows_are(
     plain.tracer = None
     assert result.classes.sizes == ((1, 20000), (20000, 1))
     made = next(sql for sql in seen if "sqlaudit: equivalence classes" in sql)
-    plan = plain.explain(Statement("plan", made))
+    plan = plain.explain(Statement("plan", made), show_values=True)
     assert "partial_count" in plan
     windows = [line for line in plan.splitlines() if "Window (" in line]
     assert len(windows) == (0 if sensitive is None else 1)  # over the different sensitive values, to number them
@@ -537,6 +537,6 @@ def test_the_weights_of_values_go_to_the_rows_and_no_row_to_them(plain: SparkEng
     plain.tracer = None
     assert [check.level for check in result.checks] == [5]
     made = next(sql for sql in seen if "sqlaudit: equivalence classes" in sql)
-    plan = plain.explain(Statement("plan", made))
+    plan = plain.explain(Statement("plan", made), show_values=True)
     assert "BroadcastHashJoin" in plan
     assert not any(other in plan for other in ("SortMergeJoin", "ShuffledHashJoin"))

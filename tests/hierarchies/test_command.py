@@ -212,3 +212,14 @@ def test_formulas_are_escaped_in_the_file_and_read_back(tmp_path: Path) -> None:
     read = sqlaudit.hierarchy(table, "job", str(tmp_path / "job.csv"), to=tmp_path / "again.csv")
     assert read.usable
     assert (tmp_path / "again.csv").read_text(encoding="utf-8") == text
+
+
+def test_dates_that_a_file_spells_as_the_data_does_are_said_and_read_as_text(tmp_path: Path) -> None:
+    days = [f"{day:02d}/04/1965" for day in range(13, 18)]
+    table, levels = tmp_path / "seen.csv", tmp_path / "levels.csv"
+    table.write_text("seen\n" + "".join(f"{day}\n" for day in days * 4), encoding="utf-8")
+    levels.write_text("".join(f"{day};04/1965;*\n" for day in days), encoding="utf-8")
+    ran = run("hierarchy", table, "seen", "--from", levels)
+    assert "Dates are listed as YYYY-MM-DD; --all-text reads them as they are written." in ran.said
+    assert "default label" not in ran.said
+    assert "cannot be used" not in run("hierarchy", table, "seen", "--from", levels, "--all-text").said

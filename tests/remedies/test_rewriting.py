@@ -8,9 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import hypothesis.strategies as st
+import pandas as pd
 import pytest
 from hypothesis import given
 
+import sqlaudit
 from sqlaudit.base.errors import EngineError, UsageError
 from sqlaudit.base.publication import Publication
 from sqlaudit.base.relation import Statement
@@ -272,3 +274,22 @@ def test_a_release_is_audited_before_it_is_written(engine: Engine, tmp_path: Pat
 
 def test_whole_numbers_are_the_same_in_every_dialect() -> None:
     assert values([(1, 2), (3, 4)]) == "(VALUES (1, 2), (3, 4))"
+
+
+@pytest.mark.parametrize("call", [sqlaudit.recode, sqlaudit.suppress, sqlaudit.lattice])
+def test_empty_texts_that_csv_cannot_keep_are_said(call: Any, tmp_path: Path) -> None:
+    """No bug, and no wrong file: CSV has one spelling for an empty text and a missing value."""
+    people = pd.DataFrame({"id": range(24), "sex": ["f", "m", ""] * 8, "s": ["", None] * 12})
+    csv, parquet = tmp_path / "release.csv", tmp_path / "release.parquet"
+    for asked, way in (
+        ({"require": "k=2", "nulls": "distinct"}, "nulls='equal'"),
+        ({"require": "l=2", "sensitive": "s", "values": "exact"}, "values='fold'"),
+    ):
+        more: dict[str, Any] = {"qi": "sex", "keep_column": "id", **asked}
+        with pytest.raises(
+            UsageError, match=rf"an empty text from a missing value.*Write a \.parquet file, or use {way}"
+        ):
+            call(people, **more, to=csv)
+        assert not csv.exists()
+        call(people, **more, to=parquet)
+        assert len(pd.read_parquet(parquet)) == 24

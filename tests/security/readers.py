@@ -6,6 +6,7 @@ Fast enough for millions of texts, and what `benchmarks/fuzz_coverage.py` steers
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from sqlglot import exp
 
@@ -13,9 +14,10 @@ from sqlaudit.base.errors import SqlauditError
 from sqlaudit.base.guard import guard_expression, guard_query
 from sqlaudit.base.names import quote, split_name
 from sqlaudit.base.numbers import exact_share
+from sqlaudit.base.options import DELIMITER
 from sqlaudit.base.relation import Kind
 from sqlaudit.cli.console.statements import is_complete, parse_audit, parse_cells, pending, split
-from sqlaudit.cli.requests import delimiter, null_values, split_list
+from sqlaudit.cli.requests import null_values, split_list
 from sqlaudit.gates.standalone.names import find_dialect
 from sqlaudit.hierarchies.cells import read_cell
 from sqlaudit.models.registry import parse_requirement
@@ -100,7 +102,7 @@ READERS: tuple[Callable[[str], object], ...] = (
     _console,
     _shown,
     split_list,
-    delimiter,
+    partial(DELIMITER.read, "delimiter"),
     null_values,
     parse_requirement,
     find_dialect,

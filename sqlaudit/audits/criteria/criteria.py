@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Annotated, Any, ClassVar, Literal
 
-from sqlaudit.base.result import IF_ANY, MEANING, Documented, Number, Result, ShownRoles, Status, key
+from sqlaudit.base.result import IF_ANY, MEANING, Documented, Number, Result, ShownRoles, Status, Warned, key, told
 from sqlaudit.base.spec import NullPolicy, Requirement, Roles
 from sqlaudit.models.phrases import IDENTIFIER, SAFE_HARBOR, VERDICTS, clause_text
 from sqlaudit.models.presets import ALWAYS, find_preset
@@ -52,6 +52,7 @@ class CriteriaResult(Result, Shown):
         version: `internal`, or `public` with rounded counts. rounded_to: what counts are rounded to, 1 = not at all.
         target, engine, roles: as in the audit. rows: how many, as a text. status: the audit's verdict.
         required: the requirements that were judged, with their verdicts.
+        remarks: how the table was read: a condition that selected rows, a header or dates that were guessed.
     """
 
     schema: ClassVar = "sqlaudit-criteria/1"
@@ -67,6 +68,13 @@ class CriteriaResult(Result, Shown):
     required: tuple[ToldFigure, ...]
     criteria: tuple[Criterion, ...]
     status: Status
+    remarks: tuple[Warned, ...] = ()
+
+    @property
+    @told("remarks")
+    def selected_rows(self) -> bool:
+        """Whether only rows that meet a condition (`where`) were read."""
+        return any(one.code == "selected_rows" for one in self.remarks)
 
 
 # An audit by criteria, as a document: for those who answer to them, and for the public.
@@ -264,6 +272,7 @@ def criteria_of(result: Any, *, public: bool = False, presets: Iterable[str] = (
         required=tuple(one for one in required if one.name),
         criteria=tuple(_criteria(figures, dict.fromkeys((*ALWAYS, *presets)))),
         status=result.status,
+        remarks=result.remarks,
         versions=result.versions,
         time=result.time,
     )

@@ -8,7 +8,7 @@ from sqlaudit.audits.disclosure.request import DisclosureRequest
 from sqlaudit.audits.disclosure.results import DisclosureResult
 from sqlaudit.audits.disclosure.run import find_disclosure
 from sqlaudit.audits.disclosure.what_if import WhatIfResult, answer, load_knowledge, read_knowledge
-from sqlaudit.base.options import REQUIRED, Given, request_from, takes
+from sqlaudit.base.options import REQUIRED, WHOLE, Given, request_from, takes
 from sqlaudit.base.spec import Roles, roles_from, target_of
 from sqlaudit.engines import opened
 from sqlaudit.models.disclosure.witness import DEFAULT_LIMIT
@@ -84,4 +84,4 @@ def what_if(given: Given) -> WhatIfResult:
     chosen_roles = roles_from(vars(given), passed_over=("identifiers",))
     chosen = target_of(given)
     with opened(given.db, given.limits, chosen) as engine:
-        return answer(engine, chosen, chosen_roles, known, given.show_values, given.terms)
+        return answer(engine, chosen, chosen_roles, known, given.show_values, WHOLE.read("terms", given.terms))

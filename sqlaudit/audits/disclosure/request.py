@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any, Literal, NamedTuple
 
 from sqlaudit.base.errors import UsageError
-from sqlaudit.base.options import FLAG, RANGE, OptionKind, option
+from sqlaudit.base.options import FLAG, RANGE, WHOLE, OptionKind, check_bounds, option
 from sqlaudit.base.parameter_names import about, spelled
 from sqlaudit.base.spec import NullPolicy, Roles, Target
 from sqlaudit.models.disclosure.exact import exact_threshold
@@ -27,8 +27,13 @@ class Pieces(NamedTuple):
     last: int
 
 
-def _pieces(_: str, value: Any) -> Pieces:
-    return Pieces(*value) if isinstance(value, tuple) else Pieces(0, value)
+def _pieces(name: str, value: Any) -> Pieces:
+    ends = value if isinstance(value, tuple) and len(value) == 2 else (0, value)
+    return Pieces(*(WHOLE.read(name, end) for end in ends))
+
+
+def _witness(name: str, value: Any) -> Any:
+    return value if value == WORST else WHOLE.read(name, value)
 
 
 @dataclass(frozen=True)
@@ -64,7 +69,7 @@ class DisclosureRequest:
     )
     witness: int | Literal["worst"] | None = option(
         None,
-        OptionKind("witness", lambda _, value: value, python="int"),
+        OptionKind("witness", _witness, python="int"),
         "Show K implications that reach the maximum, as a proof. Without K: as many as reach the threshold, or "
         "certainty.",
         ASK,
@@ -80,6 +85,7 @@ class DisclosureRequest:
         from sqlaudit.models.belief import MAX_KNOWLEDGE
 
         check_roles(self.roles)
+        check_bounds(self)
         first, last = self.knowledge
         if not 0 <= first <= last <= MAX_KNOWLEDGE:
             raise UsageError(

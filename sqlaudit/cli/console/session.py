@@ -253,7 +253,7 @@ class Session:
         if words[0].startswith("."):
             raise UsageError("Commands begin with a backslash here: \\d lists tables, \\? all commands.")
         if words[0].upper() == "EXPLAIN" and len(words) > 1:
-            self.screen.text(self.workspace.plan(self.workspace.query(words[1])))
+            self.screen.text(self.workspace.plan(self.workspace.query(words[1]), self.show_values))
             return None
         if words[0].upper() in ("SHOW", "DESCRIBE", "DESC") and (name := _described(piece.text)) is not None:
             return self.find_command("d").run(self, name)
@@ -310,8 +310,8 @@ class Session:
         finally:
             if deadline is not None:
                 deadline.stop()
-            if self.engine.executed:
-                self.steps = list(self.engine.executed)
+            if steps := [done for done in self.engine.executed if done.sql]:
+                self.steps = steps
 
 
 @dataclass(frozen=True)

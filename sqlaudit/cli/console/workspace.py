@@ -167,9 +167,9 @@ class Workspace:
         relation = self.engine.open(target)
         return Rows(relation.columns, self.engine.stream(self._all_of(relation, limit)))
 
-    def plan(self, target: Target) -> str:
-        """The database's plan for reading a target."""
-        return self.engine.explain(self._all_of(self.engine.open(target), None))
+    def plan(self, target: Target, show_values: bool) -> str:
+        """Return the database's plan for reading a target, with constants if values are shown."""
+        return self.engine.explain(self._all_of(self.engine.open(target), None), show_values)
 
     def _all_of(self, relation: Relation, limit: int | None) -> Statement:
         return render("cli/console/rows.sql", self.dialect, step="rows", source=relation, limit=limit)

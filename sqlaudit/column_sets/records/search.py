@@ -363,7 +363,7 @@ def find_records(engine: Engine, target: Target | Relation, request: RecordReque
     if not request.qi:
         raise UsageError(f"No quasi-identifiers are given. Name them with {spelled('qi')}.")
     already = len(engine.executed)
-    relation = engine.open(target) if isinstance(target, Target) else target
+    relation = engine.open(target) if isinstance(target, Target) else engine.note_remarks(target)
     chosen = choose_columns(relation, engine.dialect, request.qi, field="qi")
     kept: tuple[Chosen, ...] = ()
     if request.show_values:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 import mmap
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -152,6 +152,7 @@ def csv_source(
     if options.all_text:
         shape = shape.as_text({name for name, _ in shape.columns})
     shape = shape.as_text(reader.changed(shape, named))
+    remarks += tuple(_date_remarks(shape))
     pinned = {"auto_detect": False, **shape.arguments(), "columns": dict(shape.columns), **dict(shape.formats)}
     pinned |= {**reader.common, **reader.nulls, **hive_options(folders)}
     texts = write_call("read_csv", files.texts, {**pinned, "columns": shape.texts})
@@ -169,6 +170,20 @@ def csv_source(
 def blank_rows(count: int, label: str) -> Remark:
     """Return what to say of rows without any value."""
     return Remark("blank_rows", f"Rows of {label!r} without any value were skipped ({count:,}).")
+
+
+_PARTS = {"d": "day", "m": "month", "Y": "year", "y": "year of two digits"}
+
+
+def _date_remarks(shape: Shape) -> Iterator[Remark]:
+    """Say how dates were read that are not written as ISO does: 03/04/1965 is a day in March or in April."""
+    for option, written in shape.formats:
+        columns = [name for name, type_name in shape.columns if _FORMATS.get(type_name) == option]
+        parts = [_PARTS[part] for part in re.findall("%-?([a-zA-Z])", written) if part in _PARTS]
+        if columns and len(parts) == 3 and parts[0] != "year":
+            century = " Years of two digits are 1969 to 2068." if "%y" in written else ""
+            text = f"Dates of {', '.join(columns)} were read as {', '.join(parts)}.{century}"
+            yield Remark("dates_guessed", f"{text} {spelled('all_text', True)} reads them as they are written.")
 
 
 def is_sampled(files: Files, columns: Collection[str], named: frozenset[str] | None) -> bool:

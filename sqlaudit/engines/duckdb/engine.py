@@ -6,9 +6,10 @@ become views; what an audit keeps for a while lies in memory, or encrypted in th
 
 from __future__ import annotations
 
+import json
 import re
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -21,7 +22,7 @@ from sqlaudit.base.names import quote
 from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.relation import ColumnInfo, Relation, Row, Statement
 from sqlaudit.base.spec import Limits, Target
-from sqlaudit.engines.contract import Engine
+from sqlaudit.engines.contract import Engine, hide_constants
 from sqlaudit.engines.duckdb.catalog import Name, find_table, in_sql, unknown_table
 from sqlaudit.engines.duckdb.driver import DUCKDB_1, duckdb
 from sqlaudit.engines.duckdb.errors import ErrorPlace, translate
@@ -32,6 +33,20 @@ from sqlaudit.engines.duckdb.types import as_arrays, columns_of, for_arrays, is_
 
 _SMALL = 64_000
 """Bytes of files for which nothing is won by a second thread, and waking it costs a tenth of a whole audit."""
+
+
+_NAMES_IN_PLANS = ("Table", "Type", "Estimated Cardinality")
+"""What a plan says of an operator besides expressions."""
+
+
+def _plan_lines(node: Mapping[str, Any], shown: Callable[[str], str], indent: str = "") -> Iterator[str]:
+    """Yield the lines of an operator and of those that it reads from, which are indented."""
+    yield indent + node["name"].strip()
+    for name, said in node["extra_info"].items():
+        texts = [str(text) for text in said] if isinstance(said, list) else [str(said)]
+        yield f"{indent}  {name}: {', '.join(text if name in _NAMES_IN_PLANS else shown(text) for text in texts)}"
+    for child in node["children"]:
+        yield from _plan_lines(child, shown, indent + "  ")
 
 
 class DuckDBEngine(Engine):
@@ -97,7 +112,7 @@ class DuckDBEngine(Engine):
             from sqlaudit.engines.buckets import of_buckets
 
             return of_buckets(self, target, target.buckets)
-        return self._opener.open(target)
+        return self.note_remarks(self._opener.open(target))
 
     def catalog_tables(self) -> list[tuple[str, str]] | None:
         """(schema, name) of the tables and views of the database; None without one."""
@@ -170,10 +185,12 @@ class DuckDBEngine(Engine):
         self._begin()
         return columns_of(self._session.describe(statement.sql, statement.name))
 
-    def explain(self, statement: Statement) -> str:
-        """DuckDB's plan for a statement; the statement is not run."""
+    def explain(self, statement: Statement, show_values: bool = False) -> str:
+        """Return DuckDB's plan for a statement; the statement is not run."""
         self._begin()
-        return "\n".join(str(row[1]) for row in self._session.fetch("EXPLAIN " + statement.sql, statement.name))
+        rows = self._session.fetch("EXPLAIN (FORMAT JSON) " + statement.sql, statement.name)
+        shown = str if show_values else hide_constants
+        return "\n".join(line for row in rows for node in json.loads(row[1]) for line in _plan_lines(node, shown))
 
     def version(self) -> str:
         """For instance `DuckDB 2.0.0`."""

@@ -22,7 +22,7 @@ from sqlaudit.base.names import quote
 from sqlaudit.base.relation import ColumnInfo, Relation, Row, Statement
 from sqlaudit.base.spec import Limits, Target
 from sqlaudit.base.sql import environment
-from sqlaudit.engines.contract import View, refuse_taken, step_of
+from sqlaudit.engines.contract import View, hide_constants, refuse_taken, step_of
 from sqlaudit.engines.postgres.connect import connect
 from sqlaudit.engines.postgres.errors import sentence
 from sqlaudit.engines.postgres.open import Fields, Names, PostgresOpener, describe
@@ -122,7 +122,7 @@ class PostgresEngine(PostgresSession):
             return of_buckets(self, target, target.buckets)
         relation = PostgresOpener(self._ask, self._probe, self._session, self._respelled).open(target)
         self._columns += [column.name for column in relation.columns]
-        return relation
+        return self.note_remarks(relation)
 
     def _probe(self, select: str, during: str, names: Names | None = None) -> Fields:
         text = select + " LIMIT 0"
@@ -224,10 +224,10 @@ class PostgresEngine(PostgresSession):
         text = "SELECT * FROM (\n" + statement.sql + "\n) AS statement"
         return tuple(column.info for column in describe(self._ask, self._probe(text, step_of(statement))))
 
-    def explain(self, statement: Statement) -> str:
-        """PostgreSQL's plan for a statement."""
+    def explain(self, statement: Statement, show_values: bool = False) -> str:
+        """Return PostgreSQL's plan for a statement."""
         rows = self._execute("EXPLAIN " + statement.sql, step_of(statement), lambda cursor: cursor.fetchall())
-        return "\n".join(line for (line,) in rows)
+        return "\n".join(line if show_values or "  (cost=" in line else hide_constants(line) for (line,) in rows)
 
     def version(self) -> str:
         """For instance `PostgreSQL 18.4`."""

@@ -6,6 +6,7 @@ An audit only reads. What it keeps for a while are temporary views over checkpoi
 from __future__ import annotations
 
 import logging
+import re
 import threading
 import time
 import uuid
@@ -187,6 +188,17 @@ def quietly(work: Callable[[], T]) -> T:
 Names = Callable[[str], Iterable[str]] | Iterable[str]
 
 
+_WITHOUT_CONSTANTS = re.compile(
+    r"$|==|[\s:+*-]*(?:\w+ )*\w+ \(\d+\)$|\(\d+\) [\w ]+(?:$|\[codegen)|Join type: "
+    r"|(?:Output|Input) \[\d+\]: \[(?:\w+#\d+L?(?:, )?)*\]$"
+)
+
+
+def _has_no_constant(line: str) -> bool:
+    """True for the lines of a plan that name operators and columns, and hold no expression."""
+    return _WITHOUT_CONSTANTS.match(line) is not None
+
+
 class SparkEngine(Engine):
     """A session of Spark that reads tables, views, files and frames, and changes nothing.
 
@@ -217,7 +229,7 @@ class SparkEngine(Engine):
         super().__init__(limits)
         self._worker = Worker(self._interrupt)
         self._views: dict[str, Any] = {}
-        self._id = uuid.uuid4().hex[:12]
+        self.private_prefix = f"sqlaudit_{uuid.uuid4().hex[:12]}_"
         self._bench: DuckDBEngine | None = None
         self._opened = 0
         self._running = False
@@ -250,12 +262,12 @@ class SparkEngine(Engine):
         if self._lease.local:
             select = "SELECT * FROM " + relation.sql
             self._do("the table's size", lambda: fit_partitions(self._session, self._session.sql(select)))
-        return relation
+        return self.note_remarks(relation)
 
     def _keep_view(self, frame: Any, stem: str) -> str:
         """A temporary view over a frame under a name that nobody else has."""
         self._opened += 1
-        view = f"sqlaudit_{self._id}_{stem}_{self._opened}"
+        view = f"{self.private_prefix}{stem}_{self._opened}"
         self._do("a view", lambda: frame.createOrReplaceTempView(view))
         self._views[view] = None
         return quote(view, DIALECT)
@@ -311,7 +323,7 @@ class SparkEngine(Engine):
         return kept
 
     def _kept(self, name: str, frame: Any) -> Relation:
-        view = f"sqlaudit_{self._id}_kept_{name}"
+        view = f"{self.private_prefix}kept_{name}"
         self._do("a view", lambda: frame.createOrReplaceTempView(view))
         self._release(view)
         self._views[view] = frame
@@ -319,7 +331,7 @@ class SparkEngine(Engine):
 
     def drop(self, name: str) -> None:
         """Drop a relation made by `materialize` or `keep_rows`."""
-        view = f"sqlaudit_{self._id}_kept_{name}"
+        view = f"{self.private_prefix}kept_{name}"
         self._do("drop " + name, lambda: self._session.catalog.dropTempView(view))
         self._release(view)
 
@@ -364,10 +376,14 @@ class SparkEngine(Engine):
         """The columns of a statement's result with their kinds; the statement is not run."""
         return self._do(step_of(statement), lambda: columns_of(self._frame(statement.sql).schema))
 
-    def explain(self, statement: Statement) -> str:
-        """Spark's plan for a statement; the statement is not run."""
+    def explain(self, statement: Statement, show_values: bool = False) -> str:
+        """Return Spark's plan for a statement; the statement is not run.
+
+        Spark writes texts without quotes. So what an operator does with its columns is left out with their constants.
+        """
         text = "EXPLAIN FORMATTED " + statement.sql
-        return str(self._do(step_of(statement), lambda: self._session.sql(text).collect()[0][0]))
+        plan = str(self._do(step_of(statement), lambda: self._session.sql(text).collect()[0][0]))
+        return plan if show_values else "\n".join(line for line in plan.splitlines() if _has_no_constant(line))
 
     def version(self) -> str:
         """For instance `Spark 4.3.0`."""

@@ -10,7 +10,8 @@ from typing import Any
 from sqlaudit.audits.joined_tables import refuse_joined
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.names import closest
-from sqlaudit.base.options import Given, made, request_from, takes
+from sqlaudit.base.options import WHOLE, Given, made, request_from, takes
+from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.relation import Relation, Statement
 from sqlaudit.base.spec import ReadOptions, Roles, Target, roles_from, target_of
 from sqlaudit.base.sql import render
@@ -246,7 +247,10 @@ def attack(given: Given) -> AttackResult:
         "categories": inputs_from(given.categories),
         "hierarchies": hierarchies_from(given.hierarchies, roles),
     }
-    published = KnownSearch(asked, None if given.node is None else tuple(given.node)) if asked else None
+    if given.node is not None and not asked:
+        raise UsageError(f"{spelled('node')} needs the requirement of the search: name it with {spelled('require')}.")
+    node = None if given.node is None else tuple(WHOLE.read("node", level) for level in given.node)
+    published = KnownSearch(asked, node) if asked else None
     request = request_from(AttackRequest, said, published=published)
     chosen = target_of(given)
     with opened(given.db, given.limits, chosen, *request.targets) as engine:

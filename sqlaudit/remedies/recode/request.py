@@ -77,7 +77,7 @@ class RecodeRequest:
         least=0,
     )
     time_budget: float | None = option(
-        None, SECONDS, "Stop after this time and publish nothing.", _GROUPS, metavar="TIME", least=0
+        None, SECONDS, "Stop after this time and publish nothing.", _GROUPS, metavar="TIME"
     )
     measure: str = option(BY_DEFAULT, listed(OF_RELEASES), "First loss in the report.", _LOST, shown=BY_DEFAULT)
     lattice: bool = option(
