@@ -80,7 +80,7 @@ def test_a_document_follows_the_fields() -> None:
         '{"schema": "sample/1", "versions": {}, "time": "", "access": "", "target": {"name": "t", "rows": 2}, '
         '"colours": {"red": 2}, "share": 1.0, "sum": 5, "moved": 3, "chance": 0.4, "chance_exact": "2/5", '
         '"pairs": [{"level": 0, "rows": 7}], "inner": {"a": 1, "b": null}, "a": 4, "b": "here", '
-        '"cells": ["1", null], "statements": [{"name": "step", "seconds": 0.5}]}'
+        '"cells": ["1", null], "remarks": [], "selected_rows": false, "statements": [{"name": "step", "seconds": 0.5}]}'
     )
 
 
