@@ -18,7 +18,7 @@
     'disco': {'share': {'least': 0, 'most': 1, 'help': "largest share of the original's rows"}},
     'excess_disclosure': {'share': {'least': 0, 'most': 1, 'help': "largest share of the original's rows"}},
     'exact_copies': {'rows': {'least': 0, 'most': none, 'help': 'most synthetic rows'}},
-    'min_contributors': {'n': {'least': 1, 'most': none, 'help': 'smallest number of contributors'}},
+    'min_contributors': {'n': {'least': 1, 'most': none, 'help': 'smallest number of contributors'}, 'dimensions': {'least': 0, 'most': none, 'help': 'only for cells that are broken down by so many dimensions, or more'}},
     'dominance': {'n': {'least': 1, 'most': 20, 'help': 'number of contributors'}, 'k': {'least': 0, 'most': 100, 'help': 'largest share allowed, in percent'}},
     'column_sets': {'k': {'least': 2, 'most': none, 'help': 'smallest class size allowed'}, 'max_size': {'least': 1, 'most': none, 'help': 'largest number of columns in a set'}, 'tolerance': {'least': 0, 'most': 1, 'help': 'largest share of rows allowed in smaller classes'}},
     'linkage': {'k': {'least': 2, 'most': none, 'help': 'fewest rows allowed, where there are some'}},
