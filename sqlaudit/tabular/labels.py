@@ -142,16 +142,19 @@ def never_totals(labels: Mapping[int, str]) -> set[int]:
         ([1, 2], [])
     """
     said = {code: " ".join(label.casefold().split()) for code, label in labels.items()}
-    words = {code for code, text in said.items() if text in _CATEGORIES and (text != "n" or "y" in said.values())}
+    texts = set(said.values())
+    totals = {"f", "m", "female", "male"} if texts & {"girl", "girls", "boy", "boys"} else set()
+    totals |= set() if "y" in texts else {"n"}  # N is often the number of all
+    words = {code for code, text in said.items() if text in _CATEGORIES - totals}
     found = words if len(words) > 1 else set()
-    years = {text for text in said.values() if re.fullmatch(r"(19|20)\d\d", text)}
+    years = {text for text in texts if re.fullmatch(r"(19|20)\d\d", text)}
     if years and len(years) == len(said) and max(map(int, years)) - min(map(int, years)) < 2 * len(years):
         return set(said)
-    texts = list(said.values())
-    if len(set(map(len, texts))) == 1 and all(re.fullmatch(r"[\w./-]*\d[\w./-]*", text) for text in texts):
+    shapes = {re.sub(r"[^\W\d_]", "a", re.sub(r"\d", "0", text)) for text in texts}
+    if len(shapes) == 1 and all(re.fullmatch(r"[\w./-]*\d[\w./-]*", text) for text in texts):
         found = found | {code for code in said if not _is_padded(said[code], texts)}
     ranges = {code: limits for code, text in said.items() if (limits := read_limits(text) or _exactly(text))}
-    if set(ranges) | words == set(said):
+    if len(ranges) > 1 and len(words) < 2 and set(ranges) | words == set(said):  # f and m may be parts of a range
         wide = {code for code, (low, high) in ranges.items() if low is None or high is None or low < high}
         found = found | {
             one for one in wide if not any(_overlap(ranges[one], ranges[to]) for to in ranges if to != one)

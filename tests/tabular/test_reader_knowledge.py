@@ -202,13 +202,21 @@ def test_no_tree_of_codes_passes_where_a_hidden_cell_follows_from_it(seed: int) 
     assert failed
 
 
-@pytest.mark.parametrize("codes", ["f m N", "4700 4711 4712 5000 5011", "110 111 112 120 121"])
+@pytest.mark.parametrize(
+    "codes",
+    ["N f m", "4700 4711 4712 5000 5011", "110 111 112 120 121", "0-17 boys girls", "f girls women", "20YY 20Q1 20Q2"],
+)
 def test_a_code_that_may_be_a_total_is_no_sibling(codes: str) -> None:
     """N is often the number of all, and 4700 is 47 at the length of 4711."""
-    counts = [298, None, 300] if "N" in codes else [300, 298, None, 100, 60]
-    found = coded(codes, counts)
+    found = coded(codes, [300, 298, None, 100, 60][: len(codes.split())])
     assert (found.status.value, [one.code for one in found.mistakes]) == ("undetermined", ["unclear_totals"])
-    assert coded("y n", [40, None]).status.value == "pass"
+
+
+@pytest.mark.parametrize(
+    "codes", ["y n", "0-17 18+ unknown", "boys girls", "E11 I10 J44", "f m d", "2021Q1 2021Q2 2022Q1"]
+)
+def test_siblings_are_no_totals(codes: str) -> None:
+    assert coded(codes, [*[300, 298][: len(codes.split()) - 1], None]).status.value == "pass"
 
 
 # Other numeric columns.
