@@ -262,7 +262,8 @@ def finished_cells(
     if request.structural:
         measures["structural"] = column(request.structural, "structural")
     for place, (rate, denominator) in enumerate(request.rates()):
-        measures |= {f"rate_{place}": column(rate, "rate"), f"denominator_{place}": column(denominator, "rate")}
+        for name, text in ((f"rate_{place}", rate), (f"denominator_{place}", denominator)):
+            columns[name], measures[name] = text, column(text, "rate")
     lacking = [in_part and text.isidentifier() and find_column(text, relation) is None for text in request.by]
     by = [None if left else column(text, "by") for text, left in zip(request.by, lacking, strict=True)]
     return ListedCells(

@@ -284,6 +284,8 @@ def test_rates_limit_hidden_numerators(rates: list[str], fails: int) -> None:
     assert sorted((one.lower, one.upper) for one in found.intervals) == sorted(expected)
     with pytest.raises(UsageError, match="Rates are not the count divided by the denominator"):
         asked(table.assign(people=[100, 150, 310]), hidden=["*"], rate=["rate=n/people"])
+    with pytest.raises(UsageError, match="3 cells of 'rate' are not numbers"):
+        asked(table.assign(rate=["1%", "2%", "3%"]), hidden=["*"], rate=["rate=n/people"])
     with pytest.raises(UsageError, match="takes rate=n/d"):
         asked(table, hidden=["*"], rate=["rate=people/n"])
 
