@@ -714,8 +714,13 @@ def with_rate(count: CellMeasure, rate: CellMeasure, denominator: CellMeasure) -
     published count exceeds its denominator, no hidden one does, even where its rate is hidden, too.
 
     Raises:
-        InputError: published counts do not fit the rates.
+        InputError: published counts do not fit the rates, or a rate has neither a count nor a denominator beside it.
     """
+    if alone := int((rate.known & ~count.known & ~denominator.known).sum()):
+        raise InputError(
+            f"{plural(alone, 'cell')} with a rate {'has' if alone == 1 else 'have'} no count and no denominator, so the "
+            f"rate cannot be judged. Hide it there, too, or leave out {spelled('rate')}."
+        )
     half = Fraction(1, 2 * 10**rate.places)
     shown = np.flatnonzero(denominator.known & count.known).tolist()
     is_part = all(_exact(count, cell) <= _exact(denominator, cell) for cell in shown)

@@ -299,6 +299,14 @@ def test_no_hidden_numerator_exceeds_its_denominator(people: list[int], follows:
     assert found.rules[0].cells == follows
 
 
+def test_a_rate_of_hidden_numbers_is_refused() -> None:
+    """Where totals reveal the denominator 150, a rate of 0.02 is 3 people."""
+    table = pd.DataFrame({"code": ["C18", "C34", "C50"], "n": ["30", "*", "*"], "people": ["100", "*", "*"]})
+    with pytest.raises(UsageError, match="1 cell with a rate has no count and no denominator"):
+        asked(table.assign(rate=["0.30", "0.02", "*"]), hidden=["*"], rate=["rate=n/people"])
+    assert asked(table.assign(rate=["0.30", "*", "*"]), hidden=["*"], rate=["rate=n/people"]).problems == ()
+
+
 def test_columns_of_earlier_releases_reveal_counts_too() -> None:
     newest, older = beside(), beside(rate=[0.11, 0.1, 0.02, 0.0129])
     assert asked(newest, hidden=["*"], before=[beside()]).status.value == "pass"
