@@ -718,8 +718,8 @@ def with_rate(count: CellMeasure, rate: CellMeasure, denominator: CellMeasure) -
     """
     if alone := int((rate.known & ~count.known & ~denominator.known).sum()):
         raise InputError(
-            f"{plural(alone, 'cell')} with a rate {'has' if alone == 1 else 'have'} no count and no denominator, so the "
-            f"rate cannot be judged. Hide it there, too, or leave out {spelled('rate')}."
+            f"{plural(alone, 'rate')} without a count and a denominator cannot be judged. Hide the rate there, too, or "
+            f"leave out {spelled('rate')}."
         )
     half = Fraction(1, 2 * 10**rate.places)
     shown = np.flatnonzero(denominator.known & count.known).tolist()
