@@ -100,15 +100,15 @@ class Mark:
 
 
 def plain_number(text: str, decimal: str) -> str:
-    """Return a number without the signs that separate its thousands: the comma, or the point before decimal commas.
+    """Return a number without the signs that separate its thousands: `,` (`.` before decimal commas), a space or `'`.
 
     Example:
-        >>> plain_number("1,204", "."), plain_number("1.204", ","), plain_number("1.204", "."), plain_number("1,2", ".")
-        ('1204', '1204', '1.204', '1,2')
+        >>> plain_number("1,204", "."), plain_number("1.204", ","), plain_number("1 204", "."), plain_number("1,2", ".")
+        ('1204', '1204', '1204', '1,2')
     """
-    sign = re.escape("," if decimal == "." else ".")
-    grouped = re.fullmatch(rf"-?[1-9]\d{{0,2}}({sign}\d{{3}})+({re.escape(decimal)}\d+)?", text)
-    plain = text.replace(sign[-1], "") if grouped else text
+    sign = "," if decimal == "." else "."
+    grouped = re.fullmatch(rf"-?[1-9]\d{{0,2}}([{sign}\s'’])\d{{3}}(\1\d{{3}})*({re.escape(decimal)}\d+)?", text)
+    plain = text.replace(grouped[1], "") if grouped else text
     return plain.replace(",", ".") if decimal == "," and re.fullmatch(r"-?\d+,\d+", plain) else plain
 
 
@@ -142,16 +142,19 @@ def never_totals(labels: Mapping[int, str]) -> set[int]:
         ([1, 2], [])
     """
     said = {code: " ".join(label.casefold().split()) for code, label in labels.items()}
-    words = {code for code, text in said.items() if text in _CATEGORIES}
+    texts = set(said.values())
+    totals = {"f", "m", "female", "male"} if texts & {"girl", "girls", "boy", "boys"} else set()
+    totals |= set() if "y" in texts else {"n"}  # N is often the number of all
+    words = {code for code, text in said.items() if text in _CATEGORIES - totals}
     found = words if len(words) > 1 else set()
-    years = {text for text in said.values() if re.fullmatch(r"(19|20)\d\d", text)}
+    years = {text for text in texts if re.fullmatch(r"(19|20)\d\d", text)}
     if years and len(years) == len(said) and max(map(int, years)) - min(map(int, years)) < 2 * len(years):
         return set(said)
-    texts = list(said.values())
-    if len(set(map(len, texts))) == 1 and all(re.fullmatch(r"[\w./-]*\d[\w./-]*", text) for text in texts):
+    shapes = {re.sub(r"[^\W\d_]", "a", re.sub(r"\d", "0", text)) for text in texts}
+    if len(shapes) == 1 and all(re.fullmatch(r"[\w./-]*\d[\w./-]*", text) for text in texts):
         found = found | {code for code in said if not _is_padded(said[code], texts)}
     ranges = {code: limits for code, text in said.items() if (limits := read_limits(text) or _exactly(text))}
-    if set(ranges) | words == set(said):
+    if len(ranges) > 1 and len(words) < 2 and set(ranges) | words == set(said):  # f and m may be parts of a range
         wide = {code for code, (low, high) in ranges.items() if low is None or high is None or low < high}
         found = found | {
             one for one in wide if not any(_overlap(ranges[one], ranges[to]) for to in ranges if to != one)
@@ -172,8 +175,12 @@ def _overlap(one: Limits, other: Limits) -> bool:
 
 def _is_padded(code: str, every: Iterable[str]) -> bool:
     """Return True if a code may be filled up to the length of others that it contains: 4700 beside 4711, or 999."""
-    stems = [stem for pad in "09" if (stem := code.rstrip(pad)) != code]
-    return any(len(stem) < 2 or all(other.startswith(stem) for other in every) for stem in stems) or len(code) < 2
+    for pad in "09":
+        stem = code.rstrip(pad)
+        begun = [other.startswith(stem) for other in every if other != code]
+        if stem != code and (len(stem) < 2 or all(begun) or (pad == "0" and code.isdigit() and any(begun))):
+            return True
+    return len(code) < 2
 
 
 def code_parents(labels: Mapping[int, str]) -> tuple[dict[int, int], bool]:
@@ -193,22 +200,17 @@ def code_parents(labels: Mapping[int, str]) -> tuple[dict[int, int], bool]:
     spelled_codes = first if len(set(first.values())) == len(spelled_codes) else spelled_codes
     is_code = re.compile(r"(?:[A-Z]{0,5}\d[A-Z0-9]{0,7}|[A-Z]{1,5})(?:[./_-][A-Z0-9]{1,8})*")
     texts = {text: code for code, text in spelled_codes.items() if is_code.fullmatch(text)}
-    blocks = {text: re.fullmatch(r"([A-Z]\d\d)-([A-Z]\d\d)", text) for text in texts}
-    ranges = [(block[1], block[2], text) for text, block in blocks.items() if block]
+    blocks = sorted((text for text in texts if re.fullmatch(r"[A-Z]\d\d-[A-Z]\d\d", text)), reverse=True)
+    blocks.sort(key=lambda block: block[4:])  # a block comes before those that contain it
     found = {}
     for text, code in texts.items():
-        begun = [text[:end] for end in range(len(text) - 1, 0, -1) if text[:end] in texts]
-        begin, end_of_block = (text[:3], text[:3]) if not blocks[text] else (text[:3], text[4:])
-        around = [
-            one
-            for one in ranges
-            if one[0] <= begin and end_of_block <= one[1] and one[2] != text and begin[1:2].isdigit()
-        ]
-        around = sorted(around, key=lambda one: (one[1], [-ord(sign) for sign in one[0]]))
-        whole = begun[0] if begun else around[0][2] if around else None
-        if whole is not None and re.search(r"[\d./_-]", text):
-            found[code] = texts[whole]
-    tops = {len(text) for text, code in texts.items() if code not in found and not blocks[text]}
+        start, end = text[:3], text[4:] if text in blocks else text[:3]
+        begun = [text[:size] for size in range(len(text) - 1, 0, -1) if text[:size] in texts]
+        around = [one for one in blocks if one[:3] <= start and end <= one[4:] and one != text]
+        wholes = begun or (around if start[1:2].isdigit() else [])
+        if wholes and re.search(r"[\d./_-]", text):
+            found[code] = texts[wholes[0]]
+    tops = {len(text) for text, code in texts.items() if code not in found and text not in blocks}
     return ({} if _are_ordinals(texts, found) else found), len(tops) > 1
 
 

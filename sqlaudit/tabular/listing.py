@@ -262,7 +262,8 @@ def finished_cells(
     if request.structural:
         measures["structural"] = column(request.structural, "structural")
     for place, (rate, denominator) in enumerate(request.rates()):
-        measures |= {f"rate_{place}": column(rate, "rate"), f"denominator_{place}": column(denominator, "rate")}
+        for name, text in ((f"rate_{place}", rate), (f"denominator_{place}", denominator)):
+            columns[name], measures[name] = text, column(text, "rate")
     lacking = [in_part and text.isidentifier() and find_column(text, relation) is None for text in request.by]
     by = [None if left else column(text, "by") for text, left in zip(request.by, lacking, strict=True)]
     return ListedCells(
@@ -277,19 +278,24 @@ def finished_cells(
 
 
 def with_unused_columns(
-    engine: Engine, listed: ListedCells, relation: Relation, request: AggregatesRequest
+    engine: Engine, relation: Relation, request: AggregatesRequest, *, in_part: bool
 ) -> ListedCells | None:
     """Return the published numbers with the columns of numbers or texts that the request does not use, None if none.
+
+    Args:
+        in_part: whether the table may lack columns that the request names, as one of several.
 
     Raises:
         UsageError: a column that is said to be insensitive and is not there.
     """
-    texts = {text: about("by") for text in (*request.by, request.structural, *listed.columns.values()) if text}
+    listed = finished_cells(engine, relation, replace(request, largest=(), structural="", rate=()), in_part=in_part)
+    texts = {text: about("by") for text in (*request.by, request.structural, *request.largest) if text}
+    texts |= {text: about(name) for name, text in listed.columns.items()}
     texts |= {text: about("rate") for text in chain.from_iterable(request.rates())}
     texts |= {text: about("insensitive") for text in request.insensitive}
     used = set[str]()
     for text, option in texts.items():
-        if find_column(text, relation) or text not in request.by:  # a linked table lacks some dimensions
+        if not in_part or not text.isidentifier() or find_column(text, relation):
             used |= columns_read(resolve(text, relation, engine.dialect, option), relation, engine.dialect)
     unused = [one for one in relation.columns if one.name not in used and one.kind in (*NUMBERS, Kind.TEXT)]
     count = "count" if request.count else "contributors"

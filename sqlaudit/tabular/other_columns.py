@@ -15,7 +15,7 @@ from sqlaudit.engines.contract import Engine
 from sqlaudit.models.cell_rules import CellRule, FewContributors
 from sqlaudit.tabular.cells import Bools, CellMeasure, measure
 from sqlaudit.tabular.labels import looks_numeric
-from sqlaudit.tabular.listing import finished_cells, with_unused_columns
+from sqlaudit.tabular.listing import with_unused_columns
 from sqlaudit.tabular.request import AggregatesRequest
 
 
@@ -38,10 +38,8 @@ NO_COLUMNS = OtherColumns()
 
 def plan_other_columns(engine: Engine, relations: Sequence[Relation], request: AggregatesRequest) -> list[Statement]:
     """Return the statements that read the unused columns of tables."""
-    in_part = len(relations) > 1
-    every = (finished_cells(engine, one, request, in_part=in_part) for one in relations)
-    listed = (with_unused_columns(engine, cells, one, request) for cells, one in zip(every, relations, strict=True))
-    return [one.statement(engine.dialect) for one in listed if one is not None]
+    every = (with_unused_columns(engine, one, request, in_part=len(relations) > 1) for one in relations)
+    return [one.statement(engine.dialect) for one in every if one is not None]
 
 
 def find_other_columns(
@@ -50,34 +48,31 @@ def find_other_columns(
     """Find the numeric columns that are not used, and those of them that reveal counts.
 
     Args:
-        relations: the table, and those that are linked with it. rules: for cells.
+        relations: the table, and those that are linked with it or were released before. rules: for cells.
     """
     fewest = max((int(rule.values["n"]) for rule in rules if rule.name == FewContributors.name), default=1)
+    marks = [one.text for one in request.marks()]
     names, revealing, cells = list[str](), list[str](), 0
     for relation in relations:
-        listed = with_unused_columns(
-            engine, finished_cells(engine, relation, request, in_part=len(relations) > 1), relation, request
-        )
+        listed = with_unused_columns(engine, relation, request, in_part=len(relations) > 1)
         if listed is None:
             continue
         arrays = [*engine.columns_as_arrays(listed.statement(engine.dialect)).values()][len(request.by) :]
-        columns = dict(zip(listed.measures, arrays, strict=True))
-        marks = [one.text for one in request.marks()]
+        columns = [(name, listed.columns[name], array) for name, array in zip(listed.measures, arrays, strict=True)]
+        further = [(name, array) for key, name, array in columns if key.startswith("other_")]
         published = {
-            name: measure(listed.columns[name], column, marks, request.decimal)
-            for name, column in columns.items()
-            if not name.startswith("other_")
+            key: measure(name, array, marks, request.decimal)
+            for key, name, array in columns
+            if not key.startswith("other_")
         }
-        found = np.zeros(len(arrays[0]), dtype=np.bool_)
-        for name in (one for one in columns if one.startswith("other_")):
-            given = _numeric_cells(columns[name], marks)
-            if given is None:
-                continue
-            names.append(listed.columns[name])
-            which = _revealing(given, columns[name], published, fewest, request.decimal)
-            revealing += [listed.columns[name]] * bool(which.any())
-            found |= which
-        cells += int(found.sum())
+        which = np.zeros(len(arrays[0]), dtype=np.bool_)
+        for name, array in further:
+            if (there := _numeric_cells(array, marks)) is not None:
+                names.append(name)
+                reveals = _revealing(there, array, published, fewest, request.decimal)
+                revealing += [name] * bool(reveals.any())
+                which |= reveals
+        cells += int(which.sum())
     return OtherColumns(tuple(dict.fromkeys(names)), tuple(dict.fromkeys(revealing)), cells)
 
 

@@ -96,24 +96,27 @@ def find_unsafe_cells(
             f"No rule for changes between releases is given. Name one with {spelled('require', 'threshold=5')}."
         )
     already = len(engine.executed)
+    if isinstance(target, Target):
+        request = replace(request, decimal=target.read.decimal)
+        before, linked = ([replace(one, where=one.where or target.where) for one in some] for some in (before, linked))
     relation = engine.open(target) if isinstance(target, Target) else engine.note_remarks(target)
     if request.protect:
         given = [target] if isinstance(target, Target) else []
         refuse_overwriting([request.to], files_read(engine, [*given, *linked]))
     _refuse_merged(engine, [relation], request)
-    if isinstance(target, Target):
-        request = replace(request, decimal=target.read.decimal)
     related = [engine.open(one) for one in linked]
     listed, cells, beside = _cells(engine, relation, related, request)
     margins = _listed_margins(engine, relation, request)
     beside_margins = None if margins is None else read_cells(engine, margins, request)
     rules = [rule_of(one) for one in request.requirements]
-    others = NO_COLUMNS if request.microdata else find_other_columns(engine, [relation, *related], request, rules)
+    older = [engine.open(one) for one in each_release(engine, before, target)]
+    tables = [relation, *related, *older]
+    others = NO_COLUMNS if request.microdata else find_other_columns(engine, tables, request, rules)
     judged = JudgedCells(engine, listed, cells, request, beside_margins, others)
     found = replace(judged.result(relation.label), linked=beside)
     if request.protect:
         found = replace(found, protection=judged.protected())
-    releases = [*(engine.open(one) for one in each_release(engine, before, target)), relation]
+    releases = [*older, relation]
     if before:
         _refuse_merged(engine, releases, request)
     found = replace(found, differences=tuple(_differences(engine, releases, request)))

@@ -710,41 +710,51 @@ def _least_hidden(one: CellMeasure, structural: Bools | None, request: Aggregate
 def with_rate(count: CellMeasure, rate: CellMeasure, denominator: CellMeasure) -> CellMeasure:
     """Return the counts with the limits that published rates set for hidden ones.
 
-    A rate is count / denominator, or a hundred, thousand … times that, rounded to its last decimal place.
+    A rate is count / denominator, or a hundred, thousand … times that, rounded to its last decimal place. Where no
+    published count exceeds its denominator, no hidden one does, even where its rate is hidden, too.
 
     Raises:
-        InputError: published counts do not fit the rates.
+        InputError: published counts do not fit the rates, or a rate has neither a count nor a denominator beside it.
     """
+    if alone := int((rate.known & ~count.known & ~denominator.known).sum()):
+        raise InputError(
+            f"{plural(alone, 'rate')} without a count and a denominator cannot be judged. Hide the rate there, too, or "
+            f"leave out {spelled('rate')}."
+        )
     half = Fraction(1, 2 * 10**rate.places)
+    shown = np.flatnonzero(denominator.known & count.known).tolist()
+    is_part = all(_exact(count, cell) <= _exact(denominator, cell) for cell in shown)
+    shown = [cell for cell in shown if rate.known[cell]]
 
     def bounds(cell: int, scale: int) -> tuple[int, int]:
-        of = Fraction(int(denominator.units[cell]), 10**denominator.places)
-        value = Fraction(int(rate.units[cell]), 10**rate.places)
+        of = _exact(denominator, cell)
+        if not rate.known[cell]:
+            return 0, floor(of)
+        value = _exact(rate, cell)
         return ceil(of * (value - half) / scale), floor(of * (value + half) / scale)
 
-    both = rate.known & denominator.known
-    shown = np.flatnonzero(both & count.known).tolist()
-    exact = [Fraction(int(count.units[cell]), 10**count.places) for cell in shown]
-    scales = [
-        scale
-        for scale in (1, 100, 1000, 10_000, 100_000)
-        if all(
-            bounds(cell, scale)[0] <= number <= bounds(cell, scale)[1]
-            for cell, number in zip(shown, exact, strict=True)
-        )
-    ]
+    scales = []
+    for scale in (1, 100, 1000, 10_000, 100_000):
+        limits_shown = (bounds(cell, scale) for cell in shown)
+        if all(low <= _exact(count, cell) <= high for cell, (low, high) in zip(shown, limits_shown, strict=True)):
+            scales.append(scale)
     if not scales:
         raise InputError(
             f"Rates are not the count divided by the denominator in {plural(len(shown), 'published cell')}. Correct "
             f"{spelled('rate')}, or give the rates with more decimal places."
         )
+    both = rate.known & denominator.known
     scale = next((one for one in scales if not bool((rate.units[both] > one * 10**rate.places).any())), scales[-1])
     limits = count.limits or CellLimits.none(len(count.units))
-    for cell in np.flatnonzero(both & ~count.known).tolist():
+    for cell in np.flatnonzero(denominator.known & (rate.known | is_part) & ~count.known).tolist():
         low, high = bounds(cell, scale)
         limits.lower[cell] = max(int(limits.lower[cell]), low)
         limits.upper[cell] = min(int(limits.upper[cell]), high)
     return replace(count, limits=limits)
+
+
+def _exact(one: CellMeasure, cell: int) -> Fraction:
+    return Fraction(int(one.units[cell]), 10**one.places)
 
 
 def _with_sizes(cells: TableCells, request: AggregatesRequest) -> TableCells:

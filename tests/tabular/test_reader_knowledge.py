@@ -202,6 +202,23 @@ def test_no_tree_of_codes_passes_where_a_hidden_cell_follows_from_it(seed: int) 
     assert failed
 
 
+@pytest.mark.parametrize(
+    "codes",
+    ["N f m", "4700 4711 4712 5000 5011", "110 111 112 120 121", "0-17 boys girls", "f girls women", "20YY 20Q1 20Q2"],
+)
+def test_a_code_that_may_be_a_total_is_no_sibling(codes: str) -> None:
+    """N is often the number of all, and 4700 is 47 at the length of 4711."""
+    found = coded(codes, [300, 298, None, 100, 60][: len(codes.split())])
+    assert (found.status.value, [one.code for one in found.mistakes]) == ("undetermined", ["unclear_totals"])
+
+
+@pytest.mark.parametrize(
+    "codes", ["y n", "0-17 18+ unknown", "boys girls", "E11 I10 J44", "f m d", "2021Q1 2021Q2 2022Q1"]
+)
+def test_siblings_are_no_totals(codes: str) -> None:
+    assert coded(codes, [*[300, 298][: len(codes.split()) - 1], None]).status.value == "pass"
+
+
 # Other numeric columns.
 
 
@@ -267,8 +284,53 @@ def test_rates_limit_hidden_numerators(rates: list[str], fails: int) -> None:
     assert sorted((one.lower, one.upper) for one in found.intervals) == sorted(expected)
     with pytest.raises(UsageError, match="Rates are not the count divided by the denominator"):
         asked(table.assign(people=[100, 150, 310]), hidden=["*"], rate=["rate=n/people"])
+    with pytest.raises(UsageError, match="3 cells of 'rate' are not numbers"):
+        asked(table.assign(rate=["1%", "2%", "3%"]), hidden=["*"], rate=["rate=n/people"])
     with pytest.raises(UsageError, match="takes rate=n/d"):
         asked(table, hidden=["*"], rate=["rate=people/n"])
+
+
+@pytest.mark.parametrize(("people", "follows"), [([100, 3, 900], True), ([100, 0, 900], True), ([20, 3, 900], False)])
+def test_no_hidden_numerator_exceeds_its_denominator(people: list[int], follows: bool) -> None:
+    """Rates are hidden with their counts; 30 of 20 are no part, but events, of which 3 people may have any number."""
+    table = pd.DataFrame({"code": ["C18", "C34", "C50"], "n": ["30", "*", "*"], "people": people})
+    table["rate"] = [f"{30 / people[0]:.2f}", "*", "*"]
+    found = asked(table, hidden=["*"], rate=["rate=n/people"], require=RULES[1])
+    assert found.rules[0].cells == follows
+
+
+def test_a_rate_of_hidden_numbers_is_refused() -> None:
+    """Where totals reveal the denominator 150, a rate of 0.02 is 3 people."""
+    table = pd.DataFrame({"code": ["C18", "C34", "C50"], "n": ["30", "*", "*"], "people": ["100", "*", "*"]})
+    with pytest.raises(UsageError, match="1 rate without a count and a denominator cannot be judged"):
+        asked(table.assign(rate=["0.30", "0.02", "*"]), hidden=["*"], rate=["rate=n/people"])
+    assert asked(table.assign(rate=["0.30", "*", "*"]), hidden=["*"], rate=["rate=n/people"]).problems == ()
+
+
+def test_columns_of_earlier_releases_reveal_counts_too() -> None:
+    newest, older = beside(), beside(rate=[0.11, 0.1, 0.02, 0.0129])
+    assert asked(newest, hidden=["*"], before=[beside()]).status.value == "pass"
+    found = asked(newest, hidden=["*"], before=[older])
+    assert (found.status.value, [one.code for one in found.mistakes]) == ("undetermined", ["other_columns"])
+    assert asked(newest, hidden=["*"], before=[older], insensitive=["rate"]).status.value == "pass"
+
+
+@pytest.mark.parametrize("option", ["before", "linked"])
+def test_a_condition_holds_for_the_tables_beside(option: str, tmp_path: Path) -> None:
+    own = pd.DataFrame({"code": ["C18", "C34"] * 2, "year": [1, 1, 2, 2], "n": [40, 50, 60, 70]})
+    other = pd.DataFrame({"code": ["C18", "C34"] * 2, "year": [1, 1, 2, 2], "n": [38, 50, 10, 11]})
+    both: list[Any] = []
+    for table, name in ((own, "own.csv"), (other, "other.csv")):
+        table.to_csv(tmp_path / name, index=False)
+        both.append(table[table.year == 1])
+    alone = asked(both[0], require=RULES[0], **{option: [both[1]]})
+    assert asked(own, require=RULES[0], where="year = 1", **{option: [other]}).status == alone.status
+    ran = run(
+        *("aggregates", str(tmp_path / "own.csv"), f"--{option}", str(tmp_path / "other.csv"), "--by", "code"),
+        *("--count", "n", "--where", "year = 1", "--require", RULES[0]),
+    )
+    assert ran.code == 1
+    assert alone.status.value == ("fail" if option == "before" else "undetermined")
 
 
 # Zeros, and the audit of what was protected.
@@ -368,6 +430,8 @@ def test_hidden_sums_may_be_negative_where_published_ones_are() -> None:
     [
         (["1,204", "7,001", "9,100"], ".", "pass"),
         (["1,204", "7,001", "3"], ".", "fail"),
+        (["1 204", "7\u202f001", "9\u00a0100"], ".", "pass"),
+        (["1'204", "1’007’001", "3"], ".", "fail"),
         (["1.204", "7.001", "2.350"], ",", "pass"),
         (["1.204", "7.001", "2.350"], ".", "undetermined"),
     ],
