@@ -156,6 +156,10 @@ def _moves(test: GateTest, before: Accepted, now: Accepted, *, worse: bool) -> I
     if test.check.model in BY_COLUMNS:
         yield from _finding_moves(test.check.model, before, now, test.unit, worse=worse)
         return
+    figures = {"level": (before.level, now.level), "failing_rows": (before.failing_rows, now.failing_rows)}
+    for name in [name for name, (old, new) in figures.items() if worse and old is None and new is not None]:
+        if test.outcome in (Outcome.FAIL, Outcome.WARN):  # nothing shows that it is no worse
+            yield f"{name} is missing in the accepted state"
     sign = 1 if test.check.operator in (">=", ">") else -1
     step = _compared(now.level, before.level) * sign
     if step and (step < 0) is worse:

@@ -119,6 +119,17 @@ def test_what_is_worse(before: GateTest, now: GateTest, drift: Drift, outcome: O
     assert (found.change.drift, found.outcome, found.change.sentence) == (drift, outcome, said)
 
 
+@pytest.mark.parametrize("figure", ["level", "failing_rows"])
+def test_a_figure_that_was_taken_out_of_the_baseline_accepts_nothing(figure: str) -> None:
+    accepted = accepted_from(result(3, 10))
+    assert accepted is not None
+    judged = settled(result(3, 10), replace(accepted, **{figure: None}))
+    assert judged.change == Change(Drift.WORSE, f"{figure.capitalize()} is missing in the accepted state.")
+    assert judged.outcome is Outcome.FAIL
+    passing = settled(result(7, 0, outcome=Outcome.PASS), replace(accepted, **{figure: None}))
+    assert passing.outcome is Outcome.PASS
+
+
 def test_a_test_without_an_accepted_state_is_new() -> None:
     found = settled(result(3, 10), None)
     assert found.change is not None
