@@ -9,6 +9,7 @@ import tempfile
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import pytest
@@ -123,10 +124,11 @@ def test_what_is_worse(before: GateTest, now: GateTest, drift: Drift, outcome: O
 def test_a_figure_that_was_taken_out_of_the_baseline_accepts_nothing(figure: str) -> None:
     accepted = accepted_from(result(3, 10))
     assert accepted is not None
-    judged = settled(result(3, 10), replace(accepted, **{figure: None}))
+    without: Any = {figure: None}
+    judged = settled(result(3, 10), replace(accepted, **without))
     assert judged.change == Change(Drift.WORSE, f"{figure.capitalize()} is missing in the accepted state.")
     assert judged.outcome is Outcome.FAIL
-    passing = settled(result(7, 0, outcome=Outcome.PASS), replace(accepted, **{figure: None}))
+    passing = settled(result(7, 0, outcome=Outcome.PASS), replace(accepted, **without))
     assert passing.outcome is Outcome.PASS
 
 
