@@ -33,6 +33,7 @@ from sqlaudit.gates.stored import (
     settled,
 )
 from sqlaudit.models.base import Check
+from sqlaudit.models.phrases import IDENTIFIER
 from tests.cli.runner import run as command
 from tests.gates.databases import PATIENTS, SECRET, in_duckdb, old_baseline
 from tests.places import REPOSITORY
@@ -118,6 +119,12 @@ def test_what_is_worse(before: GateTest, now: GateTest, drift: Drift, outcome: O
     found = settled(now, accepted_from(before))
     assert found.change is not None
     assert (found.change.drift, found.outcome, found.change.sentence) == (drift, outcome, said)
+
+
+def test_an_accepted_identifier_stays_accepted_when_rows_are_added() -> None:
+    accepted = accepted_from(result(1, 400, "<=", model=IDENTIFIER))
+    grown = settled(result(1, 401, "<=", model=IDENTIFIER), accepted)
+    assert (grown.outcome, grown.change) == (Outcome.ACCEPTED, Change(Drift.SAME))
 
 
 @pytest.mark.parametrize("figure", ["level", "failing_rows"])
