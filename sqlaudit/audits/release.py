@@ -16,7 +16,7 @@ from sqlaudit.base.files import Batches, write_rows, write_text
 from sqlaudit.base.names import quote, spoken
 from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.publication import BucketPublication, Publication
-from sqlaudit.base.relation import ColumnInfo, Kind, Relation, Statement
+from sqlaudit.base.relation import ColumnInfo, Kind, Relation, Remark, Statement
 from sqlaudit.base.result import Status
 from sqlaudit.base.spec import AuditSpec, Buckets, KnownRows, NullPolicy, ReadOptions, Roles, Target
 from sqlaudit.base.sql import Raw, expression, render
@@ -40,6 +40,10 @@ _MISSING_IN_CSV = (
     "Write a .parquet file, or use {way}."
 )
 
+_READ_AS_NUMBERS = (
+    "Some texts of {file} read as equal numbers, such as 1.0 and 1: {few} groups instead of {many}. Read it with "
+    "{way}, or write a .parquet file."
+)
 _BLANKS_BEHIND = "bpchar"
 """PostgreSQL's type of texts of any length that are equal however many blanks they end in."""
 
@@ -150,6 +154,7 @@ def write(
 
 
 def audit_written(
+    engine: Engine,
     publication: Publication,
     written: Path,
     names: Sequence[str],
@@ -163,9 +168,10 @@ def audit_written(
     The texts of a CSV file are what its readers tell apart, so classes are counted by them, too.
 
     Args:
-        publication: what the file will be called. written: where it is now. names: its columns. spec: its audit, as it
-            was in the database. roles: of the table. known: the rows and classes that were found there, and the texts
-            of requirements that fail. disagree: the sentence for a contradiction.
+        engine: gets the remark on how the file has to be read. publication: what the file will be called.
+        written: where it is now. names: its columns. spec: its audit, as it was in the database. roles: of the table.
+        known: the rows and classes that were found there, and the texts of requirements that fail.
+        disagree: the sentence for a contradiction.
 
     Raises:
         EngineError: the file says something else. UsageError, InputError: it can't be read.
@@ -174,20 +180,20 @@ def audit_written(
     file = publication.file or written
     if not rows:
         return  # nothing can be said of no row
-    is_csv = file.suffix.lower() == ".csv"
+    is_csv, counts = file.suffix.lower() == ".csv", []
     for as_text in (False, True) if is_csv else (False,):
         read = ReadOptions(format="csv" if is_csv else "parquet", header=True if is_csv else None, all_text=as_text)
         target = Target(relation=str(written), read=read, label=str(file))
-        with connect(None, None, target) as engine:
-            opened = engine.open(target)
+        with connect(None, None, target) as reader:
+            opened = reader.open(target)
             columns = tuple(replace(one, name=name) for one, name in zip(opened.columns, names, strict=True))
-            listed = ", ".join(quote(name, engine.dialect) for name in names)
+            listed = ", ".join(quote(name, reader.dialect) for name in names)
             there = Relation(f"(SELECT * FROM {opened.sql} AS written({listed}))", columns, str(file))
             asked = replace(_alone(spec, roles, columns, counted=as_text), target=target)
-            found = Auditor(engine, failing_classes=0, relation=there).audit(asked)
+            found = Auditor(reader, failing_classes=0, relation=there).audit(asked)
             if is_csv and found.rows == rows and found.classes.count > classes:  # or the file has other groups
                 equal = replace(asked, roles=replace(asked.roles, nulls=NullPolicy.EQUAL))
-                alike = Auditor(engine, failing_classes=0, relation=there).audit(equal)
+                alike = Auditor(reader, failing_classes=0, relation=there).audit(equal)
                 if spec.roles.nulls is NullPolicy.DISTINCT and alike.classes.count <= classes:
                     raise UsageError(_MISSING_IN_CSV.format(file=file, way=spelled("nulls", "equal")))
         if is_csv and _unmet(found, failing) and any(one.null_rows for one in found.sensitive):
@@ -197,6 +203,10 @@ def audit_written(
             raise EngineError(disagree(f"{str(file)!r} has {has}, not {rows:,} in {classes:,}"))
         for text in _unmet(found, failing):
             raise EngineError(disagree(f"{str(file)!r} does not meet {text!r}"))
+        counts.append(found.classes.count)
+    if counts[0] < counts[-1]:
+        said = _READ_AS_NUMBERS.format(file=file, few=counts[0], many=counts[-1], way=spelled("all_text", True))
+        engine.note_remarks(Relation("", (), str(file), remarks=(Remark("texts_read_as_numbers", said),)))
 
 
 def _unmet(found: AuditResult, failing: Sequence[str]) -> list[str]:

@@ -22,7 +22,7 @@ from sqlaudit.classes.failing import AllFailing, FailingClass
 from sqlaudit.gates.nodes import Mistakes, flag, whole, yaml_text
 from sqlaudit.gates.result import UNDECIDED, Change, Drift, GateResult, GateTest, Moment, Outcome, Place, for_attribute
 from sqlaudit.models.base import Check
-from sqlaudit.models.phrases import COLUMNS_NAMED, SAFE_HARBOR
+from sqlaudit.models.phrases import COLUMNS_NAMED, IDENTIFIER, SAFE_HARBOR
 from sqlaudit.models.registry import REGISTRY
 
 if TYPE_CHECKING:
@@ -156,11 +156,17 @@ def _moves(test: GateTest, before: Accepted, now: Accepted, *, worse: bool) -> I
     if test.check.model in BY_COLUMNS:
         yield from _finding_moves(test.check.model, before, now, test.unit, worse=worse)
         return
+    figures = {"level": (before.level, now.level), "failing_rows": (before.failing_rows, now.failing_rows)}
+    for name in [name for name, (old, new) in figures.items() if worse and old is None and new is not None]:
+        if test.outcome in (Outcome.FAIL, Outcome.WARN):  # nothing shows that it is no worse
+            yield f"{name} is missing in the accepted state"
     sign = 1 if test.check.operator in (">=", ">") else -1
     step = _compared(now.level, before.level) * sign
     if step and (step < 0) is worse:
         yield f"the level was {before.level} and is {now.level}"
     old, new = before.failing_rows, now.failing_rows
+    if test.check.model == IDENTIFIER:  # it is in the table, however many rows are added
+        return
     if old is not None and new is not None and old != new and (new > old) is worse:
         yield f"{old:,} rows failed before and {new:,} fail now"
 

@@ -42,7 +42,7 @@ from sqlaudit.classes.opening import (
     values_of,
 )
 from sqlaudit.engines import connect, opened
-from sqlaudit.engines.contract import Engine, View
+from sqlaudit.engines.contract import Engine, View, provenance
 from sqlaudit.engines.workbench import workbench_of
 from sqlaudit.engines.writing import check_view, create_view, files_read, refuse_overwriting
 from sqlaudit.hierarchies.defaults import defaults_statements, with_defaults, without_levels
@@ -326,7 +326,9 @@ def publish(
         batches = engine.stream(Statement("release", made.ordered))
         another = disagree("the file has a different number of rows")
         known = (checked.rows, checked.classes, checked.failing)
-        check = partial(audit_written, publication, names=made.columns, spec=spec, roles=opened.roles, known=known)
+        check = partial(
+            audit_written, engine, publication, names=made.columns, spec=spec, roles=opened.roles, known=known
+        )
         write(publication, sql, made.columns, batches, checked.rows, another, partial(check, disagree=disagree))
     return Published(
         node.levels,
@@ -443,7 +445,9 @@ def search_and_publish(
     result = find_nodes(engine, request, tell=tell, table=table)
     if not publication.wanted or result.best is None or result.stopped == "interrupted":
         return result
-    return replace(result, published=publish(engine, request, table, result, publication))
+    already, published = len(engine.executed), publish(engine, request, table, result, publication)
+    remarks = dict.fromkeys((*result.remarks, *provenance(engine, already)["remarks"]))
+    return replace(result, published=published, remarks=tuple(remarks))
 
 
 def make(

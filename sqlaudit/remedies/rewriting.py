@@ -478,7 +478,9 @@ def release(
             write_buckets(engine, publication, laid, spec, (checked.rows, checked.classes, False))
         else:
             known = (checked.rows, checked.classes, ())
-            check = partial(audit_written, publication, names=made.columns, spec=spec, roles=table.roles, known=known)
+            check = partial(
+                audit_written, engine, publication, names=made.columns, spec=spec, roles=table.roles, known=known
+            )
             names = [quote(name, "duckdb") for name in made.columns]
             statement = render("remedies/remedy_rows.sql", engine.dialect, step="release", source=relation, names=names)
             rows = engine.stream(statement)

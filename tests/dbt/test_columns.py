@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -293,3 +294,37 @@ def test_a_project_that_was_never_built_compiles(project: Project) -> None:
 def test_other_quotes_are_refused(name: str, project: Project) -> None:
     ran = build(project, [k1("other_quotes", quasi_identifiers=[name])], people=PEOPLE)
     assert outcomes(ran)["other_quotes"] == "error", ran.said
+
+
+SURVEY = (
+    "select 'a' as zz, i as q1, i % 2 as q2, i % 3 as s, i as e "
+    "from (select generate_series as i from generate_series(1, 12)) as r"
+)
+"""A survey, whose columns are called like those of the tests."""
+
+
+def test_a_column_called_like_an_alias_is_qualified(project: Project) -> None:
+    """Where an alias beats a column (ClickHouse), q1 after `… AS q1` would be the column before."""
+    tests = [
+        k1("unique", k=2, quasi_identifiers=["q2", "q1"]),
+        k1("unique_where", k=2, quasi_identifiers=["q2", "q1"]),
+        k1("shown", k=2, quasi_identifiers=["q2", "q1"], show_values=True),
+        k1("halves", k=6, quasi_identifiers=["zz", "q2"]),
+        k1("persons", k=2, quasi_identifiers=["q2", "q1"], entity="e", known_rows="all", values="exact"),
+        named("distinct_l_diversity", "one_value", quasi_identifiers=["q2", "q1"], sensitive="s", l=2, values="exact"),
+        named("t_closeness_ordered", "ordered", quasi_identifiers=["q2"], sensitive="s", t=1),
+        named("column_sets", "sets", quasi_identifiers=["q2", "q1"], k=2),
+        named("exact_copies", "copies", columns=["q2", "q1"], original="ref('people')"),
+    ]
+    tests[1]["sqlaudit.k_anonymity"]["config"] = {"where": "q1 > 0"}
+    ran = build(project, tests, people=SURVEY)
+    found = outcomes(ran)
+    passing = ("halves", "ordered")
+    failing = ("unique", "unique_where", "shown", "persons", "one_value", "sets", "copies")
+    assert {name: found[name] for name in passing} == dict.fromkeys(passing, "pass"), ran.said
+    assert {name: found[name] for name in failing} == dict.fromkeys(failing, "fail"), ran.said
+    for compiled in (project.folder / "target").rglob("*.sql"):
+        text = compiled.read_text(encoding="utf-8")
+        if compiled.stem in (*passing, *failing):
+            assert re.search(r'[\w"]\."q2" AS', text), text
+            assert not re.search(r'[\s(]"(q1|q2|s|e)" AS', text), text

@@ -9,6 +9,7 @@ import tempfile
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import pytest
@@ -32,6 +33,7 @@ from sqlaudit.gates.stored import (
     settled,
 )
 from sqlaudit.models.base import Check
+from sqlaudit.models.phrases import IDENTIFIER
 from tests.cli.runner import run as command
 from tests.gates.databases import PATIENTS, SECRET, in_duckdb, old_baseline
 from tests.places import REPOSITORY
@@ -117,6 +119,24 @@ def test_what_is_worse(before: GateTest, now: GateTest, drift: Drift, outcome: O
     found = settled(now, accepted_from(before))
     assert found.change is not None
     assert (found.change.drift, found.outcome, found.change.sentence) == (drift, outcome, said)
+
+
+def test_an_accepted_identifier_stays_accepted_when_rows_are_added() -> None:
+    accepted = accepted_from(result(1, 400, "<=", model=IDENTIFIER))
+    grown = settled(result(1, 401, "<=", model=IDENTIFIER), accepted)
+    assert (grown.outcome, grown.change) == (Outcome.ACCEPTED, Change(Drift.SAME))
+
+
+@pytest.mark.parametrize("figure", ["level", "failing_rows"])
+def test_a_figure_that_was_taken_out_of_the_baseline_accepts_nothing(figure: str) -> None:
+    accepted = accepted_from(result(3, 10))
+    assert accepted is not None
+    without: Any = {figure: None}
+    judged = settled(result(3, 10), replace(accepted, **without))
+    assert judged.change == Change(Drift.WORSE, f"{figure.capitalize()} is missing in the accepted state.")
+    assert judged.outcome is Outcome.FAIL
+    passing = settled(result(7, 0, outcome=Outcome.PASS), replace(accepted, **without))
+    assert passing.outcome is Outcome.PASS
 
 
 def test_a_test_without_an_accepted_state_is_new() -> None:
