@@ -164,9 +164,9 @@ def _notes_on_target(
         ]
     other = next((other for other, fits in zip(others, fitting[1:], strict=True) if fits == max(fitting) > 0), None)
     made_for = f", as for the target {other.name}" if other else ""
-    parse = f"dbt parse --target {used.name[1:-1]}" if used.name.startswith("'") else "dbt parse"
+    parse = f"`dbt parse --target {used.name[1:-1]}`" if used.name.startswith("'") else "`dbt parse`"
     raise UsageError(
-        f"{file} was not made for the target {used.name}: {said}{made_for}. Run `{parse}`, or name another target with "
+        f"{file} was not made for the target {used.name}: {said}{made_for}. Run {parse}, or name another target with "
         f"{spelled('dbt_target')}."
     )
 
