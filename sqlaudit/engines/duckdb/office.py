@@ -495,8 +495,8 @@ def _excel(files: Files, options: ReadOptions) -> _Opened:
     for number, (name_of, types) in enumerate(zip(names, kinds, strict=True), sheet.start[1] + 1):
         if time in types and number in seen.negative:
             raise InputError(
-                f"Column {name_of!r} of {label!r} has dates or times below zero, which Excel cannot show. Write them as "
-                "text."
+                f"Column {name_of!r} of {label!r} has dates or times below zero, which Excel cannot show. Write them "
+                "as text."
             )
     _refuse_second_table(below, batches, label)
     columns = [_column(name, types, label, options) for name, types in zip(names, kinds, strict=True)]
