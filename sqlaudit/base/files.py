@@ -508,7 +508,7 @@ def _mode_for(final: Path) -> int:
     return 0o666 & ~mask
 
 
-class _UnixLines:
+class UnixLines:
     """A file of which lines end in a line feed; Python quotes a lone carriage return only where both signs end lines.
 
     Args:
@@ -526,7 +526,7 @@ class _UnixLines:
 def _write_csv(path: Path, names: Sequence[str], batches: Batches) -> int:
     written = 0
     with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(_UnixLines(file), lineterminator="\r\n")
+        writer = csv.writer(UnixLines(file), lineterminator="\r\n")
         writer.writerow([csv_cell(name) for name in names])
         for batch in batches:
             writer.writerows([csv_cell(value) for value in row] for row in batch)

@@ -109,14 +109,14 @@ def hierarchy_rows(path: Path) -> list[tuple[int, list[str]]]:
         UsageError: it is not CSV, the first line has fewer than two fields, or another one a different number.
     """
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        text = path.read_bytes().decode("utf-8-sig")  # read_text() changes carriage returns inside values
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror}).") from None
     except UnicodeDecodeError:
         raise InputError(f"{path}: is not text in UTF-8.") from None
     except ValueError:
         raise no_name(path) from None
-    separator = ";" if ";" in text.split("\n", 1)[0] else ","
+    separator = ";" if ";" in "".join(text.splitlines()[:1]) else ","
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
     try:
         rows = [(reader.line_num, [as_written(field) for field in row]) for row in reader if row]

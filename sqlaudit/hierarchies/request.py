@@ -11,7 +11,7 @@ from typing import Any
 
 from sqlaudit.base.columns_of import resolve
 from sqlaudit.base.errors import UsageError
-from sqlaudit.base.files import check_destination, is_folder, label_cell, replacing
+from sqlaudit.base.files import UnixLines, check_destination, is_folder, label_cell, replacing
 from sqlaudit.base.names import closest
 from sqlaudit.base.nodes import Node, load_nodes, nodes_of
 from sqlaudit.base.options import FILE, FLAG, ORDERED, REQUIRED, TEXT, Given, option, takes
@@ -143,7 +143,7 @@ def write_csv(made: Dictionary, workbench: Engine, path: Path) -> int:
     )
     written = 0
     with replacing(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, delimiter=";", lineterminator="\n")
+        writer = csv.writer(UnixLines(file), delimiter=";", lineterminator="\r\n")
         for batch in workbench.stream(statement, BATCH):
             writer.writerows([label_cell(text) for text in row] for row in batch)
             written += len(batch)

@@ -96,6 +96,18 @@ def test_times_and_durations(tmp_path: Path) -> None:
     assert rows_of(str(tmp_path / "p.xlsx")) == [(dt.time(18), dt.timedelta(hours=36))]
 
 
+@pytest.mark.parametrize("options", [{}, {"date_1904": True}])
+def test_dates_below_zero_are_refused(tmp_path: Path, options: dict[str, Any]) -> None:
+    book = xlsxwriter.Workbook(str(tmp_path / "p.xlsx"), options)
+    page, day = book.add_worksheet(), book.add_format({"num_format": "yyyy-mm-dd"})
+    for row, number in enumerate([-1, -2, -3]):
+        page.write(row + 1, 1, -row)
+        page.write(row + 1, 2, number, day)
+    page.write_row(0, 1, ["n", "born"])
+    book.close()
+    assert "Column 'born' of" in error_of(InputError, Target(relation=str(tmp_path / "p.xlsx")))
+
+
 def test_the_sheet_is_named_or_the_only_visible_one(tmp_path: Path) -> None:
     path = str(tmp_path / "p.xlsx")
     book = xlsxwriter.Workbook(path)

@@ -223,3 +223,12 @@ def test_dates_that_a_file_spells_as_the_data_does_are_said_and_read_as_text(tmp
     assert "Dates are listed as YYYY-MM-DD; --all-text reads them as they are written." in ran.said
     assert "default label" not in ran.said
     assert "cannot be used" not in run("hierarchy", table, "seen", "--from", levels, "--all-text").said
+
+
+def test_a_lone_carriage_return_is_read_again(tmp_path: Path) -> None:
+    data = pd.DataFrame({"job": ["nurse\rnight", "nurse\rday", "cook"]})
+    sqlaudit.hierarchy(data, "job", {"mask": [1]}, to=tmp_path / "job.csv")
+    assert b'"nurse\rnight";' in (tmp_path / "job.csv").read_bytes()
+    found = sqlaudit.hierarchy(data, "job", tmp_path / "job.csv")
+    assert not found.problems
+    assert [level.groups for level in found.levels][:2] == [3, 3]

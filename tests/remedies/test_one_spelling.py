@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import csv
+import math
+import struct
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pyarrow
 import pyarrow.parquet
 import pytest
 
@@ -127,3 +130,20 @@ def test_a_release_of_nothing_but_its_quasi_identifiers_and_nulls(tmp_path: Path
         found = sqlaudit.suppress(frame, qi=["a", "n"], require=["k=2"], to=file)
         assert found.release is not None
         assert found.release.audit.rows == 4
+
+
+@pytest.mark.parametrize("width", ["<d", "<f"])
+@pytest.mark.parametrize("command", [sqlaudit.suppress, sqlaudit.recode])
+def test_nan_of_any_bits_is_one_value(tmp_path: Path, command: Callable[..., Any], width: str) -> None:
+    bits = {"<d": ("<Q", 0xFFF8_0000_0000_0001), "<f": ("<I", 0xFFC0_0001)}[width]
+    other = struct.unpack(width, struct.pack(*bits))[0]
+    numbers = pyarrow.array([1.0, 1.0, 2.0, 2.0, math.nan, other, math.nan, other], pyarrow.float64())
+    table = pyarrow.table(
+        {"x": numbers.cast(pyarrow.float64() if width == "<d" else pyarrow.float32()), "s": [*"abababab"]}
+    )
+    pyarrow.parquet.write_table(table, tmp_path / "p.parquet")
+    command(str(tmp_path / "p.parquet"), qi=["x"], require=["k=3"], to=tmp_path / "out.csv")
+    with (tmp_path / "out.csv").open(newline="") as file:
+        written = Counter(row["x"] for row in csv.DictReader(file))
+    assert written["nan"] == 4 or written["*"] == 8
+    assert min(written.values()) >= 3

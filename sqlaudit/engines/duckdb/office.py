@@ -378,6 +378,10 @@ _P = rb"(?:\w+:)?"
 _HIDDEN = re.compile(rb"<" + _P + rb"row\b[^>]*\shidden=[\"'](?:1|true)[\"'][^>]*(?<!/)>")
 _COLUMN = re.compile(rb"\sr=[\"']([A-Za-z]+)\d")
 _ROW = re.compile(rb"\sr=[\"'](\d+)")
+_NEGATIVE = re.compile(
+    rb"<%bc\b[^>]*\sr=[\"']([A-Za-z]+)\d[^>]*>\s*(?:<%bf\b(?:[^>]*/>|[^>]*>[^<]*</%bf\s*>)\s*)?<%bv[^>]*>-"
+    % ((_P,) * 4)
+)
 _SPECIAL = (b"<f", b":f", b't="e', b"t='e")
 """Signs of a formula, or of an error."""
 _CELL = re.compile(
@@ -405,6 +409,8 @@ class _Sheet:
 
     def __init__(self, text: IO[bytes], missing: Sequence[str]) -> None:
         self.hidden = self.unstored = self.errors = self.cells = self.height = self.width = 0
+        self.negative: set[int] = set()
+        """Numbers of the columns with negative numbers."""
         self._missing = [one.encode() for one in missing]
         rest = b""
         while piece := text.read(_PIECE):
@@ -419,6 +425,7 @@ class _Sheet:
         self.width = max(self.width, *(_number(one) for one in {b"A", *columns}))
         self.height = max(self.height, *(int(one) for one in {b"1", *_ROW.findall(rows)}))
         self.hidden += len(_HIDDEN.findall(rows)) if b"hidden" in rows else 0
+        self.negative |= {_number(column) for column in _NEGATIVE.findall(rows)} if b">-" in rows else set()
         for how, formula, value in _CELL.findall(rows) if any(sign in rows for sign in _SPECIAL) else ():
             kind = re.search(rb"\bt=[\"'](\w+)", how)
             self.unstored += bool(formula and not value and not (kind and kind[1] == b"str"))
@@ -485,6 +492,12 @@ def _excel(files: Files, options: ReadOptions) -> _Opened:
                 raise InputError(
                     f"Column {column!r} of {label!r} has numbers beyond 2^53, which Excel rounds; write them as text."
                 )
+    for number, (name_of, types) in enumerate(zip(names, kinds, strict=True), sheet.start[1] + 1):
+        if time in types and number in seen.negative:
+            raise InputError(
+                f"Column {name_of!r} of {label!r} has dates or times below zero, which Excel cannot show. Write them "
+                "as text."
+            )
     _refuse_second_table(below, batches, label)
     columns = [_column(name, types, label, options) for name, types in zip(names, kinds, strict=True)]
 
