@@ -27,7 +27,7 @@ v{{ i }} IN (0, 1) OR CASE WHEN v{{ i }} IS NULL THEN {{ has("t" ~ i, "^(yes|no|
 {% macro whole(v) %}({% if dialect == "spark" %}{{ v }} % 1 = 0{% else %}{{ v }} = FLOOR({{ v }}){% endif %}){% endmacro %}
 {% macro in_years(v, first) %}CASE WHEN {{ v }} BETWEEN {{ first }} AND 2100 THEN {{ whole(v) }} ELSE FALSE END{% endmacro %}
 {% macro years(i) -%}
-{{ has("t" ~ i, made_of(year() ~ "s?|" ~ year() ~ "[.]0+|(1[89]|20)[0-9][*_x]|" ~ words["years in words"])) }}
+{{ has("t" ~ i, made_of(year() ~ "s?|" ~ year() ~ "[.]0+|fy" ~ year() ~ "|(1[89]|20)[0-9][*_x]|" ~ words["years in words"])) }}
 OR {{ has("t" ~ i, "^" ~ year() ~ "[-/](1[3-9]|[2-9][0-9])$") }}
 {%- endmacro %}
 
@@ -57,6 +57,7 @@ END
 {% macro full_date(t) -%}
 ({{ has(t, "^[^0-9a-z]*[0-9]{4}[-/._][0-9]{1,2}[-/._][0-9]{1,2}([^0-9].*)?$") }}
 OR {{ has(t, "^[^0-9a-z]*[0-9]{1,2}[-/.][0-9]{1,2}[-/.]([0-9]{4}|[0-9]{2})([^0-9].*)?$") }}
+OR {{ has(t, "^" ~ month() ~ "[a-zûé]*[- .,/]*" ~ year() ~ "$|^" ~ year() ~ "[-/ ]?[qw][0-9]{1,2}$|^[({].*\"" ~ year() ~ "-[0-9]{2}-[0-9]{2}") }}
 OR {{ has(t, "^[^0-9a-z]*[0-9]{8}t[0-9]{4}|^[0-9]{4}-?w[0-9]{2}-[1-7]$") }}
 OR {{ has(t, "^[^0-9a-z]*[0-9]{1,2}(st|nd|rd|th|[.])?[- ./]*" ~ month() ~ "[a-zûé]*[- .,/]*([0-9]{4}|[0-9]{2})([^0-9].*)?$") }}
 OR {{ has(t, "^[^0-9a-z]*" ~ month() ~ "[a-zûé]*[- .]*[0-9]{1,2}(st|nd|rd|th)?[-, ]+[0-9]{4}([^0-9].*)?$") }})
@@ -175,7 +176,7 @@ FROM (
             , {{ column.sql }} AS d{{ loop.index0 }}
             {% elif column.text %}
             {% set text = "TRANSLATE(LOWER(TRIM(CAST(" ~ column.sql ~ " AS VARCHAR))), '[]–—', '(}--')" %}
-            , {{ text }} AS t{{ loop.index0 }}
+            , {% if column.written %}CASE WHEN LENGTH({{ column.sql }}) >= 6 AND {{ has(column.sql, "[0-9]") }} THEN {{ text }} END{% else %}{{ text }}{% endif %} AS t{{ loop.index0 }}
             , CASE WHEN {{ has(text, "^[+-]?[0-9]{1,30}([.,][0-9]{1,9})?$") }} THEN CAST(REPLACE({{ text }}, ',', '.') AS DOUBLE) END AS v{{ loop.index0 }}
             , CAST({{ column.sql }} AS VARCHAR) = LOWER(CAST({{ column.sql }} AS VARCHAR)) AS l{{ loop.index0 }}
             {% else %}

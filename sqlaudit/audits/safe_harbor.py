@@ -246,12 +246,18 @@ def _statement(
     engine: Engine, relation: Relation, tests: Sequence[tuple[ValueTest, Source]], asked: SafeHarbor, today: date
 ) -> Statement:
     sources = list(dict.fromkeys(source for _, source in tests))
+    named = {source for test, source in tests if test.kind != "written_date"}
     return render(
         "audits/safe_harbor.sql",
         engine.dialect,
         source=relation,
         columns=[
-            {"sql": Raw(one.sql), "text": one.kind in (Kind.TEXT, Kind.TIME), "dated": one.kind in DATES}
+            {
+                "sql": Raw(one.sql),
+                "text": one.kind in (Kind.TEXT, Kind.TIME),
+                "dated": one.kind in DATES,
+                "written": one not in named,
+            }
             for one in sources
         ],
         tests=[(test.kind, test.most, sources.index(source)) for test, source in tests],

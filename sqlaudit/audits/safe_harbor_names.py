@@ -61,7 +61,7 @@ _BARE |= {"enrolment", "enrollment", "enrolled", "aufnahme", "entlassung", "hosp
 _OF_BIRTHS = re.compile(
     "weight|length|order|height|rank|control|defect|sex|gender|countr|state|place|city|count|hospital|facility|region|"
     "plural|parity|interval|outcome|complic|attend|number|still|live|multiple|preterm|low|percentile|apgar|land|gewicht|"
-    "groesse|grosse|lange|ort|poids|taille|pays|lieu|peso|talla|pais|lugar|circumference|trauma|injury|rate|term"
+    "groesse|grosse|lange|(?<!coh)ort|poids|taille|pays|lieu|peso|talla|pais|lugar|circumference|trauma|injury|rate|term"
 )
 _LIMITS = {
     1_079: "months? mos? mths? mn monate? mois mes meses mesi maand maanden",
@@ -104,6 +104,8 @@ _HOSPITAL_EVENT = re.compile(
     r"\b(in|out|pre|post|inter|during) (hospital|clinic)\b|"
     r"\bhospital (admi|disch|death|mort|stay|los|expire|course|cost|charge|acquired|readm|day|visit|hour)"
 )
+_JOINED_TO = re.compile("(.+?)(ids?|codes?|cd|fips|fp|names?|nm|no|nr|num|number)")
+_AVERAGES = {"mean", "median", "average", "avg"}
 _BEFORE_NUMBERS = {"no", "nr", "num", "nbr", "numb", "nummer", "numero"}
 
 
@@ -138,6 +140,7 @@ FLAG = ValueTest("flag", "", "")
 
 def tests_of(name: str, kind: Kind, preset: Preset) -> list[ValueTest]:
     """Return the tests of a column with this name and kind; none where nothing connects it with an identifier."""
+    name = _split_joined(name)
     if kind in DATES:
         born = [ValueTest("born_date", DATES_AND_AGES, _BORN)] if _is_birth(name) else []
         return [ValueTest("date" if _is_dated(name) else "maybe_date", DATES_AND_AGES, _DATE), *born]
@@ -150,13 +153,16 @@ def tests_of(name: str, kind: Kind, preset: Preset) -> list[ValueTest]:
     if clause and not _is_place(name, preset):
         return [*written, _of_identifier(name, clause)]
     is_year = {*words_of(name)} & (_YEARS | _DATE_WORDS) and not _settlement(name, preset)
-    places = [] if is_year else _of_place(name, preset)
+    averaged = kind in NUMBERS and {*words_of(name)} & _AVERAGES
+    places = [] if is_year or averaged else _of_place(name, preset)
     return [*written, *(_of_age(name) or _of_date(name)), *places]
 
 
 def clause_of(name: str, preset: Preset) -> str:
     """Return the clause of the identifier that a column's name means, empty without one."""
+    name = _split_joined(name)
     numbered = " ".join("number" if word in _BEFORE_NUMBERS else word for word in words_of(name))
+    numbered = re.sub(r" nm$", " name", numbered)
     names = (f" {numbered} ", f" {' '.join(words_of(name))} ")
     for identifier in preset.identifiers:
         if any(f" {words} " in text for words in identifier.words for text in names):
@@ -166,6 +172,20 @@ def clause_of(name: str, preset: Preset) -> str:
         if concept.role is Role.DIRECT_IDENTIFIER or clause != OTHERS:
             return clause
     return ""
+
+
+def _split_joined(name: str) -> str:
+    """Return a name in which words such as `hospitalid` and `countyfips` are two, and `agedeath` is `age death`."""
+    words: list[str] = []
+    for word in words_of(name):
+        joined = _JOINED_TO.fullmatch(word)
+        if joined and any(concept.name == "place" for concept in concepts_of(joined[1])):
+            words += joined.groups()
+        elif word.startswith("age") and has_words_in(word[3:], "admissions and other events"):
+            words += ["age", word[3:]]
+        else:
+            words.append(word)
+    return " ".join(words)
 
 
 def clause_of_concept(concept: str | None, preset: Preset) -> str:

@@ -86,7 +86,8 @@ def test_ages_over_89(engine: Engine, kind: str, values: list[Any], said: str | 
         ("admission", "date", ["2020-01-01", "2021-05-01"], 1),
         ("anything", "date", ["2020-02-01"], 1),
         ("anything", "text", ["2020-02-01", "1.5.2020", "05/01/98", "2020-01-01", "2020-01-01 00:00:00", "x"], 3),
-        ("anything", "text", ["2020-05", "20200501", "May 2020", "flu"], 0),  # codes: no name says that they are dates
+        ("anything", "text", ["2020-05", "20200501", "2019/20", "flu"], 0),  # codes: no name says that they are dates
+        ("anything", "text", ["May 2020", "2020-Q3", "2020W20", '{"born": "1950-05-17"}', "fy2020", "x"], 4),
         ("admission_date", "text", ["2020-05", "5/2020", "20200501", "May 2020", "3 janv. 98", "2020-Q3"], 6),
         ("admission_date", "text", ["2020", "1999", "2020-01-01", "", "before 2000"], 0),
         ("admission_date", "int", [20200501, 202005, 43952, 1588291200, 2020, 20, None], 4),

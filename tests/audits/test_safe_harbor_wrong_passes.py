@@ -113,6 +113,14 @@ AS_TEXTS: Mapping[str, Cells] = {
     "when": ["2020-05-01Z", "2020-05-02Z"],
     "period": ["2020-W20-3", "2020-W21-3"],
     "text": ["May 17, 1950", "June 3, 1961"],
+    "last_seen": ["May 2020", "June 2020"],
+    "specimen_collected": ["2020-W20", "2020-W21"],
+    "collected": ["2020Q1", "2020Q2"],
+    "onset": ["2020-05", "2020-06"],
+    "DTHDTC": ["2014-01", "2014-02"],
+    "生年月日": ["昭和25年5月1日", "昭和26年6月3日"],
+    "birth_cohort": ["1920-1924", "1950-1954"],
+    "notes_json": ['{"dob": "1950-05-01"}', '{"dob": "1951-05-01"}'],
 }
 AGES: Mapping[str, Cells] = {
     **{
@@ -133,6 +141,8 @@ AGES: Mapping[str, Cells] = {
     "patient_age": [95, 96],
     "ageyrs": [95, 96],
     "AGEDAY": [33000, 2],
+    "agedeath": [95, 50],
+    "ageonset": [95, 50],
 }
 NUMBERED: Mapping[str, Cells] = {
     **{f"{word}_num": [5551234, 5559876] for word in ("phone", "mrn", "ssn", "fax")},
@@ -155,6 +165,14 @@ NUMBERED: Mapping[str, Cells] = {
     "has_email": ["ann at example org", "bob at example org"],
     "full_name": ["Ann Lee"],
     "bank_account_type": ["DE12", "GB98"],
+    "full_nm": ["Ann Lee", "Bob Ray"],
+    "surgeon_name": ["Lee", "Ray"],
+    "officer_name": ["Lee", "Ray"],
+    "bene_id": [11, 12],
+    "acct": [1001, 1002],
+    "dl_no": ["S123", "S124"],
+    "chart_no": ["r1", "r2"],
+    "rut": ["12.345.678-5", "12.345.679-5"],
 }
 AREAS: Mapping[str, Cells] = {
     "fips": [25017, 36061],
@@ -183,6 +201,15 @@ AREAS: Mapping[str, Cells] = {
     "state": ["02139", "10001"],
     "census_tract": [25017352300, 36061000100],
     "place_of_death": ["Mercy Springfield", "St Mary Salem"],
+    "facility": ["Mercy", "St Luke"],
+    "hometown": ["Boston", "Salem"],
+    "subregion": ["North Shore", "Cape"],
+    "COUNTYFP": ["001", "003"],
+    "countycode": [17, 61],
+    "countyfips": [25017, 25003],
+    "hospitalid": [101, 102],
+    "nuts3": ["AT130", "DE300"],
+    "postnummer": ["0150", "5003"],
 }
 
 

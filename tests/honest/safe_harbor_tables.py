@@ -42,6 +42,15 @@ AGES = "Ages up to 89, or one category of 90 and over."
 ZIPS = "Three digits of ZIP codes, of areas with more than 20,000 people; all others are 000."
 
 PLACES = [
+    harbor("place of birth as a facility", NO_PLACE, place_of_birth=repeat("hospital", "home", "birth center")),
+    harbor("location of the incision", NO_PLACE, incision_location=repeat("midline", "left lower quadrant")),
+    harbor("income of the ZIP area", NO_PLACE, zip_median_income=spread(20_000, 1_250)),
+    harbor(
+        "what a facility is like", NO_PLACE, facility_type=repeat("acute care", "SNF"), facility_beds=repeat(60, 120)
+    ),
+    harbor("fiscal years", YEARS, fiscal_year=repeat("FY2019", "FY2020")),
+    harbor("bands of ages in words", AGES, age_cat=repeat("Less than 25", "25 - 45", "Greater than 45")),
+    harbor("age at wedding", AGES, agewed=repeat(19, 24, 31), age_at_onset=repeat(20, 45, 70)),
     harbor("type of hospital", NO_PLACE, hospital_type=repeat("teaching", "community", "private")),
     harbor("type of hospital in capitals", NO_PLACE, HOSPITAL_TYPE=repeat("Teaching", "Rural", "For-profit")),
     harbor("beds of the hospital", NO_PLACE, hospital_beds=repeat(25, 120, 480, 900)),
