@@ -255,27 +255,22 @@ def with_inner_types(kind: Any, readable: Callable[[Any], Any]) -> Any:
     import pyarrow as pa
 
     types = pa.types
-    inner = [kind.field(i) for i in range(kind.num_fields)]
-    read = [readable(field.type) for field in inner]
-    if not inner or None in read:
+    fields = [kind.field(i) for i in range(kind.num_fields)]
+    read = [readable(field.type) for field in fields]
+    if not fields or None in read:
         return None
-    if read == [field.type for field in inner]:
-        changed = kind
-    elif types.is_map(kind):
-        changed = pa.map_(*read)
-    elif types.is_struct(kind):
-        changed = pa.struct([field.with_type(one) for field, one in zip(inner, read, strict=True)])
-    elif types.is_fixed_size_list(kind):
-        changed = pa.list_(read[0], kind.list_size)
-    elif types.is_large_list(kind):
-        changed = pa.large_list(read[0])
-    else:
-        changed = pa.list_(read[0]) if types.is_list(kind) else None  # Arrow does not cast views of lists rightly
     if types.is_struct(kind):
-        names = {field.name.casefold() for field in inner}
-        return changed if len(names) == len(inner) else None
-    lists = (types.is_list, types.is_large_list, types.is_fixed_size_list, types.is_list_view, types.is_large_list_view)
-    return changed if types.is_map(kind) or any(is_list(kind) for is_list in lists) else None
+        names = {field.name.casefold() for field in fields}
+        inner = [field.with_type(target) for field, target in zip(fields, read, strict=True)]
+        return pa.struct(inner) if len(names) == len(fields) else None
+    is_same = read == [field.type for field in fields]
+    if types.is_fixed_size_list(kind):
+        return kind if is_same else pa.list_(read[0], kind.list_size)
+    if types.is_list_view(kind) or types.is_large_list_view(kind):  # which Arrow does not cast rightly
+        return kind if is_same else None
+    makers = ((types.is_map, pa.map_), (types.is_list, pa.list_), (types.is_large_list, pa.large_list))
+    make = next((make for is_kind, make in makers if is_kind(kind)), None)
+    return kind if make and is_same else make and make(*read)
 
 
 # polars: as Arrow, which has no integers of 128 bits and no objects of Python.
