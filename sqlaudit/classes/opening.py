@@ -14,7 +14,7 @@ from sqlaudit.base.errors import UsageError
 from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.names import quote
 from sqlaudit.base.parameter_names import about, spelled
-from sqlaudit.base.relation import ColumnInfo, Kind, Relation, Statement
+from sqlaudit.base.relation import Kind, Relation, Statement
 from sqlaudit.base.spec import Folding, KnownRows, NullPolicy, Roles, Target
 from sqlaudit.base.sql import Raw, expression, render
 from sqlaudit.classes.facts import Frame, SensitiveTable
@@ -379,28 +379,23 @@ def _without_codes(role: Resolved, relation: Relation, dialect: str, is_key: boo
 
 
 def open_for_release(engine: Engine, target: Target, roles: Roles) -> Relation:
-    """Open a table that is rewritten: of its columns only quasi-identifiers keep codes for missing values.
+    """Open a table that is rewritten. A release does not declare codes for missing values.
 
-    A release has no declaration of its codes, so its readers would take them for values.
+    Raises:
+        UsageError: a column that is no quasi-identifier has some: readers of the release would take them for values.
     """
     relation = engine.open(target)
     if not relation.missing:
         return relation
     names = [resolve(name, relation, engine.dialect, about("qi")) for name in roles.quasi_identifiers]
     keys = {column for role in names for column in columns_read(role, relation, engine.dialect)}
-    codes = {each.column: each for each in relation.missing if each.column not in keys}
-    columns = tuple(
-        ColumnInfo(column.name, codes[column.name].type, codes[column.name].kind) if column.name in codes else column
-        for column in relation.columns
-    )
-    sql = expression(
-        "engines/duckdb/read_without_codes.sql",
-        engine.dialect,
-        source=Raw(relation.sql),
-        columns=[(quote(column.name, engine.dialect), codes.get(column.name)) for column in columns],
-    )
-    missing = tuple(each for each in relation.missing if each.column in keys)
-    return replace(relation, sql="(" + sql + ")", columns=columns, missing=missing)
+    coded = next((each.column for each in relation.missing if each.column not in keys), None)
+    if coded is not None:
+        raise UsageError(
+            f"Column {coded!r} of {relation.label!r} has codes for missing values, which a release does not declare. "
+            f"Name the codes to read as missing with {spelled('null_values')}."
+        )
+    return relation
 
 
 def load_columns(engine: Engine, relation: Relation, roles: ResolvedRoles) -> tuple[Relation, ResolvedRoles]:

@@ -309,7 +309,8 @@ _MISSING = re.compile(
     |(?:column|table|relation)[ ](?:with[ ]name[ ])?(?:\w+\.)?"?(?P<others>[^"\n]+?)"?[ ]
     (?:not[ ]found|does[ ]not[ ]exist)
     |invalid[ ]identifier[ ]'"?(?P<snowflake>[^"'\n]+)
-    |Unrecognized[ ]name:[ ](?P<bigquery>\w+)""",
+    |Unrecognized[ ]name:[ ](?P<bigquery>\w+)
+    |does[ ]not[ ]have[ ]a[ ]column[ ]named[ ]"(?P<duckdb>[^"\n]+)\"""",
     re.VERBOSE | re.IGNORECASE,
 )
 """What databases say of a name that they don't have."""

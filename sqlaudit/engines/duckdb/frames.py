@@ -7,6 +7,7 @@ texts are as different as the values, or refused by its name.
 from __future__ import annotations
 
 import importlib.util
+import math
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from datetime import date, datetime, time, timedelta
@@ -254,27 +255,22 @@ def with_inner_types(kind: Any, readable: Callable[[Any], Any]) -> Any:
     import pyarrow as pa
 
     types = pa.types
-    inner = [kind.field(i) for i in range(kind.num_fields)]
-    read = [readable(field.type) for field in inner]
-    if not inner or None in read:
+    fields = [kind.field(i) for i in range(kind.num_fields)]
+    read = [readable(field.type) for field in fields]
+    if not fields or None in read:
         return None
-    if read == [field.type for field in inner]:
-        changed = kind
-    elif types.is_map(kind):
-        changed = pa.map_(*read)
-    elif types.is_struct(kind):
-        changed = pa.struct([field.with_type(one) for field, one in zip(inner, read, strict=True)])
-    elif types.is_fixed_size_list(kind):
-        changed = pa.list_(read[0], kind.list_size)
-    elif types.is_large_list(kind):
-        changed = pa.large_list(read[0])
-    else:
-        changed = pa.list_(read[0]) if types.is_list(kind) else None  # Arrow does not cast views of lists rightly
     if types.is_struct(kind):
-        names = {field.name.casefold() for field in inner}
-        return changed if len(names) == len(inner) else None
-    lists = (types.is_list, types.is_large_list, types.is_fixed_size_list, types.is_list_view, types.is_large_list_view)
-    return changed if types.is_map(kind) or any(is_list(kind) for is_list in lists) else None
+        names = {field.name.casefold() for field in fields}
+        inner = [field.with_type(target) for field, target in zip(fields, read, strict=True)]
+        return pa.struct(inner) if len(names) == len(fields) else None
+    is_same = read == [field.type for field in fields]
+    if types.is_fixed_size_list(kind):
+        return kind if is_same else pa.list_(read[0], kind.list_size)
+    if types.is_list_view(kind) or types.is_large_list_view(kind):  # which Arrow does not cast rightly
+        return kind if is_same else None
+    makers = ((types.is_map, pa.map_), (types.is_list, pa.list_), (types.is_large_list, pa.large_list))
+    make = next((make for is_kind, make in makers if is_kind(kind)), None)
+    return kind if make and is_same else make and make(*read)
 
 
 # polars: as Arrow, which has no integers of 128 bits and no objects of Python.
@@ -516,71 +512,49 @@ def _surrogate(name: str) -> InputError:
     )
 
 
-# Lists, arrays and dictionaries in the cells of a column of pandas: nested types of Arrow, if all cells have one type.
-
-_NESTED = (str, bytes, bool, int, float, Decimal, date, time, timedelta)
-_MIXED = ({"int", "float"}, {"int", "Decimal"})
-"""Types of numbers that Arrow makes one, without loss or with an error."""
+# Lists, arrays and dictionaries in the cells of a column of pandas: nested types of Arrow, if no two become equal.
 
 
 def _nested(column: Any, name: str) -> Any:
     """Return a column of lists, arrays or dictionaries as one of Arrow.
 
     Raises:
-        InputError: its cells have several types, of which Arrow would make equal values. MissingDriver: no pyarrow.
+        InputError: Arrow has no type for its cells, or makes two of them equal. MissingDriver: no pyarrow.
     """
     _need_pyarrow("lists and dictionaries in frames")
     import pandas as pd
     import pyarrow as pa
 
-    kinds: dict[str, set[str]] = {}
-    for value in column.dropna():
-        _note_types(value, "", kinds)
-    odd = next((types for types in kinds.values() if len(types) > 1 and types not in _MIXED), None)
+    values = [None if missing else value for value, missing in zip(column, column.isna(), strict=True)]
     try:
-        if odd is None and not any("" in types for types in kinds.values()):
-            cells = pa.array([None if missing else value for value, missing in zip(column, column.isna(), strict=True)])
+        cells = pa.array(values)
+        if len(set(map(_key, cells.to_pylist()))) == len(set(map(_key, values))):
             return pd.Series(cells, index=column.index, dtype=pd.ArrowDtype(cells.type))
     except UnicodeError:
         raise _surrogate(name) from None
-    except (pa.ArrowException, OverflowError):
+    except (pa.ArrowException, OverflowError, TypeError, ValueError):
         pass
-    said = f" ({', '.join(sorted({one.partition(' of ')[0] for one in odd}))})" if odd and "" not in odd else ""
-    raise InputError(
-        f"Column {name!r} of the frame has lists, arrays or dictionaries of different types{said}. Make them of one "
-        "type, or drop the column."
-    )
+    kinds = ", ".join(sorted({type(value).__name__ for value in values if value is not None})[:3])
+    raise _unread(name, FRAME, f"object ({kinds})")
 
 
-def _note_types(value: Any, path: str, kinds: dict[str, set[str]]) -> None:
-    """Note the types of a value and of all within it, by where they are; an empty name is a type that is not read."""
+def _key(value: Any) -> Any:
+    """Return something hashable that is equal for equal values of one type; numbers of several types are equal.
+
+    Raises:
+        TypeError: there is none, or the value has nanoseconds, which Arrow drops.
+    """
     import numpy as np
 
-    if value is None:
-        return
-    noted = kinds.setdefault(path, set())
+    kind = type(value).__name__
+    if isinstance(value, np.ndarray | np.generic):
+        value = value.tolist()
     if isinstance(value, dict):
-        noted.add("dictionary of " + ", ".join(sorted(map(str, value))))
-        for key, item in value.items():
-            _note_types(item, f"{path}.{key}", kinds)
-        if not all(isinstance(key, str) for key in value):
-            noted.add("")
-    elif isinstance(value, np.ndarray) and value.dtype.kind != "O":
-        noted.add("array" if value.ndim == 1 and value.dtype.isnative else "")
-        kinds.setdefault(path + "[]", set()).add(_number_type(value.dtype))
-    elif isinstance(value, list | tuple | np.ndarray):
-        noted.add("array" if isinstance(value, np.ndarray) else type(value).__name__)
-        for item in value:
-            _note_types(item, path + "[]", kinds)
-    elif isinstance(value, np.generic):
-        noted.add("" if value.dtype.kind in "Mm" else _number_type(value.dtype))
-    elif isinstance(value, _NESTED) and not getattr(value, "nanosecond", 0) and not getattr(value, "nanoseconds", 0):
-        noted.add(type(value).__name__ + (" with zone" if getattr(value, "tzinfo", None) else ""))
-    else:
-        noted.add("")
-
-
-def _number_type(kind: Any) -> str:
-    """Return how `_note_types` calls a type of numpy; an empty name for one that Arrow does not keep."""
-    names = {"b": "bool", "i": "int", "u": "int", "U": "str", "S": "bytes", "M": str(kind), "m": str(kind)}
-    return {"float64": "float", "float32": "float32", "float16": "float16"}.get(str(kind), names.get(kind.kind, ""))
+        return kind, tuple(sorted((name, _key(item)) for name, item in value.items()))
+    if isinstance(value, list | tuple):
+        return kind, tuple(map(_key, value))
+    if getattr(value, "nanosecond", 0) or getattr(value, "nanoseconds", 0):
+        raise TypeError
+    if isinstance(value, int | float | Decimal) and not isinstance(value, bool):
+        return "NaN" if math.isnan(value) else value  # no NaN equals another
+    return type(value).__name__, value

@@ -8,16 +8,13 @@ from __future__ import annotations
 
 import functools
 import importlib
-import mmap
 import re
-import struct
 import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import date, datetime, time, timedelta
 from itertools import chain, islice
-from pathlib import Path
 from typing import IO, Any
 from xml.etree import ElementTree
 
@@ -228,6 +225,7 @@ _ORIGINS = {"spss": "1582-10-14", "stata": "1960-01-01", "sas": "1960-01-01"}
 _XPORT, _STATA, _STATA_END = b"HEADER RECORD", b"<stata_dta>", b"</stata_dta>"
 _CARD = 80
 """Bytes of a record of SAS's transport format; a file consists of whole ones."""
+_LETTER_BYTES = list(b"_ABCDEFGHIJKLMNOPQRSTUVWXYZ")
 
 
 def _statistics(files: Files, options: ReadOptions) -> _Opened:
@@ -243,14 +241,6 @@ def _statistics(files: Files, options: ReadOptions) -> _Opened:
     if (is_xport and files.bytes % _CARD) or (start.startswith(_STATA) and end != _STATA_END):
         raise InputError(f"{files.label!r} is cut off, so rows may be missing.")
 
-    with _translated(files, struct.error):
-        has_letters = is_xport and _has_letters(path)
-    if has_letters:
-        raise InputError(
-            f"{files.label!r} has codes for missing values (.A to .Z), which its reader takes for one. Save it as "
-            ".sas7bdat."
-        )
-
     def read(**given: Any) -> tuple[dict[str, list[Any]], Any]:
         with _translated(files, pyreadstat.ReadstatError, pyreadstat.PyreadstatError):
             given |= {"encoding": options.encoding or None, "disable_datetime_conversion": True}
@@ -263,6 +253,8 @@ def _statistics(files: Files, options: ReadOptions) -> _Opened:
     if not names:
         raise InputError(f"{files.label!r} has no columns.")
     types, formats = about.readstat_variable_types, about.original_variable_types
+    if is_xport:
+        _refuse_letters(files, [(about.variable_storage_width[name], types[name] != "string") for name in names])
     labels: dict[str, dict[Any, str]] = about.variable_value_labels if options.labels else {}
     cells = _Cells(files, _nulls(options.null_values), labels, about.missing_ranges)
     columns = []
@@ -293,33 +285,33 @@ def _statistics(files: Files, options: ReadOptions) -> _Opened:
     return columns, batches(), (), cells.codes
 
 
-_NAMES = re.compile(rb"HEADER RECORD\*{7}(?:NAMESTR|NAMSTV8) HEADER RECORD!{7}\d{6}(\d{4})")
-_ROWS_BELOW = re.compile(rb"HEADER RECORD\*{7}OBS(?:V8)? +HEADER RECORD!{7}")
-_NAME = 140
-"""Bytes that describe a column of a transport file: its type, length (at 4) and place in a row (at 84)."""
+def _refuse_letters(files: Files, widths: Sequence[tuple[int, bool]]) -> None:
+    """Refuse a SAS transport file in which a number is a letter and zeros: a code that its reader takes for `.`.
 
+    Args:
+        widths: bytes of each column in a row, and True where it has numbers.
 
-def _has_letters(path: Path) -> bool:
-    """Return True if a number of a SAS transport file is a code for a missing value: a letter, and zeros."""
+    Raises:
+        InputError: there is one.
+    """
     import numpy as np
 
-    with path.open("rb") as opened:
-        file = mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ)
-    names, below = _NAMES.search(file), _ROWS_BELOW.search(file)
-    if names is None or below is None:
-        return False
-    at, start = names.start(), below.start()
-    described = [file[at + _CARD + _NAME * i : at + _CARD + _NAME * (i + 1)] for i in range(int(names[1]))]
-    places = [(*struct.unpack(">h2xh", one[:6]), *struct.unpack(">i", one[84:88])) for one in described]
-    width = sum(length for _, length, _ in places)
-    data = np.frombuffer(file, np.uint8, offset=start + _CARD)
-    rows = data[: len(data) // width * width].reshape(-1, width)
-    letters = np.frombuffer(b"_ABCDEFGHIJKLMNOPQRSTUVWXYZ", np.uint8)
-    return any(
-        bool((np.isin(rows[:, place], letters) & ~rows[:, place + 1 : place + length].any(axis=1)).any())
-        for kind, length, place in places
-        if kind == 1
-    )
+    data = np.memmap(files.paths[0], mode="r")
+    below = re.search(rb"HEADER RECORD\*{7}OBS(V8)? +HEADER RECORD!{7}", data.data)
+    if below is None:
+        raise InputError(f"{files.label!r} is not a SAS file, or is damaged or encrypted.")
+    width, at = sum(width for width, _ in widths), below.start() + _CARD
+    rows = data[at : len(data) - (len(data) - at) % width].reshape(-1, width)
+    place = 0
+    for length, is_number in widths:
+        cells = rows[:, place : place + length]
+        place += length
+        letters = np.isin(cells[:, 0], _LETTER_BYTES) & ~cells[:, 1:].any(axis=1)
+        if is_number and letters.any():
+            raise InputError(
+                f"{files.label!r} has codes for missing values (.A to .Z), which its reader takes for one. Save it as "
+                ".sas7bdat."
+            )
 
 
 class _Cells:
