@@ -11,7 +11,7 @@ from urllib.parse import quote
 from xml.etree import ElementTree as ET
 
 from sqlaudit.base.result import MEANING, Warned, is_note, plain
-from sqlaudit.gates.report import OUTCOMES, gate_headline, relations_text, sentence
+from sqlaudit.gates.report import OUTCOMES, gate_headline, relations_text, sentence, tested_sentence
 from sqlaudit.gates.result import ALLOWED, Drift, GateResult, GateTest, Mistake, Outcome, Place
 from sqlaudit.models.base import Check
 from sqlaudit.models.phrases import full_title, title_of
@@ -34,13 +34,14 @@ def render_github(result: GateResult, root: Path) -> str:
         kind = "error" if test.blocks else _COMMANDS.get(test.outcome)
         if kind is not None:
             title = f"{test.name} {text_of(OUTCOMES[test.outcome])}"
-            lines.append(_command(kind, test.place, root, title, f"{sentence(test)} Tested: {test.relation}"))
+            lines.append(_command(kind, test.place, root, title, tested_sentence(test)))
     told = [
         _command("notice" if is_note(one) else "warning", result.place_of(table), root, table, one.message)
         for table, one in result.notices
     ]
-    tested = f"Tested: {relations_text(result)}"
-    return "\n".join([*lines, *map(visible, (text_of(gate_headline(result)), tested)), *told, visible(MEANING)]) + "\n"
+    relations = relations_text(result)
+    verdict = (text_of(gate_headline(result)), *((f"Tested: {relations}",) if relations else ()))
+    return "\n".join([*lines, *map(visible, verdict), *told, visible(MEANING)]) + "\n"
 
 
 def _command(kind: str, place: Place, root: Path, title: str, message: str) -> str:
@@ -71,7 +72,8 @@ def render_junit(result: GateResult) -> str:
     for table in dict.fromkeys(test.table for test in result.tests):
         suite = _suite(root, table, [_case(test) for test in result.tests if test.table == table], result)
         notices = [notice.message for name, notice in result.notices if name == table]
-        said = [*notices, f"Tested: {result.relations[table]}", MEANING]
+        relation = result.relations[table]
+        said = [*notices, *((f"Tested: {relation}",) if relation not in ("", table) else ()), MEANING]
         ET.SubElement(suite, "system-out").text = "\n".join(map(visible, said))
     if result.mistakes:
         _suite(root, "the policy", [_case_of(mistake) for mistake in result.mistakes], result)
@@ -96,7 +98,7 @@ def _case(test: GateTest) -> ET.Element:
     if test.blocks:
         tag = "error" if test.outcome is Outcome.ERROR else "failure"
         found = ET.SubElement(case, tag, message=said, type=test.outcome.value)
-        found.text = visible(f"{test.place}: {sentence(test)} Tested: {test.relation}")
+        found.text = visible(f"{test.place}: {tested_sentence(test)}")
     elif test.outcome in _SKIPPED:
         ET.SubElement(case, "skipped", message=f"{test.outcome.value}: {said}")
     elif test.outcome is Outcome.WARN:
@@ -301,7 +303,7 @@ def _entry(rule: str, level: str, message: str, place: Place, root: Path, **key:
 
 def _finding(test: GateTest, root: Path) -> dict[str, Any]:
     gentle = test.outcome is Outcome.WARN or test.outcome in _SUPPRESSED
-    level, said = "warning" if gentle else "error", f"{test.name}: {sentence(test)} Tested: {test.relation}"
+    level, said = "warning" if gentle else "error", f"{test.name}: {tested_sentence(test)}"
     found = _entry(test.model, level, said, test.place, root, test="\0".join(test.key))
     if test.tags:
         found["properties"] = {"tags": sorted(set(test.tags))}

@@ -210,8 +210,14 @@ def _how(result: GateResult) -> doc.Facts:
 
 
 def relations_text(result: GateResult) -> str:
-    """Return what each table's tests read: `patients = clinic.main.patients`."""
-    return ", ".join(f"{table} = {relation}" for table, relation in result.relations.items() if relation)
+    """Return what each table's tests read, where its name does not say it: `patients = clinic.main.patients`."""
+    told = result.relations.items()
+    return ", ".join(f"{table} = {relation}" for table, relation in told if relation not in ("", table))
+
+
+def tested_sentence(test: GateTest) -> str:
+    """Return the sentence on a test, and what it read where its table's name does not say it."""
+    return sentence(test) if test.relation in ("", test.table) else f"{sentence(test)} Tested: {test.relation}"
 
 
 SCHEMA = "sqlaudit-history/1"

@@ -97,7 +97,7 @@ def test_a_test_that_no_rule_carries_is_told_in_words(folder: Path, monkeypatch:
         "version: 1\nconnections: {here: {env: HERE}}\ntables: [{table: people, quasi_identifiers: [zip],"
         " requirements: [{column_sets: {max_size: 2}}]}]\n"
     )
-    assert run("compile", "-f", "sqlaudit.yml", "-o", "rules.yml").code == 0
+    assert run("compile", "-f", "sqlaudit.yml", "-o", "rules.yml").code == 1  # a requirement without a statement
     [rule] = yaml.safe_load(Path("rules.yml").read_text())["schema"][0]["quality"]
     assert (rule["type"], "mustBe" in rule) == ("text", False)
     assert rule["description"].startswith("Not written as SQL: column sets are searched for")

@@ -108,7 +108,7 @@ def test_a_loss_that_grows_is_worse_than_its_baseline(tmp_path: Path) -> None:
         f"      - loss: {{original: original, key: id, measure: {measure}, {bound}}}\n"
         for measure, bound in (("modification-rate", "at_most: 0.1"), ("precision", "at_least: 0.99"))
     )
-    policy, kept = made.policy(HEAD + limits), tmp_path / "kept.duckdb"
+    policy, kept = made.policy(HEAD + limits), tmp_path / "kept.yml"
     sqlaudit.gate(policy, baseline=kept, accept=True)
     again = sqlaudit.gate(policy, baseline=kept)
     assert [test.outcome.value for test in again.tests] == ["pass", "accepted", "accepted"]
