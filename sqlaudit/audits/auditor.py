@@ -26,7 +26,7 @@ from sqlaudit.base.result import MISSING_VALUES, Warned
 from sqlaudit.base.spec import (
     AuditSpec,
     Coverage,
-    FailingClasses,
+    FailingClassesRequest,
     Requirement,
     Roles,
     SafeHarbor,
@@ -261,7 +261,7 @@ def _coverage(spec: AuditSpec, warnings: Sequence[Warned], rows: int) -> list[Ch
     "target * qi sensitive require identifier entity joint nulls sampling_fraction population_size weights known_rows "
     "values db query where inputs read buckets limits roles failing_classes worst_classes show_values "
     "accept_identifier insensitive all_columns_named preset zip_areas reviewed",
-    *(Roles, Sampling, Coverage, SafeHarbor, FailingClasses),
+    *(Roles, Sampling, Coverage, SafeHarbor, FailingClassesRequest),
     failing_classes=("int | None", 10),
     worst_classes=("int", WORST_CLASSES),
     preset=("str | Sequence[str]", ()),
@@ -298,7 +298,7 @@ def audit(given: Given) -> AuditResult:
         request_from(Coverage, vars(given)),
         harbor,
     )
-    shown = request_from(FailingClasses, vars(given))
+    shown = request_from(FailingClassesRequest, vars(given))
     worst = WORST_CLASSES if shown.worst is None else shown.worst
     with opened(given.db, given.limits, spec.target, *further_targets(spec)) as engine:
         return Auditor(engine, shown.number, shown.show_values, worst_classes=worst).audit(spec)

@@ -112,6 +112,11 @@ def several(names: Iterable[str] | str, option: str = "names") -> tuple[str, ...
     return tuple(names)
 
 
+def _listed(words: Iterable[str]) -> str:
+    """Return the words with commas between them; signs are in quotes."""
+    return ", ".join(word if word[:1].isalnum() else f"'{word}'" for word in words)
+
+
 def _as_it_is(_: str, value: Any) -> Any:
     return value
 
@@ -234,7 +239,7 @@ def one_of(*words: str, of: type[str] = str) -> OptionKind:
 
     def read(name: str, value: Any) -> str:
         if value not in words:
-            raise UsageError(f"{spelled(name)} is one of {', '.join(words)}, not {str(value)[:60]!r}.")
+            raise UsageError(f"{spelled(name)} is one of {_listed(words)}, not {str(value)[:60]!r}.")
         return of(value)
 
     return OptionKind("choice", read, words, "str" if of is str else f"{of.__name__} | str")

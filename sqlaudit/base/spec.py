@@ -443,7 +443,7 @@ class SafeHarbor:
 
 
 @dataclass(frozen=True)
-class FailingClasses:
+class FailingClassesRequest:
     """Which failing classes are reported.
 
     Args:

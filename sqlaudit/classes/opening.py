@@ -46,6 +46,8 @@ _WIDE = {
 }
 _ESCAPES = {"postgres": lambda code: f"\\U{code:08X}"}
 _ENDS = {"postgres": "\\Z", "spark": "\\z", "duckdb": "\\z"}
+_WITH_NUL = {"postgres": "", "spark": "0 ", "duckdb": "0 "}
+"""The sign NUL among those that nobody sees; PostgreSQL has no text with it."""
 _UNSURE = {"spark": "[\\p{{M}}{}]", "postgres": "[^\\x01-\\x7f]"}
 _PLAIN_TYPES = re.compile(r"uuid|interval|time|date|bit|varbit|inet|cidr|macaddr|oid|money|pg_lsn|null|void|\w*range$")
 _NESTED = re.compile(
@@ -124,7 +126,7 @@ def fold(sql: str, dialect: str, *, missing: bool) -> str:
         value=Raw(sql),
         plain=f"^[!-~]+( [!-~]+)*{_ENDS[dialect]}",
         wide=_class("ff00-ffef", dialect),
-        unseen=_class(UNSEEN if dialect == "postgres" else f"0 {UNSEEN}", dialect) + "+",
+        unseen=_class(_WITH_NUL[dialect] + UNSEEN, dialect) + "+",
         blanks=_class(BLANKS, dialect) + "+",
         whole="".join(_WIDE),
         narrow="".join(_WIDE.values()).replace("'", "''"),

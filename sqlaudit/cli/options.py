@@ -20,7 +20,7 @@ from sqlaudit.base.spec import (
     CLASSES,
     Buckets,
     Coverage,
-    FailingClasses,
+    FailingClassesRequest,
     Limits,
     ReadOptions,
     Requirement,
@@ -102,7 +102,7 @@ class FurtherReports:
 
 
 @dataclass(frozen=True)
-class FailingOptions(FailingClasses):
+class FailingOptions(FailingClassesRequest):
     """Which failing classes are reported, and into which file all of them are written."""
 
     file: Path | None = option(

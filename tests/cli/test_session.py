@@ -55,7 +55,7 @@ def test_ctrl_c_cancels_the_query_and_leaves_nothing(tmp_path: Path) -> None:
 
 def test_the_first_ctrl_c_cancels_and_says_what_was_finished() -> None:
     cancelled = []
-    executed = [Executed("equivalence_classes", "", 0.1), Executed("figures", "", 0.1), Executed("figures", "", 0.1)]
+    executed = [Executed(name, "SELECT 1", 0.1) for name in ("equivalence_classes", "figures", "figures")]
     before = signal.getsignal(signal.SIGINT)
     with pytest.raises(Interrupted) as caught, Interruptible(lambda: cancelled.append(1), executed):
         signal.raise_signal(signal.SIGINT)

@@ -171,5 +171,5 @@ def test_weights_must_make_sense() -> None:
 def test_a_table_without_rows_has_no_figures(tmp_path: Path) -> None:
     file = tmp_path / "empty.csv"
     file.write_text("a,b\n")
-    ran = run("records", file, "--qi", "a,b")
+    ran = run("records", file, "--qi", "a,b", "--header")
     assert ran.out.startswith(f"{file}: the table has no rows\n\nMethod\n")

@@ -264,7 +264,8 @@ def test_any_text_is_read_as_python_reads_it(
         relations = [engine.open(target) for target in targets]
         for table, relation in zip(tables, relations, strict=True):
             rows = engine.run(Statement("rows", "SELECT * FROM " + relation.sql))
-            assert rows == [tuple(cell or None for cell in row) for row in table]
+            filled = [row for row in table if len(row) == 1 or any(row)]  # wider rows without any value are skipped
+            assert rows == [tuple(cell or None for cell in row) for row in filled]
 
 
 def _random_file(path: Path, table: list[list[str]], delimiter: str) -> Target:

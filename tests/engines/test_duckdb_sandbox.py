@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import pytest
@@ -204,15 +205,15 @@ def test_a_killed_run_is_cleaned_up_by_the_next(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("limits", "expected"),
     [
-        (Limits(memory="lots"), "limits=Limits(memory=…) takes a size such as 4GB, not 'lots'."),
-        (Limits(memory="-1"), "limits=Limits(memory=…) takes a size such as 4GB, not '-1'."),
-        (Limits(memory="0GB"), "limits=Limits(memory=…) takes a size such as 4GB, not '0GB'."),
-        (Limits(threads=0), "limits=Limits(threads=…) takes a number of at least 1, not 0."),
-        (Limits(temp_directory="/no/such"), "The temporary directory '/no/such' is not a folder."),
-        (Limits(temp_directory="/proc"), "The temporary directory '/proc' is not writable."),
+        ({"memory": "lots"}, "limits=Limits(memory=…) takes a size such as 4GB, not 'lots'."),
+        ({"memory": "-1"}, "limits=Limits(memory=…) takes a size such as 4GB, not '-1'."),
+        ({"memory": "0GB"}, "limits=Limits(memory=…) takes a size such as 4GB, not '0GB'."),
+        ({"threads": 0}, "limits=Limits(threads=…) must be at least 1 and at most 1,024, not 0."),
+        ({"temp_directory": "/no/such"}, "The temporary directory '/no/such' is not a folder."),
+        ({"temp_directory": "/proc"}, "The temporary directory '/proc' is not writable."),
     ],
 )
-def test_limits_that_can_not_be_kept(limits: Limits, expected: str) -> None:
+def test_limits_that_can_not_be_kept(limits: dict[str, Any], expected: str) -> None:
     with pytest.raises(UsageError) as caught:
-        connect(None, limits)
+        connect(None, Limits(**limits))
     assert sentence(caught.value) == expected

@@ -183,7 +183,7 @@ def test_habits_of_other_consoles(typed: str, said: str) -> None:
 
 
 def test_what_reading_does_not_take() -> None:
-    with pytest.raises(UsageError, match="takes a point or a comma"):
+    with pytest.raises(UsageError, match=r"is one of '\.', ',', not ';'"):
         sqlaudit.ReadOptions(decimal=";")
     with pytest.raises(UsageError, match="skip"):
         sqlaudit.ReadOptions(skip=-1)

@@ -355,7 +355,8 @@ def test_of_large_files_what_is_named_is_exact_in_every_line_and_the_rest_in_the
 
 
 def test_persons_of_joined_tables_are_told_apart_by_columns_that_nobody_named(tmp_path: Path) -> None:
-    rows = [f"{bucket},{person},{value}\n" for bucket in range(400) for person in LONG[:3] for value in "xyz"]
+    fractions = [one.partition(".")[2] for one in LONG[:3]]
+    rows = [f"{bucket},{bucket}.{end},{value}\n" for bucket in range(400) for end in fractions for value in "xyz"]
     path = written(tmp_path / "joined.csv", "bucket,person,value\n" + "".join(rows[::-1]))
     with (
         patch.object(csv_files, "_TWICE", 0),

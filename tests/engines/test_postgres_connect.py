@@ -230,7 +230,7 @@ def test_budgets_become_settings_of_the_transaction(postgres_url: str) -> None:
         with pytest.raises(UsageError) as caught:
             PostgresEngine(postgres_url, Limits(memory=wrong))
         assert str(caught.value) == f"limits=Limits(memory=…) takes a size such as 4GB, not {wrong!r}."
-    with pytest.raises(UsageError, match=r"^limits=Limits\(threads=…\) takes a number from 1, not 0\.$"):
+    with pytest.raises(UsageError, match=r"^limits=Limits\(threads=…\) must be at least 1 and at most 1,024, not 0\.$"):
         PostgresEngine(postgres_url, Limits(threads=0))
 
 

@@ -56,7 +56,7 @@ def _database(load: Loader) -> None:
 
 def _called(ran: Iterable[Executed]) -> set[str]:
     names: set[str] = set()
-    for done in ran:
+    for done in (done for done in ran if done.sql):
         tree = sqlglot.parse_one(done.sql, dialect="postgres")
         names |= {call.sql(dialect="postgres").partition("(")[0].lower() for call in tree.find_all(exp.Func)}
     return {name for name in names if name.replace("_", "a").isalnum()}

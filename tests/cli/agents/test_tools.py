@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sqlite3
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -68,7 +69,7 @@ def in_a_file(kind: str, folder: Path) -> str:
 @pytest.mark.parametrize("tool", CALLS)
 def test_no_answer_holds_a_value(tool: str, tmp_path: Path) -> None:
     found = asked(tool, CALLS[tool], people(tmp_path))
-    assert "mark" not in json.dumps(found)
+    assert not re.search(r"\bmark", json.dumps(found))
     name = found["target"]
     assert (name if isinstance(name, str) else name["name"]) == "people"
 
@@ -95,7 +96,7 @@ def test_a_database_gives_the_same_answers_as_a_file(
         db = in_a_file(kind, tmp_path)
     for tool, told in BESIDE:
         here = asked(tool, CALLS[tool], relation, db)
-        assert "mark" not in json.dumps(here)
+        assert not re.search(r"\bmark", json.dumps(here))
         assert here[told] == of_the_file[tool]
 
 
