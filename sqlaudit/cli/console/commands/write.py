@@ -9,8 +9,10 @@ from pathlib import Path
 
 import sqlglot
 
+from sqlaudit.base.columns_of import find_column
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.files import check_destination, exists, expanded, write_text
+from sqlaudit.base.relation import Relation
 from sqlaudit.base.spec import KnownRows, NullPolicy, ReadOptions, Roles, Sampling, Target
 from sqlaudit.base.version import __version__
 from sqlaudit.cli.console.screen import report_of
@@ -161,8 +163,18 @@ def compile_sql(session: Session, rest: str) -> None:
     dialect = find_dialect(words[0].casefold())
     roles, target = session.require_roles(), session.target()
     there = _in_dialect(session, target, words[1] if len(words) > 1 else "", dialect)
-    known = tuple(_translated(name, session.workspace.dialect, dialect) for name in roles.quasi_identifiers)
-    translated = replace(roles, quasi_identifiers=known, sampling=Sampling())
+    relation = session.relation()
+
+    def written(texts: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(_column(text, relation, session.workspace.dialect, dialect) for text in texts)
+
+    translated = replace(
+        roles,
+        quasi_identifiers=written(roles.quasi_identifiers),
+        sensitive=written(roles.sensitive),
+        entity=next(iter(written((roles.entity,) if roles.entity else ())), None),
+        sampling=Sampling(),
+    )
     compiled = compile_checks(there, translated, session.state.requirements, dialect=dialect, inputs=session.inputs)
     session.screen.text(script(compiled, there, __version__))
 
@@ -176,9 +188,14 @@ def _in_dialect(session: Session, target: Target, table: str, dialect: str) -> T
     return Target(relation=table or short or target.relation, where=where)
 
 
+def _column(text: str, relation: Relation, dialect: str, other: str) -> str:
+    """A column by its name, or an expression in the parentheses that tell it from a name."""
+    return text if find_column(text, relation) is not None else f"({_translated(text, dialect, other)})"
+
+
 def _translated(text: str, dialect: str, other: str) -> str:
-    """SQL that an engine has understood already, in another dialect; names alone stay as they are."""
-    if text.replace(" ", "_").isidentifier() or dialect == other:
+    """SQL that an engine has understood already, in another dialect."""
+    if dialect == other:
         return text
     return sqlglot.parse_one(text, dialect=dialect).sql(dialect=other, comments=False)
 
