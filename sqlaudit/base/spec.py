@@ -291,7 +291,12 @@ class Roles:
     """
 
     quasi_identifiers: tuple[str, ...] = option(
-        (), NAMES, 'Quasi-identifiers: columns or expressions (age,"(year(birth))").', ROLES, name="qi", metavar="COLUMNS"
+        (),
+        NAMES,
+        'Quasi-identifiers: columns or expressions (age,"(year(birth))").',
+        ROLES,
+        name="qi",
+        metavar="COLUMNS",
     )
     sensitive: tuple[str, ...] = option(
         (), NAMES, "Sensitive columns, each audited on its own.", ROLES, metavar="COLUMNS"

@@ -110,7 +110,7 @@ def shadowed(hostile: str) -> set[str]:
 def _called(ran: Iterable[Executed]) -> set[str]:
     """The functions that statements call, as DuckDB calls them."""
     names: set[str] = set()
-    for done in ran:
+    for done in (done for done in ran if done.sql):
         for tree in sqlglot.parse(done.sql, dialect="duckdb"):
             assert tree is not None
             for call in tree.find_all(exp.Func):

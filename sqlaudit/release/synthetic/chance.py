@@ -122,7 +122,7 @@ class UniqueRows:
 
         Example:
             >>> of_half = (10.0, 0.0, 10.0, 20.0)
-            >>> UniqueRows(20, 5, 18, 18, 30, 30, 30, *of_half).are_copied
+            >>> UniqueRows(20, 1, 18, 18, 30, 30, 30, *of_half).are_copied
             True
             >>> UniqueRows(20, 5, 8, 8, 30, 30, 30, *of_half).are_copied
             False
