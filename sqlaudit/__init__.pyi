@@ -203,7 +203,7 @@ def attack(
 
     Args:
         target: the release: a table, view, file path or glob, or a pandas, polars or Arrow table; None with `query`.
-        qi: quasi-identifiers: columns or expressions (age,"year(birth)").
+        qi: quasi-identifiers: columns or expressions: age,"(year(birth))".
         sensitive: sensitive columns, each audited on its own.
         identified: a table or file with names, such as a register of voters.
         match: the columns to link by, as `zip`, `zip=plz` or a pair; empty = all quasi-identifiers.
@@ -278,7 +278,7 @@ def audit(
 
     Args:
         target: a table, view, file path or glob, or a pandas, polars or Arrow table; None with `query`.
-        qi: quasi-identifiers: columns or expressions (age,"year(birth)").
+        qi: quasi-identifiers: columns or expressions: age,"(year(birth))".
         sensitive: sensitive columns, each audited on its own.
         require: the requirements: `{"k": 5, "recursive_l": {"c": 3, "l": 2}}` or `["k=5", "t=0.2"]`.
         identifier: direct identifiers. The audit fails if the table has them.
@@ -694,7 +694,7 @@ def disclosure_curve(
 
     Args:
         target: a table, view, file path or glob, or a pandas, polars or Arrow table; None with `query`.
-        qi: quasi-identifiers: columns or expressions (age,"year(birth)").
+        qi: quasi-identifiers: columns or expressions: age,"(year(birth))".
         sensitive: sensitive columns, each audited on its own.
         knowledge: the largest number of pieces of knowledge, 200 at most.
         threshold: a probability that should not be reached; an exact number, not a float.
@@ -1037,7 +1037,7 @@ def recode(
 
     Args:
         target: a table, view, file path or glob, or a pandas, polars or Arrow table; None with `query`.
-        qi: quasi-identifiers: columns or expressions (age,"year(birth)").
+        qi: quasi-identifiers: columns or expressions: age,"(year(birth))".
         require: as for `audit`; requirements that a class meets by itself.
         sensitive: sensitive columns, each audited on its own.
         hierarchies: of each quasi-identifier, as for `lattice`.
@@ -1192,7 +1192,7 @@ def suppress(
 
     Args:
         target: a table, view, file path or glob, or a pandas, polars or Arrow table; None with `query`.
-        qi: quasi-identifiers: columns or expressions (age,"year(birth)").
+        qi: quasi-identifiers: columns or expressions: age,"(year(birth))".
         require: k-anonymity, distinct l-diversity, or both.
         sensitive: sensitive columns, each audited on its own.
         how: `exact`, `fast`, or `auto`: exact for small problems, otherwise near the optimum, with the gap.
@@ -1247,7 +1247,7 @@ def what_if(
 
     Args:
         target: a table, view, file path or glob, or a pandas, polars or Arrow table; None with `query`.
-        qi: quasi-identifiers: columns or expressions (age,"year(birth)").
+        qi: quasi-identifiers: columns or expressions: age,"(year(birth))".
         sensitive: sensitive columns, each audited on its own.
         given: people, knowledge and what to ask, as a mapping or a YAML file of the same shape (docs/disclosure.md).
         entity: column that identifies the person; group sizes then count people.

@@ -293,7 +293,7 @@ class Roles:
     quasi_identifiers: tuple[str, ...] = option(
         (),
         NAMES,
-        'Quasi-identifiers: columns or expressions (age,"(year(birth))").',
+        'Quasi-identifiers: columns or expressions: age,"(year(birth))".',
         ROLES,
         name="qi",
         metavar="COLUMNS",
