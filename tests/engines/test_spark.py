@@ -121,7 +121,7 @@ def test_two_engines_share_a_spark_and_do_not_meet(spark: SparkEngine) -> None:
         theirs = other.materialize("same", Statement("same", "SELECT 2 AS a"))
         assert run(other, "SELECT a FROM " + theirs.sql) == [(2,)]
         assert run(other, "SELECT COUNT(*) FROM range(3)") == [(3,)]
-    assert run(spark, f"SELECT a FROM `sqlaudit_{spark._id}_kept_same`") == [(1,)]
+    assert run(spark, f"SELECT a FROM `{spark.private_prefix}kept_same`") == [(1,)]
     with pytest.raises(UsageError, match="already runs a Spark"):
         SparkEngine("spark:local[3]", LIMITS)
 
