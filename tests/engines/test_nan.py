@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import math
 import shlex
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import numpy as np
 import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -66,12 +68,11 @@ FORMS: dict[str, tuple[str, Any]] = {
 
 
 def table(kind: Callable[[], pa.DataType] = pa.float64) -> pa.Table:
-    structs = pa.StructArray.from_arrays([pa.array(VALUES, kind())], ["a"])
-    lists = pa.ListArray.from_arrays(list(range(len(VALUES) + 1)), pa.array(VALUES, kind()))
+    values = pa.array(np.array(VALUES, kind().to_pandas_dtype()), from_pandas=False)
+    structs = pa.StructArray.from_arrays([values], ["a"])
+    lists = pa.ListArray.from_arrays(list(range(len(VALUES) + 1)), values)
     numbers = list(range(len(VALUES)))
-    return pa.table(
-        {"i": numbers, "x": pa.array(VALUES, kind()), "f": pa.array(VALUES, pa.float32()), "s": structs, "l": lists}
-    )
+    return pa.table({"i": numbers, "x": values, "f": pa.array(VALUES, pa.float32()), "s": structs, "l": lists})
 
 
 def by_arrow(folder: Path, **options: Any) -> Target:
@@ -101,7 +102,11 @@ SOURCES: dict[str, Callable[[Path], Target]] = {
     "Parquet with pages and their index": lambda folder: by_arrow(
         folder, write_page_index=True, data_page_size=16, write_batch_size=2, row_group_size=7
     ),
-    "Parquet with Bloom filters": lambda folder: by_arrow(folder, bloom_filter_options={"x": True, "f": True}),
+    **(
+        {"Parquet with Bloom filters": lambda folder: by_arrow(folder, bloom_filter_options={"x": True, "f": True})}
+        if "bloom_filter_options" in inspect.signature(pq.write_table).parameters
+        else {}
+    ),
     "Parquet of half floats": lambda folder: (
         pq.write_table(table(pa.float16), folder / "t.parquet"),
         Target(relation=str(folder / "t.parquet")),
