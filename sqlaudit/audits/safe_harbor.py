@@ -154,7 +154,7 @@ def _clause(one: presets.Identifier, found: Sequence[_Found]) -> dict[str, Any]:
 def _of_column(
     source: Source, facts: ColumnFacts | None, found: Sequence[_Found], preset: presets.Preset
 ) -> Iterator[_Found]:
-    """What a column is by the shapes of its values and by its facts; nothing where no row has a value."""
+    """Yield what a column is by the shapes of its values and by its facts; nothing if no row has a value."""
     clause = clause_of(source.name, preset)
     if facts is None:
         yield _Found(clause, source.name, BY_NAME) if clause else _Found(OTHERS, source.name, _HIDDEN, unclear=True)
@@ -214,7 +214,7 @@ def _counted(
 def _judge(
     test: ValueTest, source: Source, facts: ColumnFacts, forbidden: int, unclear: int, together: bool
 ) -> Iterator[_Found]:
-    """What a test says of a column.
+    """Yield what a test finds in a column.
 
     Args:
         forbidden, unclear: rows whose values are forbidden, and neither forbidden nor allowed.

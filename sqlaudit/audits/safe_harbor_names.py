@@ -1,4 +1,4 @@
-"""What the name of a column connects it with under HIPAA's Safe Harbor: which test its values must then pass."""
+"""The names of columns under HIPAA's Safe Harbor: which tests the values of a column must pass."""
 
 from __future__ import annotations
 

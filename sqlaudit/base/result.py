@@ -326,7 +326,7 @@ class MeasuredResult(Result):
     @property
     @told("remarks")
     def selected_rows(self) -> bool:
-        """Whether only rows that meet a condition (`where`) were read."""
+        """True if only rows that meet a condition (`where`) were read."""
         return any(one.code == "selected_rows" for one in self.remarks)
 
 

@@ -313,7 +313,7 @@ _MISSING = re.compile(
     |does[ ]not[ ]have[ ]a[ ]column[ ]named[ ]"(?P<duckdb>[^"\n]+)\"""",
     re.VERBOSE | re.IGNORECASE,
 )
-"""What databases say of a name that they don't have."""
+"""Messages of databases about a missing name."""
 
 
 def missing_name(message: str, sql: str) -> str:

@@ -82,7 +82,7 @@ class Engine(ABC):
     own_schema: str = ""
     """The schema of tables that are named without one."""
     private_prefix: str = ""
-    """What the names of views begin with that this session makes, where no other session has the same."""
+    """The beginning of the names of this session's views, if no other session has the same."""
     plain_name: str = "[a-z_][a-z0-9_]*"
     """A pattern of names that need no quotes."""
 

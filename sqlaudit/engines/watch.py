@@ -84,7 +84,7 @@ class Deadline:
 
     @property
     def over(self) -> bool:
-        """Whether the time is over; without a thread, nobody interrupts what runs then."""
+        """True if the time is over; without a thread, nothing interrupts the running statement."""
         return self._over.is_set() or (self._ends is not None and time.monotonic() > self._ends)
 
     def stop(self) -> None:

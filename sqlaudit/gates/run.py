@@ -390,7 +390,7 @@ def _dataset(policy: Policy, table: TableEntry) -> Dataset:
 
 
 def _relation(table: TableEntry, connection: Connection | None, name: str = "") -> str:
-    """What a table's tests read: database, schema and name; a file or query by its name.
+    """Return what a table's tests read: database, schema and name; a file or query by its name.
 
     The database is called as the policy does where it connects by the environment, which nothing is told of.
     """

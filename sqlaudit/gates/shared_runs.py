@@ -82,7 +82,7 @@ class SharedRuns(ABC, Generic[L, Result]):
 
     @property
     def remarks(self) -> tuple[Warned, ...]:
-        """How the tables of these tests were read."""
+        """Remarks about how the tables of these tests were read."""
         return tuple(one for found in self._found.values() for one in getattr(found, "remarks", ()))
 
     def _question(self, limit: L) -> L:

@@ -37,7 +37,7 @@ _OTHER = "its rows, roles or inputs have changed since it was accepted"
 BY_COLUMNS = ("column_sets", SAFE_HARBOR, COLUMNS_NAMED)
 """Models of which each finding is compared, since another one in its place has the same count."""
 WITHOUT_ROLE = "columns without a role"
-"""What stands in the place of a requirement where the columns of a table are accepted."""
+"""The name of the entry that accepts the columns of a table, instead of a requirement."""
 _FALLS_SHORT = (Outcome.FAIL, Outcome.WARN, Outcome.EXCEPTED, Outcome.ACCEPTED)
 
 
@@ -255,7 +255,7 @@ class Baseline:
     path: Path
 
     def accepted(self) -> dict[Key, Accepted]:
-        """What was accepted, by test.
+        """Return the accepted states, by test.
 
         Raises:
             UsageError: there is no such file, or it is no baseline.

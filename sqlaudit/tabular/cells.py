@@ -79,7 +79,7 @@ class Breakdown:
 
 @dataclass(frozen=True, eq=False)
 class CellLimits:
-    """What readers know of hidden numbers before they add anything up, in units of the measure.
+    """The limits of hidden numbers that readers know before they add anything up, in units of the measure.
 
     Args:
         lower, upper: limits; -FREE and FREE where there are none. promised: how far apart the mark of the cell says

@@ -1,4 +1,4 @@
-"""What texts of a published table mean: limits in marks (`<5`), ages in labels (`18-64`), and codes below codes."""
+"""The meaning of texts in published tables: limits in marks (`<5`), ages in labels (`18-64`), codes below codes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sqlaudit.base.errors import UsageError
 from sqlaudit.base.parameter_names import spelled
 
 _JUST = Fraction(1, 10**18)
-"""What is below 5 is at most 5 less this: no published number has more decimal places."""
+"""The step below a limit: "<5" is at most 5 less this, as no published number has more decimal places."""
 _NUMBER = r"(\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?)(?![.,]?\d|\s*%)"
 _FORMS = (
     (rf"(?:between )?{_NUMBER} *(?:-|–|—|\.\.|to|and|bis|à|a) *{_NUMBER}", "between"),
@@ -92,7 +92,7 @@ class Mark:
 
     @property
     def described(self) -> str:
-        """How the mark is read, for whole numbers."""
+        """The reading of the mark in words, for whole numbers."""
         low = "" if self.low is None else str(-(-self.low.numerator // self.low.denominator))
         high = "" if self.high is None else str(self.high.numerator // self.high.denominator)
         limits = f"{low} to {high}" if low and high else f"at most {high}" if high else f"at least {low}" if low else ""

@@ -311,7 +311,7 @@ def named_places(listed: ListedCells) -> list[int]:
 
 
 _MOST_LISTED = 1_000
-"""So many codes are listed in a statement; where there are more, the labels of all codes are read."""
+"""Largest number of codes that a statement lists; if there are more, the labels of all codes are read."""
 _SINGLE = ("count", "contributors", "value", "holdings")
 
 _FAMILIES = dict.fromkeys(NUMBERS, "number") | dict.fromkeys(DATES, "moment")

@@ -128,7 +128,7 @@ def _width(name: str, one: CellMeasure, values: Integers, rules: Sequence[CellRu
 
 
 _TOTALS = "Total", "All", "Overall", "_total"
-"""What a total of rows is called, unless a value is called so: the words that an audit takes for totals."""
+"""Labels of a total of rows, unless a value is called so: the words that an audit takes for totals."""
 _AUDITED = 1.0
 """What is written is audited for at least so many seconds, whatever the search took."""
 

@@ -36,7 +36,7 @@ _SMALL = 64_000
 
 
 _NAMES_IN_PLANS = ("Table", "Type", "Estimated Cardinality")
-"""What a plan says of an operator besides expressions."""
+"""The keys of an operator in a plan that are not expressions."""
 
 
 def _plan_lines(node: Mapping[str, Any], shown: Callable[[str], str], indent: str = "") -> Iterator[str]:

@@ -24,7 +24,7 @@ from sqlaudit.engines.duckdb.driver import DUCKDB_1
 from sqlaudit.engines.duckdb.paths import Files
 
 FRAME = "the frame"
-"""How sentences call a frame."""
+"""A frame in sentences."""
 _ENDS = (4, 8)
 """Bytes of the mark behind the last batch of an Arrow stream, in its older form and today's."""
 _DIGITS = contract.DIGITS
@@ -305,7 +305,7 @@ _ROUNDED = ("timedelta64[ns]", "datetime64[ns, ")
 _CLOCKS = ("date", "datetime", "time", "timedelta")
 _SCALARS = (str, bytes, bool, int, float, complex, Decimal, Fraction, UUID, date, time, timedelta)
 _WHOLE = 2**53
-"""Up to here a float holds every whole number."""
+"""The largest number up to which a float holds every whole number."""
 _BATCH = 100_000
 """Texts that are looked at in one piece."""
 

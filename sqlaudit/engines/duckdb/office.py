@@ -36,14 +36,14 @@ _TITLES = {"excel": "an Excel", "spss": "an SPSS", "stata": "a Stata", "sas": "a
 _CELLS = 2_000_000
 """Cells of a batch, which are objects of Python for a while."""
 _NAMED = 5
-"""So many columns are named in a remark."""
+"""Largest number of columns that a remark names."""
 _WHOLE = 2**53
 """Up to here a DOUBLE holds every whole number."""
 _TEMPLATE = "engines/duckdb/read_office"
 _LETTER = "a letter"
 _LETTERS = {"double": (1.7e308, 1e304), "float": (3e38, 1e35)}
-"""How letters pass through a column of numbers: as the negative number of the first, and their code times the second,
-less. Stata has no numbers there."""
+"""Letters while they pass through a column of numbers: the negative number of the first, less their code times the
+second. Stata has no numbers there."""
 _DAY, _SECOND, _MILLISECOND = 86_400_000_000, 1_000_000, 1_000
 
 Batch = list[list[Any]]

@@ -162,7 +162,7 @@ def find_dialect(name: str) -> str:
 
 
 ROWS = "audited"
-"""What the rows of a statement are called, so that a name is a column of theirs or an error.
+"""The alias of the audited rows, so that a name is one of their columns or an error.
 
 Without it a name may mean something else: SQLite reads "Age" as a text where there is no such column, PostgreSQL reads
 session_user as a function, and ClickHouse reads q1 as the alias of the column before.

@@ -9,7 +9,7 @@ from sqlaudit.base.relation import NUMBERS, Kind
 from sqlaudit.release.synthetic.interval import at_least
 
 _SELDOM = 0.001
-"""How often independent draws may look like copies, at most."""
+"""Largest share of independent draws that may look like copies."""
 _MOST_EXPECTED = 12
 """With fewer expected values in both tables, few are no sign of another spelling."""
 _NEARLY = 0.9
@@ -92,7 +92,7 @@ class ColumnOverlap:
 
 @dataclass(frozen=True)
 class UniqueRows:
-    """How often another table has the rows of which the original has only one.
+    """Figures about the rows that the original has once: how often another table has them.
 
     Args:
         once, twice: combinations of values that the original has once, and twice. hit: of `once`, those that the other

@@ -251,7 +251,7 @@ class Counting:
         return dict(zip(self.engine.result_names(statement), self.engine.run(statement)[0], strict=True))
 
     def shared(self) -> Statement:
-        """How far the values of each column occur in original and synthetic table."""
+        """Return, for each column, how far its values occur in both tables."""
         first, columns = self.tables[0], []
         for place in self._looked_at():
             sides = self._sides([[table.all[place]] for table in self.tables[:2]])
