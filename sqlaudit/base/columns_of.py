@@ -40,11 +40,7 @@ def resolve(text: str, relation: Relation, dialect: str, option: str) -> Resolve
     """
     found = find_column(text, relation)
     if found is not None:
-        if "VARIANT" in found.type.upper():  # 1 and 1.0 are one value there, and a date is its midnight
-            raise UsageError(
-                f"{option}: {found.name!r} has the type VARIANT, in which 1 and 1.0 are equal, for example. "
-                f"Name an expression that takes one of its types, such as CAST({found.name} AS VARCHAR)."
-            )
+        _refuse_variant(found, option)
         return Resolved(text, quote(found.name, dialect), found.kind, found.name, found.type)
     if text.strip().replace("_", "a").isalnum():
         raise unknown_column(text, relation, option)
@@ -68,6 +64,10 @@ def _expression(text: str, relation: Relation, dialect: str, option: str) -> Res
         match = find_column(column.name, relation)
         if match is None:
             raise unknown_column(column.name, relation, option)
+        around = column.find_ancestor(exp.Cast, exp.Is)  # TRY_CAST is a CAST, and NULL is NULL in every type
+        cast_to = around.to.sql("duckdb") if isinstance(around, exp.Cast) else ""
+        if around is None or around.this.unnest() is not column or "VARIANT" in cast_to.upper():
+            _refuse_variant(match, option)
         column.set("this", exp.to_identifier(match.name, quoted=True))
     if match is None:
         raise unknown_column(text, relation, option)
@@ -75,6 +75,15 @@ def _expression(text: str, relation: Relation, dialect: str, option: str) -> Res
     if isinstance(tree, exp.Column):
         return Resolved(text, tree.sql(dialect=dialect), match.kind, match.name, match.type)
     return Resolved(text, tree.sql(dialect=dialect))
+
+
+def _refuse_variant(column: ColumnInfo, option: str) -> None:
+    """Raise UsageError if the column compares as VARIANT, where 1 and 1.0 are one value, and a date is its midnight."""
+    if "VARIANT" in column.type.upper():
+        raise UsageError(
+            f"{option}: {column.name!r} has the type VARIANT, in which 1 and 1.0 are equal, for example. "
+            f"Name an expression that takes one of its types, such as CAST({column.name} AS VARCHAR)."
+        )
 
 
 def find_column(name: str, relation: Relation) -> ColumnInfo | None:

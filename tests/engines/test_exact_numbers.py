@@ -424,8 +424,10 @@ def test_variants_are_refused_by_name(tmp_path: Path) -> None:
         db.execute(
             "CREATE TABLE t AS SELECT CAST(1 AS VARIANT) AS x, 'f' AS sex UNION ALL SELECT CAST(1.0 AS VARIANT), 'f'"
         )
-    for roles in ({"qi": ["x"]}, {"qi": ["sex"], "sensitive": "x"}):
+    expressions = ("(x)", "coalesce(x, x)", "CAST(x AS VARIANT)", "x = 1", "CAST(coalesce(x, x) AS VARCHAR)")
+    for roles in ({"qi": ["x"]}, {"qi": ["sex"], "sensitive": "x"}, *({"qi": [text]} for text in expressions)):
         with pytest.raises(UsageError, match="'x' has the type VARIANT"):
             sqlaudit.audit("t", db=str(tmp_path / "p.duckdb"), **roles)
     assert sqlaudit.audit("t", db=str(tmp_path / "p.duckdb"), qi=["sex"]).rows == 2
     assert sqlaudit.audit("t", db=str(tmp_path / "p.duckdb"), qi=["CAST(x AS VARCHAR)"]).classes.count == 2
+    assert sqlaudit.audit("t", db=str(tmp_path / "p.duckdb"), qi=["x IS NULL"]).classes.count == 1
