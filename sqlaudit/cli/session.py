@@ -149,7 +149,11 @@ class ProgressBar:
         if self._wanted:
             from sqlaudit.base.threads import start_thread
 
-            start_thread(self._timer)
+            try:
+                start_thread(self._timer)
+            except BaseException:  # Ctrl-C while it starts: nobody would cancel it later
+                self._timer.cancel()
+                raise
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -152,5 +152,9 @@ class LastResort:
         timer.daemon = True
         from sqlaudit.base.threads import start_thread
 
-        if start_thread(timer):
-            self._timers.append(timer)
+        self._timers.append(timer)
+        try:
+            start_thread(timer)
+        except BaseException:  # Ctrl-C while it starts: nobody would cancel it later
+            timer.cancel()
+            raise

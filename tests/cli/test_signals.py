@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import io
 import os
 import signal
 import stat
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 from sqlaudit.base.files import remove_files, remove_leftovers, temporary_beside
 from sqlaudit.cli import signals
+from sqlaudit.cli.session import ProgressBar
 from sqlaudit.cli.signals import ENDING, LastResort, heard
 
 COMMAND = (sys.executable, "-c", "from sqlaudit.cli import main; main()")
@@ -185,6 +189,29 @@ def test_what_does_not_end_is_ended(
         "sqlaudit: terminated; the running statement did not stop within 0 s and may continue in the "
         "database for a while. Nothing was changed.\n"
     )
+
+
+def test_a_signal_while_the_last_resort_starts_leaves_no_timer(
+    codes: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sqlaudit.cli.session.PATIENCE", 60)
+    started = []
+
+    def interrupted(thread: threading.Thread) -> bool:
+        started.append(thread)
+        thread.start()
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("sqlaudit.base.threads.start_thread", interrupted)
+    with pytest.raises(KeyboardInterrupt), LastResort(60):
+        pass
+    with pytest.raises(KeyboardInterrupt), ProgressBar(Console(file=io.StringIO(), force_terminal=True)):
+        pass
+    assert len(started) == 2
+    for thread in started:
+        thread.join(5)
+        assert not thread.is_alive()
+    assert codes == []
 
 
 def test_what_ends_in_time_is_left_alone(codes: list[int], monkeypatch: pytest.MonkeyPatch) -> None:

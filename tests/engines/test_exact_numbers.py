@@ -420,9 +420,10 @@ def test_texts_of_json_that_a_type_would_make_one_stay_two(tmp_path: Path, first
 
 
 def test_variants_are_refused_by_name(tmp_path: Path) -> None:
-    with duckdb.connect(str(tmp_path / "p.duckdb")) as db:
+    with duckdb.connect() as db:
+        db.execute(f"ATTACH '{tmp_path / 'p.duckdb'}' AS p (STORAGE_VERSION 'v1.5.0')")  # 1.5's default is 1.0
         db.execute(
-            "CREATE TABLE t AS SELECT CAST(1 AS VARIANT) AS x, 'f' AS sex UNION ALL SELECT CAST(1.0 AS VARIANT), 'f'"
+            "CREATE TABLE p.t AS SELECT CAST(1 AS VARIANT) AS x, 'f' AS sex UNION ALL SELECT CAST(1.0 AS VARIANT), 'f'"
         )
     expressions = ("(x)", "coalesce(x, x)", "CAST(x AS VARIANT)", "x = 1", "CAST(coalesce(x, x) AS VARCHAR)")
     for roles in ({"qi": ["x"]}, {"qi": ["sex"], "sensitive": "x"}, *({"qi": [text]} for text in expressions)):
