@@ -265,7 +265,7 @@ def audit(
     limits: Limits | Mapping[str, Any] | None = None,
     roles: Roles | Mapping[str, Any] | None = None,
     failing_classes: int | None = 10,
-    worst_classes: int = 3,
+    worst_classes: int | None = None,
     show_values: bool = False,
     accept_identifier: Sequence[str] | str = (),
     insensitive: Sequence[str] | str = (),
@@ -303,7 +303,7 @@ def audit(
         roles: the roles at once, instead of their parameters: a mapping of these, or what `profile(…).roles` proposes.
         failing_classes: how many failing classes to read, None = all.
         worst_classes: of how many of the worst classes to read how each sensitive attribute is spread, 0 = of none,
-            which saves a statement.
+            which saves a statement; None = 3.
         show_values: whether the quasi-identifier values of these classes, and the sensitive values of the worst and of
             a stated person, may be read.
         accept_identifier: direct identifiers that may stay in the table; all others fail.

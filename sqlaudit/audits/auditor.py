@@ -6,9 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sqlaudit.audits.classes import WORST_CLASSES
 from sqlaudit.audits.models_asked import (
-    ClassesWanted,
     Combinations,
     Opened,
     audit_part,
@@ -16,24 +14,14 @@ from sqlaudit.audits.models_asked import (
     persons_told,
     planned_of_persons,
 )
+from sqlaudit.audits.request import AuditRequest, requirements_of_presets
 from sqlaudit.audits.result import AuditResult, SensitiveSummary
 from sqlaudit.base.columns_of import Resolved
-from sqlaudit.base.errors import UsageError
 from sqlaudit.base.options import Given, request_from, several, takes
 from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.relation import Relation, Statement
 from sqlaudit.base.result import MISSING_VALUES, Warned
-from sqlaudit.base.spec import (
-    AuditSpec,
-    Coverage,
-    FailingClassesRequest,
-    Requirement,
-    Roles,
-    SafeHarbor,
-    Sampling,
-    roles_from,
-    target_of,
-)
+from sqlaudit.base.spec import Coverage, Roles, SafeHarbor, Sampling, roles_from, target_of
 from sqlaudit.classes.attribute_inputs import refuse_unclear
 from sqlaudit.classes.failing import AllFailing
 from sqlaudit.classes.histogram import HistogramBuilder
@@ -65,40 +53,32 @@ class Auditor:
 
     Args:
         engine: an open engine.
-        accept_identifier: direct identifiers that may be in the table; they need not be named as `identifier` too.
-        failing_classes: how many failing classes to read, None = all.
-        show_values: whether their keys may be read.
         export: takes all failing classes, to go through one by one, when the rest is done.
         relation: what is audited instead of opening the target; the target then only names it.
         population: the population table, likewise.
-        worst_classes: of how many of the worst classes to read how the sensitive values are spread, 0 = of none.
         rows_meant: whether each row is known to be a person's, so that no join of two tables is looked for.
     """
 
     engine: Engine
-    failing_classes: int | None = 10
-    show_values: bool = False
     export: Callable[[AllFailing], None] | None = None
     relation: Relation | None = None
     population: Relation | None = None
-    worst_classes: int = 0
     rows_meant: bool = False
 
-    def audit(self, spec: AuditSpec) -> AuditResult:
+    def audit(self, request: AuditRequest) -> AuditResult:
         """Everything the request asks for.
 
         Raises:
             UsageError: roles or requirements that do not fit the table, or no quasi-identifier.
             EngineError: the database refused or failed.
         """
-        spec.roles.require_quasi_identifiers()
+        request.roles.require_quasi_identifiers()
         already = len(self.engine.executed)
         if self.relation is not None:
             self.engine.note_remarks(self.relation)
-        opened, published = self._opened(spec)
-        wanted = ClassesWanted(self.failing_classes, self.worst_classes, self.show_values)
+        opened, published = self._opened(request)
         attributes: Sequence[Resolved | None] = opened.roles.sensitive or (None,)
-        parts = [audit_part(opened, one, position, wanted) for position, one in enumerate(attributes)]
+        parts = [audit_part(opened, attribute, position, request) for position, attribute in enumerate(attributes)]
         judged = parts[0].judged
         odd_sizes = judged.sizes.all_squares or judged.sizes.all_multiples
         if self.relation is None and not self.rows_meant and (odd_sizes or counts_beside(*published)):
@@ -106,29 +86,29 @@ class Auditor:
 
             relation, roles = published
             if relation.sampled:  # every column's values have to be exact here
-                relation = self.engine.open(spec.target)
-            refuse_joined(self.engine, spec.target, relation, roles, spec.roles, judged.sizes)
+                relation = self.engine.open(request.target)
+            refuse_joined(self.engine, request.target, relation, roles, request.roles, judged.sizes)
         unnamed = tuple(dict.fromkeys(sentence for part in parts for sentence in part.judged.unnamed))
         if self.export is not None:
             self.export(AllFailing(tuple(every for part in parts for every in part.every), unnamed))
         summaries = tuple(part.summary for part in parts if part.summary)
-        warnings = (*self._warnings(spec, opened, published, judged), *missing_values(summaries))
-        checks = [check for part in parts for check in part.judged.checks] + _coverage(spec, warnings, judged.rows)
-        if spec.safe_harbor is not None:
+        warnings = (*self._warnings(request, opened, published, judged), *missing_values(summaries))
+        checks = [check for part in parts for check in part.judged.checks] + _coverage(request, warnings, judged.rows)
+        if request.safe_harbor is not None:
             from sqlaudit.audits.safe_harbor import safe_harbor_check
 
-            whole = self.engine.open(spec.target) if published[0].sampled else published[0]
-            checks.append(safe_harbor_check(self.engine, whole, spec.safe_harbor))
+            whole = self.engine.open(request.target) if published[0].sampled else published[0]
+            checks.append(safe_harbor_check(self.engine, whole, request.safe_harbor))
         failing = sorted((f for part in parts for f in part.failing), key=lambda f: f.size)
         return AuditResult(
-            target=spec.target.name,
+            target=request.target.name,
             rows=judged.rows,
-            roles=shown_roles(spec.roles),
+            roles=shown_roles(request.roles),
             classes=judged.sizes,
             checks=tuple(checks),
             sensitive=summaries,
             warnings=warnings,
-            failing=tuple(failing[: self.failing_classes]),
+            failing=tuple(failing[: request.failing_classes]),
             failing_total=sum(part.failing_total for part in parts),
             failing_unnamed=unnamed,
             columns=tuple(column.name for column in published[0].columns),
@@ -138,30 +118,31 @@ class Auditor:
             worst_classes=tuple(part.worst for part in parts if part.worst),
         )
 
-    def _opened(self, spec: AuditSpec) -> tuple[Opened, tuple[Relation, ResolvedRoles]]:
+    def _opened(self, request: AuditRequest) -> tuple[Opened, tuple[Relation, ResolvedRoles]]:
         """The table and what is required of it; and relation and roles as they were before any columns were kept."""
-        relation = self.relation or self._open(spec)
-        roles = resolve_roles(spec.roles, relation, self.engine)
-        inputs = read_inputs(spec.inputs)
+        relation = self.relation or self._open(request)
+        roles = resolve_roles(request.roles, relation, self.engine)
+        inputs = read_inputs(request.inputs)
         refuse_unclear(inputs, [attribute.label for attribute in roles.sensitive])
         population = self.population
         if population is None and "population" in inputs:
-            population = self.engine.open(population_target(inputs, spec.target))
+            population = self.engine.open(population_target(inputs, request.target))
         kept = load_columns(self.engine, relation, roles)
         known: Mapping[str, Any] = inputs
-        if spec.roles.sampling.given:
+        if request.roles.sampling.given:
             from sqlaudit.population.sample import inputs_with_sampling
 
-            known = inputs_with_sampling(inputs, self.engine, *kept, spec.roles)
+            known = inputs_with_sampling(inputs, self.engine, *kept, request.roles)
         combinations = Combinations(self.engine)
-        merged = self._merged(spec.roles, *kept, population)
-        opened = Opened(self.engine, *kept, spec.roles, spec.requirements, known, population, combinations, merged)
+        merged = self._merged(request.roles, *kept, population)
+        required = request.requirements
+        opened = Opened(self.engine, *kept, request.roles, required, known, population, combinations, merged)
         return opened, (relation, roles)
 
-    def _open(self, spec: AuditSpec) -> Relation:
+    def _open(self, request: AuditRequest) -> Relation:
         """The table; what has a role is read exactly."""
-        named = (name for some in spec.roles.by_role().values() for name in some)
-        return self.engine.open(replace(spec.target, named=frozenset(named)))
+        named = (name for some in request.roles.by_role().values() for name in some)
+        return self.engine.open(replace(request.target, named=frozenset(named)))
 
     def _merged(
         self, given: Roles, relation: Relation, roles: ResolvedRoles, population: Relation | None
@@ -174,44 +155,46 @@ class Auditor:
         return found | ({None: every} if every else {})
 
     def _warnings(
-        self, spec: AuditSpec, opened: Opened, published: tuple[Relation, ResolvedRoles], judged: Judged
+        self, request: AuditRequest, opened: Opened, published: tuple[Relation, ResolvedRoles], judged: Judged
     ) -> tuple[Warned, ...]:
         """What a reader should know, and for whom a verdict holds that counts persons."""
-        named = (*spec.coverage.insensitive, *((published[1].weights.label,) if published[1].weights else ()))
+        named = (*request.coverage.insensitive, *((published[1].weights.label,) if published[1].weights else ()))
         found = audit_warnings(self.engine, *published, judged.sizes, judged.rows, named)
         told = persons_told(opened.relation, opened.roles, opened.given, opened.combinations)
         entity = (opened.roles.entity.label,) if opened.roles.entity else ()
         written = [Warned("spelling_variants", (name,) if name else entity, why) for name, why in opened.merged.items()]
-        sql = (spec.target.query, spec.target.where, *(text for some in spec.roles.by_role().values() for text in some))
+        columns = (column for names in request.roles.by_role().values() for column in names)
+        sql = (request.target.query, request.target.where, *columns)
         return (*found, *written, *told, *called_warning(sql, self.engine.dialect))
 
-    def plan(self, spec: AuditSpec) -> list[Statement]:
+    def plan(self, request: AuditRequest) -> list[Statement]:
         """The statements an audit would run, as far as they are known before any of them has run.
 
         Raises:
             UsageError, EngineError: as `audit` does.
         """
-        spec.roles.require_quasi_identifiers()
-        relation = self._open(spec)
-        roles = resolve_roles(spec.roles, relation, self.engine)
+        request.roles.require_quasi_identifiers()
+        relation = self._open(request)
+        roles = resolve_roles(request.roles, relation, self.engine)
         statements: list[Statement] = []
-        if spec.roles.sampling.given:
+        if request.roles.sampling.given:
             from sqlaudit.population.sample import sampling_statements
 
             statements += sampling_statements(self.engine.dialect, relation, roles)
         for attribute in roles.sensitive or (None,):
-            builder = HistogramBuilder(self.engine, frame_of(relation, roles, attribute, spec.roles), spec.roles.nulls)
+            frame = frame_of(relation, roles, attribute, request.roles)
+            builder = HistogramBuilder(self.engine, frame, request.roles.nulls)
             statements += builder.plan(attribute.sql if attribute else None)
-            statements += planned_of_persons(builder.frame, self.engine, spec.roles, spec.requirements)
+            statements += planned_of_persons(builder.frame, self.engine, request.roles, request.requirements)
         statements += warning_statements(self.engine, relation, roles)
-        if spec.safe_harbor is not None:
+        if request.safe_harbor is not None:
             from sqlaudit.audits.safe_harbor import safe_harbor_statements
 
-            statements += safe_harbor_statements(self.engine, relation, spec.safe_harbor)
+            statements += safe_harbor_statements(self.engine, relation, request.safe_harbor)
         statements = list({statement.sql: statement for statement in statements}.values())
-        statements += person_statements(self.engine, relation, roles, spec.roles)
+        statements += person_statements(self.engine, relation, roles, request.roles)
         columns = values_of(relation, roles, self.engine.dialect)
-        return statements + merged_statements(self.engine, columns, spec.roles.values)
+        return statements + merged_statements(self.engine, columns, request.roles.values)
 
 
 def missing_values(summaries: Iterable[SensitiveSummary]) -> Iterator[Warned]:
@@ -223,36 +206,10 @@ def missing_values(summaries: Iterable[SensitiveSummary]) -> Iterator[Warned]:
             yield Warned(MISSING_VALUES, (summary.name,), f"{said} {hint}", hint)
 
 
-def of_presets(
-    names: Sequence[str], given: SafeHarbor, *, report: bool = False
-) -> tuple[tuple[Requirement, ...], SafeHarbor | None]:
-    """What presets require of rows, and how HIPAA's Safe Harbor is checked, None = not at all.
-
-    Args:
-        names: of presets. given: what is said of Safe Harbor. report: whether presets without a limit are sections of a
-            report by criteria.
-
-    Raises:
-        UsageError: an unknown preset, one that would require nothing, or details of Safe Harbor without it.
-    """
-    found: tuple[Requirement, ...] = ()
-    if names:
-        from sqlaudit.models.presets import find_preset, of_rows
-
-        told = [one for one in names if report and find_preset(one).sections and not find_preset(one).audit]
-        found = of_rows(one for one in names if one not in (SafeHarbor.preset, *told))
-    if SafeHarbor.preset in names:
-        return found, given
-    if given != SafeHarbor():
-        needing = spelled("zip_areas" if given.zip_areas else "reviewed")
-        raise UsageError(f"{needing} needs {spelled('preset', SafeHarbor.preset)}.")
-    return found, None
-
-
-def _coverage(spec: AuditSpec, warnings: Sequence[Warned], rows: int) -> list[Check]:
+def _coverage(request: AuditRequest, warnings: Sequence[Warned], rows: int) -> list[Check]:
     """The checks of direct identifiers, and of columns without a role where each needs one."""
-    checks = [*identifier_checks(spec.roles.identifiers, spec.coverage.accepted_identifiers, rows)]
-    if spec.coverage.all_columns_named:
+    checks = [*identifier_checks(request.roles.identifiers, request.coverage.accepted_identifiers, rows)]
+    if request.coverage.all_columns_named:
         checks.append(columns_check(warnings, rows))
     return checks
 
@@ -261,10 +218,7 @@ def _coverage(spec: AuditSpec, warnings: Sequence[Warned], rows: int) -> list[Ch
     "target * qi sensitive require identifier entity joint nulls sampling_fraction population_size weights known_rows "
     "values db query where inputs read buckets limits roles failing_classes worst_classes show_values "
     "accept_identifier insensitive all_columns_named preset zip_areas reviewed",
-    *(Roles, Sampling, Coverage, SafeHarbor, FailingClassesRequest),
-    failing_classes=("int | None", 10),
-    worst_classes=("int", WORST_CLASSES),
-    preset=("str | Sequence[str]", ()),
+    *(Roles, Sampling, Coverage, SafeHarbor, AuditRequest),
 )
 def audit(given: Given) -> AuditResult:
     """Audit a table and return what was found.
@@ -272,10 +226,9 @@ def audit(given: Given) -> AuditResult:
     Args:
         failing_classes: how many failing classes to read, None = all.
         worst_classes: of how many of the worst classes to read how each sensitive attribute is spread, 0 = of none,
-            which saves a statement.
+            which saves a statement; None = 3.
         show_values: whether the quasi-identifier values of these classes, and the sensitive values of the worst and of
             a stated person, may be read.
-        preset: published rules; `sqlaudit models --presets` lists them.
 
     Raises:
         UsageError: a column, model or value that does not fit.
@@ -288,17 +241,19 @@ def audit(given: Given) -> AuditResult:
         >>> result.passed, [(check.model, check.level) for check in result.checks]
         (False, [('k_anonymity', 2), ('distinct_l_diversity', 1)])
     """
-    asked = roles_from(vars(given), sampling=request_from(Sampling, vars(given)))
-    preset_requirements, harbor = of_presets(several(given.preset), request_from(SafeHarbor, vars(given)))
-    spec = AuditSpec(
-        target_of(given),
-        replace(asked, identifiers=with_accepted(asked.identifiers, several(given.accept_identifier))),
-        (*preset_requirements, *requirements(given.require)),
-        given.inputs or {},
-        request_from(Coverage, vars(given)),
-        harbor,
+    roles = roles_from(vars(given), sampling=request_from(Sampling, vars(given)))
+    preset_requirements, safe_harbor = requirements_of_presets(
+        several(given.preset), request_from(SafeHarbor, vars(given))
     )
-    shown = request_from(FailingClassesRequest, vars(given))
-    worst = WORST_CLASSES if shown.worst is None else shown.worst
-    with opened(given.db, given.limits, spec.target, *further_targets(spec)) as engine:
-        return Auditor(engine, shown.number, shown.show_values, worst_classes=worst).audit(spec)
+    request = request_from(
+        AuditRequest,
+        vars(given),
+        target=target_of(given),
+        roles=replace(roles, identifiers=with_accepted(roles.identifiers, several(given.accept_identifier))),
+        requirements=(*preset_requirements, *requirements(given.require)),
+        inputs=given.inputs or {},
+        coverage=request_from(Coverage, vars(given)),
+        safe_harbor=safe_harbor,
+    )
+    with opened(given.db, given.limits, request.target, *further_targets(request.inputs, request.target)) as engine:
+        return Auditor(engine).audit(request)

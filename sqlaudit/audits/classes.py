@@ -18,8 +18,6 @@ from sqlaudit.models.judge import Asked, Judged, merged_facts
 
 FAILING = "failing"
 LEAST_DIVERSE = "least_diverse"
-WORST_CLASSES = 3
-"""Of so many classes an audit tells how the sensitive values are spread in them, unless another number is asked for."""
 
 
 class _ValueIfShown(TypedDict, total=False):

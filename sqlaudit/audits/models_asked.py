@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from sqlaudit.audits.classes import WorstClasses, worst_classes, worst_statement
+from sqlaudit.audits.request import AuditRequest
 from sqlaudit.audits.result import SensitiveSummary
 from sqlaudit.base.columns_of import Resolved, as_parameter, resolve, resolve_like
 from sqlaudit.base.errors import UsageError
@@ -252,16 +253,6 @@ def persons_told(
 
 
 @dataclass(frozen=True)
-class ClassesWanted:
-    """What is told of classes: of how many that fail (None = all), of how many of the worst ones how their
-    sensitive values are spread, and whether the values of keys may be read."""
-
-    failing: int | None
-    worst: int
-    values: bool
-
-
-@dataclass(frozen=True)
 class Opened:
     """What all parts of one audit share: the table, its roles as they were found and as they were given, and what is
     required of it. `merged` says why nothing can be said of a sensitive attribute, or under None of any."""
@@ -297,7 +288,7 @@ class Part:
     table: SensitiveTable | None = None
 
 
-def audit_part(opened: Opened, attribute: Resolved | None, position: int, wanted: ClassesWanted) -> Part:
+def audit_part(opened: Opened, attribute: Resolved | None, position: int, request: AuditRequest) -> Part:
     """The models over the classes of one sensitive attribute, which is the one at this position.
 
     Raises:
@@ -308,13 +299,13 @@ def audit_part(opened: Opened, attribute: Resolved | None, position: int, wanted
     several = differs(frame, known_rows, nulls, opened.combinations, judged=bool(opened.requirements))
     if several and known_rows is KnownRows.ALL:
         known = alike_frame(opened.engine, frame, position)
-        return _part(opened, attribute, position, replace(wanted, values=False), frame, known)
-    part = _part(opened, attribute, position, wanted, frame, frame)
+        return _part(opened, attribute, position, replace(request, show_values=False), frame, known)
+    part = _part(opened, attribute, position, request, frame, frame)
     return _with_all_rows(part, opened, position, frame) if several else part
 
 
 def _part(
-    opened: Opened, attribute: Resolved | None, position: int, wanted: ClassesWanted, rows: Frame, frame: Frame
+    opened: Opened, attribute: Resolved | None, position: int, request: AuditRequest, rows: Frame, frame: Frame
 ) -> Part:
     """The models over the classes of a frame: that of the rows, or one in which all rows of a person are known."""
     # The attribute as the frame has it
@@ -329,11 +320,11 @@ def _part(
     asked = asked_models(opened.requirements, context, opened.given, attribute, position)
     asked = defined(builder, attribute, asked if frame is rows else without_population(asked))
     models = [item.model for item in asked]
-    population = _population(opened, attribute, frame, models, wanted.values)
+    population = _population(opened, attribute, frame, models, request.show_values)
     persons = _persons(opened.engine, rows, models)
-    facts = (*facts_of(histogram, asked), *((DISTINCT, LARGEST) if wanted.worst else ()))
+    facts = (*facts_of(histogram, asked), *((DISTINCT, LARGEST) if request.worst_classes_read else ()))
     histogram = builder.keep_facts(histogram, list({fact.name: fact for fact in facts}.values()))
-    classes = _Classes(opened, wanted, attribute, asked, builder, histogram)
+    classes = _Classes(opened, request, attribute, asked, builder, histogram)
     keys, together = classes.keys, opened.engine.answers_together
     if together:
         histogram.ask_ahead([*statements_of(histogram, asked), *([] if keys else classes.foreseen())])
@@ -341,16 +332,16 @@ def _part(
     every = [one for one in classes.failing(judged.watched) if not all(short.held for short in one.shorts)]
     if together and keys and judged.rows:
         classes.histogram.ask_ahead(classes.statements(every, [judged.blamed]))
-    failing, total = _smallest(every, wanted.failing)
+    failing, total = _smallest(every, request.failing_classes)
     disclosure = _disclosure(asked, judged)
     counted = persons.found() if persons else None
     if table is None or attribute is None:
         return Part(asked, judged, failing, total, tuple(every), disclosure, persons=counted)
     summary = SensitiveSummary(attribute.label, table.distinct, nulls, histogram.form, table.ordered)
     worst = None
-    if wanted.worst and judged.rows:
-        shown = (keys, frame.collated, wanted.values)
-        worst = worst_classes(classes.histogram, asked, judged, wanted.worst, *shown)
+    if request.worst_classes_read and judged.rows:
+        shown = (keys, frame.collated, request.show_values)
+        worst = worst_classes(classes.histogram, asked, judged, request.worst_classes_read, *shown)
     return Part(asked, judged, failing, total, tuple(every), disclosure, summary, worst, counted, table)
 
 
@@ -376,7 +367,7 @@ class _Classes:
     """The classes as they may be shown: apart and with their keys where values may be, read when first asked for."""
 
     opened: Opened
-    wanted: ClassesWanted
+    request: AuditRequest
     attribute: Resolved | None
     asked: Sequence[Asked]
     builder: HistogramBuilder
@@ -385,7 +376,7 @@ class _Classes:
     @property
     def keys(self) -> list[str]:
         """What the user calls the columns of the key; empty when values may not be shown."""
-        return key_labels(self.opened.roles, self.attribute, self.builder.frame) if self.wanted.values else []
+        return key_labels(self.opened.roles, self.attribute, self.builder.frame) if self.request.show_values else []
 
     @property
     def histogram(self) -> ClassHistogram:
@@ -425,7 +416,7 @@ class _Classes:
 
     def statements(self, every: Sequence[FailingClasses], blamed: Sequence[Sequence[str]]) -> list[Statement]:
         """What asks for the failing classes, and for the worst ones if these predicates are to blame."""
-        limit, number, histogram = self.wanted.failing, self.wanted.worst, self.histogram
+        limit, number, histogram = self.request.failing_classes, self.request.worst_classes_read, self.histogram
         statements = [failing.statement(limit) for failing in every if limit != 0 and failing.histogram is histogram]
         if number and histogram.lane_count:
             shown = (self.keys, self.builder.frame.collated)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from sqlaudit.audits.auditor import Auditor
+from sqlaudit.audits.request import AuditRequest, request_verdicts
 from sqlaudit.audits.result import AuditResult
 from sqlaudit.base.columns_of import Resolved
 from sqlaudit.base.errors import EngineError, SqlauditError, UsageError
@@ -18,7 +19,7 @@ from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.publication import BucketPublication, Publication
 from sqlaudit.base.relation import ColumnInfo, Kind, Relation, Remark, Statement
 from sqlaudit.base.result import Status
-from sqlaudit.base.spec import AuditSpec, Buckets, KnownRows, NullPolicy, ReadOptions, Roles, Target
+from sqlaudit.base.spec import Buckets, KnownRows, NullPolicy, ReadOptions, Roles, Target
 from sqlaudit.base.sql import Raw, expression, render
 from sqlaudit.classes.opening import ResolvedRoles
 from sqlaudit.engines import connect
@@ -158,7 +159,7 @@ def audit_written(
     publication: Publication,
     written: Path,
     names: Sequence[str],
-    spec: AuditSpec,
+    request: AuditRequest,
     roles: ResolvedRoles,
     known: tuple[int, int, Sequence[str]],
     disagree: Callable[[str], str],
@@ -169,7 +170,8 @@ def audit_written(
 
     Args:
         engine: gets the remark on how the file has to be read. publication: what the file will be called.
-        written: where it is now. names: its columns. spec: its audit, as it was in the database. roles: of the table.
+        written: where it is now. names: its columns. request: its audit, as it was in the database.
+        roles: of the table.
         known: the rows and classes that were found there, and the texts of requirements that fail.
         disagree: the sentence for a contradiction.
 
@@ -189,12 +191,12 @@ def audit_written(
             columns = tuple(replace(one, name=name) for one, name in zip(opened.columns, names, strict=True))
             listed = ", ".join(quote(name, reader.dialect) for name in names)
             there = Relation(f"(SELECT * FROM {opened.sql} AS written({listed}))", columns, str(file))
-            asked = replace(_alone(spec, roles, columns, counted=as_text), target=target)
-            found = Auditor(reader, failing_classes=0, relation=there).audit(asked)
+            asked = replace(_alone(request, roles, columns, counted=as_text), target=target)
+            found = Auditor(reader, relation=there).audit(asked)
             if is_csv and found.rows == rows and found.classes.count > classes:  # or the file has other groups
                 equal = replace(asked, roles=replace(asked.roles, nulls=NullPolicy.EQUAL))
-                alike = Auditor(reader, failing_classes=0, relation=there).audit(equal)
-                if spec.roles.nulls is NullPolicy.DISTINCT and alike.classes.count <= classes:
+                alike = Auditor(reader, relation=there).audit(equal)
+                if request.roles.nulls is NullPolicy.DISTINCT and alike.classes.count <= classes:
                     raise UsageError(_MISSING_IN_CSV.format(file=file, way=spelled("nulls", "equal")))
         if is_csv and _unmet(found, failing) and any(one.null_rows for one in found.sensitive):
             raise UsageError(_MISSING_IN_CSV.format(file=file, way=spelled("values", "fold")))
@@ -214,14 +216,16 @@ def _unmet(found: AuditResult, failing: Sequence[str]) -> list[str]:
     return [check.text for check in failed(found) if check.text not in failing]
 
 
-def _alone(spec: AuditSpec, roles: ResolvedRoles, columns: Sequence[ColumnInfo], *, counted: bool) -> AuditSpec:
+def _alone(
+    request: AuditRequest, roles: ResolvedRoles, columns: Sequence[ColumnInfo], *, counted: bool
+) -> AuditRequest:
     """What can be asked of a file: without persons and other tables, and with sensitive values as they were."""
     ordered = {column.name: column.kind.has_natural_order for column in columns}
     as_they_were = all(ordered.get(role.column or "") == role.kind.has_natural_order for role in roles.sensitive)
-    given = replace(spec.roles, entity=None, known_rows=KnownRows.WORSE)
-    if counted or spec.roles.entity or spec.inputs or not as_they_were:
-        return replace(spec, roles=replace(given, sensitive=()), requirements=(COUNTED,), inputs={})
-    return replace(spec, roles=given)
+    given = replace(request.roles, entity=None, known_rows=KnownRows.WORSE)
+    if counted or request.roles.entity or request.inputs or not as_they_were:
+        return replace(request, roles=replace(given, sensitive=()), requirements=(COUNTED,), inputs={})
+    return replace(request, roles=given)
 
 
 def contradiction(opening: str, what: str, again: str = "ask") -> str:
@@ -313,13 +317,13 @@ def refuse_without_buckets(publication: BucketPublication, given: Roles, roles: 
 
 
 def write_buckets(
-    engine: Engine, publication: BucketPublication, made: InBuckets, spec: AuditSpec, known: tuple[int, int, bool]
+    engine: Engine, publication: BucketPublication, made: InBuckets, request: AuditRequest, known: tuple[int, int, bool]
 ) -> None:
     """Write the two tables of a release that was audited, and audit them as they were written.
 
     Args:
         engine: where the release is. publication: the files. made: what goes where.
-        spec: the audit of the release. known: its rows and classes, and whether a requirement fails in it.
+        request: the audit of the release. known: its rows and classes, and whether a requirement fails in it.
 
     Raises:
         UsageError: a file cannot be written. EngineError: what was written is not what was audited; then it is removed.
@@ -333,7 +337,7 @@ def write_buckets(
         for file, statement, names in zip((persons, values), _statements(engine, made), columns, strict=True):
             write_rows(file, names, engine.stream(statement))
             written.append(file)
-        _audit_again(persons, values, made, spec, known)
+        _audit_again(persons, values, made, request, known)
     except SqlauditError:
         for file in filter(Path.is_file, written):
             file.unlink()
@@ -359,7 +363,9 @@ def _statements(engine: Engine, made: InBuckets) -> tuple[Statement, Statement]:
     return persons, values
 
 
-def _audit_again(persons: Path, values: Path, made: InBuckets, spec: AuditSpec, known: tuple[int, int, bool]) -> None:
+def _audit_again(
+    persons: Path, values: Path, made: InBuckets, request: AuditRequest, known: tuple[int, int, bool]
+) -> None:
     """Nothing when the two files are the release that was audited.
 
     Raises:
@@ -367,12 +373,12 @@ def _audit_again(persons: Path, values: Path, made: InBuckets, spec: AuditSpec, 
     """
     rows, classes, failing = known
     target = Target(relation=str(persons), buckets=Buckets(str(values), made.bucket, made.count))
-    roles = replace(spec.roles, quasi_identifiers=(made.bucket,), sensitive=made.sensitive)
-    asked = tuple(one for one in spec.requirements if not _BEYOND & {*REGISTRY[one.model].needs}) or (COUNTED,)
-    inputs = {name: one for name, one in spec.inputs.items() if name != "population"}
+    roles = replace(request.roles, quasi_identifiers=(made.bucket,), sensitive=made.sensitive)
+    asked = tuple(one for one in request.requirements if not _BEYOND & {*REGISTRY[one.model].needs}) or (COUNTED,)
+    inputs = {name: one for name, one in request.inputs.items() if name != "population"}
     try:
         with connect(None, None, target) as engine:
-            found = Auditor(engine, failing_classes=0).audit(AuditSpec(target, roles, asked, inputs))
+            found = Auditor(engine).audit(request_verdicts(target, roles, asked, inputs))
     except SqlauditError as error:
         raise EngineError(_said(str(error))) from None
     if (found.rows, found.classes.count) != (rows, classes):

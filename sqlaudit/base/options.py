@@ -293,7 +293,8 @@ class Option:
         default = None if isinstance(self.default, dict) else self.default
         if isinstance(default, Fraction) and default.denominator == 1:
             default = int(default)
-        kind = self.kind.python if default is not None or self.kind.python == "Any" else f"{self.kind.python} | None"
+        takes_none = default is None or (self.kind is MOST and self.every is None)  # None = all
+        kind = f"{self.kind.python} | None" if takes_none and self.kind.python != "Any" else self.kind.python
         said = re.sub(
             "--([a-z-]+)", lambda flag: f"`{flag[1].replace('-', '_')}`", self.help.replace("TARGET", "`target`")
         )
@@ -431,6 +432,7 @@ _SHARED: dict[str, tuple[str, Any, str]] = {
         None,
         "a database URL or DuckDB file, or an engine or SparkSession that is already open (it is left open).",
     ),
+    "preset": ("str | Sequence[str]", (), "published rules; `sqlaudit models --presets` lists them."),
     "query": ("str", "", "one SELECT instead of a target."),
     "where": ("str", "", "a SQL condition on the rows."),
     "read": ("ReadOptions | Mapping[str, Any] | None", None, "how files are read."),

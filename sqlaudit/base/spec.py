@@ -18,7 +18,6 @@ from sqlaudit.base.options import (
     FLAG,
     FOLDER,
     MEMORY,
-    MOST,
     NAMES,
     RANGE,
     SECONDS,
@@ -448,41 +447,6 @@ class SafeHarbor:
 
 
 @dataclass(frozen=True)
-class FailingClassesRequest:
-    """Which failing classes are reported.
-
-    Args:
-        number: how many, None = all. show_values: whether their values are shown.
-        worst: of how many of the worst classes the sensitive values are counted; None = as many as is usual.
-    """
-
-    number: int | None = option(
-        10,
-        MOST,
-        "Number of failing classes in the report.",
-        CLASSES,
-        name="failing_classes",
-        metavar="N|all",
-        shown="10",
-        least=0,
-    )
-    worst: int | None = option(
-        None,
-        RANGE,
-        "Number of worst classes to break down by sensitive value. [default: 3 in JSON and HTML, otherwise 0]",
-        CLASSES,
-        name="worst_classes",
-        metavar="N",
-        least=0,
-        most=10,
-    )
-    show_values: bool = option(False, FLAG, "Show values of failing classes, which may identify people.", CLASSES)
-
-    def __post_init__(self) -> None:
-        check_bounds(self)
-
-
-@dataclass(frozen=True)
 class Requirement:
     """One requirement: a model by name, its parameters as exact numbers or texts.
 
@@ -529,27 +493,6 @@ class Limits:
 
     def __post_init__(self) -> None:
         check_bounds(self)
-
-
-@dataclass(frozen=True)
-class AuditSpec:
-    """A complete request for an audit.
-
-    Args:
-        target: what is audited.
-        roles: the roles of its columns.
-        requirements: what must hold; empty = report every model that needs no further input.
-        inputs: further inputs of models by name (categories, class functions, orders, trees, population …).
-        coverage: identifiers that are accepted, and whether every column needs a role.
-        safe_harbor: how HIPAA's Safe Harbor is checked, None = not at all.
-    """
-
-    target: Target
-    roles: Roles
-    requirements: tuple[Requirement, ...] = ()
-    inputs: Mapping[str, Any] = field(default_factory=dict)
-    coverage: Coverage = Coverage()
-    safe_harbor: SafeHarbor | None = None
 
 
 # From what people pass to a target.

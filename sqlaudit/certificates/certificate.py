@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
 
+from sqlaudit.audits.request import AuditRequest
 from sqlaudit.audits.result import AuditResult
 from sqlaudit.base.columns_of import find_column
 from sqlaudit.base.errors import InputError, MissingDriver, UsageError
@@ -23,7 +24,7 @@ from sqlaudit.base.options import options_of, request_from
 from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.relation import Relation
 from sqlaudit.base.result import Timing, plain
-from sqlaudit.base.spec import AuditSpec, Coverage, ReadOptions, Roles, Sampling, Target
+from sqlaudit.base.spec import Coverage, ReadOptions, Roles, Sampling, Target
 from sqlaudit.models.presets import of_rows
 from sqlaudit.models.registry import requirements
 from sqlaudit.profiles.result import option_value
@@ -39,29 +40,35 @@ HIDDEN = "…"
 UNREADABLE = "This is not a certificate, or it was edited by hand: its {} cannot be read."
 
 
-def asked_of(spec: AuditSpec, db: bool, failing: int | None, worst: int, values: bool) -> dict[str, Any]:
+def asked_of(request: AuditRequest, db: bool) -> dict[str, Any]:
     """A request as plain data, without what is as usual.
 
     Args:
-        spec: the request. db: whether a database was named. failing, worst, values: of how many classes the report
-            told, and whether with their values; the statements follow from these, too.
+        request: the request; the statements follow from the numbers of classes that it reads, too.
+        db: whether a database was named.
     """
-    rules = list(dict.fromkeys(one.preset for one in spec.requirements if one.preset))
+    rules = list(dict.fromkeys(one.preset for one in request.requirements if one.preset))
     return ({"presets": rules} if rules else {}) | {
-        "target": spec.target.label or spec.target.relation,
+        "target": request.target.label or request.target.relation,
         "database": db,
-        "read": _given(spec.target.read),
-        "where": _digest(spec.target.where),
-        "query": _digest(spec.target.query),
-        "inputs": _digest(json.dumps(plain(spec.inputs), sort_keys=True)) if spec.inputs else None,
-        "roles": _given(spec.roles) | _given(spec.roles.sampling),
-        "coverage": _given(spec.coverage),
-        "require": [one.text for one in spec.requirements],
-        "shown": {"failing_classes": failing, "worst_classes": worst, "values": values},
+        "read": _given(request.target.read),
+        "where": _digest(request.target.where),
+        "query": _digest(request.target.query),
+        "inputs": _digest(json.dumps(plain(request.inputs), sort_keys=True)) if request.inputs else None,
+        "roles": _given(request.roles) | _given(request.roles.sampling),
+        "coverage": _given(request.coverage),
+        "require": [one.text for one in request.requirements],
+        "shown": {
+            "failing_classes": request.failing_classes,
+            "worst_classes": request.worst_classes_read,
+            "values": request.show_values,
+        },
     }
 
 
-def spec_from(asked: Mapping[str, Any], target: str, where: str, query: str, inputs: Mapping[str, Any]) -> AuditSpec:
+def request_from_certificate(
+    asked: Mapping[str, Any], target: str, where: str, query: str, inputs: Mapping[str, Any]
+) -> AuditRequest:
     """The request again. Nothing of it is SQL, except expressions in the place of columns (`refuse_untrusted`).
 
     Args:
@@ -91,17 +98,27 @@ def spec_from(asked: Mapping[str, Any], target: str, where: str, query: str, inp
         raise InputError(f"{UNREADABLE.format('request')} {error}") from None
     except (TypeError, ValueError, AttributeError):
         raise InputError(UNREADABLE.format("request")) from None
-    spec = AuditSpec(Target(name, query, where=where, read=read), roles, required, inputs, coverage)
-    again = asked_of(spec, False, 0, 0, False)
+    shown = asked["shown"]
+    request = AuditRequest(
+        Target(name, query, where=where, read=read),
+        roles,
+        required,
+        inputs,
+        coverage,
+        failing_classes=shown["failing_classes"],
+        worst_classes=shown["worst_classes"],
+        show_values=shown["values"],
+    )
+    again = asked_of(request, False)
     parts = ("read", "roles", "coverage", "require", "presets")
     if wrong := [part for part in parts if again.get(part) != asked.get(part)]:
         raise InputError(UNREADABLE.format(wrong[0]))
-    return spec
+    return request
 
 
-def changed_texts(asked: Mapping[str, Any], spec: AuditSpec) -> Iterator[str]:
+def changed_texts(asked: Mapping[str, Any], request: AuditRequest) -> Iterator[str]:
     """The names of those texts that are not what they were: `where`, `query`, `inputs`."""
-    now = asked_of(spec, False, 0, 0, False)
+    now = asked_of(request, False)
     return (name for name in ("where", "query", "inputs") if now[name] != asked[name])
 
 

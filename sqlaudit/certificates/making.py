@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sqlaudit.audits.auditor import Auditor
+from sqlaudit.audits.request import AuditRequest
 from sqlaudit.audits.result import AuditResult
 from sqlaudit.base.columns_of import Resolved
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.relation import Relation
-from sqlaudit.base.spec import AuditSpec
 from sqlaudit.base.sql import Raw, render
 from sqlaudit.certificates.certificate import (
     asked_of,
@@ -111,7 +111,7 @@ WAY = "sha256-histogram-1"
 _PIECE = 1 << 20
 
 
-def snapshot_of(engine: Engine, spec: AuditSpec, relation: Relation) -> dict[str, Any]:
+def snapshot_of(engine: Engine, request: AuditRequest, relation: Relation) -> dict[str, Any]:
     """What the table holds in the columns that have a role.
 
     The checksum is one of combinations of values with their numbers of rows: it changes with any of them, and not with
@@ -124,7 +124,7 @@ def snapshot_of(engine: Engine, spec: AuditSpec, relation: Relation) -> dict[str
     Raises:
         UsageError: a role's column is not there. EngineError: the database refused or failed.
     """
-    roles = resolve_roles(spec.roles, relation, engine)
+    roles = resolve_roles(request.roles, relation, engine)
     one = (roles.entity, roles.weights)
     named: list[Resolved] = [*roles.quasi_identifiers, *roles.sensitive, *(role for role in one if role is not None)]
     columns = [Raw(f"({role.sql})") for role in named]
@@ -138,15 +138,15 @@ def snapshot_of(engine: Engine, spec: AuditSpec, relation: Relation) -> dict[str
         "columns": [role.label for role in named],
         "way": WAY,
         "checksum": hashlib.sha256(written.encode()).hexdigest(),
-        "version": _version(spec),
+        "version": _version(request),
     }
 
 
-def _version(spec: AuditSpec) -> dict[str, Any] | None:
+def _version(request: AuditRequest) -> dict[str, Any] | None:
     """The files of a target as one digest; None for a table."""
     from sqlaudit.engines.writing import files_named
 
-    files = sorted(files_named(spec.target.relation))
+    files = sorted(files_named(request.target.relation))
     if not files:
         return None
     digest = hashlib.sha256()
@@ -161,20 +161,20 @@ def _version(spec: AuditSpec) -> dict[str, Any] | None:
 
 
 def audit_certified(
-    auditor: Auditor, spec: AuditSpec, db: bool, key: Ed25519PrivateKey | None = None
+    auditor: Auditor, request: AuditRequest, db: bool, key: Ed25519PrivateKey | None = None
 ) -> tuple[AuditResult, dict[str, Any]]:
     """An audit, and its certificate.
 
     Args:
-        auditor: over an open engine. spec: the request. db: whether a database was named. key: signs it, if given.
+        auditor: over an open engine. request: the request. db: whether a database was named. key: signs it, if given.
 
     Raises:
         UsageError, EngineError: as `Auditor.audit`.
     """
-    relation = auditor.relation = auditor.engine.open(spec.target)
-    result = auditor.audit(spec)
-    asked = asked_of(spec, db, auditor.failing_classes, auditor.worst_classes, auditor.show_values)
-    snapshot = snapshot_of(auditor.engine, spec, relation)
+    relation = auditor.relation = auditor.engine.open(request.target)
+    result = auditor.audit(request)
+    asked = asked_of(request, db)
+    snapshot = snapshot_of(auditor.engine, request, relation)
     certificate = certificate_of(result, asked, snapshot, relation, auditor.engine.private_prefix)
     return result, certificate if key is None else signed(certificate, key)
 
@@ -184,13 +184,13 @@ class Verification:
     """A certificate that is to be run again.
 
     Args:
-        file: where it lies. certificate: what it holds. spec: the request that it makes. key: whose signature it has to
-            carry, None = anybody's. trust: whether any SQL of its roles is run.
+        file: where it lies. certificate: what it holds. request: the request that it makes.
+        key: whose signature it has to carry, None = anybody's. trust: whether any SQL of its roles is run.
     """
 
     file: Path
     certificate: Mapping[str, Any]
-    spec: AuditSpec
+    request: AuditRequest
     key: Ed25519PublicKey | None = None
     trust: bool = False
 
@@ -201,15 +201,13 @@ class Verification:
             UsageError: a role that the table does not have, or SQL that is more than an expression of columns.
         """
         already = len(engine.executed)
-        relation = engine.open(self.spec.target)
+        relation = engine.open(self.request.target)
         if not self.trust:
-            named = self.spec.roles.by_role().values()
+            named = self.request.roles.by_role().values()
             refuse_untrusted((name for names in named for name in names), relation, engine.dialect)
-        shown = self.certificate["asked"]["shown"]
-        auditor = Auditor(engine, shown["failing_classes"], shown["values"], worst_classes=shown["worst_classes"])
-        auditor.relation = relation
+        auditor = Auditor(engine, relation=relation)
         try:
-            result = auditor.audit(self.spec)
+            result = auditor.audit(self.request)
         except UsageError as error:
             if not error.bare:
                 raise
@@ -217,13 +215,13 @@ class Verification:
             raise UsageError(f"{error.bare} Name the certificate's table as TARGET.") from None
         now = {
             "figures": figures_of(result),
-            "snapshot": snapshot_of(engine, self.spec, relation),
+            "snapshot": snapshot_of(engine, self.request, relation),
             "sql": statements_of(result.statements, relation, engine.private_prefix),
         }
         state, name = self._signature()
         return VerifyResult(
             certificate=str(self.file),
-            target=self.spec.target.name,
+            target=self.request.target.name,
             rows=result.rows,
             roles=result.roles,
             certified={
@@ -257,7 +255,7 @@ class Verification:
         asked = self.certificate["asked"]
         if self.certificate["command"] != command_of(asked):
             yield Difference("command", "another one", "its roles and requirements give a different command")
-        for name in changed_texts(asked, self.spec):
+        for name in changed_texts(asked, self.request):
             yield Difference(name, "another text", "the text given now")
         yield from differences(self.certificate, now, self._same_versions(result))
 

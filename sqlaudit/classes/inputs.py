@@ -21,7 +21,7 @@ from sqlaudit.base.errors import UsageError
 from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.names import closest
 from sqlaudit.base.nodes import Name, Node, exact_number, load_nodes, nodes_of
-from sqlaudit.base.spec import AuditSpec, Target
+from sqlaudit.base.spec import Target
 from sqlaudit.hierarchies.read import read_section, tree_of, tree_of_csv
 
 # Class functions that are curves: by break points, by an expression, or Gompertz's (Hsu, 3.6).
@@ -289,10 +289,10 @@ def read_inputs(inputs: Mapping[str, Any]) -> Inputs:
     return Inputs(inputs_from(nodes_of(rest), Path()), population=target)
 
 
-def further_targets(spec: AuditSpec) -> tuple[Target, ...]:
-    """What is read besides the target: the population table, if one is named."""
-    inputs = read_inputs(spec.inputs)
-    return (population_target(inputs, spec.target),) if "population" in inputs else ()
+def further_targets(inputs: Mapping[str, Any], audited: Target) -> tuple[Target, ...]:
+    """Return what is read besides the audited table: the population table, if the inputs name one."""
+    inputs = read_inputs(inputs)
+    return (population_target(inputs, audited),) if "population" in inputs else ()
 
 
 def population_target(inputs: Mapping[str, Any], audited: Target) -> Target:

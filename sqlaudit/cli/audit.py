@@ -4,29 +4,30 @@ from __future__ import annotations
 
 import contextlib
 import functools
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from sqlaudit.audits.request import WORST_CLASSES, AuditRequest, requirements_of_presets
 from sqlaudit.base.errors import EngineError, ExitCode, Incomplete, UsageError
 from sqlaudit.base.frozen import dataclass
-from sqlaudit.base.spec import AuditSpec, Coverage, SafeHarbor, Target
+from sqlaudit.base.options import request_from
+from sqlaudit.base.spec import Coverage, SafeHarbor, Target
 from sqlaudit.cli.exits import say, tell, worst
 from sqlaudit.cli.options import (
-    FailingOptions,
     FurtherReports,
     audit_options,
     bucketized_options,
     cover_options,
     coverage_options,
-    failing_options,
     further_options,
     harbor_options,
     output_options,
     role_options,
     sampling_options,
 )
+from sqlaudit.cli.requests import given_options
 from sqlaudit.cli.runner import Job, declared, verdict
 from sqlaudit.reports.document import About, plural
 
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
     from sqlaudit.audits.auditor import Auditor
     from sqlaudit.audits.result import AuditResult
     from sqlaudit.classes.failing import AllFailing, FailingClass
-    from sqlaudit.engines.contract import Engine
 
 
 @declared(
@@ -44,13 +44,13 @@ if TYPE_CHECKING:
     audit_options,
     harbor_options,
     coverage_options,
-    failing_options,
+    given_options(AuditRequest, "shown"),
     output_options,
     cover_options,
     further_options,
 )
 def command(
-    job: Job, harbor: SafeHarbor, coverage: Coverage, failing: FailingOptions, cover: About, further: FurtherReports
+    job: Job, harbor: SafeHarbor, coverage: Coverage, shown: Mapping[str, Any], cover: About, further: FurtherReports
 ) -> int:
     """Measure how easily the people in a table can be re-identified.
 
@@ -65,51 +65,53 @@ def command(
       sqlaudit audit patients.csv --qi age,sex,zip --sensitive diagnosis \\
           --require k=5 --require l=3
     """
-    from sqlaudit.audits.auditor import of_presets
     from sqlaudit.models.phrases import with_accepted
 
     if not job.roles.quasi_identifiers:
         raise UsageError(_name_them(job))
     declared_too = with_accepted(job.roles.identifiers, coverage.accepted_identifiers)
     roles = replace(job.roles, identifiers=declared_too, sampling=job.sampling)
-    of_rules, checked = of_presets(job.asked.presets, harbor, report=further.criteria is not None)
+    of_rules, checked = requirements_of_presets(job.asked.presets, harbor, report=further.criteria is not None)
     required = (*of_rules, *job.asked.requirements)
     if further.criteria:
         from sqlaudit.audits.criteria.criteria import wanted_besides
 
         required = (*required, *wanted_besides(roles, required))
-    spec = AuditSpec(job.target, roles, required, job.asked.inputs, coverage, checked)
-    return run_audit(replace(job, output=replace(job.output, cover=cover)), spec, failing, further)
+    usual = WORST_CLASSES if job.output.format in ("html", "json") else 0  # texts do without the statement
+    request = request_from(
+        AuditRequest,
+        {"worst_classes": usual, **shown},
+        target=job.target,
+        roles=roles,
+        requirements=required,
+        inputs=job.asked.inputs,
+        coverage=coverage,
+        safe_harbor=checked,
+    )
+    return run_audit(replace(job, output=replace(job.output, cover=cover)), request, further)
 
 
-def run_audit(job: Job, spec: AuditSpec, failing: FailingOptions, further: FurtherReports = FurtherReports()) -> int:
-    """Audit, report, export, certify; the exit code of it all.
+def run_audit(job: Job, request: AuditRequest, further: FurtherReports = FurtherReports()) -> int:
+    """Audit, report, export, certify. Return the exit code of it all.
 
     Raises:
         SqlauditError: what keeps the audit from being done.
     """
     from sqlaudit.audits.auditor import Auditor
-    from sqlaudit.audits.classes import WORST_CLASSES
     from sqlaudit.base.files import TABLE_SUFFIXES, check_destination
     from sqlaudit.engines.writing import refuse_overwriting
 
-    if failing.file is not None:
-        check_destination(failing.file, TABLE_SUFFIXES)
-    if further.file is not None and spec.target.buckets is not None:
+    if further.failing_classes_to is not None:
+        check_destination(further.failing_classes_to, TABLE_SUFFIXES)
+    if further.file is not None and request.target.buckets is not None:
         raise UsageError("A certificate covers one table: leave out --certificate or --buckets.")
     if further.key is not None and further.new_key:
         refuse_overwriting([further.file, job.output.file], [further.key, further.key.with_suffix(".pub.pem")])
-    if further.file is not None and spec.safe_harbor is not None:
+    if further.file is not None and request.safe_harbor is not None:
         raise UsageError("A certificate covers groups of rows, not hipaa-safe-harbor: use two runs.")
-    audit = Auditor.audit if further.file is None else _certifying(further, failing, job.db is not None)
-    export = _Export(failing.file, failing.show_values) if failing.file is not None else None
-    usual = WORST_CLASSES if job.output.format in ("html", "json") else 0  # a statement more
-    worst_classes = usual if failing.worst is None else failing.worst
-
-    def find(engine: Engine) -> AuditResult:
-        auditor = Auditor(engine, failing.number, failing.show_values, worst_classes=worst_classes)
-        auditor.export = export
-        return audit(auditor, spec)
+    audit = Auditor.audit if further.file is None else _certifying(further, job.db is not None)
+    file = further.failing_classes_to
+    export = None if file is None else _Export(file, request.show_values)
 
     told = None
     if further.criteria:
@@ -117,11 +119,11 @@ def run_audit(job: Job, spec: AuditSpec, failing: FailingOptions, further: Furth
 
         told = functools.partial(criteria_of, public=further.criteria == "public", presets=job.asked.presets)
     return job.run(
-        lambda engine, _: Auditor(engine).plan(spec),
-        find,
+        lambda engine, _: Auditor(engine).plan(request),
+        lambda engine: audit(Auditor(engine, export), request),
         lambda result: worst(code_of(result), export.code if export is not None else ExitCode.OK),
-        targets=[spec.target, *_further(spec)],
-        reads=[spec.target],
+        targets=[request.target, *_further(request)],
+        reads=[request.target],
         told=told,
         opening=False,
     )
@@ -146,13 +148,13 @@ def _name_them(job: Job) -> str:
     return f"{said}with --qi. `sqlaudit profile` proposes: {option_value(proposed)}"
 
 
-def _further(spec: AuditSpec) -> tuple[Target, ...]:
+def _further(request: AuditRequest) -> tuple[Target, ...]:
     """What is read besides the target: a population table that the inputs name."""
-    if not spec.inputs:
+    if not request.inputs:
         return ()
     from sqlaudit.classes.inputs import further_targets
 
-    return further_targets(spec)
+    return further_targets(request.inputs, request.target)
 
 
 def code_of(result: AuditResult) -> ExitCode:
@@ -160,9 +162,7 @@ def code_of(result: AuditResult) -> ExitCode:
     return verdict(not result.required or result.passed, result.complete)
 
 
-def _certifying(
-    asked: FurtherReports, failing: FailingOptions, db: bool
-) -> Callable[[Auditor, AuditSpec], AuditResult]:
+def _certifying(asked: FurtherReports, db: bool) -> Callable[[Auditor, AuditRequest], AuditResult]:
     """An audit that writes its certificate; the key that signs it is read now, before any work begins.
 
     Raises:
@@ -175,7 +175,7 @@ def _certifying(
     file = asked.file
     assert file is not None
     check_destination(file, (".json",))
-    if failing.file is not None:
+    if asked.failing_classes_to is not None:
         raise UsageError("--certificate and --failing-classes-to exclude each other: use two runs.")
     if asked.criteria:
         raise UsageError("--certificate and --criteria exclude each other: use two runs.")
@@ -183,8 +183,8 @@ def _certifying(
         tell(f"created the key {str(asked.key)!r}; publish its public half, {str(new_key(asked.key))!r}.")
     key = None if asked.key is None else private_key(asked.key)
 
-    def audit(auditor: Auditor, spec: AuditSpec) -> AuditResult:
-        result, certificate = audit_certified(auditor, spec, db, key)
+    def audit(auditor: Auditor, request: AuditRequest) -> AuditResult:
+        result, certificate = audit_certified(auditor, request, db, key)
         write_certificate(file, certificate)
         tell(f"wrote the certificate to {str(file)!r}{'' if key is None else ', signed'}.")
         return result

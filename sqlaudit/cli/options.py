@@ -20,7 +20,6 @@ from sqlaudit.base.spec import (
     CLASSES,
     Buckets,
     Coverage,
-    FailingClassesRequest,
     Limits,
     ReadOptions,
     Requirement,
@@ -66,9 +65,12 @@ class Work:
 
 @dataclass(frozen=True)
 class FurtherReports:
-    """What else tells of an audit: a certificate in a file, signed with the private key in another file; or in place
-    of the report one by criteria, `internal` or `public`."""
+    """What else tells of an audit: all failing classes in a file; a certificate in a file, signed with the private key
+    in another file; or in place of the report one by criteria, `internal` or `public`."""
 
+    failing_classes_to: Path | None = option(
+        None, FILE, "Write all failing classes to a .csv or .parquet file.", CLASSES, metavar="FILE"
+    )
     file: Path | None = option(
         None,
         FILE,
@@ -99,20 +101,6 @@ class FurtherReports:
             raise UsageError("--certificate-key needs --certificate: name the file to sign.")
         if self.new_key and self.key is None:
             raise UsageError("--new-key needs --certificate-key: name the key's file.")
-
-
-@dataclass(frozen=True)
-class FailingOptions(FailingClassesRequest):
-    """Which failing classes are reported, and into which file all of them are written."""
-
-    file: Path | None = option(
-        None,
-        FILE,
-        "Write all failing classes to a .csv or .parquet file.",
-        CLASSES,
-        name="failing_classes_to",
-        metavar="FILE",
-    )
 
 
 def target_of(*, name: str | None, db: str | None, query: str | None, where: str | None, **more: Any) -> dict[str, Any]:
@@ -259,9 +247,6 @@ harbor_options = request_options(SafeHarbor, "harbor")
 
 coverage_options = request_options(Coverage, "coverage")
 """What is said of columns that no requirement covers; the command gets `coverage: Coverage`."""
-
-failing_options = request_options(FailingOptions, "failing", last=("worst_classes", "show_values"))
-"""What is told of failing classes; the command gets `failing: FailingOptions`."""
 
 _out = in_section("Output")
 _cover_page = in_section("Cover page")

@@ -133,7 +133,7 @@ def verify(certificate: Path, output: Output, limits: Limits, show_sql: bool, db
     Exit code 0: the table matches the certificate, 1: it differs, 2: invalid
     certificate or request, 3: database error, 4: time limit reached.
     """
-    from sqlaudit.certificates.certificate import public_key, read_certificate, spec_from
+    from sqlaudit.certificates.certificate import public_key, read_certificate, request_from_certificate
     from sqlaudit.certificates.making import Verification
     from sqlaudit.certificates.result import verify_document
     from sqlaudit.classes.inputs import further_targets
@@ -141,11 +141,13 @@ def verify(certificate: Path, output: Output, limits: Limits, show_sql: bool, db
 
     found = read_certificate(certificate)
     key = public_key(given["key"]) if given["key"] is not None else None
-    spec = spec_from(found["asked"], given["target"], given["where"], given["query"], inputs_from(given["inputs"]))
+    texts = (given["target"], given["where"], given["query"])
+    request = request_from_certificate(found["asked"], *texts, inputs_from(given["inputs"]))
     if found["asked"]["database"] and db is None:
         raise click.UsageError("The certificate covers a table in a database: name the database with --db.")
-    verification = Verification(certificate, found, spec, key, given["trust_expressions"])
-    with session(db, limits, Work(show_sql=show_sql), spec.target, *further_targets(spec)) as engine:
+    verification = Verification(certificate, found, request, key, given["trust_expressions"])
+    others = further_targets(request.inputs, request.target)
+    with session(db, limits, Work(show_sql=show_sql), request.target, *others) as engine:
         result = verification.run(engine)
     output.emit(lambda: verify_document(result), result.to_dict)
     return ExitCode.REQUIREMENT_FAILED if result.differences else ExitCode.OK

@@ -15,6 +15,7 @@ from typing import Any
 
 from sqlaudit.audits.auditor import Auditor
 from sqlaudit.audits.models_asked import Combinations, persons_told
+from sqlaudit.audits.request import request_verdicts
 from sqlaudit.audits.result import AuditResult
 from sqlaudit.base.addresses import Whereabouts
 from sqlaudit.base.errors import EngineError, ExitCode, Interrupted, SqlauditError, UsageError
@@ -22,7 +23,7 @@ from sqlaudit.base.names import closest
 from sqlaudit.base.parameter_names import about, speaking
 from sqlaudit.base.relation import Relation
 from sqlaudit.base.result import Warned
-from sqlaudit.base.spec import AuditSpec, Coverage, Limits, Requirement, Roles, Target
+from sqlaudit.base.spec import Coverage, Limits, Requirement, Roles, Target
 from sqlaudit.base.version import __version__
 from sqlaudit.classes.failing import FailingClass
 from sqlaudit.classes.inputs import further_targets
@@ -219,9 +220,9 @@ class TableTests:
         assert entry.target is not None
         keep = None if self.store is None else partial(self.store, entry.name)
         show_values = self.show_values and self.store is not None
-        auditor = Auditor(self.engine, 0, show_values, keep, self._joined.get(id(entry)))
-        coverage = Coverage(insensitive=entry.insensitive)
-        return auditor.audit(AuditSpec(entry.target, roles, requirements, entry.inputs, coverage))
+        auditor = Auditor(self.engine, keep, self._joined.get(id(entry)))
+        more = {"coverage": Coverage(insensitive=entry.insensitive), "show_values": show_values}
+        return auditor.audit(request_verdicts(entry.target, roles, requirements, entry.inputs, **more))
 
 
 @dataclass(frozen=True)
@@ -573,7 +574,7 @@ def _targets(tables: Sequence[TableEntry]) -> list[Target]:
         assert table.target is not None
         found += [one for test in table.tests if test.limit is not None for one in test.limit.others]
         found += [one.target for one in table.persons]
-        found += [table.target, *further_targets(AuditSpec(table.target, table.roles, (), table.inputs))]
+        found += [table.target, *further_targets(table.inputs, table.target)]
     return found
 
 

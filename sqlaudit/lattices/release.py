@@ -8,6 +8,7 @@ from typing import Any
 
 from sqlaudit.audits.auditor import Auditor
 from sqlaudit.audits.release import COUNTED, bare, contradiction, failed, keeping, kept
+from sqlaudit.audits.request import AuditRequest, request_verdicts
 from sqlaudit.audits.result import AuditResult
 from sqlaudit.base.columns_of import Resolved, columns_read, find_column, resolve
 from sqlaudit.base.errors import EngineError, UsageError
@@ -15,7 +16,7 @@ from sqlaudit.base.names import quote
 from sqlaudit.base.parameter_names import about, spelled
 from sqlaudit.base.relation import Relation, Statement
 from sqlaudit.base.result import Status
-from sqlaudit.base.spec import AuditSpec, NullPolicy, Requirement, Roles, Target
+from sqlaudit.base.spec import NullPolicy, Requirement, Roles, Target
 from sqlaudit.base.sql import Raw, render
 from sqlaudit.base.sql import expression as sql_expression
 from sqlaudit.classes.facts import Frame
@@ -394,19 +395,19 @@ def _audit(opened: OpenedForRelease, request: LatticeRequest, result: LatticeRes
     made = release(opened, levels, suppress=node.failing_rows > 0, star=star, persons=persons)
     with kept(opened.engine, RELEASED, made.sql) as relation:
         population = coarsened_population(opened, request, levels)
-        auditor = Auditor(opened.engine, failing_classes=0, relation=relation, population=population)
+        auditor = Auditor(opened.engine, relation=relation, population=population)
         return auditor.audit(audit_of(request, made.keys, Target(relation=result.target), result.rows))
 
 
 def audit_of(
     request: LatticeRequest, keys: Sequence[str], target: Target, rows: int, *, alone: bool = False
-) -> AuditSpec:
+) -> AuditRequest:
     """The audit of a release of a table of so many rows: the same requirements over its labels, as far as it can decide
     them (`checkable`)."""
     asked = request.roles
     sampling = asked.sampling.of_release(rows, asked.entity)
     roles = replace(asked, quasi_identifiers=tuple(keys), identifiers=(), sampling=sampling)
-    return AuditSpec(target, roles, checkable(request, alone=alone) or (COUNTED,), request.inputs)
+    return request_verdicts(target, roles, checkable(request, alone=alone) or (COUNTED,), request.inputs)
 
 
 def checkable(request: LatticeRequest, *, alone: bool = False) -> tuple[Requirement, ...]:

@@ -26,7 +26,7 @@ from sqlaudit.base.options import Given, made, request_from, takes
 from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.publication import Suppressed
 from sqlaudit.base.relation import NUMBERS, Relation, Statement
-from sqlaudit.base.spec import AuditSpec, Limits, Roles, Sampling, Target, roles_from, target_of
+from sqlaudit.base.spec import Limits, Roles, Sampling, Target, roles_from, target_of
 from sqlaudit.base.sql import render
 from sqlaudit.classes.attribute_inputs import refuse_unclear
 from sqlaudit.classes.facts import Frame
@@ -315,19 +315,19 @@ def publish(
     if publication.is_sql:
         select = made.over(engine.lasting(table.relation), not publication.view)
         sql = View(publication.view, select).statement(engine.dialect) if publication.view else select
-    spec = audit_of(request, made.keys, Target(relation=result.target), result.rows, alone=True)
+    audit = audit_of(request, made.keys, Target(relation=result.target), result.rows, alone=True)
     if publication.buckets is not None:
         both = made
         if publication.original_qi:
             both = release(opened, levels, suppress=suppress, star=False, originals=True)
         laid = laid_in_buckets(f"({both.sql})", made.columns, made.keys, both.originals, opened.roles)
-        write_buckets(engine, publication, laid, spec, (checked.rows, checked.classes, bool(checked.failing)))
+        write_buckets(engine, publication, laid, audit, (checked.rows, checked.classes, bool(checked.failing)))
     else:
         batches = engine.stream(Statement("release", made.ordered))
         another = disagree("the file has a different number of rows")
         known = (checked.rows, checked.classes, checked.failing)
         check = partial(
-            audit_written, engine, publication, names=made.columns, spec=spec, roles=opened.roles, known=known
+            audit_written, engine, publication, names=made.columns, request=audit, roles=opened.roles, known=known
         )
         write(publication, sql, made.columns, batches, checked.rows, another, partial(check, disagree=disagree))
     return Published(
@@ -424,8 +424,7 @@ def check_publication(publication: LatticePublication, db: str | None) -> None:
 
 def targets_of(request: LatticeRequest) -> tuple[Target, ...]:
     """Everything that a search reads."""
-    spec = AuditSpec(request.target, request.roles, request.requirements, request.inputs)
-    return (request.target, *further_targets(spec))
+    return (request.target, *further_targets(request.inputs, request.target))
 
 
 def search_and_publish(
@@ -478,9 +477,9 @@ def _check_view(
         EngineError: it does not.
     """
     target = Target(relation=view)
-    spec = audit_of(request, keys, target, rows, alone=True)
-    with connect(db, limits, target, *further_targets(spec)) as engine:
-        found = Auditor(engine, failing_classes=0, rows_meant=True).audit(spec)
+    audit = audit_of(request, keys, target, rows, alone=True)
+    with connect(db, limits, target, *further_targets(audit.inputs, target)) as engine:
+        found = Auditor(engine, rows_meant=True).audit(audit)
     agrees = found.status.value == before.status or checkable(request, alone=True) != request.requirements
     if (found.rows, found.classes.count) != (before.rows, before.classes) or not agrees:
         raise EngineError(f"The view {view!r} differs from the search: the table has changed. Drop the view.")

@@ -23,13 +23,14 @@ from sqlaudit.audits.release import (
     write,
     write_buckets,
 )
+from sqlaudit.audits.request import AuditRequest, request_verdicts
 from sqlaudit.base.columns_of import Resolved, columns_read
 from sqlaudit.base.errors import EngineError, UsageError
 from sqlaudit.base.names import quote
 from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.publication import NOTHING, BucketPublication, Publication
 from sqlaudit.base.relation import Relation, Statement
-from sqlaudit.base.spec import AuditSpec, Requirement, Roles, Target
+from sqlaudit.base.spec import Requirement, Roles, Target
 from sqlaudit.base.sql import Raw, render
 from sqlaudit.classes.opening import ResolvedRoles
 from sqlaudit.engines.contract import Engine
@@ -469,17 +470,17 @@ def release(
         given = table.given
         sampling = given.sampling.of_release(audited.rows + audited.left_out, given.entity)
         roles = replace(given, quasi_identifiers=audited.keys, identifiers=(), sampling=sampling)
-        spec = AuditSpec(Target(relation=table.relation.label), roles, tuple(requirements), inputs or {})
-        checked = _checked(table, audited, relation, spec)
+        audit = request_verdicts(Target(relation=table.relation.label), roles, requirements, inputs)
+        checked = _checked(table, audited, relation, audit)
         another = disagree("the file has a different number of rows")
         buckets = publication.buckets if isinstance(publication, BucketPublication) else None
         if isinstance(publication, BucketPublication) and buckets is not None:
             laid = laid_in_buckets(relation.sql, made.columns, made.keys, audited.originals, table.roles)
-            write_buckets(engine, publication, laid, spec, (checked.rows, checked.classes, False))
+            write_buckets(engine, publication, laid, audit, (checked.rows, checked.classes, False))
         else:
             known = (checked.rows, checked.classes, ())
             check = partial(
-                audit_written, engine, publication, names=made.columns, spec=spec, roles=table.roles, known=known
+                audit_written, engine, publication, names=made.columns, request=audit, roles=table.roles, known=known
             )
             names = [quote(name, "duckdb") for name in made.columns]
             statement = render("remedies/remedy_rows.sql", engine.dialect, step="release", source=relation, names=names)
@@ -514,13 +515,13 @@ def _keep(table: RemedyTable, name: str, rows: Sequence[Piece]) -> str:
     return table.engine.keep_rows(name, columns, batches).sql
 
 
-def _checked(table: RemedyTable, made: Rewritten, relation: Relation, spec: AuditSpec) -> Checked:
+def _checked(table: RemedyTable, made: Rewritten, relation: Relation, request: AuditRequest) -> Checked:
     """What an audit says of the release.
 
     Raises:
         EngineError: it has other rows than were decided, or fails a requirement.
     """
-    found = Auditor(table.engine, failing_classes=0, relation=relation).audit(spec)
+    found = Auditor(table.engine, relation=relation).audit(request)
     if found.rows != made.rows:
         raise EngineError(disagree(f"the release has {found.rows:,} rows, not {made.rows:,}"))
     failing = failed(found)

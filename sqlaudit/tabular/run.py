@@ -495,7 +495,6 @@ def rule_of(requirement: Requirement) -> CellRule:
     by=("Sequence[str] | str", REQUIRED),
     **dict.fromkeys(("before", "linked"), ("Sequence[Any]", ())),
     price=("str", "count"),
-    preset=("str | Sequence[str]", ()),
     time_limit=("float | None", 60.0),
 )
 def aggregates(given: Given) -> AggregatesResult:
@@ -513,7 +512,6 @@ def aggregates(given: Given) -> AggregatesResult:
             (`releases/*.parquet`) names one in each file.
         linked: further tables of the same people, judged together with this one; each has some of the dimensions.
         require: rules for cells: `{"threshold": 5, "p_percent": 10}`, or texts such as `dominance=n:2,k:85`.
-        preset: published rules; `sqlaudit models --presets` lists them.
         time_limit: seconds for the search, None = no limit; then the best answer so far, with its gap.
 
     Raises:

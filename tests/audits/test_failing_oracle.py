@@ -17,9 +17,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sqlaudit.audits.auditor import Auditor
+from sqlaudit.audits.request import AuditRequest
 from sqlaudit.audits.result import AuditResult
 from sqlaudit.base.result import Status
-from sqlaudit.base.spec import AuditSpec, KnownRows, NullPolicy, Requirement, Roles, make_target
+from sqlaudit.base.spec import KnownRows, NullPolicy, Requirement, Roles, make_target
 from sqlaudit.classes import histogram
 from sqlaudit.classes.failing import AllFailing, FailingClass
 from sqlaudit.engines.contract import Engine
@@ -50,7 +51,7 @@ class Listing:
         self, engine: Engine, rows: Sequence[Any], columns: Any, roles: Roles, require: Any, inputs: Any
     ) -> None:
         target = make_target(None, query=values_query(rows, columns))
-        self.spec = AuditSpec(target, roles, tuple(require), inputs)
+        self.request = AuditRequest(target, roles, tuple(require), inputs, failing_classes=None, worst_classes=0)
         self.engine = engine
 
     def audit(self, *, show_values: bool) -> tuple[AuditResult, list[FailingClass]]:
@@ -61,7 +62,8 @@ class Listing:
             assert all(set(item.key or ()) <= set(failing.keys) for item in exported)
             assert all(tuple(item.figures) == failing.figures for item in exported)
 
-        return Auditor(self.engine, None, show_values, export).audit(self.spec), exported
+        request = replace(self.request, show_values=show_values)
+        return Auditor(self.engine, export).audit(request), exported
 
     def expected(self, failing: dict[str, Iterable[oracle.Group]]) -> Counter[Line]:
         """The lines of these groups, by requirement."""

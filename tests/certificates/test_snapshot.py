@@ -14,7 +14,8 @@ import pyarrow.parquet
 import pytest
 
 from sqlaudit.audits.auditor import Auditor
-from sqlaudit.base.spec import AuditSpec, Roles, Target
+from sqlaudit.audits.request import AuditRequest
+from sqlaudit.base.spec import Roles, Target
 from sqlaudit.certificates.making import Verification, audit_certified, snapshot_of
 from sqlaudit.engines.contract import Engine
 from sqlaudit.models.registry import requirements
@@ -30,7 +31,7 @@ ROWS: list[dict[str, Any]] = [
 
 
 def snapshot(engine: Engine, rows: Sequence[Mapping[str, Any]], **roles: Any) -> dict[str, Any]:
-    spec = AuditSpec(
+    spec = AuditRequest(
         Target(query=values_query(rows, COLUMNS)),
         Roles(**({"quasi_identifiers": ("age", "town"), "sensitive": ("s",)} | roles)),
     )
@@ -82,10 +83,10 @@ def test_a_certificate_of_an_unchanged_table_is_verified_in_another_session(tmp_
     from tests.spark_session import small_engine
 
     roles = Roles(quasi_identifiers=("age",), sensitive=("dx",), entity=entity)
-    spec = AuditSpec(Target(str(file)), roles, tuple(requirements({"k": 2, "t": 0.5})))
+    request = AuditRequest(Target(str(file)), roles, tuple(requirements({"k": 2, "t": 0.5})), worst_classes=0)
     with small_engine() as engine:
-        _, certificate = audit_certified(Auditor(engine), spec, True)
+        _, certificate = audit_certified(Auditor(engine), request, True)
     assert re.search("sqlaudit_[0-9a-f]{12}", json.dumps(certificate["sql"])) is None
     with small_engine() as engine:
-        found = Verification(tmp_path / "a.json", certificate, spec).run(engine)
+        found = Verification(tmp_path / "a.json", certificate, request).run(engine)
     assert (found.differences, found.rows) == ((), 24)

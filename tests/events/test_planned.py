@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from sqlaudit.audits.auditor import Auditor
-from sqlaudit.base.spec import AuditSpec, KnownRows, Roles, Target
+from sqlaudit.audits.request import AuditRequest
+from sqlaudit.base.spec import KnownRows, Roles, Target
 from sqlaudit.engines.contract import Engine
 from sqlaudit.models.registry import parse_requirements
 from tests.audit_values import values_query
@@ -20,7 +21,7 @@ QUERY = values_query(TABLE, {"who": "int", "at": "int", "ill": "int"})
 
 def planned(engine: Engine, require: str = "k=2", **more: Any) -> list[str]:
     roles = Roles(**{"quasi_identifiers": ("at",), "entity": "who"} | more)
-    spec = AuditSpec(Target(query=QUERY), roles, parse_requirements(require))
+    spec = AuditRequest(Target(query=QUERY), roles, parse_requirements(require))
     statements = Auditor(engine).plan(spec)
     for statement in statements:
         engine.run(statement)

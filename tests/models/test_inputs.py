@@ -12,8 +12,9 @@ import pandas as pd
 import pytest
 
 import sqlaudit
+from sqlaudit.audits.request import AuditRequest
 from sqlaudit.base.errors import InputError, UsageError
-from sqlaudit.base.spec import AuditSpec, Roles, Target
+from sqlaudit.base.spec import Roles, Target
 from sqlaudit.classes.attribute_inputs import ABSENT, inputs_of, refuse_unclear
 from sqlaudit.classes.facts import SensitiveTable
 from sqlaudit.classes.inputs import further_targets, load_inputs, population_target, read_inputs
@@ -257,10 +258,10 @@ def test_sections_and_a_frame_as_population() -> None:
 
 
 def test_what_is_read_besides_the_target() -> None:
-    spec = AuditSpec(Target("t"), Roles(("zip",)), inputs={"population": {"table": "p", "where": "x > 1"}})
-    (target,) = further_targets(spec)
+    spec = AuditRequest(Target("t"), Roles(("zip",)), inputs={"population": {"table": "p", "where": "x > 1"}})
+    (target,) = further_targets(spec.inputs, spec.target)
     assert (target.relation, target.where, target.name) == ("p", "x > 1", "p")
-    assert further_targets(AuditSpec(Target("t"), Roles(("zip",)))) == ()
+    assert further_targets({}, Target("t")) == ()
 
 
 def test_no_value_and_no_name_in_what_is_run() -> None:

@@ -7,13 +7,14 @@ from dataclasses import fields, replace
 from typing import Any, ClassVar
 
 from sqlaudit.audits.auditor import Auditor
+from sqlaudit.audits.request import AuditRequest, request_verdicts
 from sqlaudit.audits.result import AuditResult
 from sqlaudit.base.columns_of import resolve
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.options import REQUIRED, Given, request_from, takes
 from sqlaudit.base.parameter_names import about, spelled
 from sqlaudit.base.relation import Relation, Statement
-from sqlaudit.base.spec import AuditSpec, Roles, make_target
+from sqlaudit.base.spec import Roles, make_target
 from sqlaudit.engines import opened
 from sqlaudit.engines.contract import Engine, provenance
 from sqlaudit.engines.workbench import workbench_of
@@ -188,8 +189,8 @@ def _roles(request: CompareRequest) -> Roles:
     return Roles(request.qi if buckets is None else (buckets.column,), request.sensitive, values=request.values)
 
 
-def _audit_of(request: CompareRequest) -> AuditSpec:
-    return AuditSpec(request.release, _roles(request), request.requirements, request.inputs)
+def _audit_of(request: CompareRequest) -> AuditRequest:
+    return request_verdicts(request.release, _roles(request), request.requirements, request.inputs)
 
 
 def audit_alone(engine: Engine, request: CompareRequest, known: bool, relation: Relation | None = None) -> AuditResult:
@@ -198,7 +199,7 @@ def audit_alone(engine: Engine, request: CompareRequest, known: bool, relation: 
     Args:
         known: whether its rows are people. relation: the release where it is read with its original's types.
     """
-    return Auditor(engine, failing_classes=0, rows_meant=known, relation=relation).audit(_audit_of(request))
+    return Auditor(engine, rows_meant=known, relation=relation).audit(_audit_of(request))
 
 
 def attack_alone(engine: Engine, request: CompareRequest, known: bool) -> AttackResult:

@@ -13,13 +13,14 @@ from typing import Any
 
 from sqlaudit.audits.auditor import Auditor
 from sqlaudit.audits.release import bare, before, contradiction, statements_before, write
+from sqlaudit.audits.request import request_verdicts
 from sqlaudit.base.columns_of import Resolved, find_column, resolve
 from sqlaudit.base.errors import EngineError, UsageError
 from sqlaudit.base.options import REQUIRED, Given, request_from, takes
 from sqlaudit.base.parameter_names import about, spelled
 from sqlaudit.base.publication import NOTHING, Publication
 from sqlaudit.base.relation import Relation, Row, Statement
-from sqlaudit.base.spec import AuditSpec, Folding, KnownRows, Roles, Target, make_target, target_of
+from sqlaudit.base.spec import Folding, KnownRows, Roles, Target, make_target, target_of
 from sqlaudit.base.sql import Raw, render
 from sqlaudit.classes.opening import ColumnValues, refuse_merged, settled
 from sqlaudit.engines import connect, opened
@@ -226,12 +227,12 @@ def holding(
     values: Folding | None = Folding.EXACT,
 ) -> Holding:
     """How many users boxes have: an audit with their bounds as quasi-identifiers, and the user as the entity."""
-    spec = AuditSpec(
+    audit = request_verdicts(
         Target(relation=relation.label),
         Roles(quasi_identifiers=bounds, entity=user, known_rows=KnownRows.ONE, values=values),
         (parse_requirement(f"k={k}"),),
     )
-    found = Auditor(engine, failing_classes=0, relation=relation).audit(spec)
+    found = Auditor(engine, relation=relation).audit(audit)
     (check,) = found.checks
     fewest = min((size for size, _ in found.classes.sizes), default=None)
     return Holding(found.classes.count, found.rows, fewest, check.failing_classes or 0, check.failing_rows or 0)

@@ -19,7 +19,7 @@ from sqlaudit.base.options import Given, request_from, takes
 from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.publication import NOTHING, Publication, Suppressed
 from sqlaudit.base.relation import Statement
-from sqlaudit.base.spec import AuditSpec, NullPolicy, Roles, Target, roles_from, target_of
+from sqlaudit.base.spec import NullPolicy, Roles, Target, roles_from, target_of
 from sqlaudit.base.sql import render
 from sqlaudit.classes.inputs import further_targets
 from sqlaudit.classes.opening import open_for_release, refuse_merged, resolve_roles, shown_roles, values_of
@@ -292,5 +292,4 @@ def suppress(given: Given) -> SuppressResult:
 
 def targets_of(request: SuppressRequest) -> tuple[Target, ...]:
     """Everything that a suppression reads."""
-    spec = AuditSpec(request.target, request.roles, request.requirements, request.inputs)
-    return (request.target, *further_targets(spec))
+    return (request.target, *further_targets(request.inputs, request.target))
