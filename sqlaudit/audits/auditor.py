@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from sqlaudit.audits.models_asked import (
     Combinations,
-    Opened,
+    OpenedAudit,
     audit_part,
-    person_statements,
-    persons_told,
-    planned_of_persons,
+    combination_statements,
+    person_warnings,
+    plan_person_statements,
 )
 from sqlaudit.audits.request import AuditRequest, requirements_of_presets
 from sqlaudit.audits.result import AuditResult, SensitiveSummary
@@ -22,20 +21,9 @@ from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.relation import Relation, Statement
 from sqlaudit.base.result import MISSING_VALUES, Warned
 from sqlaudit.base.spec import Coverage, Roles, SafeHarbor, Sampling, roles_from, target_of
-from sqlaudit.classes.attribute_inputs import refuse_unclear
 from sqlaudit.classes.failing import AllFailing
-from sqlaudit.classes.histogram import HistogramBuilder
-from sqlaudit.classes.inputs import further_targets, population_target, read_inputs
-from sqlaudit.classes.opening import (
-    ResolvedRoles,
-    frame_of,
-    load_columns,
-    merged,
-    merged_statements,
-    resolve_roles,
-    shown_roles,
-    values_of,
-)
+from sqlaudit.classes.inputs import further_targets
+from sqlaudit.classes.opening import OpenedTable, open_table, shown_roles
 from sqlaudit.engines import opened
 from sqlaudit.engines.contract import Engine, provenance
 from sqlaudit.models.base import Check
@@ -76,28 +64,22 @@ class Auditor:
         already = len(self.engine.executed)
         if self.relation is not None:
             self.engine.note_remarks(self.relation)
-        opened, published = self._opened(request)
-        attributes: Sequence[Resolved | None] = opened.roles.sensitive or (None,)
-        parts = [audit_part(opened, attribute, position, request) for position, attribute in enumerate(attributes)]
+        opened = self._opened(request)
+        table = opened.table
+        attributes: Sequence[Resolved | None] = table.roles.sensitive or (None,)
+        parts = [audit_part(opened, attribute, position) for position, attribute in enumerate(attributes)]
         judged = parts[0].judged
-        odd_sizes = judged.sizes.all_squares or judged.sizes.all_multiples
-        if self.relation is None and not self.rows_meant and (odd_sizes or counts_beside(*published)):
-            from sqlaudit.audits.joined_tables import refuse_joined
-
-            relation, roles = published
-            if relation.sampled:  # every column's values have to be exact here
-                relation = self.engine.open(request.target)
-            refuse_joined(self.engine, request.target, relation, roles, request.roles, judged.sizes)
+        self._refuse_joined(opened, judged)
         unnamed = tuple(dict.fromkeys(sentence for part in parts for sentence in part.judged.unnamed))
         if self.export is not None:
             self.export(AllFailing(tuple(every for part in parts for every in part.every), unnamed))
         summaries = tuple(part.summary for part in parts if part.summary)
-        warnings = (*self._warnings(request, opened, published, judged), *missing_values(summaries))
+        warnings = (*self._warnings(opened, judged), *missing_values(summaries))
         checks = [check for part in parts for check in part.judged.checks] + _coverage(request, warnings, judged.rows)
         if request.safe_harbor is not None:
             from sqlaudit.audits.safe_harbor import safe_harbor_check
 
-            whole = self.engine.open(request.target) if published[0].sampled else published[0]
+            whole = self.engine.open(request.target) if table.published.sampled else table.published
             checks.append(safe_harbor_check(self.engine, whole, request.safe_harbor))
         failing = sorted((f for part in parts for f in part.failing), key=lambda f: f.size)
         return AuditResult(
@@ -111,61 +93,58 @@ class Auditor:
             failing=tuple(failing[: request.failing_classes]),
             failing_total=sum(part.failing_total for part in parts),
             failing_unnamed=unnamed,
-            columns=tuple(column.name for column in published[0].columns),
+            columns=tuple(column.name for column in table.published.columns),
             persons=next((part.persons for part in parts if part.persons), None),
             disclosures=tuple(part.disclosure for part in parts if part.disclosure),
             **provenance(self.engine, already),  # last: what comes before runs statements too
             worst_classes=tuple(part.worst for part in parts if part.worst),
         )
 
-    def _opened(self, request: AuditRequest) -> tuple[Opened, tuple[Relation, ResolvedRoles]]:
-        """The table and what is required of it; and relation and roles as they were before any columns were kept."""
-        relation = self.relation or self._open(request)
-        roles = resolve_roles(request.roles, relation, self.engine)
-        inputs = read_inputs(request.inputs)
-        refuse_unclear(inputs, [attribute.label for attribute in roles.sensitive])
-        population = self.population
-        if population is None and "population" in inputs:
-            population = self.engine.open(population_target(inputs, request.target))
-        kept = load_columns(self.engine, relation, roles)
-        known: Mapping[str, Any] = inputs
-        if request.roles.sampling.given:
+    def _refuse_joined(self, opened: OpenedAudit, judged: Judged) -> None:
+        """Raise UsageError if rows are pairs of a join rather than people, as far as sizes and names make it likely."""
+        table, sizes = opened.table, judged.sizes
+        relation, roles = table.published, table.published_roles
+        odd_sizes = sizes.all_squares or sizes.all_multiples
+        if self.relation is not None or self.rows_meant or not (odd_sizes or counts_beside(relation, roles)):
+            return
+        from sqlaudit.audits.joined_tables import refuse_joined
+
+        target = opened.request.target
+        if relation.sampled:  # every column's values have to be exact here
+            relation = self.engine.open(target)
+        refuse_joined(self.engine, target, relation, roles, table.given, sizes)
+
+    def _opened(self, request: AuditRequest) -> OpenedAudit:
+        """Open the table and the population, copy the columns that are read, and look for spellings of one value."""
+        relation, roles = self.relation or self._exactly(request), request.roles
+        population = self.population or request.target
+        table = open_table(self.engine, relation, roles, request.inputs, population=population).copied()
+        if roles.sampling.given:
             from sqlaudit.population.sample import inputs_with_sampling
 
-            known = inputs_with_sampling(inputs, self.engine, *kept, request.roles)
+            inputs = inputs_with_sampling(table.inputs, self.engine, table.relation, table.roles, roles)
+            table = replace(table, inputs=inputs)
         combinations = Combinations(self.engine)
-        merged = self._merged(request.roles, *kept, population)
-        required = request.requirements
-        opened = Opened(self.engine, *kept, request.roles, required, known, population, combinations, merged)
-        return opened, (relation, roles)
+        return OpenedAudit(table, request, combinations, _spelling_conflicts(table))
 
-    def _open(self, request: AuditRequest) -> Relation:
-        """The table; what has a role is read exactly."""
-        named = (name for some in request.roles.by_role().values() for name in some)
+    def _exactly(self, request: AuditRequest) -> Relation:
+        """Open the table so that what has a role is read exactly; of other columns a sample is enough."""
+        named = (column for columns in request.roles.by_role().values() for column in columns)
         return self.engine.open(replace(request.target, named=frozenset(named)))
 
-    def _merged(
-        self, given: Roles, relation: Relation, roles: ResolvedRoles, population: Relation | None
-    ) -> dict[str | None, str]:
-        """Of which sensitive attributes nothing can be said yet, and why; of all, under None, where it is persons."""
-        columns = values_of(relation, roles, self.engine.dialect, () if population is None else (population,))
-        found: dict[str | None, str] = dict(merged(self.engine, columns, given.values).items())
-        entity = roles.entity.label if roles.entity else ""
-        every = " ".join(found.values()) if given.joint else found.pop(entity, "")
-        return found | ({None: every} if every else {})
-
-    def _warnings(
-        self, request: AuditRequest, opened: Opened, published: tuple[Relation, ResolvedRoles], judged: Judged
-    ) -> tuple[Warned, ...]:
-        """What a reader should know, and for whom a verdict holds that counts persons."""
-        named = (*request.coverage.insensitive, *((published[1].weights.label,) if published[1].weights else ()))
-        found = audit_warnings(self.engine, *published, judged.sizes, judged.rows, named)
-        told = persons_told(opened.relation, opened.roles, opened.given, opened.combinations)
-        entity = (opened.roles.entity.label,) if opened.roles.entity else ()
-        written = [Warned("spelling_variants", (name,) if name else entity, why) for name, why in opened.merged.items()]
+    def _warnings(self, opened: OpenedAudit, judged: Judged) -> tuple[Warned, ...]:
+        """Return what a reader should know, and for whom a verdict holds that counts persons."""
+        table, request = opened.table, opened.request
+        published, roles = table.published, table.published_roles
+        named = (*request.coverage.insensitive, *((roles.weights.label,) if roles.weights else ()))
+        warnings = audit_warnings(self.engine, published, roles, judged.sizes, judged.rows, named)
+        entity = (roles.entity.label,) if roles.entity else ()
+        conflicts = opened.spelling_conflicts.items()
+        written = [Warned("spelling_variants", (name,) if name else entity, why) for name, why in conflicts]
         columns = (column for names in request.roles.by_role().values() for column in names)
         sql = (request.target.query, request.target.where, *columns)
-        return (*found, *written, *told, *called_warning(sql, self.engine.dialect))
+        persons = person_warnings(table, opened.combinations)
+        return (*warnings, *written, *persons, *called_warning(sql, self.engine.dialect))
 
     def plan(self, request: AuditRequest) -> list[Statement]:
         """The statements an audit would run, as far as they are known before any of them has run.
@@ -174,27 +153,35 @@ class Auditor:
             UsageError, EngineError: as `audit` does.
         """
         request.roles.require_quasi_identifiers()
-        relation = self._open(request)
-        roles = resolve_roles(request.roles, relation, self.engine)
+        table = open_table(self.engine, self._exactly(request), request.roles)
+        relation, roles = table.relation, table.roles
         statements: list[Statement] = []
         if request.roles.sampling.given:
             from sqlaudit.population.sample import sampling_statements
 
             statements += sampling_statements(self.engine.dialect, relation, roles)
         for attribute in roles.sensitive or (None,):
-            frame = frame_of(relation, roles, attribute, request.roles)
-            builder = HistogramBuilder(self.engine, frame, request.roles.nulls)
+            builder = table.histogram_builder(attribute)
             statements += builder.plan(attribute.sql if attribute else None)
-            statements += planned_of_persons(builder.frame, self.engine, request.roles, request.requirements)
+            statements += plan_person_statements(builder.frame, self.engine, request.roles, request.requirements)
         statements += warning_statements(self.engine, relation, roles)
         if request.safe_harbor is not None:
             from sqlaudit.audits.safe_harbor import safe_harbor_statements
 
             statements += safe_harbor_statements(self.engine, relation, request.safe_harbor)
         statements = list({statement.sql: statement for statement in statements}.values())
-        statements += person_statements(self.engine, relation, roles, request.roles)
-        columns = values_of(relation, roles, self.engine.dialect)
-        return statements + merged_statements(self.engine, columns, request.roles.values)
+        return [*statements, *combination_statements(table), *table.spelling_statements()]
+
+
+def _spelling_conflicts(table: OpenedTable) -> dict[str | None, str]:
+    """Return why nothing can be said yet of sensitive attributes, by name: their values may be spellings of one.
+
+    The key None stands for all attributes: the persons are concerned, or classes in which attributes are joined.
+    """
+    conflicts: dict[str | None, str] = dict(table.spelling_conflicts().items())
+    entity = table.roles.entity.label if table.roles.entity else ""
+    of_all = " ".join(conflicts.values()) if table.given.joint else conflicts.pop(entity, "")
+    return conflicts | ({None: of_all} if of_all else {})
 
 
 def missing_values(summaries: Iterable[SensitiveSummary]) -> Iterator[Warned]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sqlaudit.audits.classes import WorstClasses, worst_classes, worst_statement
 from sqlaudit.audits.request import AuditRequest
@@ -14,7 +14,7 @@ from sqlaudit.base.columns_of import Resolved, as_parameter, resolve, resolve_li
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.parameter_names import about, spelled
-from sqlaudit.base.relation import NUMBERS, Relation, Statement
+from sqlaudit.base.relation import NUMBERS, Statement
 from sqlaudit.base.result import Status, Warned
 from sqlaudit.base.spec import KnownRows, NullPolicy, Requirement, Roles
 from sqlaudit.classes.attribute_inputs import inputs_of
@@ -30,15 +30,7 @@ from sqlaudit.classes.facts import (
 from sqlaudit.classes.failing import FailingClass, FailingClasses, Short
 from sqlaudit.classes.histogram import HistogramBuilder
 from sqlaudit.classes.inputs import Stated
-from sqlaudit.classes.opening import (
-    MAX_VALUES_READ,
-    ResolvedRoles,
-    frame_of,
-    key_labels,
-    sensitive_table,
-    settled,
-    settled_column,
-)
+from sqlaudit.classes.opening import MAX_VALUES_READ, OpenedTable, key_labels, sensitive_table, settled, settled_column
 from sqlaudit.engines.contract import Engine
 from sqlaudit.models.base import Context, Model, Population, StatedPerson
 from sqlaudit.models.diversity import DISTINCT, LARGEST
@@ -211,14 +203,12 @@ def without_population(asked: Sequence[Asked]) -> list[Asked]:
     return [item for item in asked if "population" not in item.model.needs]
 
 
-def person_statements(engine: Engine, relation: Relation, roles: ResolvedRoles, given: Roles) -> list[Statement]:
-    """The statement that `persons_told` runs; none without an entity."""
-    if roles.entity is None:
-        return []
-    return [HistogramBuilder(engine, frame_of(relation, roles, None, given)).combinations_statement()]
+def combination_statements(table: OpenedTable) -> list[Statement]:
+    """Return the statement that `person_warnings` runs; none without an entity."""
+    return [table.histogram_builder().combinations_statement()] if table.roles.entity else []
 
 
-def planned_of_persons(
+def plan_person_statements(
     frame: Frame, engine: Engine, given: Roles, requirements: Sequence[Requirement]
 ) -> list[Statement]:
     """What is asked where persons have several combinations: what all rows of each say, and the classes that makes; and
@@ -237,35 +227,34 @@ def planned_of_persons(
     return statements
 
 
-def persons_told(
-    relation: Relation, roles: ResolvedRoles, given: Roles, combinations: Combinations
-) -> tuple[Warned, ...]:
-    """For whom a verdict holds that counts persons; nothing without an entity."""
-    if roles.entity is None:
+def person_warnings(table: OpenedTable, combinations: Combinations) -> tuple[Warned, ...]:
+    """Return the warning that says for whom a verdict holds that counts persons; none without an entity."""
+    if table.roles.entity is None:
         return ()
-    persons, several = combinations.of(frame_of(relation, roles, None, given))
-    known = KnownRows.ONE if given.nulls is NullPolicy.WILDCARD else given.known_rows
-    told = persons_with_several(roles.entity.label, persons, several, known)
-    return (told,) if told else ()
+    persons, several = combinations.of(table.frame())
+    known_rows = KnownRows.ONE if table.given.nulls is NullPolicy.WILDCARD else table.given.known_rows
+    warning = persons_with_several(table.roles.entity.label, persons, several, known_rows)
+    return (warning,) if warning else ()
 
 
 # One sensitive attribute of an audit (or none): its classes, what the models find of them, and what fails.
 
 
 @dataclass(frozen=True)
-class Opened:
-    """What all parts of one audit share: the table, its roles as they were found and as they were given, and what is
-    required of it. `merged` says why nothing can be said of a sensitive attribute, or under None of any."""
+class OpenedAudit:
+    """What all parts of one audit share.
 
-    engine: Engine
-    relation: Relation
-    roles: ResolvedRoles
-    given: Roles
-    requirements: Sequence[Requirement]
-    inputs: Mapping[str, Any]
-    population: Relation | None
+    Args:
+        table: the table, opened.
+        request: what is asked of it.
+        combinations: counts persons with several combinations of the quasi-identifiers.
+        spelling_conflicts: why nothing can be said of a sensitive attribute, by name; under None of any.
+    """
+
+    table: OpenedTable
+    request: AuditRequest
     combinations: Combinations
-    merged: Mapping[str | None, str]
+    spelling_conflicts: Mapping[str | None, str]
 
 
 @dataclass(frozen=True)
@@ -288,47 +277,47 @@ class Part:
     table: SensitiveTable | None = None
 
 
-def audit_part(opened: Opened, attribute: Resolved | None, position: int, request: AuditRequest) -> Part:
+def audit_part(opened: OpenedAudit, attribute: Resolved | None, position: int) -> Part:
     """The models over the classes of one sensitive attribute, which is the one at this position.
 
     Raises:
         UsageError: a requirement does not fit the attribute or the roles.
     """
-    frame = frame_of(opened.relation, opened.roles, attribute, opened.given)
-    known_rows, nulls = opened.given.known_rows, opened.given.nulls
-    several = differs(frame, known_rows, nulls, opened.combinations, judged=bool(opened.requirements))
+    table, request = opened.table, opened.request
+    frame, known_rows = table.frame(attribute), table.given.known_rows
+    several = differs(frame, known_rows, table.given.nulls, opened.combinations, judged=bool(request.requirements))
     if several and known_rows is KnownRows.ALL:
-        known = alike_frame(opened.engine, frame, position)
-        return _part(opened, attribute, position, replace(request, show_values=False), frame, known)
-    part = _part(opened, attribute, position, request, frame, frame)
+        of_persons = alike_frame(table.engine, frame, position)
+        without_values = replace(opened, request=replace(request, show_values=False))
+        return _part(without_values, attribute, position, frame, of_persons)
+    part = _part(opened, attribute, position, frame, frame)
     return _with_all_rows(part, opened, position, frame) if several else part
 
 
-def _part(
-    opened: Opened, attribute: Resolved | None, position: int, request: AuditRequest, rows: Frame, frame: Frame
-) -> Part:
+def _part(opened: OpenedAudit, attribute: Resolved | None, position: int, rows: Frame, frame: Frame) -> Part:
     """The models over the classes of a frame: that of the rows, or one in which all rows of a person are known."""
     # The attribute as the frame has it
     attribute = None if attribute is None or frame.sensitive is None else replace(attribute, sql=frame.sensitive)
-    builder = HistogramBuilder(opened.engine, frame, opened.given.nulls, position)
+    engine, roles, request = opened.table.engine, opened.table.given, opened.request
+    builder = HistogramBuilder(engine, frame, roles.nulls, position)
     if attribute is not None:
         builder = builder.with_lanes(attribute.collated, MAX_VALUES_READ + 1)
     table, nulls = sensitive_table(builder, attribute)
     histogram = builder.build(frame.sensitive, table)
-    inputs = inputs_of(opened.inputs, attribute.label if attribute else None, table, opened.given.values)
-    context = Context(table, 0, inputs, frozenset(requirement.model for requirement in opened.requirements))
-    asked = asked_models(opened.requirements, context, opened.given, attribute, position)
+    inputs = inputs_of(opened.table.inputs, attribute.label if attribute else None, table, roles.values)
+    context = Context(table, 0, inputs, frozenset(requirement.model for requirement in request.requirements))
+    asked = asked_models(request.requirements, context, roles, attribute, position)
     asked = defined(builder, attribute, asked if frame is rows else without_population(asked))
     models = [item.model for item in asked]
-    population = _population(opened, attribute, frame, models, request.show_values)
-    persons = _persons(opened.engine, rows, models)
+    population = _population(opened.table, attribute, frame, models, request.show_values)
+    persons = _persons(engine, rows, models)
     facts = (*facts_of(histogram, asked), *((DISTINCT, LARGEST) if request.worst_classes_read else ()))
     histogram = builder.keep_facts(histogram, list({fact.name: fact for fact in facts}.values()))
-    classes = _Classes(opened, request, attribute, asked, builder, histogram)
-    keys, together = classes.keys, opened.engine.answers_together
+    classes = _Classes(opened, attribute, asked, builder, histogram)
+    keys, together = classes.keys, engine.answers_together
     if together:
         histogram.ask_ahead([*statements_of(histogram, asked), *([] if keys else classes.foreseen())])
-    judged = undecided(judge(histogram, asked, frame, population, persons), opened.merged)
+    judged = undecided(judge(histogram, asked, frame, population, persons), opened.spelling_conflicts)
     every = [one for one in classes.failing(judged.watched) if not all(short.held for short in one.shorts)]
     if together and keys and judged.rows:
         classes.histogram.ask_ahead(classes.statements(every, [judged.blamed]))
@@ -345,15 +334,15 @@ def _part(
     return Part(asked, judged, failing, total, tuple(every), disclosure, summary, worst, counted, table)
 
 
-def _with_all_rows(part: Part, opened: Opened, position: int, frame: Frame) -> Part:
+def _with_all_rows(part: Part, opened: OpenedAudit, position: int, frame: Frame) -> Part:
     """What was found for someone who knows one row of a person, beside what somebody finds who knows all of them."""
     asked = of_all_rows(part.asked)
     if not asked:
         return part
-    known = alike_frame(opened.engine, frame, position)
-    builder = HistogramBuilder(opened.engine, known, NullPolicy.EQUAL, BESIDE + position)
+    known = alike_frame(opened.table.engine, frame, position)
+    builder = HistogramBuilder(opened.table.engine, known, NullPolicy.EQUAL, BESIDE + position)
     histogram = builder.build(known.sensitive, part.table)
-    every = undecided(judge(histogram, asked, known), opened.merged)
+    every = undecided(judge(histogram, asked, known), opened.spelling_conflicts)
     judged = replace(part.judged, checks=worse_checks(part.judged.checks, every.checks))
     texts = dict.fromkeys(check.text for check in every.checks if check.status not in (None, Status.PASS))
     whom = "against attackers who know all rows of a person is about groups of people, not of rows."
@@ -366,8 +355,7 @@ def _with_all_rows(part: Part, opened: Opened, position: int, frame: Frame) -> P
 class _Classes:
     """The classes as they may be shown: apart and with their keys where values may be, read when first asked for."""
 
-    opened: Opened
-    request: AuditRequest
+    opened: OpenedAudit
     attribute: Resolved | None
     asked: Sequence[Asked]
     builder: HistogramBuilder
@@ -376,7 +364,8 @@ class _Classes:
     @property
     def keys(self) -> list[str]:
         """What the user calls the columns of the key; empty when values may not be shown."""
-        return key_labels(self.opened.roles, self.attribute, self.builder.frame) if self.request.show_values else []
+        shown = self.opened.request.show_values
+        return key_labels(self.opened.table.roles, self.attribute, self.builder.frame) if shown else []
 
     @property
     def histogram(self) -> ClassHistogram:
@@ -393,8 +382,8 @@ class _Classes:
     def failing(self, watched: Sequence[Short]) -> list[FailingClasses]:
         """The classes that fail what is watched, by what it is about: beside several sensitive attributes, the
         record and each of them."""
-        several = len(self.opened.roles.sensitive) > 1
-        joint = several and self.opened.given.joint  # classes differ from one attribute to the next
+        several = len(self.opened.table.roles.sensitive) > 1
+        joint = several and self.opened.table.given.joint  # classes differ from one attribute to the next
         groups = [watched]
         if several and not joint:
             of_record = [short for short in watched if short.sensitive is None]
@@ -416,7 +405,8 @@ class _Classes:
 
     def statements(self, every: Sequence[FailingClasses], blamed: Sequence[Sequence[str]]) -> list[Statement]:
         """What asks for the failing classes, and for the worst ones if these predicates are to blame."""
-        limit, number, histogram = self.request.failing_classes, self.request.worst_classes_read, self.histogram
+        request, histogram = self.opened.request, self.histogram
+        limit, number = request.failing_classes, request.worst_classes_read
         statements = [failing.statement(limit) for failing in every if limit != 0 and failing.histogram is histogram]
         if number and histogram.lane_count:
             shown = (self.keys, self.builder.frame.collated)
@@ -473,7 +463,7 @@ def _disclosure(asked: Sequence[Asked], judged: Judged) -> Disclosure | None:
 
 
 def _population(
-    opened: Opened, attribute: Resolved | None, frame: Frame, models: Sequence[Model], shown: bool
+    table: OpenedTable, attribute: Resolved | None, frame: Frame, models: Sequence[Model], shown: bool
 ) -> Population | None:
     """The roles' expressions over the population table, if a model asks for it.
 
@@ -481,23 +471,23 @@ def _population(
         UsageError: the population table lacks a column, or the stated person a value.
     """
     needs = {need for model in models for need in model.needs}
-    relation, entity, dialect = opened.population, opened.roles.entity, opened.engine.dialect
+    relation, entity, dialect = table.population, table.roles.entity, table.engine.dialect
     if relation is None or "population" not in needs:
         return None
-    own = {role.label: role for role in (*opened.roles.quasi_identifiers, *opened.roles.sensitive)}
-    labels = key_labels(opened.roles, attribute, frame)
+    own = {role.label: role for role in (*table.roles.quasi_identifiers, *table.roles.sensitive)}
+    labels = key_labels(table.roles, attribute, frame)
     keys = [resolve_like(own[label], relation, dialect, about("qi")).sql for label in labels]
-    values = opened.given.values
-    person = settled_column(opened.engine, relation, entity, values) if entity else None
+    values = table.given.values
+    person = settled_column(table.engine, relation, entity, values) if entity else None
     population = Population(relation.sql, tuple(keys), person.sql if person else None)
     if attribute is None or "original_qi" not in needs:
         return population
-    original = [resolve(label, relation, dialect, "original_qi") for label in opened.inputs["original_qi"]]
-    stated = opened.inputs.get("person")
+    original = [resolve(label, relation, dialect, "original_qi") for label in table.inputs["original_qi"]]
+    stated = table.inputs.get("person")
     believed = resolve(attribute.label, relation, dialect, about("sensitive"))
     return replace(
         population,
-        sensitive=settled(opened.engine, relation, believed, values).sql,
+        sensitive=settled(table.engine, relation, believed, values).sql,
         original=tuple(column.sql for column in original),
         person=_stated(stated, original, shown) if stated else None,
     )

@@ -15,19 +15,10 @@ from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.relation import Relation, Statement
 from sqlaudit.base.spec import ReadOptions, Roles, Target, roles_from, target_of
 from sqlaudit.base.sql import render
-from sqlaudit.classes.attribute_inputs import inputs_of, refuse_unclear
+from sqlaudit.classes.attribute_inputs import inputs_of
 from sqlaudit.classes.failing import ClassSizes
-from sqlaudit.classes.histogram import HistogramBuilder
 from sqlaudit.classes.inputs import load_inputs, read_inputs
-from sqlaudit.classes.opening import (
-    frame_of,
-    key_labels,
-    load_columns,
-    refuse_merged,
-    resolve_roles,
-    sensitive_table,
-    values_of,
-)
+from sqlaudit.classes.opening import key_labels, open_table, sensitive_table
 from sqlaudit.engines import opened
 from sqlaudit.engines.contract import Engine, provenance
 from sqlaudit.engines.workbench import workbench_of
@@ -140,12 +131,10 @@ def plan_attacks(engine: Engine, target: Target, roles: Roles) -> list[Statement
     Raises:
         UsageError: a column that is not there.
     """
-    relation = engine.open(target)
-    resolved = resolve_roles(roles, relation, engine)
+    table = open_table(engine, target, roles)
     statements = []
-    for attribute in resolved.sensitive or (None,):
-        builder = HistogramBuilder(engine, frame_of(relation, resolved, attribute, roles), roles.nulls)
-        statements += builder.plan(attribute.sql if attribute else None)
+    for attribute in table.roles.sensitive or (None,):
+        statements += table.histogram_builder(attribute).plan(attribute.sql if attribute else None)
     return statements
 
 
@@ -154,33 +143,31 @@ def _open_release(
 ) -> tuple[AttackedRelease, Sequence[tuple[int, int]]]:
     """The release, and (size, classes) of the release."""
     roles.require_quasi_identifiers()
-    relation = engine.open(target)
-    resolved = resolve_roles(roles, relation, engine)
-    inputs = read_inputs(request.inputs)
-    refuse_unclear(inputs, [attribute.label for attribute in resolved.sensitive])
+    table = open_table(engine, target, roles, request.inputs)
     identified = _copied(engine, request.identified, "sqlaudit_identified")
     other = _copied(engine, request.other, "sqlaudit_other")
-    copied, where = load_columns(engine, relation, resolved)
-    refuse_merged(engine, values_of(copied, where, engine.dialect), roles.values)
-    builder = HistogramBuilder(engine, frame_of(copied, where, None, roles), roles.nulls)
+    table = table.copied()
+    table.refuse_spelling_conflicts()
+    builder = table.histogram_builder()
     sensitive_table(builder, None)  # refuses rows without an entity
     sizes = builder.build(None, None).figures((), (), ())
     found = tuple(sorted((int(row["size"]), int(row["classes"])) for row in sizes))
     if not rows_meant:
-        refuse_joined(engine, target, relation, resolved, roles, ClassSizes(found))
+        refuse_joined(engine, target, table.published, table.published_roles, roles, ClassSizes(found))
     attributes = []
-    for part, attribute in enumerate(where.sensitive, 1):
-        frame = frame_of(copied, where, attribute, roles)
-        builder = HistogramBuilder(engine, frame, roles.nulls, part)
-        table, _ = sensitive_table(builder, attribute)
-        if table is None:
+    for position, attribute in enumerate(table.roles.sensitive, 1):
+        builder = table.histogram_builder(attribute, position)
+        values, _ = sensitive_table(builder, attribute)
+        if values is None:
             raise AssertionError("a sensitive attribute has a table")
-        histogram, given = builder.build(attribute.sql, table), inputs_of(inputs, attribute.label, table, roles.values)
-        labels = key_labels(where, attribute, frame)
-        attributes.append(AttackedAttribute(attribute, table, histogram, builder, given, labels))
+        histogram = builder.build(attribute.sql, values)
+        inputs = inputs_of(table.inputs, attribute.label, values, roles.values)
+        labels = key_labels(table.roles, attribute, builder.frame)
+        attributes.append(AttackedAttribute(attribute, values, histogram, builder, inputs, labels))
     rows = sum(int(row["table_rows"]) for row in sizes)
-    held = (identified, other, workbench)
-    return AttackedRelease(engine, relation, resolved, roles, request, attributes, rows, *held), found
+    published = (table.published, table.published_roles)
+    release = AttackedRelease(engine, *published, roles, request, attributes, rows, identified, other, workbench)
+    return release, found
 
 
 def _copied(engine: Engine, target: Target | None, name: str) -> Relation | None:
