@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from sqlaudit.audits.auditor import Auditor
 from sqlaudit.audits.request import AuditRequest, request_verdicts
 from sqlaudit.audits.result import AuditResult
+from sqlaudit.audits.run import audit_table
 from sqlaudit.base.columns_of import Resolved
 from sqlaudit.base.errors import EngineError, SqlauditError, UsageError
 from sqlaudit.base.files import Batches, write_rows, write_text
@@ -192,10 +192,10 @@ def audit_written(
             listed = ", ".join(quote(name, reader.dialect) for name in names)
             there = Relation(f"(SELECT * FROM {opened.sql} AS written({listed}))", columns, str(file))
             asked = replace(_alone(request, roles, columns, counted=as_text), target=target)
-            found = Auditor(reader, relation=there).audit(asked)
+            found = audit_table(reader, asked, relation=there)
             if is_csv and found.rows == rows and found.classes.count > classes:  # or the file has other groups
                 equal = replace(asked, roles=replace(asked.roles, nulls=NullPolicy.EQUAL))
-                alike = Auditor(reader, relation=there).audit(equal)
+                alike = audit_table(reader, equal, relation=there)
                 if request.roles.nulls is NullPolicy.DISTINCT and alike.classes.count <= classes:
                     raise UsageError(_MISSING_IN_CSV.format(file=file, way=spelled("nulls", "equal")))
         if is_csv and _unmet(found, failing) and any(one.null_rows for one in found.sensitive):
@@ -378,7 +378,7 @@ def _audit_again(
     inputs = {name: one for name, one in request.inputs.items() if name != "population"}
     try:
         with connect(None, None, target) as engine:
-            found = Auditor(engine).audit(request_verdicts(target, roles, asked, inputs))
+            found = audit_table(engine, request_verdicts(target, roles, asked, inputs))
     except SqlauditError as error:
         raise EngineError(_said(str(error))) from None
     if (found.rows, found.classes.count) != (rows, classes):

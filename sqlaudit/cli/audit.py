@@ -32,9 +32,9 @@ from sqlaudit.cli.runner import Job, declared, verdict
 from sqlaudit.reports.document import About, plural
 
 if TYPE_CHECKING:
-    from sqlaudit.audits.auditor import Auditor
     from sqlaudit.audits.result import AuditResult
     from sqlaudit.classes.failing import AllFailing, FailingClass
+    from sqlaudit.engines.contract import Engine
 
 
 @declared(
@@ -97,7 +97,7 @@ def run_audit(job: Job, request: AuditRequest, further: FurtherReports = Further
     Raises:
         SqlauditError: what keeps the audit from being done.
     """
-    from sqlaudit.audits.auditor import Auditor
+    from sqlaudit.audits.run import audit_table, plan_audit
     from sqlaudit.base.files import TABLE_SUFFIXES, check_destination
     from sqlaudit.engines.writing import refuse_overwriting
 
@@ -109,9 +109,11 @@ def run_audit(job: Job, request: AuditRequest, further: FurtherReports = Further
         refuse_overwriting([further.file, job.output.file], [further.key, further.key.with_suffix(".pub.pem")])
     if further.file is not None and request.safe_harbor is not None:
         raise UsageError("A certificate covers groups of rows, not hipaa-safe-harbor: use two runs.")
-    audit = Auditor.audit if further.file is None else _certifying(further, job.db is not None)
     file = further.failing_classes_to
     export = None if file is None else _Export(file, request.show_values)
+    audit: Callable[[Engine, AuditRequest], AuditResult] = functools.partial(audit_table, export=export)
+    if further.file is not None:
+        audit = _certifying(further, job.db is not None)
 
     told = None
     if further.criteria:
@@ -119,8 +121,8 @@ def run_audit(job: Job, request: AuditRequest, further: FurtherReports = Further
 
         told = functools.partial(criteria_of, public=further.criteria == "public", presets=job.asked.presets)
     return job.run(
-        lambda engine, _: Auditor(engine).plan(request),
-        lambda engine: audit(Auditor(engine, export), request),
+        lambda engine, _: plan_audit(engine, request),
+        lambda engine: audit(engine, request),
         lambda result: worst(code_of(result), export.code if export is not None else ExitCode.OK),
         targets=[request.target, *_further(request)],
         reads=[request.target],
@@ -162,7 +164,7 @@ def code_of(result: AuditResult) -> ExitCode:
     return verdict(not result.required or result.passed, result.complete)
 
 
-def _certifying(asked: FurtherReports, db: bool) -> Callable[[Auditor, AuditRequest], AuditResult]:
+def _certifying(asked: FurtherReports, db: bool) -> Callable[[Engine, AuditRequest], AuditResult]:
     """An audit that writes its certificate; the key that signs it is read now, before any work begins.
 
     Raises:
@@ -183,8 +185,8 @@ def _certifying(asked: FurtherReports, db: bool) -> Callable[[Auditor, AuditRequ
         tell(f"created the key {str(asked.key)!r}; publish its public half, {str(new_key(asked.key))!r}.")
     key = None if asked.key is None else private_key(asked.key)
 
-    def audit(auditor: Auditor, request: AuditRequest) -> AuditResult:
-        result, certificate = audit_certified(auditor, request, db, key)
+    def audit(engine: Engine, request: AuditRequest) -> AuditResult:
+        result, certificate = audit_certified(engine, request, db, key)
         write_certificate(file, certificate)
         tell(f"wrote the certificate to {str(file)!r}{'' if key is None else ', signed'}.")
         return result

@@ -133,8 +133,8 @@ _LATTICE = f"sqlaudit lattice {NAME}.csv --qi age,male,married --require k=5 --s
 
 def _audited(output: Output) -> Iterator[tuple[str, str, bool]]:
     """Each audit of the demo: what is asked, its command with the verdict, and whether the table passes."""
-    from sqlaudit.audits.auditor import Auditor
     from sqlaudit.audits.request import AuditRequest
+    from sqlaudit.audits.run import audit_table
     from sqlaudit.engines import opened
     from sqlaudit.models.registry import parse_requirement
     from sqlaudit.reports.document import Document
@@ -148,7 +148,7 @@ def _audited(output: Output) -> Iterator[tuple[str, str, bool]]:
         for sentence, roles, where in STEPS:
             target = Target(relation=str(file), where=where, label=file.name)
             with opened(None, Limits(), target) as engine:
-                result = Auditor(engine).audit(AuditRequest(target, roles, required, worst_classes=0))
+                result = audit_table(engine, AuditRequest(target, roles, required, worst_classes=0))
             report = document_of(result)
             said = Document(report.headline, report.lead[:2])
             verdict = render_text(said, output.width, output.colour, glossary=False)

@@ -13,10 +13,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from sqlaudit.audits.auditor import Auditor
 from sqlaudit.audits.models_asked import Combinations, person_warnings
 from sqlaudit.audits.request import request_verdicts
 from sqlaudit.audits.result import AuditResult
+from sqlaudit.audits.run import audit_table
 from sqlaudit.base.addresses import Whereabouts
 from sqlaudit.base.errors import EngineError, ExitCode, Interrupted, SqlauditError, UsageError
 from sqlaudit.base.names import closest
@@ -219,9 +219,9 @@ class TableTests:
         assert entry.target is not None
         keep = None if self.store is None else partial(self.store, entry.name)
         show_values = self.show_values and self.store is not None
-        auditor = Auditor(self.engine, keep, self._joined.get(id(entry)))
         more = {"coverage": Coverage(insensitive=entry.insensitive), "show_values": show_values}
-        return auditor.audit(request_verdicts(entry.target, roles, requirements, entry.inputs, **more))
+        request = request_verdicts(entry.target, roles, requirements, entry.inputs, **more)
+        return audit_table(self.engine, request, relation=self._joined.get(id(entry)), export=keep)
 
 
 @dataclass(frozen=True)

@@ -11,9 +11,9 @@ from datetime import datetime, timedelta
 from fractions import Fraction
 from typing import Any
 
-from sqlaudit.audits.auditor import Auditor
 from sqlaudit.audits.release import bare, before, contradiction, statements_before, write
 from sqlaudit.audits.request import request_verdicts
+from sqlaudit.audits.run import audit_table
 from sqlaudit.base.columns_of import Resolved, find_column, resolve
 from sqlaudit.base.errors import EngineError, UsageError
 from sqlaudit.base.options import REQUIRED, Given, request_from, takes
@@ -227,12 +227,12 @@ def holding(
     values: Folding | None = Folding.EXACT,
 ) -> Holding:
     """How many users boxes have: an audit with their bounds as quasi-identifiers, and the user as the entity."""
-    audit = request_verdicts(
+    request = request_verdicts(
         Target(relation=relation.label),
         Roles(quasi_identifiers=bounds, entity=user, known_rows=KnownRows.ONE, values=values),
         (parse_requirement(f"k={k}"),),
     )
-    found = Auditor(engine, relation=relation).audit(audit)
+    found = audit_table(engine, request, relation=relation)
     (check,) = found.checks
     fewest = min((size for size, _ in found.classes.sizes), default=None)
     return Holding(found.classes.count, found.rows, fewest, check.failing_classes or 0, check.failing_rows or 0)
