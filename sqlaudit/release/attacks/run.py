@@ -114,15 +114,21 @@ def chosen(names: Sequence[str]) -> tuple[type[Attack], ...]:
     Raises:
         UsageError: there is no such attack; the sentence names the closest.
     """
-    known: dict[str, type[Attack]] = {}
+    attacks_by_name: dict[str, type[Attack]] = {}
     for kind in ATTACKS:
-        known |= {one.name: one for one in (kind, _PARTS.get(kind, kind))}
-    wanted = [name.strip().replace("-", "_") for name in names]
-    for name in wanted:
-        if name not in known:
-            raise UsageError(f"There is no attack {name!r}.{closest(name, known)} There are: {', '.join(known)}.")
-    contained = {part.name for whole, part in _PARTS.items() if not wanted or whole.name in wanted}
-    return tuple(kind for name, kind in known.items() if (name in wanted or not wanted) and name not in contained)
+        attacks_by_name |= {attack.name: attack for attack in (kind, _PARTS.get(kind, kind))}
+    wanted_names = [name.strip().replace("-", "_") for name in names]
+    for name in wanted_names:
+        if name not in attacks_by_name:
+            raise UsageError(
+                f"There is no attack {name!r}.{closest(name, attacks_by_name)} There are: {', '.join(attacks_by_name)}."
+            )
+    contained = {part.name for attack, part in _PARTS.items() if not wanted_names or attack.name in wanted_names}
+    return tuple(
+        kind
+        for name, kind in attacks_by_name.items()
+        if (name in wanted_names or not wanted_names) and name not in contained
+    )
 
 
 def plan_attacks(engine: Engine, target: Target, roles: Roles) -> list[Statement]:
@@ -151,9 +157,9 @@ def _open_release(
     builder = table.histogram_builder()
     sensitive_table(builder, None)  # refuses rows without an entity
     sizes = builder.build(None, None).figures((), (), ())
-    found = tuple(sorted((int(row["size"]), int(row["classes"])) for row in sizes))
+    sizes_and_classes = tuple(sorted((int(row["size"]), int(row["classes"])) for row in sizes))
     if not rows_meant:
-        refuse_joined(engine, target, table.published, table.published_roles, roles, ClassSizes(found))
+        refuse_joined(engine, target, table.published, table.published_roles, roles, ClassSizes(sizes_and_classes))
     attributes = []
     for position, attribute in enumerate(table.roles.sensitive, 1):
         builder = table.histogram_builder(attribute, position)
@@ -167,7 +173,7 @@ def _open_release(
     rows = sum(int(row["table_rows"]) for row in sizes)
     published = (table.published, table.published_roles)
     release = AttackedRelease(engine, *published, roles, request, attributes, rows, identified, other, workbench)
-    return release, found
+    return release, sizes_and_classes
 
 
 def _copied(engine: Engine, target: Target | None, name: str) -> Relation | None:
@@ -226,19 +232,19 @@ def attack(given: Given) -> AttackResult:
     """
     options = made(ReadOptions, given.read, "read")
     roles = roles_from(vars(given))
-    asked = requirements(given.require)
-    said = {
+    required = requirements(given.require)
+    values = {
         **vars(given),
         "identified": _table(given.identified, options, "the identified table"),
         "other_release": _table(given.other_release, options, "the other release"),
         "categories": inputs_from(given.categories),
         "hierarchies": hierarchies_from(given.hierarchies, roles),
     }
-    if given.node is not None and not asked:
+    if given.node is not None and not required:
         raise UsageError(f"{spelled('node')} needs the requirement of the search: name it with {spelled('require')}.")
     node = None if given.node is None else tuple(WHOLE.read("node", level) for level in given.node)
-    published = KnownSearch(asked, node) if asked else None
-    request = request_from(AttackRequest, said, published=published)
+    published = KnownSearch(required, node) if required else None
+    request = request_from(AttackRequest, values, published=published)
     chosen = target_of(given)
     with opened(given.db, given.limits, chosen, *request.targets) as engine:
         return attacked(engine, chosen, roles, request)
@@ -259,17 +265,19 @@ def inputs_from(categories: Mapping[str, Any] | str | Path | None) -> Mapping[st
     return read_inputs(categories) if isinstance(categories, Mapping) else load_inputs(categories)
 
 
-def hierarchies_from(given: Hierarchies | Mapping[str, Any] | str | Path | None, roles: Roles) -> Mapping[str, Any]:
+def hierarchies_from(
+    hierarchies: Hierarchies | Mapping[str, Any] | str | Path | None, roles: Roles
+) -> Mapping[str, Any]:
     """The hierarchies of the quasi-identifiers, by column; without those that say nothing."""
-    if given is None:
+    if hierarchies is None:
         return {}
-    found = read_hierarchies(given).for_columns(roles.quasi_identifiers)
-    return {one.column: one for one in found}
+    found_hierarchies = read_hierarchies(hierarchies).for_columns(roles.quasi_identifiers)
+    return {hierarchy.column: hierarchy for hierarchy in found_hierarchies}
 
 
-def _table(given: Any, read: ReadOptions, label: str) -> Target | None:
-    if given is None or isinstance(given, Target):
-        return given
-    if isinstance(given, str) or hasattr(given, "__fspath__"):
-        return Target(relation=str(given), read=read)
-    return Target(frame=given, read=read, label=label)
+def _table(table: Any, read: ReadOptions, label: str) -> Target | None:
+    if table is None or isinstance(table, Target):
+        return table
+    if isinstance(table, str) or hasattr(table, "__fspath__"):
+        return Target(relation=str(table), read=read)
+    return Target(frame=table, read=read, label=label)
