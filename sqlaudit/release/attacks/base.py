@@ -157,8 +157,8 @@ class _Fitting:
         read = {text: cell for text, cell in reader.read_all(cells).items() if not isinstance(cell, Exact)}
         if len(read) * len(known_texts) > MAX_COMPARED:
             raise UsageError(
-                f"{hierarchy.column}: {len(read):,} generalized cells and {len(known_texts):,} different values are too "
-                "many to compare. Leave the column out, or compare a coarser expression."
+                f"{hierarchy.column}: {len(read):,} generalized cells and {len(known_texts):,} different values are "
+                "too many to compare. Leave the column out, or compare a coarser expression."
             )
         # a text of the other table that cannot be read is covered by nothing but `*`
         others = [(text, value) for text in dict.fromkeys(known_texts) if (value := reader.read(text)) is not None]
@@ -184,11 +184,8 @@ class _Fitting:
             return kind
         ends = [end for cell in read if isinstance(cell, Interval) for end in (cell.low, cell.high)]
         without_decimals = not any(isinstance(cell, Exact) and "." in (cell.key or "") for cell in read)
-        return (
-            Kind.INTEGER
-            if without_decimals and all(getattr(end, "denominator", 1) == 1 for end in ends)
-            else Kind.DECIMAL
-        )
+        are_whole = without_decimals and all(getattr(end, "denominator", 1) == 1 for end in ends)
+        return Kind.INTEGER if are_whole else Kind.DECIMAL
 
     def _cells(self, side: int) -> list[str]:
         """The texts of one side that may be generalized cells: those that look so, or any where labels are known."""
