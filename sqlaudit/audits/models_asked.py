@@ -192,7 +192,7 @@ def differs(
 
 def of_all_rows(asked: Sequence[Asked]) -> list[Asked]:
     """The models whose classes may be those of persons, too: no others are matched with them, as a population is."""
-    return [item for item in asked if not item.model.of_persons and "population" not in item.model.needs]
+    return [item for item in asked if KnownRows.ALL in item.model.known_rows]
 
 
 def without_population(asked: Sequence[Asked]) -> list[Asked]:
@@ -229,7 +229,7 @@ def planned_of_persons(
         made = alike_statement(engine, frame)
         known = frame_of_alike(frame, f"({made.sql})")
         statements += [made, *HistogramBuilder(engine, known).plan(known.sensitive)]
-    if any(REGISTRY[one.model].of_persons for one in requirements):
+    if any(REGISTRY[one.model].counts_people for one in requirements):
         from sqlaudit.events.unicity import reading_of
 
         statements.append(reading_of(engine, frame))
@@ -473,7 +473,7 @@ def _smallest(every: Sequence[FailingClasses], limit: int | None) -> tuple[tuple
 
 def _disclosure(asked: Sequence[Asked], judged: Judged) -> Disclosure | None:
     """The curve up to the most pieces of knowledge that any model asks about, if one does."""
-    pieces = {item.model.pieces(): item.sensitive for item in asked if item.model.by_signatures}
+    pieces = {known: item.sensitive for item in asked if (known := item.model.pieces()) is not None}
     if judged.signatures is None:
         return None
     from sqlaudit.audits.disclosure.attribute import Disclosure

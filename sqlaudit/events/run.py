@@ -58,9 +58,9 @@ from sqlaudit.events.unicity import (
     singled_out,
 )
 from sqlaudit.models.base import Check, Context
-from sqlaudit.models.judge import Asked, check_of
-from sqlaudit.models.persons import PersonsModel, PersonsWanted, persons_wanted
-from sqlaudit.models.registry import OF_PERSONS, REGISTRY, requirements
+from sqlaudit.models.judge import Asked, check_of_people
+from sqlaudit.models.persons import PersonsWanted, persons_wanted
+from sqlaudit.models.registry import OF_PERSONS, requirements
 
 
 def find_persons(engine: Engine, target: Target | Relation, request: PersonsRequest) -> PersonsResult:
@@ -404,8 +404,8 @@ def asked_of(request: PersonsRequest) -> list[Asked]:
     """
     found = []
     for requirement in request.requirements:
-        kind = REGISTRY[requirement.model]
-        if not issubclass(kind, PersonsModel):
+        kind = OF_PERSONS.get(requirement.model)
+        if kind is None:
             raise UsageError(f"{requirement.text!r} is about classes of rows, not about events of people.")
         model = kind(requirement.parameters, Context(None, 0))
         if model.needs_sensitive and not request.sensitive:
@@ -433,14 +433,9 @@ def checks_of(
     if wanted is None:
         return
     counted.search(events, PersonsWanted(wanted.known, wanted.drawn), stop=stop)
-    yield from (_check(item, counted) for item in asked if not item.model.needs_sensitive)
+    yield from (check_of_people(item, counted, counted.rows) for item in asked if not item.model.needs_sensitive)
     of_values = [item for item in asked if item.model.needs_sensitive]
     for name, (_, held) in zip(sensitive, helds, strict=True) if of_values else ():
         counted.learnt.clear()
         counted.search(events, PersonsWanted({}, told=wanted.told), held, stop)
-        yield from (_check(replace(item, sensitive=name), counted) for item in of_values)
-
-
-def _check(item: Asked, counted: CountedPersons) -> Check:
-    assert isinstance(item.model, PersonsModel)
-    return check_of(item, item.model.judge_persons(counted), counted.rows)
+        yield from (check_of_people(replace(item, sensitive=name), counted, counted.rows) for item in of_values)

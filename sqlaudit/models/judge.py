@@ -27,6 +27,7 @@ from sqlaudit.models.base import (
     Question,
     expression,
 )
+from sqlaudit.models.persons import PersonsModel
 
 
 @dataclass(frozen=True)
@@ -186,13 +187,13 @@ def _why_unnamed(item: Asked, judgement: Judgement) -> str:
         return f"{about} {judgement.unnamed}."
     if item.model.verdict_by_level:
         return f"{about} is a figure of the whole table, not of single groups."
-    if item.model.of_persons:
+    if item.model.counts_people:
         return f"{about} is about people and what is known of their events, not about groups of rows."
     return f"{about} cannot be decided, so its failing groups are unknown."
 
 
 def _knowledge(asked: Sequence[Asked]) -> int | None:
-    return max((item.model.knowledge() for item in asked if item.model.by_signatures), default=None)
+    return max((item.model.knowledge() for item in asked if item.model.pieces() is not None), default=None)
 
 
 def _common(models: Sequence[Model]) -> tuple[list[Fact], Levels, Verdicts]:
@@ -236,6 +237,12 @@ def check_of(item: Asked, judgement: Judgement, table_rows: int) -> Check:
         title=model.title,
         preset=item.requirement.preset,
     )
+
+
+def check_of_people(item: Asked, people: PersonsFacts, table_rows: int) -> Check:
+    """Return the check of a model of people, judged from what was counted of them."""
+    assert isinstance(item.model, PersonsModel)
+    return check_of(item, item.model.judge_persons(people), table_rows)
 
 
 def _status(item: Asked, judgement: Judgement, table_rows: int) -> Status:

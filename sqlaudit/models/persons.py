@@ -46,17 +46,29 @@ class PersonsModel(Model):
 
     needs_sensitive: ClassVar[bool] = False
     needs_entity: ClassVar[bool] = True
-    by_default: ClassVar[bool] = False
-    by_figures: ClassVar[bool] = False
-    own_statements: ClassVar[bool] = True
-    of_persons: ClassVar[bool] = True
+    counts_people: ClassVar[bool] = True
     note: ClassVar[str] = "Failing rows are people."
     recipe: ClassVar[str] = "persons"
+    counted: ClassVar[str | None] = None
+    """What of each person is counted, where it is no event: `rows` or `groups`, a column of its statement."""
 
     @classmethod
     def why_not_alone(cls, parameters: Mapping[str, Any], inputs: Mapping[str, Any]) -> str:
         """Sets of events are counted size by size."""
         return "sets of events are counted size by size, each from the one before, in several statements."
+
+    @classmethod
+    def level_range(cls, classes: int, rows: int) -> tuple[float, float]:
+        """Return what so many people allow: where people are counted, each is a class."""
+        return super().level_range(1, classes)
+
+    def why_not_by_class(self) -> str:
+        """People have several rows."""
+        return "is about people with many rows, but recode needs one row per person. Use lattice."
+
+    def select_parameters(self) -> dict[str, Any]:
+        """Return what the one SELECT over people takes."""
+        return {"known": self.alone(), "counted": self.counted, "limit": self.values[self.main]}
 
     def judge(self, answers: Answers) -> Judgement:
         """From what was counted of persons."""
@@ -262,7 +274,6 @@ class ContributionBound(PersonsModel):
     )
     operator: ClassVar[str] = "<="
     counted: ClassVar[str]
-    """The column of its statement."""
 
     @classmethod
     def why_not_alone(cls, parameters: Mapping[str, Any], inputs: Mapping[str, Any]) -> str:
@@ -315,7 +326,7 @@ def persons_wanted(models: Sequence[Model]) -> PersonsWanted | None:
     for k, h, p in (telling for model in asking if (telling := model.telling()) is not None):
         told[k, h] = max(p, told.get((k, h), 0))
     drawn = frozenset(model.drawn() for model in asking if model.drawn())
-    return PersonsWanted(known, drawn, told, any(isinstance(model, ContributionBound) for model in asking))
+    return PersonsWanted(known, drawn, told, any(model.counted for model in asking))
 
 
 def refuse_without_entity(model: type[Model], text: str, entity: str | None) -> None:

@@ -15,7 +15,7 @@ from sqlaudit.base.errors import UsageError
 from sqlaudit.classes.facts import Fact, Level
 from sqlaudit.classes.failing import ClassSizes
 from sqlaudit.models import base
-from sqlaudit.models.base import Judgement, Model, Parameter, expression
+from sqlaudit.models.base import ClassModel, Judgement, Model, Parameter, expression
 from sqlaudit.models.diversity import LARGEST, SMALLEST
 from sqlaudit.models.registry import REGISTRY
 
@@ -23,7 +23,7 @@ PACKAGE = Path(sqlaudit.__file__).parent
 ROWS = pd.DataFrame({"q": list("aaaabbbbb"), "r": list("xxyyxxyyy"), "s": list("uuvvuuuvw")})
 
 
-class Spread(Model):
+class Spread(ClassModel):
     """No count is more than so many rows above the smallest one of its class."""
 
     name: ClassVar[str] = "spread_of_counts"
