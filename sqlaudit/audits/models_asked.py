@@ -441,7 +441,8 @@ class _Classes:
 
 def _alike(every: Judged, one: Judged) -> PersonsFound:
     """What is told of persons where no model asks for more: who knows all of their rows."""
-    from sqlaudit.events.result import PersonsFound, Profile
+    from sqlaudit.events.result import PersonsFound
+    from sqlaudit.models.people import Profile
 
     profile = Profile.of(dict(every.sizes.sizes), 2)
     return PersonsFound(every.sizes.members, one.rows, one.sizes.count, None, profile)

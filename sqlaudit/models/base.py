@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from fractions import Fraction
-from typing import Annotated, Any, ClassVar, Literal, Protocol
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from sqlaudit.base import result as base
 from sqlaudit.base.errors import UsageError
@@ -16,6 +16,9 @@ from sqlaudit.base.relation import Row, Statement
 from sqlaudit.base.spec import KnownRows
 from sqlaudit.classes.facts import ClassHistogram, Fact, Frame, Level, SensitiveTable, Signatures
 from sqlaudit.classes.failing import ClassSizes, Listing, ToldOfClass, level_macro
+
+if TYPE_CHECKING:  # few audits count people
+    from sqlaudit.models.people import PeopleFigures
 
 # What a privacy model is: it names the facts it needs, says when a class fails, and judges what comes back.
 #
@@ -333,82 +336,6 @@ class Population:
 
 
 @dataclass(frozen=True)
-class Shared:
-    """What sets of at most so many events say.
-
-    Args:
-        smallest: the fewest persons who share one. exposed: persons with one that too few share.
-        sets: minimal sets that too few share. exact: whether all were counted; else `smallest` may be lower, and the
-            others are at least so many.
-    """
-
-    smallest: int
-    exposed: int
-    sets: int
-    exact: bool
-
-
-@dataclass(frozen=True)
-class Singled:
-    """The expected share of persons whom events drawn at random single out, and where it lies: counted, or with 95%."""
-
-    share: Fraction
-    low: Fraction
-    high: Fraction
-
-
-@dataclass(frozen=True)
-class Told:
-    """What at most so many known events tell of a sensitive attribute.
-
-    Args:
-        share: the largest share of the persons with a set who hold one value. smallest: the fewest of these persons.
-        exposed: persons with a set that too few share, or of whom too many hold one value. exact: as of `Shared`.
-    """
-
-    share: Fraction
-    smallest: int
-    exposed: int
-    exact: bool
-
-
-@dataclass(frozen=True)
-class Alike:
-    """Persons with all the same events.
-
-    Args:
-        smallest: the fewest, None where there is nobody. classes, persons: in classes of too few.
-    """
-
-    smallest: int | None
-    classes: int
-    persons: int
-
-
-class PersonsFacts(Protocol):
-    """What was counted of persons and their events."""
-
-    @property
-    def persons(self) -> int:
-        """How many."""
-
-    def same(self, k: int) -> Alike:
-        """Who has the same events as somebody else, where fewer than k persons are too few."""
-
-    def shared(self, k: int, known: int) -> Shared:
-        """What at most so many events say, where fewer than k persons are too few."""
-
-    def singled(self, known: int) -> Singled:
-        """Whom so many events drawn at random single out."""
-
-    def told(self, k: int, h: Fraction, known: int) -> Told:
-        """What at most so many events tell, where fewer than k persons are too few and a share above h too large."""
-
-    def contributions(self, counted: str) -> Mapping[int, int]:
-        """People by their number of `rows` or `groups`."""
-
-
-@dataclass(frozen=True)
 class Question:
     """What a model that brings statements of its own may use."""
 
@@ -445,7 +372,7 @@ class Answers:
     rows: Sequence[dict[str, Any]]
     models: Sequence[Model]
     signatures: Signatures | None
-    persons: PersonsFacts | None
+    persons: PeopleFigures | None
 
     def folded(self, model: Model) -> Judgement:
         """The model's levels folded over the classes, and what fails, at a limit exactly."""

@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from sqlaudit.base.errors import EngineError
 from sqlaudit.base.frozen import dataclass
@@ -22,12 +23,14 @@ from sqlaudit.models.base import (
     Judgement,
     Model,
     OfKnownRows,
-    PersonsFacts,
     Population,
     Question,
     expression,
 )
 from sqlaudit.models.persons import PersonsModel
+
+if TYPE_CHECKING:  # few audits count people
+    from sqlaudit.models.people import PeopleFigures
 
 
 @dataclass(frozen=True)
@@ -108,7 +111,7 @@ def judge(
     asked: Sequence[Asked],
     frame: Frame,
     population: Population | None = None,
-    persons: PersonsFacts | None = None,
+    persons: PeopleFigures | None = None,
 ) -> Judged:
     """All models over the classes of one sensitive attribute: one statement for all that facts carry. `persons` are
     what was counted of these, where a model asks for it."""
@@ -239,7 +242,7 @@ def check_of(item: Asked, judgement: Judgement, table_rows: int) -> Check:
     )
 
 
-def check_of_people(item: Asked, people: PersonsFacts, table_rows: int) -> Check:
+def check_of_people(item: Asked, people: PeopleFigures, table_rows: int) -> Check:
     """Return the check of a model of people, judged from what was counted of them."""
     assert isinstance(item.model, PersonsModel)
     return check_of(item, item.model.judge_persons(people), table_rows)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from types import ModuleType
-from typing import Any
+from typing import Any, TypeVar
 
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.names import closest
@@ -36,38 +36,32 @@ from sqlaudit.models.synthetic import SyntheticModel
 # Every privacy model by its name, in the order of the documentation.
 
 _MODULES = (diversity, closeness, categories, functions, given_distance, belief, risk, persons, estimated)
+_Kind = TypeVar("_Kind", bound=Model)
 
 
-def _models_of(module: ModuleType) -> list[type[Model]]:
-    """The models that a module defines, in the order they are written."""
-    found = [value for value in vars(module).values() if isinstance(value, type) and issubclass(value, Model)]
-    return [model for model in found if model.name and model.__module__ == module.__name__]
+def _models_of(kind: type[_Kind], *modules: ModuleType) -> dict[str, type[_Kind]]:
+    """Return the models of a kind that modules define, by name, in the order they are written."""
+    defined = [(module, value) for module in modules for value in vars(module).values() if isinstance(value, type)]
+    models = [value for module, value in defined if issubclass(value, kind) and value.__module__ == module.__name__]
+    return {model.name: model for model in models if model.name}
 
 
-REGISTRY: dict[str, type[Model]] = {model.name: model for module in _MODULES for model in _models_of(module)}
+REGISTRY: dict[str, type[Model]] = _models_of(Model, *_MODULES)
 """Every model by its name, in the order of the documentation."""
 
-CELL_RULES: dict[str, type[CellRule]] = {
-    rule.name: rule for rule in _models_of(cell_rules) if issubclass(rule, CellRule)
-}
+CELL_RULES: dict[str, type[CellRule]] = _models_of(CellRule, cell_rules)
 """Every rule for the cells of published tables by its name; an audit of rows does not take them."""
 
-OF_RELEASES: dict[str, type[SeriesModel]] = {
-    model.name: model for model in _models_of(releases) if issubclass(model, SeriesModel)
-}
+OF_RELEASES: dict[str, type[SeriesModel]] = _models_of(SeriesModel, releases)
 """Those that several releases of one table decide together; an audit of one table does not take them."""
 
-OF_SYNTHETIC: dict[str, type[SyntheticModel]] = {
-    model.name: model for model in _models_of(synthetic) if issubclass(model, SyntheticModel)
-}
+OF_SYNTHETIC: dict[str, type[SyntheticModel]] = _models_of(SyntheticModel, synthetic)
 """Those that a synthetic table and its original decide together; an audit of one table does not take them."""
 
 OF_COMPARISONS: dict[str, type[Model]] = {**REGISTRY, **OF_SYNTHETIC}
 """Those that a comparison takes: of the release alone, or of a synthetic table."""
 
-OF_PERSONS: dict[str, type[PersonsModel]] = {
-    name: model for name, model in REGISTRY.items() if issubclass(model, PersonsModel)
-}
+OF_PERSONS: dict[str, type[PersonsModel]] = _models_of(PersonsModel, persons)
 """Those of them that what is known of persons' events decides, and no class of rows."""
 
 INFERENCE = (diversity.DistinctDiversity, diversity.AlphaKAnonymity, closeness.TCloseness)

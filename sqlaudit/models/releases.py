@@ -42,10 +42,6 @@ class SeriesModel(Model):
     inherited: ClassVar[bool] = False
     verdict_by_level: ClassVar[bool] = True
 
-    def judge_releases(self, facts: SeriesFacts) -> Judgement:
-        """Return the judgement from what was counted of the releases."""
-        raise NotImplementedError(self.name)
-
 
 class MInvariance(SeriesModel):
     """Every release m-unique, and the values of a person's class the same in each."""

@@ -723,15 +723,13 @@ class _JudgedFigures:
 
     def replicated_uniques(self) -> Iterator[Disclosed]:
         """Yield the share of the original's rows that are unique in both tables."""
-        doubt = _unmatched(self.doubts.unmatched)
-        yield Disclosed(self.found.identity.rep_u, doubt=doubt)
-        yield from (Disclosed(known.rep_u, keys=known.keys, doubt=doubt) for known in self.found.known)
+        yield Disclosed(self.found.identity.rep_u, doubt=self._doubt)
+        yield from (Disclosed(known.rep_u, keys=known.keys, doubt=self._doubt) for known in self.found.known)
 
     def correct_disclosure(self) -> Iterator[Disclosed]:
         """Yield DiSCO."""
-        doubt = _unmatched(self.doubts.unmatched)
-        yield Disclosed(self._attribute.disco, doubt=doubt)
-        yield from (Disclosed(known.disco, keys=known.keys, doubt=doubt) for known in self._known)
+        yield Disclosed(self._attribute.disco, doubt=self._doubt)
+        yield from (Disclosed(known.disco, keys=known.keys, doubt=self._doubt) for known in self._known)
 
     def excess_disclosure(self) -> Iterator[Disclosed]:
         """Yield by how much DiSCO is higher for the original's rows than for the holdout's."""
@@ -739,8 +737,7 @@ class _JudgedFigures:
         excess, rows = self.found.holdout.of("disco", self.sensitive), self.found.rows.original
         all_known = _excess_disclosed(self._attribute.disco, excess, (), rows)
         for disclosed in (all_known, *(_excess_disclosed(one.disco, one, one.keys, rows) for one in self._known)):
-            doubt = _unmatched(self.doubts.unmatched)
-            yield replace(disclosed, doubt=doubt, doubt_of_holdout=self.doubts.holdout)
+            yield replace(disclosed, doubt=self._doubt, doubt_of_holdout=self.doubts.holdout)
 
     def copies(self, limit: Number | None) -> Iterator[Disclosed]:
         """Yield the synthetic rows that equal a row of the original."""
@@ -753,6 +750,10 @@ class _JudgedFigures:
         )
         details = {"but_one": copies.but_one, "unique_in_original": copies.unique_in_original}
         yield Disclosed(copies.rows, details=details, doubt=next(filter(None, doubts), ""))
+
+    @property
+    def _doubt(self) -> str:
+        return _unmatched(self.doubts.unmatched)
 
     @property
     def _attribute(self) -> AttributeDisclosure:

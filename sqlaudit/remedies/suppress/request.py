@@ -13,7 +13,6 @@ from sqlaudit.base.options import SECONDS, WEIGHTS, WHOLE, check_bounds, choice,
 from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.publication import Suppressed
 from sqlaudit.base.spec import NullPolicy, Requirement, Roles, Target
-from sqlaudit.models.registry import model_of
 
 # The request for a suppression: the requirements that it can meet, and the search.
 
@@ -95,6 +94,8 @@ class SuppressRequest:
         aims = [one for one in self.requirements if one.severity == "error"]
         if not aims:
             raise UsageError(f"No requirement is given. Add one, for example {spelled('require', 'k=5')}.")
+        from sqlaudit.models.registry import model_of  # `--help` needs no models
+
         other = next((one for one in aims if not model_of(one.model).class_minimum), None)
         if other is not None:
             raise UsageError(
@@ -113,6 +114,8 @@ class SuppressRequest:
         return self._largest("values")
 
     def _largest(self, counted: str) -> int:
+        from sqlaudit.models.registry import model_of
+
         aims = ((model_of(one.model), one) for one in self.requirements if one.severity == "error")
         limits = (int(one.parameters[model.main]) for model, one in aims if model.class_minimum == counted)
         return max(limits, default=1)
