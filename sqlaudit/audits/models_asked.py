@@ -189,7 +189,7 @@ def differ_from_one_row(
 
 def models_of_all_rows(evaluations: Sequence[Asked]) -> list[Asked]:
     """Return the models whose classes may be those of persons, too: none that matches rows with a population."""
-    return [item for item in evaluations if not item.model.of_persons and "population" not in item.model.needs]
+    return [item for item in evaluations if KnownRows.ALL in item.model.known_rows]
 
 
 def without_population(evaluations: Sequence[Asked]) -> list[Asked]:
@@ -226,7 +226,7 @@ def plan_person_statements(
         rows_of_persons = alike_statement(engine, frame)
         persons_frame = frame_of_alike(frame, f"({rows_of_persons.sql})")
         statements += [rows_of_persons, *HistogramBuilder(engine, persons_frame).plan(persons_frame.sensitive)]
-    if any(REGISTRY[requirement.model].of_persons for requirement in requirements):
+    if any(REGISTRY[requirement.model].counts_people for requirement in requirements):
         from sqlaudit.events.unicity import reading_of
 
         statements.append(reading_of(engine, frame))
@@ -458,7 +458,8 @@ class _Classes:
 
 def _alike(persons_verdicts: Judged, row_verdicts: Judged) -> PersonsFound:
     """Return the figures of persons where no model asks for more: for someone who knows all of their rows."""
-    from sqlaudit.events.result import PersonsFound, Profile
+    from sqlaudit.events.result import PersonsFound
+    from sqlaudit.models.people import Profile
 
     profile = Profile.of(dict(persons_verdicts.sizes.sizes), 2)
     return PersonsFound(persons_verdicts.sizes.members, row_verdicts.rows, row_verdicts.sizes.count, None, profile)
@@ -490,7 +491,7 @@ def _smallest(failing_classes: Sequence[FailingClasses], limit: int | None) -> t
 
 def _disclosure(evaluations: Sequence[Asked], verdicts: Judged) -> Disclosure | None:
     """Return the disclosure curve up to the most pieces of knowledge that any model asks about, if one does."""
-    pieces = {item.model.pieces(): item.sensitive for item in evaluations if item.model.by_signatures}
+    pieces = {known: item.sensitive for item in evaluations if (known := item.model.pieces()) is not None}
     if verdicts.signatures is None:
         return None
     from sqlaudit.audits.disclosure.attribute import Disclosure

@@ -21,7 +21,7 @@ from sqlaudit.engines.contract import Engine
 from sqlaudit.engines.watch import Deadline
 from sqlaudit.engines.workbench import keep, workbench_of
 from sqlaudit.events.request import Tolerance
-from sqlaudit.events.result import Known
+from sqlaudit.models.people import KnownEvents
 
 # From a table of events to numbers: who has which event, on an engine where searching is cheap.
 
@@ -304,7 +304,7 @@ class Watcher:
     def look(self, size: int, sets: Raw) -> None:
         """Take some sets of this size into account: each with its persons, and one of them by number."""
 
-    def take(self, known: Known, state: Raw) -> None:
+    def take(self, known: KnownEvents, state: Raw) -> None:
         """Note the figures for up to so many known events, when all their sets were shown.
 
         Args:
@@ -352,7 +352,7 @@ class Levels:
     state: Raw = field(default_factory=lambda: Raw(""))
     _kept: list[str] = field(default_factory=list)
 
-    def curve(self, most: int) -> Iterator[Known]:
+    def curve(self, most: int) -> Iterator[KnownEvents]:
         """The figures for 1, 2, …, `most` known events; at the time limit it ends early with an inexact entry."""
         asked = self.occurrences
         self.state = self._keep("state", "events_first_state", k=self.k)
@@ -478,9 +478,9 @@ class Levels:
         most, memory = PART if self.ends is None else HURRIED, self.occurrences.bench.memory()
         return most if memory is None else max(1, min(most, memory // A_SET))
 
-    def _known(self, size: int, smallest: int, minimal: int, *, exact: bool = True) -> Known:
+    def _known(self, size: int, smallest: int, minimal: int, *, exact: bool = True) -> KnownEvents:
         exposed, singled_out = self.occurrences.ask("events_curve", size=size, state=self.state)[0]
-        found = Known(size, smallest, int(exposed), int(singled_out), minimal, exact)
+        found = KnownEvents(size, smallest, int(exposed), int(singled_out), minimal, exact)
         for one in self.watchers:
             one.take(found, self.state)
         return found

@@ -36,16 +36,7 @@ from sqlaudit.events.occurrences import (
     span_statement,
 )
 from sqlaudit.events.request import PersonsRequest, tolerated
-from sqlaudit.events.result import (
-    Contribution,
-    Drawn,
-    Known,
-    Learnt,
-    PersonAtRisk,
-    PersonsResult,
-    Profile,
-    WithoutColumn,
-)
+from sqlaudit.events.result import Contribution, PersonAtRisk, PersonsResult, WithoutColumn
 from sqlaudit.events.sources import EventSource, source_of
 from sqlaudit.events.unicity import (
     CellsBehind,
@@ -58,9 +49,10 @@ from sqlaudit.events.unicity import (
     singled_out,
 )
 from sqlaudit.models.base import Check, Context
-from sqlaudit.models.judge import Asked, check_of
-from sqlaudit.models.persons import PersonsModel, PersonsWanted, persons_wanted
-from sqlaudit.models.registry import OF_PERSONS, REGISTRY, requirements
+from sqlaudit.models.judge import Asked, check_of_people
+from sqlaudit.models.people import KnownEvents, Profile, RandomEvents, ValueDisclosure
+from sqlaudit.models.persons import PersonsWanted, persons_wanted
+from sqlaudit.models.registry import OF_PERSONS, requirements
 
 
 def find_persons(engine: Engine, target: Target | Relation, request: PersonsRequest) -> PersonsResult:
@@ -194,7 +186,7 @@ class _Findings:
             contribution=Contribution(*(max(contributed[one], default=0) for one in ("rows", "groups"))),
             profile=profile,
             curve=tuple(curve),
-            random=tuple(drawn for drawn, _ in draws),
+            random=tuple(draws),
             static_k=static_k,
             effects=effects,
             coherence=coherence,
@@ -209,7 +201,7 @@ class _Findings:
         asked, ends = self.request, self.ends
         return Levels(occurrences, asked.k, self.stop, shared_draws, watchers, ends=ends, stoppable=True)
 
-    def _search(self, levels: Levels, most: int) -> list[Known]:
+    def _search(self, levels: Levels, most: int) -> list[KnownEvents]:
         """The figures for up to so many known events; a search that the user stopped ends all others."""
         curve = list(levels.curve(most))
         if levels.by_hand:
@@ -260,7 +252,7 @@ class _Findings:
             for name, (place, held) in zip(self.sensitive, helds, strict=True)
         )
 
-    def _uncertainty(self, occurrences: Occurrences, helds: Held) -> list[tuple[Learnt, ...]]:
+    def _uncertainty(self, occurrences: Occurrences, helds: Held) -> list[tuple[ValueDisclosure, ...]]:
         static = [Raw(f"c{place}") for place in range(self.events, len(self.names))]
         helds = tuple(self._held(occurrences, static)) if static else helds
         mixed = mixed_occurrences(occurrences, helds, self.request.k)
@@ -276,23 +268,21 @@ class _Findings:
             self._search(levels, self.request.known)
         return [tuple(one.curve) for one in learning]
 
-    def _random(
-        self, occurrences: Occurrences, levels: Levels, curve: Sequence[Known]
-    ) -> Iterator[tuple[Drawn, Fraction]]:
+    def _random(self, occurrences: Occurrences, levels: Levels, curve: Sequence[KnownEvents]) -> Iterator[RandomEvents]:
         if not self.coded.persons or self.by_hand:
             return
         most, found = max(levels.by_number, default=0), None
         for size in range(1, self.request.random + 1):
             if found is None or size <= most:
                 found = singled_out(occurrences, levels, curve, size, self.request.draws, self.request.seed)
-            yield replace(found[0], known=size), found[1]  # nobody has more events to draw
+            yield replace(found, known=size)  # nobody has more events to draw
 
     def _checks(
         self,
         occurrences: Occurrences,
         helds: Held,
-        curve: Sequence[Known],
-        draws: Sequence[tuple[Drawn, Fraction]],
+        curve: Sequence[KnownEvents],
+        draws: Sequence[RandomEvents],
         profile: Profile,
         contributed: Mapping[str, Mapping[int, int]],
     ) -> tuple[Check, ...]:
@@ -305,7 +295,7 @@ class _Findings:
             occurrences.events,
             profile.sizes,
             {self.request.k: tuple(curve)},
-            draws={drawn.known: (drawn, share) for drawn, share in draws if not drawn.sampled},
+            draws={drawn.known: drawn for drawn in draws if not drawn.sampled},
             near=occurrences.near,
             drawn=self.request.draws,
             seed=self.request.seed,
@@ -337,7 +327,7 @@ class _Findings:
                 )
             yield effect
 
-    def _with_columns(self, columns: Sequence[int], known: int) -> tuple[Known, Profile] | None:
+    def _with_columns(self, columns: Sequence[int], known: int) -> tuple[KnownEvents, Profile] | None:
         """The figures of these columns for so many known events, and for all; None when the time limit is reached."""
         if self.stop():
             return None
@@ -404,8 +394,8 @@ def asked_of(request: PersonsRequest) -> list[Asked]:
     """
     found = []
     for requirement in request.requirements:
-        kind = REGISTRY[requirement.model]
-        if not issubclass(kind, PersonsModel):
+        kind = OF_PERSONS.get(requirement.model)
+        if kind is None:
             raise UsageError(f"{requirement.text!r} is about classes of rows, not about events of people.")
         model = kind(requirement.parameters, Context(None, 0))
         if model.needs_sensitive and not request.sensitive:
@@ -433,14 +423,9 @@ def checks_of(
     if wanted is None:
         return
     counted.search(events, PersonsWanted(wanted.known, wanted.drawn), stop=stop)
-    yield from (_check(item, counted) for item in asked if not item.model.needs_sensitive)
+    yield from (check_of_people(item, counted, counted.rows) for item in asked if not item.model.needs_sensitive)
     of_values = [item for item in asked if item.model.needs_sensitive]
     for name, (_, held) in zip(sensitive, helds, strict=True) if of_values else ():
         counted.learnt.clear()
         counted.search(events, PersonsWanted({}, told=wanted.told), held, stop)
-        yield from (_check(replace(item, sensitive=name), counted) for item in of_values)
-
-
-def _check(item: Asked, counted: CountedPersons) -> Check:
-    assert isinstance(item.model, PersonsModel)
-    return check_of(item, item.model.judge_persons(counted), counted.rows)
+        yield from (check_of_people(replace(item, sensitive=name), counted, counted.rows) for item in of_values)

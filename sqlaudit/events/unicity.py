@@ -28,19 +28,9 @@ from sqlaudit.events.occurrences import (
     occurrences_of,
     reading,
 )
-from sqlaudit.events.result import (
-    Coherence,
-    Drawn,
-    Known,
-    Learnt,
-    PersonAtRisk,
-    PersonsFound,
-    Profile,
-    TellingColumn,
-    TellingValue,
-)
-from sqlaudit.models.base import Alike, Shared, Singled, Told
-from sqlaudit.models.persons import PersonsWanted
+from sqlaudit.events.result import Coherence, PersonAtRisk, PersonsFound, TellingColumn, TellingValue
+from sqlaudit.models.people import KnownEvents, PeopleFigures, Profile, RandomEvents, ValueDisclosure
+from sqlaudit.models.persons import PersonsWanted, covers
 
 # Unicity: how often events drawn at random single a person out (de Montjoye and others, Scientific Reports 2013).
 
@@ -83,21 +73,20 @@ def wilson(hits: int, draws: int) -> tuple[float, float]:
 
 
 def singled_out(
-    occurrences: Occurrences, levels: Levels, curve: Sequence[Known], size: int, draws: int, seed: int
-) -> tuple[Drawn, Fraction]:
-    """The figures on people whom so many random events single out, and the exact share where all sets are counted.
+    occurrences: Occurrences, levels: Levels, curve: Sequence[KnownEvents], size: int, draws: int, seed: int
+) -> RandomEvents:
+    """The figures on people whom so many random events single out; exact where all sets are counted.
 
     Args:
         curve: the figures of the search over sets. draws, seed: of people, where they are sampled.
     """
-    if size <= len(curve) and curve[size - 1].exact and levels.sets_of_persons(size) <= COUNTED:
+    if covers(curve, size) and levels.sets_of_persons(size) <= COUNTED:
         share = counted(levels.by_number, levels.shared, size)
-        return Drawn(size, float(share), float(share), float(share), sampled=False), share
-    drawn = sampled(occurrences, levels, size, draws, seed)
-    return drawn, Fraction(drawn.unique_share)
+        return RandomEvents(size, float(share), float(share), float(share), False, share)
+    return sampled(occurrences, levels, size, draws, seed)
 
 
-def sampled(occurrences: Occurrences, levels: Levels, size: int, draws: int, seed: int) -> Drawn:
+def sampled(occurrences: Occurrences, levels: Levels, size: int, draws: int, seed: int) -> RandomEvents:
     """The same from people sampled without replacement, one draw of events each, with an interval."""
     persons = sum(levels.by_number.values())
     chance = random.Random(seed)
@@ -114,7 +103,8 @@ def sampled(occurrences: Occurrences, levels: Levels, size: int, draws: int, see
     finally:
         bench.drop(name)
     alone = len(places) - int(both)
-    return Drawn(size, alone / len(places), *wilson(alone, len(places)), sampled=True)
+    share = alone / len(places)
+    return RandomEvents(size, share, *wilson(alone, len(places)), True, Fraction(share))
 
 
 def _positions(chance: random.Random, events: int, size: int) -> list[int]:
@@ -148,7 +138,7 @@ class Learning(Watcher):
     persons: int
     h: Fraction
     mixed: bool = False
-    curve: list[Learnt] = field(default_factory=list)
+    curve: list[ValueDisclosure] = field(default_factory=list)
     _share: Fraction = Fraction(0)
     _told: Raw = field(default_factory=lambda: Raw(""))
 
@@ -176,9 +166,11 @@ class Learning(Watcher):
             least=least,
         )
 
-    def take(self, known: Known, state: Raw) -> None:
+    def take(self, known: KnownEvents, state: Raw) -> None:
         told, exposed = self.occurrences.ask("events_told_curve", size=known.known, state=state, told=self._told)[0]
-        self.curve.append(Learnt(known.known, known.smallest, self._share, int(exposed), int(told), known.exact))
+        self.curve.append(
+            ValueDisclosure(known.known, known.smallest, self._share, int(exposed), int(told), known.exact)
+        )
 
     def found(self) -> Coherence:
         """The noted figures, with the prior."""
@@ -229,66 +221,22 @@ _PLACE = 900
 """Relations of values that a model asks about are numbered from here."""
 
 
-@dataclass
-class CountedPersons:
-    """The counts of people and their events.
+@dataclass(frozen=True)
+class CountedPersons(PeopleFigures):
+    """The figures on people, counted as far as they are wanted.
 
     Args:
-        rows: of the table. persons: different people. events: different events. alike: groups of people with the same
-            events, by size; when `near`, people by how many fit all of their events.
-        curves: for each k the figures for 1, 2, … known events. learnt: for each k and h what they reveal about a
-            sensitive attribute. draws: exact figures on events drawn at random, by their number.
         drawn, seed: people sampled where there are too many sets to count all.
-        contributed: people by their number of `rows`, and of `groups`.
     """
 
-    rows: int
-    persons: int
-    events: int
-    alike: Mapping[int, int]
-    curves: dict[int, tuple[Known, ...]] = field(default_factory=dict)
-    learnt: dict[tuple[int, Fraction], tuple[Learnt, ...]] = field(default_factory=dict)
-    draws: dict[int, tuple[Drawn, Fraction]] = field(default_factory=dict)
-    near: bool = False
     drawn: int = DRAWS
     seed: int = 0
-    contributed: Mapping[str, Mapping[int, int]] = field(default_factory=dict)
-
-    def contributions(self, counted: str) -> Mapping[int, int]:
-        """People by their number of `rows` or `groups`."""
-        return self.contributed[counted]
-
-    def same(self, k: int) -> Alike:
-        """Groups of people with the same events, where groups smaller than k are too small."""
-        few = sum(classes for size, classes in self.alike.items() if size < k)
-        persons = Profile.of(self.alike, k, near=self.near).exposed_persons
-        return Alike(min(self.alike, default=None), few, persons)
-
-    def shared(self, k: int, known: int) -> Shared:
-        """The figures for up to so many known events, where fewer than k people are too few."""
-        curve = self.curves[k][:known]
-        last = curve[-1]
-        sets = sum(one.minimal_sets for one in curve)
-        return Shared(last.smallest, last.exposed_persons, sets, len(curve) == known and last.exact)
-
-    def singled(self, known: int) -> Singled:
-        """The figures on people whom so many random events single out."""
-        drawn, share = self.draws[known]
-        if not drawn.sampled:
-            return Singled(share, share, share)
-        return Singled(share, Fraction(drawn.low), Fraction(drawn.high))
-
-    def told(self, k: int, h: Fraction, known: int) -> Told:
-        """What up to so many events reveal, where fewer than k people are too few and a share above h is too large."""
-        curve = self.learnt[k, h][:known]
-        last = curve[-1]
-        return Told(last.share, last.smallest, last.exposed_persons, len(curve) == known and last.exact)
 
     def found(self) -> PersonsFound:
         """The same for a result; of several curves the strictest."""
         k = max(self.curves, default=None)
-        random = tuple(self.draws[known][0] for known in sorted(self.draws))
-        curve = () if k is None else self.curves[k]
+        random = tuple(self.draws[known] for known in sorted(self.draws))
+        curve = () if k is None else tuple(self.curves[k])
         profile = Profile.of(self.alike, k or 2)
         return PersonsFound(self.persons, self.rows, self.events, k, profile, curve, random)
 
@@ -323,15 +271,14 @@ class CountedPersons:
         with closing(Levels(events, k, stop, bool(drawn), tuple(learning.values()))) as levels:
             curve = tuple(_curve(levels, most, drawn))
             if drawn and events.pairs:
-                self.draws |= {
-                    size: singled_out(events, levels, curve, size, self.drawn, self.seed) for size in sorted(drawn)
-                }
-        self.learnt |= {(k, h): tuple(one.curve[: told[h]]) for h, one in learning.items()}
+                for size in sorted(drawn):
+                    self.draws[size] = singled_out(events, levels, curve, size, self.drawn, self.seed)
+        self.learnt.update({(k, h): tuple(one.curve[: told[h]]) for h, one in learning.items()})
         if k in wanted.known:
             self.curves[k] = curve[: wanted.known[k]]
 
 
-def _reaches(curve: Sequence[Known] | Sequence[Learnt], most: int) -> bool:
+def _reaches(curve: Sequence[KnownEvents] | Sequence[ValueDisclosure], most: int) -> bool:
     """Whether a curve covers so many events, or ended before at the time limit."""
     return len(curve) >= most or (bool(curve) and not curve[-1].exact)
 
@@ -353,9 +300,9 @@ def count_persons(engine: Engine, frame: Frame, wanted: PersonsWanted) -> Counte
     with coded_rows(engine, relation, chosen, person) as (bench, coded):
         try:
             events = occurrences_of(bench, coded, range(keys), 2, nulls, repeats=False, events=keys)
-            found = CountedPersons(coded.rows, coded.persons, events.events, events.alike())
-            if wanted.contributions:
-                found.contributed = contributions_of(bench, coded, keys)
+            alike = events.alike()
+            contributed = contributions_of(bench, coded, keys) if wanted.contributions else {}
+            found = CountedPersons(coded.rows, coded.persons, events.events, alike, contributed=contributed)
             held = None
             if len(chosen) > keys:
                 asked: dict[str, Any] = {"source": coded.source, "column": Raw(f"c{keys}"), "static": ()}
@@ -381,7 +328,7 @@ def _columns(frame: Frame, *, told: bool) -> tuple[Relation, list[Chosen], Chose
     return Relation(frame.source, (), ""), chosen, Chosen("e", frame.entity, Kind.OTHER)
 
 
-def _curve(levels: Levels, most: int, drawn: frozenset[int]) -> Iterator[Known]:
+def _curve(levels: Levels, most: int, drawn: frozenset[int]) -> Iterator[KnownEvents]:
     """The largest size of sets that is required, or larger where random sets are few enough to count."""
     for one in levels.curve(max(most, *drawn, 1)):
         yield one

@@ -13,8 +13,8 @@ from sqlaudit.base.columns_of import Resolved, resolve
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.parameter_names import about, spelled
 from sqlaudit.base.relation import NUMBERS, Kind, Relation, Statement
-from sqlaudit.base.result import Warned
-from sqlaudit.base.spec import NullPolicy, Requirement
+from sqlaudit.base.result import Number, Warned
+from sqlaudit.base.spec import NullPolicy
 from sqlaudit.base.sql import expression, render
 from sqlaudit.classes.opening import ColumnValues, fold, loaded, merged_statements, refuse_merged, settled
 from sqlaudit.engines.contract import Engine, provenance
@@ -24,7 +24,7 @@ from sqlaudit.hierarchies.read import read_hierarchies
 from sqlaudit.models.base import WORST_FIRST, Check, Context
 from sqlaudit.models.judge import Asked, check_of
 from sqlaudit.models.registry import OF_SYNTHETIC
-from sqlaudit.models.synthetic import Disclosed, SyntheticModel
+from sqlaudit.models.synthetic import Disclosed
 from sqlaudit.release.compare.pairing import cast_as
 from sqlaudit.release.compare.request import CompareRequest
 from sqlaudit.release.synthetic.chance import ColumnOverlap, UniqueRows
@@ -486,7 +486,8 @@ class Doubts:
 
 def _asks_for_copies(request: CompareRequest, found: SyntheticFigures) -> bool:
     """Return True if a requirement on copies is met as far as rows that are equal in all columns go."""
-    limits = (one.parameters["rows"] for one in request.requirements if one.model == "exact_copies")
+    models = ((OF_SYNTHETIC[requirement.model], requirement) for requirement in request.requirements)
+    limits = (requirement.parameters[model.main] for model, requirement in models if model.limits_copies)
     return bool(found.copies.columns) and any(found.copies.rows <= limit for limit in limits)
 
 
@@ -692,70 +693,94 @@ def _doubt_of_holdout(counting: Counting, found: SyntheticFigures) -> str:
 
 def _refuse_requirements(request: CompareRequest) -> None:
     for one in request.requirements:
-        if one.model not in OF_SYNTHETIC:
+        model = OF_SYNTHETIC.get(one.model)
+        if model is None:
             raise UsageError(
                 f"{one.text!r} is about a table alone. With {spelled('synthetic', True)}, require "
                 f"{', '.join(OF_SYNTHETIC)}, and audit the synthetic table by itself."
             )
-        if OF_SYNTHETIC[one.model].needs_sensitive and not request.sensitive:
+        if model.needs_sensitive and not request.sensitive:
             raise UsageError(f"{one.text!r} needs a sensitive column: name one with {spelled('sensitive')}.")
-        if one.model == "excess_disclosure" and request.holdout is None:
+        if model.needs_holdout and request.holdout is None:
             raise UsageError(
                 f"{one.text!r} needs people who were not used for the synthetic table: name them with "
                 f"{spelled('holdout')}."
             )
 
 
-def _checks(request: CompareRequest, found: SyntheticFigures, doubts: Doubts) -> Iterator[Check]:
-    for requirement in request.requirements:
-        model = OF_SYNTHETIC[requirement.model]
-        for sensitive in request.sensitive if model.needs_sensitive else (None,):
-            yield _check(requirement, sensitive, found, doubts)
+@dataclass(frozen=True)
+class _JudgedFigures:
+    """The figures of one sensitive attribute with the doubts about them, as models of synthetic data ask for them."""
 
+    found: SyntheticFigures
+    doubts: Doubts
+    sensitive: str | None
 
-def _check(requirement: Requirement, sensitive: str | None, found: SyntheticFigures, doubts: Doubts) -> Check:
-    """Judge a requirement for each set of known columns. The worst verdict counts, then the highest level."""
-    model = OF_SYNTHETIC[requirement.model](requirement.parameters, Context(None, 0))
-    assert isinstance(model, SyntheticModel)
-    rows, excess = min(found.rows.original, found.rows.synthetic), requirement.model == "excess_disclosure"
-    if excess:
-        rows = min(rows, found.rows.holdout or 0)
-    doubt, limit = "", model.required
-    if requirement.model == "exact_copies":
-        hidden = [(number, sentence) for number, sentence in doubts.copies if limit is None or number > limit]
-        doubt = max(hidden, default=(0, ""))[1]
-    unmatched = doubts.hiding if requirement.model == "exact_copies" else doubts.unmatched
-    if unmatched:
-        doubt = f"{listing(unmatched)} {'has' if len(unmatched) == 1 else 'have'} {_UNMATCHED}"
-    checks = []
-    for disclosed in _disclosed(requirement.model, sensitive, found):
-        doubted = replace(disclosed, doubt=doubt or disclosed.doubt, doubt_of_holdout=doubts.holdout if excess else "")
-        checks.append(check_of(Asked(model, requirement, sensitive), model.judge_synthetic(doubted), rows))
-    check = min(checks, key=lambda check: (WORST_FIRST.index(check.status), -(check.level or 0)))
-    if rows:
-        return check
-    return replace(check, note=f"a table is empty ({plural(found.rows.synthetic, 'synthetic row')})")
+    def rows(self, *, holdout: bool) -> int:
+        """Return the rows of the smallest table that is compared."""
+        rows = self.found.rows
+        return min(rows.original, rows.synthetic, *((rows.holdout or 0,) if holdout else ()))
 
+    def replicated_uniques(self) -> Iterator[Disclosed]:
+        """Yield the share of the original's rows that are unique in both tables."""
+        yield Disclosed(self.found.identity.rep_u, doubt=self._doubt)
+        yield from (Disclosed(known.rep_u, keys=known.keys, doubt=self._doubt) for known in self.found.known)
 
-def _disclosed(name: str, sensitive: str | None, found: SyntheticFigures) -> Iterator[Disclosed]:
-    """Yield the figure of a requirement, for all quasi-identifiers and for each set of known ones that was tried."""
-    fewer = [known for known in found.known if known.sensitive == sensitive or name == "rep_u"]
-    if name == "exact_copies":
-        copies = found.copies
+    def correct_disclosure(self) -> Iterator[Disclosed]:
+        """Yield DiSCO."""
+        yield Disclosed(self._attribute.disco, doubt=self._doubt)
+        yield from (Disclosed(known.disco, keys=known.keys, doubt=self._doubt) for known in self._known)
+
+    def excess_disclosure(self) -> Iterator[Disclosed]:
+        """Yield by how much DiSCO is higher for the original's rows than for the holdout's."""
+        assert self.found.holdout is not None
+        excess, rows = self.found.holdout.of("disco", self.sensitive), self.found.rows.original
+        all_known = _excess_disclosed(self._attribute.disco, excess, (), rows)
+        for disclosed in (all_known, *(_excess_disclosed(one.disco, one, one.keys, rows) for one in self._known)):
+            yield replace(disclosed, doubt=self._doubt, doubt_of_holdout=self.doubts.holdout)
+
+    def copies(self, limit: Number | None) -> Iterator[Disclosed]:
+        """Yield the synthetic rows that equal a row of the original."""
+        copies = self.found.copies
+        hidden = [(number, sentence) for number, sentence in self.doubts.copies if limit is None or number > limit]
+        doubts = (
+            _unmatched(self.doubts.hiding),
+            max(hidden, default=(0, ""))[1],
+            "" if copies.columns else "the tables share no column",
+        )
         details = {"but_one": copies.but_one, "unique_in_original": copies.unique_in_original}
-        yield Disclosed(copies.rows, details=details, doubt="" if copies.columns else "the tables share no column")
-    elif name == "rep_u":
-        yield Disclosed(found.identity.rep_u)
-        yield from (Disclosed(known.rep_u, keys=known.keys) for known in fewer)
-    else:
-        own = next(one for one in found.attributes if one.sensitive == sensitive)
-        excess = found.holdout.of("disco", sensitive) if found.holdout else None
-        for figure, apart, keys in ((own.disco, excess, ()), *((known.disco, known, known.keys) for known in fewer)):
-            if name == "disco":
-                yield Disclosed(figure, keys=keys)
-            else:
-                assert apart is not None
-                yield _excess_disclosed(figure, apart, keys, found.rows.original)
+        yield Disclosed(copies.rows, details=details, doubt=next(filter(None, doubts), ""))
+
+    @property
+    def _doubt(self) -> str:
+        return _unmatched(self.doubts.unmatched)
+
+    @property
+    def _attribute(self) -> AttributeDisclosure:
+        return next(one for one in self.found.attributes if one.sensitive == self.sensitive)
+
+    @property
+    def _known(self) -> Iterator[KnownKeys]:
+        return (known for known in self.found.known if known.sensitive == self.sensitive)
+
+
+def _unmatched(columns: Sequence[str]) -> str:
+    """Return the doubt about columns with too few values of the original; empty without such columns."""
+    return f"{listing(columns)} {'has' if len(columns) == 1 else 'have'} {_UNMATCHED}" if columns else ""
+
+
+def _checks(request: CompareRequest, found: SyntheticFigures, doubts: Doubts) -> Iterator[Check]:
+    """Judge each requirement for each set of known columns. The worst verdict counts, then the highest level."""
+    for requirement in request.requirements:
+        model = OF_SYNTHETIC[requirement.model](requirement.parameters, Context(None, 0))
+        for sensitive in request.sensitive if model.needs_sensitive else (None,):
+            figures = _JudgedFigures(found, doubts, sensitive)
+            item, rows = Asked(model, requirement, sensitive), figures.rows(holdout=model.needs_holdout)
+            judgements = map(model.judge_synthetic, model.figures(figures))
+            checks = (check_of(item, judgement, rows) for judgement in judgements)
+            check = min(checks, key=lambda check: (WORST_FIRST.index(check.status), -(check.level or 0)))
+            empty = f"a table is empty ({plural(found.rows.synthetic, 'synthetic row')})"
+            yield check if rows else replace(check, note=empty)
 
 
 def _excess_disclosed(disco: Figure, apart: ExcessDisclosed | KnownKeys, keys: tuple[str, ...], rows: int) -> Disclosed:

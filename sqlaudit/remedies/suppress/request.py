@@ -16,8 +16,6 @@ from sqlaudit.base.spec import NullPolicy, Requirement, Roles, Target
 
 # The request for a suppression: the requirements that it can meet, and the search.
 
-_AIMS = {"k_anonymity": "k", "distinct_l_diversity": "l"}
-
 _CELLS = "Search"
 
 
@@ -96,7 +94,9 @@ class SuppressRequest:
         aims = [one for one in self.requirements if one.severity == "error"]
         if not aims:
             raise UsageError(f"No requirement is given. Add one, for example {spelled('require', 'k=5')}.")
-        other = next((one for one in aims if one.model not in _AIMS), None)
+        from sqlaudit.models.registry import model_of  # `--help` needs no models
+
+        other = next((one for one in aims if not model_of(one.model).class_minimum), None)
         if other is not None:
             raise UsageError(
                 f"{other.text!r} is not supported: suppression can meet k-anonymity and distinct l-diversity only. "
@@ -106,13 +106,16 @@ class SuppressRequest:
     @property
     def k(self) -> int:
         """Rows that a group needs."""
-        return self._largest("k_anonymity")
+        return self._largest("rows")
 
     @property
     def l(self) -> int:  # noqa: E743
         """Sensitive values that a group needs."""
-        return self._largest("distinct_l_diversity")
+        return self._largest("values")
 
-    def _largest(self, model: str) -> int:
-        asked = [one for one in self.requirements if one.model == model and one.severity == "error"]
-        return max((int(one.parameters[_AIMS[model]]) for one in asked), default=1)
+    def _largest(self, counted: str) -> int:
+        from sqlaudit.models.registry import model_of
+
+        aims = ((model_of(one.model), one) for one in self.requirements if one.severity == "error")
+        limits = (int(one.parameters[model.main]) for model, one in aims if model.class_minimum == counted)
+        return max(limits, default=1)

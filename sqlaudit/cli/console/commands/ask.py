@@ -14,6 +14,7 @@ from sqlaudit.cli.console.session import Command, Session
 from sqlaudit.cli.console.statements import arguments
 from sqlaudit.column_sets.result import ColumnSets
 from sqlaudit.lattices.result import LatticeResult
+from sqlaudit.models.registry import model_of
 from sqlaudit.release.attacks.result import AttackResult
 from sqlaudit.release.compare.result import CompareResult
 from sqlaudit.reports.document import Document, plural
@@ -108,8 +109,8 @@ def column_sets(session: Session, rest: str) -> ColumnSets:
 
 def _k(session: Session) -> int:
     """The k that is required, else the usual one."""
-    known = [one.parameters.get("k") for one in session.state.requirements if one.model == "k_anonymity"]
-    return next((k for k in known if isinstance(k, int)), K)
+    of_rows = (one for one in session.state.requirements if model_of(one.model).class_minimum == "rows")
+    return next((k for one in of_rows if isinstance(k := one.parameters.get("k"), int)), K)
 
 
 def search_lattice(session: Session, rest: str) -> LatticeResult:
