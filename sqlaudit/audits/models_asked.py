@@ -491,7 +491,7 @@ def _smallest(failing_classes: Sequence[FailingClasses], limit: int | None) -> t
 
 def _disclosure(evaluations: Sequence[Asked], verdicts: Judged) -> Disclosure | None:
     """Return the disclosure curve up to the most pieces of knowledge that any model asks about, if one does."""
-    pieces = {known: item.sensitive for item in evaluations if (known := item.model.pieces()) is not None}
+    pieces = {number: item.sensitive for item in evaluations if (number := item.model.pieces()) is not None}
     if verdicts.signatures is None:
         return None
     from sqlaudit.audits.disclosure.attribute import Disclosure
