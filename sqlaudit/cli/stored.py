@@ -135,9 +135,9 @@ def verify(certificate: Path, output: Output, limits: Limits, show_sql: bool, db
     """
     from sqlaudit.certificates.certificate import public_key, read_certificate, spec_from
     from sqlaudit.certificates.making import Verification
-    from sqlaudit.certificates.result import verify_document
     from sqlaudit.classes.inputs import further_targets
     from sqlaudit.cli.session import session
+    from sqlaudit.reports.notebook import document_of
 
     found = read_certificate(certificate)
     key = public_key(given["key"]) if given["key"] is not None else None
@@ -147,5 +147,5 @@ def verify(certificate: Path, output: Output, limits: Limits, show_sql: bool, db
     verification = Verification(certificate, found, spec, key, given["trust_expressions"])
     with session(db, limits, Work(show_sql=show_sql), spec.target, *further_targets(spec)) as engine:
         result = verification.run(engine)
-    output.emit(lambda: verify_document(result), result.to_dict)
+    output.emit(lambda: document_of(result), result.to_dict)
     return ExitCode.REQUIREMENT_FAILED if result.differences else ExitCode.OK

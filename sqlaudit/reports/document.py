@@ -406,19 +406,6 @@ def compose(
     )
 
 
-def report_on(
-    result: Any,
-    headline: Words,
-    lead: Iterable[Content],
-    *sections: Iterable[Section],
-    figures: Iterable[KeyFigure] = (),
-) -> Document:
-    """Return a document of all these sections about the target of a result; how it was read stands under the lead."""
-    remarks = [one for one in getattr(result, "remarks", ()) if one not in getattr(result, "warnings", ())]
-    lead = (*lead, *notices_block(remarks))
-    return compose(headline, lead, *sections, figures=figures, about=About(result.target, result.time))
-
-
 def section(title: str, *contents: Content, repeating: bool = False) -> tuple[Section, ...]:
     """A section of the contents that have any, nothing when none has: `(*section(…), *section(…))`."""
     blocks = (as_block(content) for content in contents if content is not None)

@@ -101,8 +101,7 @@ def document_of(result: Any) -> Document:
     if not isinstance(result, Shown):
         raise TypeError(f"{type(result).__name__} has no report")
     module, _, name = result.shown_by.partition(":")
-    shown = getattr(importlib.import_module(module), name)
-    document: Document = shown().document(result) if isinstance(shown, type) else shown(result)
+    document: Document = getattr(importlib.import_module(module), name)().document(result)
     return document
 
 
