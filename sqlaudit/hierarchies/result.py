@@ -107,27 +107,20 @@ class HierarchyReport(Report[HierarchyResult]):
             yield f"{doc.plural(result.written, 'line')} of values and labels written."
 
     def sections(self, result: HierarchyResult) -> Iterator[tuple[doc.Section, ...]]:
-        levels = doc.table_of(
-            result.levels,
-            "#level",
-            ("Form", lambda level: level.name if level.level else "unchanged"),
-            "#groups #smallest #largest",
-            ("Nested", _nested),
-            ("?#No label", _without_label),
-        )
-        yield doc.section("Levels", levels)
+        yield doc.section("Levels", _levels(result))
         yield doc.section("Notes", result.notes)
         yield doc.section("Values", _values(result))
 
 
-def _nested(level: CheckedLevel) -> doc.Cell:
-    """Return whether each group of a level lies inside one group of the next; nothing for the values themselves."""
-    return None if not level.level else "yes" if level.nested else doc.bad("NO")
-
-
-def _without_label(level: CheckedLevel) -> doc.Cell:
-    """Return the number of values without a label, where there are any."""
-    return doc.bad(doc.count(level.uncovered_values)) if level.uncovered_values else None
+def _levels(result: HierarchyResult) -> doc.Table:
+    """Return the levels with their groups, and what is wrong with each."""
+    rows: list[tuple[doc.Cell, ...]] = []
+    for level in result.levels:
+        name = level.name if level.level else "unchanged"
+        nested = None if not level.level else "yes" if level.nested else doc.bad("NO")
+        unlabelled = doc.bad(doc.count(level.uncovered_values)) if level.uncovered_values else None
+        rows.append((level.level, name, level.groups, level.smallest, level.largest, nested, unlabelled))
+    return doc.table(("#Level", "Form", "#Groups", "#Smallest", "#Largest", "Nested", "?#No label"), rows)
 
 
 def _values(result: HierarchyResult) -> doc.Table:
